@@ -1,0 +1,236 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// The sizes that bodies are bounded to in these tests.
+const (
+	smallBody   = 8 << 10
+	smallImport = 16 << 10
+)
+
+// refusal is one thing that must be refused, of each operation that it applies to.
+type refusal struct {
+	name    string
+	applies func(api.Route) bool
+	change  func(*request)
+	status  int
+	code    string
+	field   string // what is named, where a field is
+}
+
+func always(api.Route) bool       { return true }
+func takesKey(r api.Route) bool   { return !r.Open }
+func takesJSON(r api.Route) bool  { return r.Body != api.BodyLines }
+func requires(r api.Route) bool   { return r.Body == api.BodyRequired }
+func identified(r api.Route) bool { return strings.Contains(r.Path, "{id}") }
+
+func body(text string) func(*request) { return func(r *request) { r.body = text } }
+
+func without(header string) func(*request) { return func(r *request) { delete(r.header, header) } }
+
+func with(header string, values ...string) func(*request) {
+	return func(r *request) { r.header[header] = values }
+}
+
+func nested(levels int) string {
+	return strings.Repeat(`{"a":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
+}
+
+var refusals = []refusal{
+	{"no key", takesKey, without(api.KeyHeader), 401, api.CodeMissingAPIKey, ""},
+	{"an empty key", takesKey, with(api.KeyHeader, ""), 401, api.CodeMissingAPIKey, ""},
+	{"a wrong key", takesKey, with(api.KeyHeader, "ghk_key_1_00"), 401, api.CodeInvalidAPIKey, ""},
+	{"two keys", takesKey, with(api.KeyHeader, "a", "b"), 401, api.CodeInvalidAPIKey, ""},
+	{"GET", always, func(r *request) { r.method, r.body = http.MethodGet, "" }, 405, api.CodeMethodNotAllowed, ""},
+	{"PUT", always, func(r *request) { r.method = http.MethodPut }, 405, api.CodeMethodNotAllowed, ""},
+	{"DELETE", always, func(r *request) { r.method = http.MethodDelete }, 405, api.CodeMethodNotAllowed, ""},
+	{"an unknown field", takesJSON, body(`{"bogus":1}`), 400, api.CodeValidationFailed, "bogus"},
+	{"an array", takesJSON, body(`[]`), 400, api.CodeValidationFailed, "body"},
+	{"a text", takesJSON, body(`"text"`), 400, api.CodeValidationFailed, "body"},
+	{"null", takesJSON, body(`null`), 400, api.CodeValidationFailed, "body"},
+	{"no JSON", takesJSON, body(`{`), 400, api.CodeValidationFailed, "body"},
+	{"two values", takesJSON, body(`{} {}`), 400, api.CodeValidationFailed, "body"},
+	{"no UTF-8", takesJSON, body("{\"a\":\"\xff\"}"), 400, api.CodeValidationFailed, "body"},
+	{"33 levels", takesJSON, body(nested(33)), 400, api.CodeValidationFailed, "body"},
+	{"no body", requires, body(""), 400, api.CodeValidationFailed, "body"},
+	{"an identifier that is none", identified, func(r *request) { r.url = strings.Replace(r.url, "/none", "/a.b", 1) }, 400, api.CodeValidationFailed, "id"},
+	{"another media type", always, with("Content-Type", "text/plain"), 415, api.CodeUnsupportedMediaType, ""},
+	{"a form", always, with("Content-Type", "application/x-www-form-urlencoded"), 415, api.CodeUnsupportedMediaType, ""},
+	{"an encoding", always, with("Content-Encoding", "gzip"), 415, api.CodeUnsupportedMediaType, ""},
+}
+
+// limit is the most bytes that an operation takes in these tests.
+func limit(r api.Route) int {
+	if r.Body == api.BodyLines {
+		return smallImport
+	}
+	return smallBody
+}
+
+// TestEveryOperation goes through all operations there are, so that one that is
+// added has its cases, and fails until its example works. What the document says
+// of each field is held against the API in TestBoundsAreThoseOfTheDocument.
+func TestEveryOperation(t *testing.T) {
+	s := newStageWith(t, api.Options{MaxBody: smallBody, MaxImportBody: smallImport})
+	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
+	examples, bolt := openapi.Requests(), s.env.key("bolt")
+	cases := 0
+	for _, r := range api.Routes() {
+		t.Run(r.Name, func(t *testing.T) {
+			s.t, s.env.t = t, t
+			if a := s.sendTo(r, examples[r.Name]); a.status != http.StatusOK {
+				t.Errorf("success: %d %s", a.status, a.body)
+			}
+			for _, refused := range refusals {
+				if refused.applies(r) {
+					cases++
+					s.refuses(r, refused)
+				}
+			}
+			cases += 2 + s.sizes(r) + s.scopes(r)
+			if !r.Operator && !r.Open {
+				s.foreign(r, bolt, examples[r.Name])
+			}
+		})
+	}
+	t.Logf("%d cases of %d operations", cases, len(api.Routes()))
+}
+
+// request is one that gets as far as the operation's own checks.
+func (s *stage) request(r api.Route) request {
+	contentType, text := bodyOf(r)
+	req := request{url: s.public.URL + path(r, "none"), body: text, header: http.Header{"Content-Type": {contentType}, api.KeyHeader: {s.key}}}
+	if req.body == "" {
+		req.body = "{}"
+	}
+	if r.Operator {
+		req.url, req.header[api.KeyHeader] = s.admin.URL+path(r, "none"), []string{operatorKey}
+	}
+	return req
+}
+
+func (s *stage) refuses(r api.Route, refused refusal) {
+	s.t.Helper()
+	req := s.request(r)
+	refused.change(&req)
+	a := s.send(req)
+	switch {
+	case a.status != refused.status || a.code(s.t) != refused.code:
+		s.t.Errorf("%s: %d %s, want %d %s", refused.name, a.status, a.body, refused.status, refused.code)
+	case refused.field != "" && !slices.Contains(a.fields(s.t), refused.field):
+		s.t.Errorf("%s: %s, want it to name %s", refused.name, a.body, refused.field)
+	case refused.status == http.StatusMethodNotAllowed && a.header.Get("Allow") != http.MethodPost:
+		s.t.Errorf("%s: Allow is %q", refused.name, a.header.Get("Allow"))
+	}
+}
+
+// sizes sends bodies as large as they may be, and one byte larger.
+func (s *stage) sizes(r api.Route) (cases int) {
+	s.t.Helper()
+	for size, refused := range map[int]bool{limit(r): false, limit(r) + 1: true} {
+		req := s.request(r)
+		req.body = "{" + strings.Repeat(" ", size-2) + "}"
+		if a := s.send(req); (a.status == http.StatusRequestEntityTooLarge) != refused {
+			s.t.Errorf("%d bytes: %d %s", size, a.status, a.body)
+		}
+		if status := s.chunked(req); (status == http.StatusRequestEntityTooLarge) != refused {
+			s.t.Errorf("%d bytes without their number: %d", size, status)
+		}
+		cases += 2
+	}
+	return cases
+}
+
+// chunked sends a body without saying how long it is, and returns the status.
+func (s *stage) chunked(r request) int {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, r.url, struct{ io.Reader }{strings.NewReader(r.body)})
+	must(s.t, err)
+	for name, values := range r.header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	must(s.t, err)
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	must(s.t, err)
+	return res.StatusCode
+}
+
+// scopes sends with a key of every other scope.
+func (s *stage) scopes(r api.Route) (cases int) {
+	s.t.Helper()
+	if r.Operator || r.Open {
+		return 0
+	}
+	for _, scope := range storage.Scopes() {
+		if scope == r.Scope {
+			continue
+		}
+		req := s.request(r)
+		req.header[api.KeyHeader] = []string{s.env.key("acme", scope)}
+		if a := s.send(req); a.status != http.StatusForbidden || a.code(s.t) != api.CodeForbidden {
+			s.t.Errorf("with the scope %s alone: %d %s", scope, a.status, a.body)
+		}
+		cases++
+	}
+	return cases
+}
+
+// things are acme's, by the fields that name them.
+func (s *stage) things() map[string]string {
+	return map[string]string{
+		"homeId": "home_1", "deviceId": "dev_1", "triggerId": s.trigger, "endpointId": s.endpoint, "scheduleId": s.schedule,
+	}
+}
+
+// foreign asks with another organization's key for what is acme's: what an
+// operation names in its path or its body is answered as what nobody has, and
+// nothing else tells of it.
+func (s *stage) foreign(r api.Route, key, example string) {
+	s.t.Helper()
+	in := map[string]any{}
+	if example != "" {
+		must(s.t, json.Unmarshal([]byte(example), &in))
+	}
+	var named []string
+	for field := range in {
+		if strings.HasSuffix(field, "Id") && field != "organizationId" {
+			named = append(named, field)
+			if s.things()[field] == "" {
+				s.t.Errorf("the test does not know what %s names: say it in things", field)
+			}
+		}
+	}
+	ask := func(thing func(field, acmes string) string) answer {
+		for _, field := range named {
+			in[field] = thing(field, s.things()[field])
+		}
+		text, err := json.Marshal(in)
+		must(s.t, err)
+		return s.ask(key, path(r, thing("id", s.identifier(r))), string(text))
+	}
+	theirs := ask(func(_, acmes string) string { return acmes })
+	nobodys := ask(func(string, string) string { return "nobodys" })
+	switch {
+	case !identified(r) && len(named) == 0:
+		for _, id := range s.things() {
+			if theirs.status != http.StatusOK || strings.Contains(string(theirs.body), `"`+id+`"`) {
+				s.t.Errorf("another organization is told %d %s", theirs.status, theirs.body)
+			}
+		}
+	case theirs.status != http.StatusNotFound || anonymous(theirs) != anonymous(nobodys):
+		s.t.Errorf("of another: %d %s, of nobody: %d %s", theirs.status, theirs.body, nobodys.status, nobodys.body)
+	}
+}

@@ -1,0 +1,145 @@
+package client_test
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/savings"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// page is a list's answer, and ofOrg the question for something of an
+// organization.
+type (
+	page[T any] struct {
+		Data []T    `json:"data"`
+		Next string `json:"next"`
+	}
+	ofOrg struct {
+		OrganizationID string `json:"organizationId"`
+	}
+	listOf struct {
+		ofOrg
+		client.Page
+	}
+	deleted struct {
+		ID      string `json:"id"`
+		Deleted bool   `json:"deleted"`
+	}
+)
+
+// The client sends no field that the API does not know, and has a place for each
+// that the API answers.
+func TestClientKeepsStepWithTheAPI(t *testing.T) {
+	type none = struct{}
+	operations := map[string]struct{ in, out any }{
+		"createOrganization":         {client.NewOrganization{}, storage.Organization{}},
+		"listOrganizations":          {client.Page{}, page[storage.Organization]{}},
+		"getOrganization":            {none{}, storage.Organization{}},
+		"createKey":                  {client.NewKey{}, client.Key{}},
+		"listKeys":                   {listOf{}, page[client.Key]{}},
+		"revokeKey":                  {none{}, client.Key{}},
+		"rotateKey":                  {client.Rotation{}, client.Key{}},
+		"createHome":                 {client.NewHome{}, client.Home{}},
+		"listHomes":                  {listOf{}, page[client.Home]{}},
+		"getHome":                    {ofOrg{}, client.Home{}},
+		"deleteHome":                 {ofOrg{}, deleted{}},
+		"importPlan":                 {client.NewPlan{}, client.Plan{}},
+		"listPlans":                  {listOf{}, page[client.Plan]{}},
+		"getPlan":                    {ofOrg{}, client.Plan{}},
+		"deletePlan":                 {ofOrg{}, deleted{}},
+		"import":                     {none{}, client.Imported{}},
+		"triggerPriceSignalWebhooks": {client.TriggerRequest{}, client.Accepted{}},
+		"getTrigger":                 {none{}, events.Progress{}},
+		"listTriggers":               {none{}, page[events.Progress]{}},
+		"listDeliveries":             {client.DeliveriesRequest{}, page[events.Delivery]{}},
+		"getPriceSignal":             {client.Window{}, client.Signal{}},
+		"createPlanEvent":            {client.NewPlanEvent{}, storage.PlanEvent{}},
+		"listPlanEvents":             {client.OfPlan{}, page[storage.PlanEvent]{}},
+		"deletePlanEvent":            {client.OfPlan{}, deleted{}},
+		"listMarketSeries":           {listOf{}, page[client.MarketSeries]{}},
+		"deleteMarketSeries":         {ofOrg{}, deleted{}},
+		"createEndpoint":             {client.NewEndpoint{}, client.Endpoint{}},
+		"listEndpoints":              {client.Page{}, page[client.Endpoint]{}},
+		"getEndpoint":                {none{}, client.Endpoint{}},
+		"updateEndpoint":             {client.EndpointFields{}, client.Endpoint{}},
+		"deleteEndpoint":             {none{}, deleted{}},
+		"rotateEndpointSecret":       {none{}, client.Endpoint{}},
+		"testEndpoint":               {none{}, events.Delivery{}},
+		"createSolar":                {client.Solar{}, storage.Home{}},
+		"getHVACEstimatedSavings":    {client.SavingsRequest{}, savings.Result{}},
+		"findHVAC":                   {none{}, storage.HVACDevice{}},
+		"updateHVACLinkedFlag":       {none{}, storage.HVACDevice{}},
+		"getUserPreference":          {none{}, storage.UserPreferences{}},
+		"checkEligibilityForZipcode": {none{}, eligibility.Result{}},
+		"getOnboardingStatus":        {none{}, storage.Onboarding{}},
+		"startOnboarding":            {client.OnboardingStart{}, storage.Onboarding{}},
+		"completeOnboardingStep":     {client.OnboardingStep{}, storage.Onboarding{}},
+		"failOnboarding":             {none{}, storage.Onboarding{}},
+		"submitFeedback":             {storage.FeedbackForm{}, client.FeedbackReceipt{}},
+		"listFeedback":               {client.Page{}, page[storage.Feedback]{}},
+	}
+	answers := map[string]reflect.Type{"getPriceSignal": reflect.TypeFor[api.PriceSignal]()} // encoded by hand
+	for _, route := range api.Routes() {
+		ours, ok := operations[route.Name]
+		if !ok {
+			continue // the client does not have every operation
+		}
+		delete(operations, route.Name)
+		out, known := answers[route.Name]
+		if !known {
+			out = route.Out
+		}
+		missing(t, route.Name+" sends", fields(reflect.TypeOf(ours.in)), fields(route.In))
+		missing(t, route.Name+" leaves out of the answer", fields(out), fields(reflect.TypeOf(ours.out)))
+	}
+	for name := range operations {
+		t.Errorf("the API has no operation %s", name)
+	}
+}
+
+func missing(t *testing.T, what string, names, from []string) {
+	t.Helper()
+	for _, name := range names {
+		if !slices.Contains(from, name) {
+			t.Errorf("%s %s", what, name)
+		}
+	}
+}
+
+// fields are the JSON paths of a type.
+func fields(t reflect.Type) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return nil
+	}
+	var names []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+		case f.Anonymous && name == "":
+			names = append(names, fields(f.Type)...)
+		default:
+			if name == "" {
+				name = f.Name
+			}
+			names = append(names, name)
+			for _, inner := range fields(f.Type) {
+				names = append(names, name+"."+inner)
+			}
+		}
+	}
+	return names
+}

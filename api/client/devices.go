@@ -1,0 +1,26 @@
+package client
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// GetHVAC reads one heating and cooling device.
+func (c *Client) GetHVAC(ctx context.Context, id string) (storage.HVACDevice, error) {
+	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)
+}
+
+// SetHVACLinked says whether a device is linked to the user. One that is not is
+// left out of optimization.
+func (c *Client) SetHVACLinked(ctx context.Context, id string, linked bool) (storage.HVACDevice, error) {
+	in := struct {
+		Linked bool `json:"linked"`
+	}{linked}
+	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", in)
+}
+
+// HVACPreferences reads the schedule of a device.
+func (c *Client) HVACPreferences(ctx context.Context, id string) (storage.UserPreferences, error) {
+	return call[storage.UserPreferences](ctx, c, "/v1/devices/hvac/"+segment(id)+"/user_preferences/get", nothing)
+}

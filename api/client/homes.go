@@ -1,0 +1,53 @@
+package client
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Home is a home of an organization.
+type Home struct {
+	OrganizationID string `json:"organizationId,omitempty"`
+	storage.Home
+}
+
+// NewHome is what a home is made of. Only OrganizationID is required; a home
+// without a rate plan has no price.
+type NewHome struct {
+	OrganizationID string `json:"organizationId"`
+	ID             string `json:"id,omitempty"`
+	Name           string `json:"name,omitempty"`
+	UserID         string `json:"userId,omitempty"`
+	UtilityID      string `json:"UtilityId,omitempty"`
+	RatePlanID     string `json:"ratePlanId,omitempty"`
+	// Timezone is an IANA name such as America/Chicago.
+	Timezone      string `json:"timezone,omitempty"`
+	Country       string `json:"country,omitempty"`
+	City          string `json:"city,omitempty"`
+	Zipcode       string `json:"zipcode,omitempty"`
+	StreetAddress string `json:"streetAddress,omitempty"`
+	// CarbonSignalIntensity is LOW when empty.
+	CarbonSignalIntensity storage.CarbonSignalIntensity `json:"carbonSignalIntensity,omitempty"`
+}
+
+// CreateHome makes a home. Operator only.
+func (c *Client) CreateHome(ctx context.Context, h NewHome) (Home, error) {
+	return call[Home](ctx, c, "/v1/admin/homes/create", h)
+}
+
+// Homes lists an organization's homes. Operator only.
+func (c *Client) Homes(ctx context.Context, organization string, p Page) (items []Home, next string, err error) {
+	return list[Home](ctx, c, "/v1/admin/homes/list", ofOrganization{organization, p})
+}
+
+// GetHome reads one home. Operator only.
+func (c *Client) GetHome(ctx context.Context, organization, id string) (Home, error) {
+	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+}
+
+// DeleteHome removes a home. Operator only.
+func (c *Client) DeleteHome(ctx context.Context, organization, id string) error {
+	_, err := call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	return err
+}

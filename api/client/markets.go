@@ -1,0 +1,26 @@
+package client
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// MarketSeries is a series of market prices, without the prices.
+type MarketSeries struct {
+	// OrganizationID is empty for a series that all organizations share.
+	OrganizationID string `json:"organizationId,omitempty"`
+	storage.MarketSeries
+}
+
+// MarketSeriesOf lists the series of an organization, or those that all share.
+// Operator only.
+func (c *Client) MarketSeriesOf(ctx context.Context, organization string, p Page) (items []MarketSeries, next string, err error) {
+	return list[MarketSeries](ctx, c, "/v1/admin/market_series/list", ofOrganization{organization, p})
+}
+
+// DeleteMarketSeries removes a series. Operator only.
+func (c *Client) DeleteMarketSeries(ctx context.Context, organization, id string) error {
+	_, err := call[struct{}](ctx, c, "/v1/admin/market_series/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	return err
+}

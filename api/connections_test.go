@@ -1,0 +1,65 @@
+package api_test
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+)
+
+// bounded serves with bounds on connections, and dials it.
+func bounded(t *testing.T, c api.Connections) net.Conn {
+	t.Helper()
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	s := httptest.NewUnstartedServer(h)
+	s.Config = api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
+	s.Start()
+	t.Cleanup(s.Close)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	must(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	return conn
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	const wait = 50 * time.Millisecond
+	for name, test := range map[string]struct {
+		bounds api.Connections
+		sent   string
+		answer string // how what comes back begins, until the connection ends
+	}{
+		"headers that fit":       {api.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
+		"headers that do not":    {api.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers never complete": {api.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more comes":     {api.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := bounded(t, test.bounds)
+			_, err := io.WriteString(conn, test.sent)
+			must(t, err)
+			got, err := io.ReadAll(conn) // ends when the server hangs up
+			if err != nil && len(got) == 0 {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
+				t.Errorf("answered %.60q, want %q", got, test.answer)
+			}
+		})
+	}
+}
+
+// TestDefaultsOfConnections: what nobody configures is bounded all the same.
+func TestDefaultsOfConnections(t *testing.T) {
+	s := api.NewHTTPServer(http.NotFoundHandler(), api.Connections{}, slog.New(slog.DiscardHandler))
+	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second ||
+		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 16<<10 {
+		t.Errorf("the defaults are %+v", s)
+	}
+}

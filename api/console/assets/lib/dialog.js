@@ -1,0 +1,50 @@
+// Dialogs: modal, closed by Escape, and the focus returns to where it was.
+import { button, h, uniqueId } from "./dom.js";
+
+/** open shows a dialog. What build returns is its content; build gets a function that closes it. */
+function open(title, build) {
+  const id = uniqueId("dialog");
+  const heading = h("h2", { id }, title);
+  const element = h("dialog", { "aria-labelledby": id }, heading);
+  return new Promise((resolve) => {
+    let result;
+    const close = (value) => {
+      result = value;
+      element.close();
+    };
+    element.append(...build(close));
+    element.addEventListener("close", () => {
+      element.remove();
+      resolve(result);
+    });
+    document.body.append(element);
+    element.showModal();
+  });
+}
+
+/** confirm asks before something is done, and returns whether it shall be. */
+export async function confirm({ title, text, action, danger = false }) {
+  return (await open(title, (close) => [
+    h("p", {}, text),
+    h("div", { class: "actions" },
+      button(action, () => close(true), { class: danger ? "danger" : "primary" }),
+      button("Cancel", () => close(false), { autofocus: true })),
+  ])) === true;
+}
+
+/** showSecret shows what is shown this once. */
+export function showSecret({ title, text, label, secret }) {
+  const id = uniqueId("secret");
+  const field = h("textarea", { id, class: "secret", rows: 2, readonly: true, spellcheck: "false", value: secret, autofocus: true, on: { focus: () => field.select() } });
+  const copied = h("span", { role: "status", class: "hint" });
+  const copy = button("Copy", async () => {
+    await navigator.clipboard.writeText(secret);
+    copied.textContent = "Copied.";
+  }, { class: "primary" });
+  return open(title, (close) => [
+    h("p", {}, text),
+    h("label", { for: id }, label),
+    field,
+    h("div", { class: "actions" }, navigator.clipboard && copy, button("I have kept it", () => close()), copied),
+  ]);
+}

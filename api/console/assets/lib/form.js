@@ -1,0 +1,76 @@
+// Forms whose fields are named as the API names them, so that its errors find
+// their places.
+import { busy, h, uniqueId } from "./dom.js";
+import { problemBox } from "./problem.js";
+
+/** field is a labelled control. What it refers to is said by screen readers too. */
+export function field({ name, label, hint, control }) {
+  const id = uniqueId(name.replace(/\W/g, "-"));
+  control.id = id;
+  control.name = name;
+  const about = hint && h("p", { class: "hint", id: `${id}-hint` }, hint);
+  const error = h("p", { class: "field-error", id: `${id}-error` });
+  control.setAttribute("aria-describedby", [hint && `${id}-hint`, `${id}-error`].filter(Boolean).join(" "));
+  const caption = h("label", { for: id }, label);
+  const inline = control.type === "checkbox";
+  return h("div", { class: inline ? "field inline" : "field", data: { field: name } }, inline ? [control, caption] : [caption, control], about, error);
+}
+
+export const text = (properties = {}) => h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...properties });
+
+export const number = (properties = {}) => h("input", { type: "number", step: "any", ...properties });
+
+export const checkbox = (checked) => {
+  const control = h("input", { type: "checkbox" });
+  control.checked = checked;
+  return control;
+};
+
+export function select(options, value) {
+  const control = h("select", {}, options.map(([v, label]) => h("option", { value: v }, label)));
+  control.value = value;
+  return control;
+}
+
+/**
+ * form is a form that submits by script. A problem is shown beside the fields that
+ * it names, and what it names beyond them above all.
+ */
+export function form({ submit, action, fields, label, extra = [] }) {
+  const problem = problemBox();
+  const press = h("button", { type: "submit", class: "primary" }, action);
+  const element = h("form", { novalidate: true, "aria-label": label, on: { submit: onSubmit } },
+    problem.element, fields, h("div", { class: "actions" }, press, extra));
+
+  function clear() {
+    problem.show(null);
+    for (const place of element.querySelectorAll(".field-error")) place.textContent = "";
+    for (const control of element.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+  }
+
+  function placed({ field: name, message }) {
+    const place = [...element.querySelectorAll("[data-field]")].find((f) => name === f.dataset.field || name.startsWith(`${f.dataset.field}.`) || name.startsWith(`${f.dataset.field}[`));
+    if (!place) return false;
+    // Most say of the field what it must be; others name fields themselves.
+    const subject = /^(must|is|has|cannot)\b/.test(message) ? `${place.querySelector("label, legend").textContent} ` : "";
+    place.querySelector(".field-error").textContent = `${subject}${message}.`;
+    place.querySelector("input, select, textarea").setAttribute("aria-invalid", "true");
+    return true;
+  }
+
+  function onSubmit(event) {
+    event.preventDefault();
+    busy(press, async () => {
+      clear();
+      try {
+        await submit();
+      } catch (error) {
+        const rest = error.fields?.filter((f) => !placed(f));
+        if (rest) error.fields = rest;
+        problem.show(error);
+        (element.querySelector("[aria-invalid]") ?? press).focus();
+      }
+    });
+  }
+  return element;
+}

@@ -1,0 +1,62 @@
+// A list that comes in pages, each known by the cursor that the one before gave.
+import { button, h } from "./dom.js";
+import { problemBox } from "./problem.js";
+
+const limit = 50;
+
+/**
+ * pages shows a table with the ways to the next page and back. load(after, limit)
+ * fetches a page.
+ */
+export function pages({ label, table, load, signal }) {
+  const problem = problemBox();
+  const back = button("Previous", () => turn(-1));
+  const forth = button("Next", () => turn(1));
+  const where = h("span", { role: "status", class: "hint" });
+  const nav = h("nav", { class: "pages", "aria-label": `Pages of ${label}`, hidden: true }, back, where, forth);
+  let cursors = [""];
+  let next = null;
+  let asked = 0;
+
+  async function show() {
+    const number = ++asked;
+    try {
+      let page = await load(cursors.at(-1), limit);
+      // A page may be empty though there are more.
+      while (page.data.length === 0 && page.next && number === asked) page = await load(page.next, limit);
+      if (number !== asked) return; // another page was asked for meanwhile
+      next = page.next;
+      table.update(page.data);
+      problem.show(null);
+      nav.hidden = next === null && cursors.length === 1;
+      where.textContent = `Page ${cursors.length}`;
+      set(back, cursors.length === 1);
+      set(forth, next === null);
+    } catch (error) {
+      if (!signal.aborted && number === asked) problem.show(error);
+    }
+  }
+
+  function turn(by) {
+    if ((by > 0 ? forth : back).getAttribute("aria-disabled") === "true") return;
+    if (by > 0) cursors.push(next);
+    else cursors.pop();
+    // Until the page is here, its next is not known.
+    set(back, true);
+    set(forth, true);
+    show();
+  }
+
+  const set = (b, disabled) => b.setAttribute("aria-disabled", String(disabled));
+
+  return {
+    element: h("div", {}, problem.element, table.element, nav),
+    /** load begins again with the first page. */
+    load: () => {
+      cursors = [""];
+      return show();
+    },
+    /** refresh fetches the page that is shown once more. */
+    refresh: show,
+  };
+}

@@ -1,0 +1,48 @@
+// Who is signed in. It is kept by the tab alone, and ends with it.
+import { Client } from "./api.js";
+
+const item = "gridhook.session";
+
+/** operator is whether this listener is the operator's. */
+export const operator = document.documentElement.dataset.audience === "operator";
+
+/** load returns the session of this tab, or null. */
+export function load() {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(item));
+    return kept?.key ? session(kept) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** session is a key, the organization that it acts for and what it may do. */
+export function session({ key, organization = "", scopes = [] }) {
+  return { key, organization, scopes, client: new Client({ key, organization }), may: (scope) => scopes.includes(scope) };
+}
+
+export function save({ key, organization, scopes }) {
+  sessionStorage.setItem(item, JSON.stringify({ key, organization, scopes }));
+}
+
+export function forget() {
+  sessionStorage.removeItem(item);
+}
+
+/** scopesOf finds out what a partner's key may do. An operator's may do everything. */
+export async function scopesOf(client) {
+  if (operator) return ["read", "write", "trigger"];
+  const [read, write, trigger] = await Promise.all([
+    client.may("/v1/webhook/deliveries/list"),
+    client.may("/v1/webhook/endpoints/create"),
+    client.may("/v1/webhook/price_signal/trigger"),
+  ]);
+  return [read && "read", write && "write", trigger && "trigger"].filter(Boolean);
+}
+
+/** named is how the signed in are shown who they are; never the key's secret. */
+export function named({ key, organization }) {
+  if (organization) return organization;
+  const id = /^ghk_(.+)_[^_]+$/.exec(key);
+  return id ? id[1] : "this key";
+}

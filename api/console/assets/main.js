@@ -1,0 +1,96 @@
+// The page: who is signed in, which view the address names, and the frame around.
+import { banner } from "./views/banner.js";
+import { endpointView } from "./views/endpoint.js";
+import { endpointsView } from "./views/endpoints.js";
+import { homeView } from "./views/home.js";
+import { homesView } from "./views/homes.js";
+import { overviewView } from "./views/overview.js";
+import { organizationsView } from "./views/organizations.js";
+import { schedulesView } from "./views/schedules.js";
+import { signInView } from "./views/signin.js";
+import { triggerView } from "./views/trigger.js";
+import { triggersView } from "./views/triggers.js";
+import { h } from "./lib/dom.js";
+import { refreshTimes } from "./lib/parts.js";
+import * as kept from "./lib/session.js";
+
+/**
+ * views are the pages by address. Each is shown to those who have its scope. A
+ * view is a function of what it works with that returns its title and element.
+ */
+const views = [
+  { path: /^\/overview$/, section: "overview", name: "Overview", scope: "read", view: overviewView },
+  { path: /^\/triggers$/, section: "triggers", name: "Triggers", view: triggersView },
+  { path: /^\/triggers\/([\w-]+)$/, section: "triggers", scope: "read", view: triggerView },
+  { path: /^\/schedules$/, section: "schedules", name: "Schedules", scope: "read", view: schedulesView },
+  { path: /^\/endpoints$/, section: "endpoints", name: "Endpoints", scope: "read", view: endpointsView },
+  { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
+  { path: /^\/homes$/, section: "homes", name: "Homes", scope: "read", view: homesView },
+  { path: /^\/homes\/([\w-]+)$/, section: "homes", scope: "read", view: homeView },
+];
+
+const main = document.getElementById("main");
+const head = document.getElementById("banner");
+let session = kept.load();
+let leave = new AbortController();
+let notice = "";
+
+/** address takes the part behind # apart: a path, and parameters as of a query. */
+function address() {
+  const [path, query = ""] = location.hash.slice(1).split("?");
+  return { path, parameters: new URLSearchParams(query) };
+}
+
+function signIn(fresh) {
+  session = fresh;
+  kept.save(fresh);
+  show();
+}
+
+/** signOut ends the session. Who was not asked comes back to the same view with another key. */
+function signOut(why = "") {
+  kept.forget();
+  if (!why) history.replaceState(null, "", location.pathname);
+  session = null;
+  notice = why;
+  show();
+}
+
+/** open finds the view that the address names, among those that may be opened. */
+function open(common) {
+  if (!session) return { made: signInView({ ...common, notice, signIn }), sections: [] };
+  if (kept.operator && !session.organization) return { made: organizationsView({ ...common, signIn }), sections: [] };
+  const allowed = views.filter((v) => !v.scope || session.may(v.scope));
+  const sections = allowed.filter((v) => v.name);
+  const found = allowed.find((v) => v.path.test(common.path)) ?? sections[0];
+  const parts = found.path.exec(common.path)?.slice(1) ?? [];
+  return { made: found.view(common, ...parts), sections, current: found.section };
+}
+
+/** show puts the view that the address names in the place of the one before. */
+function show() {
+  leave.abort();
+  leave = new AbortController();
+  const { path, parameters } = address();
+  const go = (to) => { location.hash = to; };
+  const { made, sections, current } = open({ session, path, parameters, go, signal: leave.signal, operator: kept.operator, reload: show });
+  notice = "";
+  head.replaceChildren(...banner({ session, sections, current, operator: kept.operator, signIn, signOut }));
+  const title = h("h1", { tabindex: -1 }, made.title);
+  main.replaceChildren(...[made.above, title, made.element].filter(Boolean));
+  document.title = `${made.title} · Gridhook`;
+  (main.querySelector("[autofocus]") ?? title).focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
+// A key that is no longer valid ends the session wherever that is noticed.
+document.addEventListener("gridhook:signed-out", () => {
+  if (session) signOut("The key is no longer valid. Sign in with another.");
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address says which view is open
+  main.focus();
+});
+window.addEventListener("hashchange", show);
+setInterval(refreshTimes, 5000);
+show();

@@ -1,0 +1,34 @@
+// The frame: where to go, who is signed in, and the theme.
+import { button, h } from "../lib/dom.js";
+import { field, select } from "../lib/form.js";
+import { named } from "../lib/session.js";
+
+function themeChoice() {
+  const control = select([["", "System"], ["light", "Light"], ["dark", "Dark"]], document.documentElement.dataset.theme ?? "");
+  control.addEventListener("change", () => {
+    if (control.value) document.documentElement.dataset.theme = control.value;
+    else delete document.documentElement.dataset.theme;
+    try {
+      localStorage.setItem("theme", control.value);
+    } catch {
+      // It holds for this page, then.
+    }
+  });
+  return field({ name: "theme", label: "Theme", control });
+}
+
+/** banner returns what stands above every view. */
+export function banner({ session, sections, current, operator, signIn, signOut }) {
+  const change = operator && session?.organization &&
+    button("Change", () => signIn({ ...session, organization: "" }), { class: "link", "aria-label": "Change the organization" });
+  return [
+    h("p", { class: "brand" }, h("span", { class: "mark", "aria-hidden": "true" }), "Gridhook", operator && h("span", { class: "hint" }, " operator")),
+    sections.length > 0 && h("nav", { "aria-label": "Console" }, h("ul", {}, sections.map((v) =>
+      h("li", {}, h("a", { href: `#/${v.section}`, "aria-current": v.section === current && "page" }, v.name))))),
+    h("div", { class: "who" },
+      session && (session.organization || !operator) && h("span", { class: "organization" }, h("span", { class: "unseen" }, "Acting for "), named(session)),
+      change,
+      session && button("Sign out", () => signOut(), { class: "link" }),
+      themeChoice()),
+  ].filter(Boolean);
+}

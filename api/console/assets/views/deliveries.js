@@ -1,0 +1,123 @@
+// The delivery log: what became of homes at endpoints, and each delivery with all
+// its attempts.
+import { inPath } from "../lib/api.js";
+import { button, facts, h } from "../lib/dom.js";
+import { field, select } from "../lib/form.js";
+import { count, duration, instant, plural } from "../lib/format.js";
+import { outcome, outcomes, present, total } from "../lib/outcomes.js";
+import { lastAnswer, outcomeBadge, took, when } from "../lib/parts.js";
+import { pages } from "../lib/pages.js";
+import { problemBox } from "../lib/problem.js";
+import { table } from "../lib/table.js";
+
+/** deliveryPages is the log of what a query asks for; of() says which outcome is wanted, "" for all. */
+function deliveryPages(session, signal, query, of) {
+  return pages({
+    signal,
+    label: "Deliveries",
+    load: (after, limit) => session.client.call("/v1/webhook/deliveries/list",
+      { ...query, limit, ...(of() && { outcome: of() }), ...(after && { after }) }, { signal }),
+    table: table({
+      label: "Deliveries",
+      key: (d) => `${d.triggerId} ${d.homeId} ${d.endpointId ?? ""}`,
+      columns: [
+        { name: "Home", cell: (d) => h("span", { class: "identifier" }, d.homeId) },
+        { name: "Outcome", cell: (d) => outcomeBadge(d.outcome) },
+        { name: "Attempts", cell: (d) => count(d.attempt), numeric: true },
+        { name: "Answer", cell: lastAnswer, numeric: true },
+        { name: "Took", cell: took, numeric: true },
+        { name: "Last", cell: (d) => when(d.at) },
+        { name: "Reason", cell: (d) => d.reason ?? "" },
+      ],
+      detail: (d) => deliveryDetail(session.client, signal, d),
+      empty: "No delivery to show.",
+    }),
+  });
+}
+
+/** triggerLog is the log of a trigger, whose outcomes are counted. */
+export function triggerLog(session, signal, triggerId) {
+  let chosen = "";
+  let latest = null;
+  const filters = h("div", { class: "filters", role: "group", "aria-label": "Deliveries by outcome" });
+  const list = deliveryPages(session, signal, { triggerId }, () => chosen);
+
+  function choose(name) {
+    chosen = name;
+    fill(latest);
+    list.load();
+  }
+
+  function fill(trigger) {
+    latest = trigger;
+    const kinds = present(trigger.outcomes);
+    // One that is chosen stays, though nothing is left of it.
+    if (chosen && !kinds.some((k) => k.name === chosen)) kinds.push({ ...outcome(chosen), count: 0 });
+    const wanted = [{ name: "", label: "All", count: total(trigger.outcomes), tone: "calm" }, ...kinds];
+    const focused = filters.contains(document.activeElement) ? document.activeElement.dataset.outcome : null;
+    filters.replaceChildren(...wanted.map((k) => button(
+      [h("span", { class: `dot ${k.tone}`, "aria-hidden": "true" }), `${k.label} `, h("b", {}, count(k.count))],
+      () => choose(k.name), { "aria-pressed": String(k.name === chosen), title: k.meaning, data: { outcome: k.name } })));
+    if (focused !== null) [...filters.children].find((b) => b.dataset.outcome === focused)?.focus();
+  }
+
+  return {
+    element: h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Delivery log"), filters, list.element),
+    update: (trigger) => {
+      fill(trigger);
+      return list.refresh();
+    },
+  };
+}
+
+/** logOf is the log of a home or of an endpoint, over all triggers. */
+export function logOf(session, signal, query) {
+  const control = select([["", "all"], ...outcomes.map((o) => [o.name, o.label.toLowerCase()])], "");
+  const list = deliveryPages(session, signal, query, () => control.value);
+  control.addEventListener("change", () => list.load());
+  list.load();
+  return h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Deliveries"),
+    h("div", { class: "beside" }, field({ name: "outcome", label: "Show", control })), list.element);
+}
+
+/** deliveryDetail is all that is known of a delivery; its attempts are fetched. */
+function deliveryDetail(client, signal, d) {
+  const problem = problemBox();
+  const attempts = h("div", { class: "attempts" }, d.answer && answerOf(d));
+  if (d.id) loadAttempts();
+
+  async function loadAttempts() {
+    try {
+      const log = await client.call(`/v1/webhook/deliveries/${inPath(d.id)}/get`, {}, { signal });
+      attempts.replaceChildren(h("h3", {}, plural(log.attempts.filter((a) => a.durationMs).length, "attempt")), h("ol", {}, log.attempts.map(attemptOf)));
+    } catch (error) {
+      if (!signal.aborted) problem.show(error);
+    }
+  }
+
+  return h("div", { class: "delivery" },
+    facts([
+      ["Outcome", outcome(d.outcome).meaning],
+      ["Next attempt", d.nextAt && instant(d.nextAt)],
+      ["Message (webhook-id)", d.id && h("code", {}, d.id)],
+      ["Endpoint", d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}` }, d.endpointId)],
+      ["Home", h("a", { href: `#/homes/${d.homeId}` }, d.homeId)],
+      ["Trigger", d.triggerId && h("a", { href: `#/triggers/${d.triggerId}` }, d.triggerId)],
+    ]), problem.element, attempts);
+}
+
+/** attemptOf is one attempt, or the end of a delivery without one. */
+function attemptOf(a) {
+  const parts = Object.entries(a.timing ?? {}).filter(([, ms]) => ms > 0).map(([name, ms]) => `${timings[name] ?? name} ${duration(ms)}`);
+  return h("li", {},
+    h("p", {}, outcomeBadge(a.outcome), " ", instant(a.at), a.durationMs ? `, took ${duration(a.durationMs)}` : "",
+      a.status ? [", answered ", h("b", {}, `HTTP ${a.status}`)] : ""),
+    a.reason && h("p", {}, a.reason, a.errorClass && !a.status && h("span", { class: "hint" }, ` (${a.errorClass})`)),
+    parts.length > 0 && h("p", { class: "hint" }, parts.join(", ")),
+    a.answer && answerOf(a));
+}
+
+const timings = { dnsMs: "name", connectMs: "connection", tlsMs: "TLS", firstByteMs: "first byte" };
+
+/** answerOf is the beginning of what the receiver answered. */
+export const answerOf = ({ answer }) => h("pre", { tabindex: 0, class: "answer", role: "group", "aria-label": "The answer began with" }, answer);

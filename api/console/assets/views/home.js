@@ -1,0 +1,67 @@
+// A home: what is known of it, and its price signal drawn.
+import { inPath } from "../lib/api.js";
+import { facts, h } from "../lib/dom.js";
+import { ownZone } from "../lib/format.js";
+import { problemBox } from "../lib/problem.js";
+import { addDays, dateOf, isZone, midnight } from "../chart/zone.js";
+import { logOf } from "./deliveries.js";
+import { signalPart } from "./signal.js";
+import { windowForm } from "./windowform.js";
+
+export function homeView({ session, signal, parameters, operator, go }, id) {
+  const problem = problemBox();
+  const about = h("div");
+  const controls = h("div");
+  const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
+
+  async function load() {
+    try {
+      const home = operator
+        ? await session.client.call(`/v1/admin/homes/${inPath(id)}/get`, { organizationId: session.organization }, { signal })
+        : null;
+      if (home) about.replaceChildren(homeFacts(home));
+      const asked = askedFor(parameters, home);
+      controls.replaceChildren(windowForm({ ...asked, fixedZone: Boolean(home?.timezone), go: (query) => go(`/homes/${id}${query}`) }));
+      const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
+      place.replaceChildren(...signalPart(answer, asked.zone, home));
+    } catch (error) {
+      if (signal.aborted) return;
+      place.replaceChildren();
+      problem.show(error);
+    }
+  }
+
+  load();
+  return {
+    title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/homes" }, "Homes")),
+    element: h("div", {}, about, h("section", { "aria-labelledby": "signal" }, h("h2", { id: "signal" }, "Price signal"), controls, problem.element, place),
+      logOf(session, signal, { homeId: id })),
+  };
+}
+
+/** askedFor reads the address: from which day, for how many, in which time zone. Without a day it is the API's own window. */
+function askedFor(parameters, home) {
+  const zone = [home?.timezone, parameters.get("zone"), ownZone(), "UTC"].find(isZone);
+  const day = /^\d{4}-\d\d-\d\d$/.test(parameters.get("day") ?? "") ? parameters.get("day") : "";
+  const days = Math.min(31, Math.max(1, Number.parseInt(parameters.get("days"), 10) || 1));
+  return { zone, day, days, today: dateOf(Date.now(), zone) };
+}
+
+/** windowOf is the window of whole local days, of 23 or 25 hours where the clocks change. */
+function windowOf({ zone, day, days }) {
+  if (!day) return {};
+  const iso = (date) => new Date(midnight(date, zone)).toISOString();
+  return { startTime: iso(day), endTime: iso(addDays(day, days)) };
+}
+
+function homeFacts(home) {
+  return facts([
+    ["Name", home.name],
+    ["Rate plan", home.ratePlanId || "none"],
+    ["Time zone", home.timezone || "none"],
+    ["Place", [home.streetAddress, home.city, home.zipcode, home.country].filter(Boolean).join(", ")],
+    ["Utility", home.UtilityId],
+    ["Carbon intensity", home.carbonSignalIntensity],
+    ["Enabled", home.enabled ? "yes" : "no"],
+  ]);
+}

@@ -1,0 +1,46 @@
+// The form of a schedule, for one that is made and one that is changed.
+import { button, h } from "../lib/dom.js";
+import { checkbox, field, form, number, select, text } from "../lib/form.js";
+import { ownZone } from "../lib/format.js";
+
+/** scheduleForm calls submit with the settings. settings is null for a new one. */
+export function scheduleForm({ settings, action, submit, cancel }) {
+  const kind = select([["every", "every so many minutes"], ["cron", "by cron, in a time zone"]], settings?.cron ? "cron" : "every");
+  const minutes = number({ value: settings?.everyMinutes ?? 15, min: 1, max: 1440, step: 1 });
+  const cron = text({ value: settings?.cron ?? "0 6 * * *" });
+  const zone = text({ value: settings?.timezone ?? ownZone() });
+  const offset = number({ value: settings?.window.offsetMinutes ?? 0, min: 0, step: 15 });
+  const length = number({ value: settings?.window.lengthMinutes ?? 1440, min: 15, step: 15 });
+  const description = text({ value: settings?.description ?? "", maxlength: 500 });
+  const enabled = checkbox(settings?.enabled ?? true);
+  const every = h("div", {}, field({ name: "everyMinutes", label: "Minutes", control: minutes, hint: "Counted from midnight UTC: 15 is each quarter hour." }));
+  const clock = h("div", { class: "row" },
+    field({ name: "cron", label: "Cron", control: cron, hint: "Minute, hour, day of month, month, day of week from 0, Sunday." }),
+    field({ name: "timezone", label: "Time zone", control: zone }));
+
+  function choose() {
+    every.hidden = kind.value !== "every";
+    clock.hidden = kind.value !== "cron";
+  }
+  kind.addEventListener("change", choose);
+  choose();
+
+  const numeric = (control) => (control.value === "" ? null : Number(control.value));
+  const read = () => ({
+    ...(kind.value === "cron" ? { cron: cron.value.trim(), timezone: zone.value.trim() } : { everyMinutes: numeric(minutes) }),
+    window: { offsetMinutes: numeric(offset), lengthMinutes: numeric(length) },
+    description: description.value, enabled: enabled.checked,
+  });
+
+  return form({
+    label: "The schedule", action, submit: () => submit(read()), extra: [button("Cancel", cancel)],
+    fields: [
+      field({ name: "kind", label: "Run", control: kind }), every, clock,
+      h("div", { class: "row" },
+        field({ name: "window.offsetMinutes", label: "Window begins, minutes later", control: offset }),
+        field({ name: "window.lengthMinutes", label: "and lasts, minutes", control: length })),
+      field({ name: "description", label: "Description", control: description }),
+      field({ name: "enabled", label: "Enabled", control: enabled }),
+    ],
+  });
+}

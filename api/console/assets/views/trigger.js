@@ -1,0 +1,56 @@
+// One trigger: its walk, what became of its deliveries, and the log of them.
+import { facts, h, say } from "../lib/dom.js";
+import { inPath } from "../lib/api.js";
+import { count, duration, instant, plural, span } from "../lib/format.js";
+import { present, total } from "../lib/outcomes.js";
+import { outcomeBar, statusBadge, walkBar } from "../lib/parts.js";
+import { poll } from "../lib/poll.js";
+import { problemBox } from "../lib/problem.js";
+import { triggerLog } from "./deliveries.js";
+
+export function triggerView({ session, signal }, id) {
+  const problem = problemBox();
+  const summary = h("div", { class: "summary" });
+  const log = triggerLog(session, signal, id);
+  let last = null;
+
+  poll({
+    signal, every: 1000, failed: problem.show,
+    ask: async () => {
+      const trigger = await session.client.call(`/v1/webhook/price_signal/trigger/${inPath(id)}/get`, {}, { signal });
+      trigger.outcomes ??= {};
+      const news = !last || JSON.stringify(last.outcomes) !== JSON.stringify(trigger.outcomes);
+      if (!last || news || last.status !== trigger.status || last.walked !== trigger.walked) {
+        summary.replaceChildren(...summaryOf(trigger));
+        announce(last, trigger);
+      }
+      last = trigger;
+      if (news) await log.update(trigger);
+      return trigger.status !== "COMPLETED";
+    },
+  });
+  return {
+    title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/triggers" }, "Triggers")),
+    element: h("div", {}, problem.element, summary, log.element),
+  };
+}
+
+/** announce has the end said, and the walk by tenths. */
+function announce(before, now) {
+  const tenth = (t) => (t && t.homes > 0 ? Math.floor((t.walked / t.homes) * 10) : -1);
+  if (now.status === "COMPLETED") say(`Completed. ${present(now.outcomes).map((o) => `${count(o.count)} ${o.label}`).join(", ")}.`);
+  else if (tenth(before) !== tenth(now)) say(`${count(now.walked)} of ${plural(now.homes, "home")} walked.`);
+}
+
+function summaryOf(t) {
+  return [
+    h("div", { class: "headline" }, statusBadge(t.status), walkBar(t)),
+    outcomeBar(t.outcomes),
+    facts([
+      ["Window", span(t.startTime, t.endTime)],
+      ["Deliveries", total(t.outcomes) > 0 && count(total(t.outcomes))],
+      ["Created", instant(t.createdAt)],
+      ["Completed", t.completedAt && `${instant(t.completedAt)}, after ${duration(new Date(t.completedAt) - new Date(t.createdAt))}`],
+    ]),
+  ];
+}

@@ -1,0 +1,218 @@
+package console
+
+import (
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// next marks what is left to it.
+var next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Next", r.URL.Path)
+	w.WriteHeader(http.StatusTeapot)
+})
+
+func ask(t *testing.T, method, target string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	maps.Copy(r.Header, header)
+	w := httptest.NewRecorder()
+	Beside(next, Partner).ServeHTTP(w, r)
+	answer := w.Result()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func TestPaths(t *testing.T) {
+	base := baseOf(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		contentType  string
+		caches       string
+	}{
+		{"GET", "/console/", 200, "text/html; charset=utf-8", askAgain},
+		{"HEAD", "/console/", 200, "text/html; charset=utf-8", askAgain},
+		{"GET", "/console/?x=1", 200, "text/html; charset=utf-8", askAgain},
+		{"GET", base + "main.js", 200, "text/javascript; charset=utf-8", forever},
+		{"GET", base + "lib/format.js", 200, "text/javascript; charset=utf-8", forever},
+		{"GET", base + "console.css", 200, "text/css; charset=utf-8", forever},
+		{"GET", base + "icon.svg", 200, "image/svg+xml", forever},
+		{"GET", base + "index.html", 404, "text/plain; charset=utf-8", "no-store"},
+		{"GET", "/console/0000000000000000/main.js", 404, "text/plain; charset=utf-8", "no-store"},
+		{"GET", "/console/../etc/passwd", 404, "text/plain; charset=utf-8", "no-store"},
+		{"GET", base, 404, "text/plain; charset=utf-8", "no-store"},
+		{"POST", "/console/", 405, "text/plain; charset=utf-8", "no-store"},
+		{"GET", "/console", 301, "text/html; charset=utf-8", ""},
+		{"GET", "/consoles", 418, "", ""},
+		{"POST", "/v1/homes/home_1/price_signal", 418, "", ""},
+		{"POST", "//v1/homes", 418, "", ""},
+	} {
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			answer, body := ask(t, c.method, c.path, nil)
+			if answer.StatusCode != c.status || answer.Header.Get("Content-Type") != c.contentType || answer.Header.Get("Cache-Control") != c.caches {
+				t.Errorf("%d, %q, %q", answer.StatusCode, answer.Header.Get("Content-Type"), answer.Header.Get("Cache-Control"))
+			}
+			if c.method == "HEAD" && body != "" {
+				t.Errorf("HEAD was answered with a body of %d bytes", len(body))
+			}
+			if c.status == 418 && answer.Header.Get("X-Next") != c.path {
+				t.Errorf("the path was handed on as %q", answer.Header.Get("X-Next"))
+			}
+		})
+	}
+}
+
+func TestEveryAnswerIsSecured(t *testing.T) {
+	for _, target := range []string{"/console/", "/console", "/console/nothing", baseOf(t) + "main.js"} {
+		h, _ := ask(t, "GET", target, nil)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": policy, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		} {
+			if got := h.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
+			}
+		}
+	}
+	for _, word := range []string{"unsafe", "http", "data:", "*"} {
+		if strings.Contains(policy, word) {
+			t.Errorf("the policy has %q", word)
+		}
+	}
+}
+
+func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
+	for _, target := range []string{"/console/", baseOf(t) + "main.js"} {
+		first, _ := ask(t, "GET", target, nil)
+		etag := first.Header.Get("ETag")
+		for given, status := range map[string]int{
+			etag: 304, "W/" + etag: 304, `"other", ` + etag: 304, "*": 304, `"other"`: 200, "": 200,
+		} {
+			again, body := ask(t, "GET", target, http.Header{"If-None-Match": {given}})
+			if again.StatusCode != status || (body == "") != (status == 304) {
+				t.Errorf("%s with If-None-Match %s: %d with %d bytes", target, given, again.StatusCode, len(body))
+			}
+		}
+	}
+}
+
+func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
+	assets := fstest.MapFS{
+		"assets/index.html": {Data: []byte(`<html data-audience="{audience}"><script src="{base}main.js">`)},
+		"assets/main.js":    {Data: []byte(`1`)},
+	}
+	one, err := load(assets, Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body := string(one[Root].body); !strings.Contains(body, `data-audience="operator"`) || strings.ContainsAny(body, "{}") {
+		t.Errorf("the page is %s", body)
+	}
+	assets["assets/main.js"] = &fstest.MapFile{Data: []byte(`2`)}
+	two, err := load(assets, Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(two))) || one[Root].etag == two[Root].etag {
+		t.Error("another main.js is served under the same name")
+	}
+	assets["assets/main.ts"] = &fstest.MapFile{}
+	if _, err := load(assets, Operator); err == nil {
+		t.Error("a file of unknown type is taken")
+	}
+}
+
+var (
+	base       = regexp.MustCompile(`/console/[0-9a-f]{16}/`)
+	imports    = regexp.MustCompile(`(?m)^(?:import|export)\b[^"\n]*\bfrom "([^"]+)"`)
+	references = regexp.MustCompile(`(?:src|href)="([^"]+)"`)
+)
+
+func baseOf(t *testing.T) string {
+	t.Helper()
+	_, body := ask(t, "GET", "/console/", nil)
+	found := base.FindString(body)
+	if found == "" {
+		t.Fatal("the page names no assets")
+	}
+	return found
+}
+
+// The page and its modules name nothing that is not served beside them, and every
+// module is reached.
+func TestAssetsAreWhole(t *testing.T) {
+	files, err := load(embedded, Partner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := map[string]bool{}
+	var visit func(at string)
+	visit = func(at string) {
+		f, ok := files[at]
+		if !ok {
+			t.Errorf("%s is named and not served", at)
+			return
+		}
+		if reached[at] {
+			return
+		}
+		reached[at] = true
+		pattern := imports
+		if at == Root {
+			pattern = references
+		}
+		for _, m := range pattern.FindAllStringSubmatch(string(f.body), -1) {
+			switch target := m[1]; {
+			case strings.HasPrefix(target, "#"):
+			case strings.HasPrefix(target, "."):
+				visit(path.Join(path.Dir(at), target))
+			default:
+				visit(target)
+			}
+		}
+	}
+	visit(Root)
+	for at := range files {
+		if !reached[at] {
+			t.Errorf("%s is served and named nowhere", at)
+		}
+	}
+}
+
+// What the API answers is text to the page, and never markup, code or a style;
+// nothing is loaded from elsewhere.
+func TestModulesKeepToTheRules(t *testing.T) {
+	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(["']style|https?://|localStorage\.setItem\([^)]*key`)
+	// The name of SVG's elements is an address, and no more.
+	const namespace = "http://www.w3.org/2000/svg"
+	err := fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(embedded, name)
+		text := strings.ReplaceAll(string(body), namespace, "")
+		// An address as an example of what to type is text.
+		text = strings.ReplaceAll(text, "https://example.com/", "")
+		if found := banned.FindString(text); found != "" {
+			t.Errorf("%s has %s", name, found)
+		}
+		if lines := strings.Count(text, "\n"); lines > 450 {
+			t.Errorf("%s has %d lines", name, lines)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

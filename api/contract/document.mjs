@@ -1,0 +1,87 @@
+// An OpenAPI document as its operations, its webhooks, and validators of its schemas.
+
+import Ajv from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+const escaped = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+// closed lets no object have a field that its schema does not name: callers are told
+// to expect further fields, but the document is to know them all.
+function closed(schema) {
+  if (schema === null || typeof schema !== "object") return;
+  if (schema.properties && schema.additionalProperties === undefined && !Array.isArray(schema)) {
+    schema.additionalProperties = false;
+  }
+  for (const [name, inner] of Object.entries(schema)) {
+    if (!["example", "examples", "default", "const", "enum"].includes(name)) closed(inner);
+  }
+}
+
+export class Document {
+  constructor(document) {
+    closed(document);
+    this.document = document;
+    // The keywords of OpenAPI beside those of JSON Schema are not judged.
+    this.ajv = new Ajv({ strict: false, allErrors: true });
+    addFormats(this.ajv);
+    this.ajv.addSchema(document, "document");
+    this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => new Operation(this, path, method, operation)),
+    );
+    this.webhooks = Object.keys(document.webhooks ?? {});
+  }
+
+  // at is what a JSON pointer points to, and where that is in the end, through references.
+  at(pointer) {
+    let value = this.document;
+    for (const step of pointer.split("/").slice(1)) {
+      value = value?.[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+    }
+    return value?.$ref ? this.at(value.$ref) : { value, pointer };
+  }
+
+  // problems are what is wrong with a value by the schema at a pointer.
+  problems(pointer, value) {
+    const validate = this.ajv.getSchema(`document${pointer}`) ?? this.ajv.compile({ $ref: `document${pointer}` });
+    return validate(value) ? [] : validate.errors.map((e) => `${e.instancePath || "it"} ${e.message} ${JSON.stringify(e.params)}`);
+  }
+
+  // webhookProblems are what is wrong with a webhook as it arrived.
+  webhookProblems({ headers, body }) {
+    const pointer = `#/webhooks/${escaped(body.type)}/post`;
+    const { value: operation } = this.at(pointer);
+    if (!operation) return [`${body.type} is not documented`];
+    const missing = operation.parameters.filter((p) => p.in === "header" && p.required && !headers[p.name]);
+    return [
+      ...missing.map((p) => `the header ${p.name} is missing`),
+      ...this.problems(`${pointer}/requestBody/content/application~1json/schema`, body),
+    ];
+  }
+}
+
+class Operation {
+  constructor(document, path, method, operation) {
+    this.document = document;
+    this.path = path;
+    this.method = method;
+    this.name = operation.operationId;
+    this.open = operation.security.every((s) => Object.keys(s).length === 0);
+    const content = operation.requestBody?.content ?? {};
+    [this.mediaType] = Object.keys(content);
+    this.example = content[this.mediaType]?.example;
+    this.required = this.mediaType === "application/json" ? (document.at(`${this.pointer()}/requestBody/content/application~1json/schema`).value.required ?? []) : [];
+    this.identified = path.includes("{id}");
+  }
+
+  pointer() {
+    return `#/paths/${escaped(this.path)}/${this.method}`;
+  }
+
+  // problems are what is wrong with an answer: a status that is not documented, or a
+  // body that is not of the schema.
+  problems(status, body) {
+    const { value: response, pointer } = this.document.at(`${this.pointer()}/responses/${status}`);
+    if (!response) return [`${status} is not documented: ${JSON.stringify(body)}`];
+    return this.document.problems(`${pointer}/content/application~1json/schema`, body);
+  }
+}

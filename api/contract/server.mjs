@@ -1,0 +1,59 @@
+// A running Gridhook of one's own, and a partner that its webhooks go to.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+// serve starts the binary on free ports, and returns when it says that it is ready.
+export async function serve(binary) {
+  const data = await mkdtemp(join(tmpdir(), "gridhook-contract-"));
+  const child = spawn(
+    binary,
+    ["serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--allow-private-destinations", "--log-level", "error"],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const said = {};
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, name, value] = /^(\S+)\s+(\S+)/.exec(line) ?? [];
+    said[name] = value;
+    if (name === "ready") break;
+  }
+  if (!said.ready) {
+    throw new Error(`${binary} ended before it was ready`);
+  }
+  const operatorKey = (await readFile(join(data, "operator.key"), "utf8")).trim();
+  return {
+    url: said.API,
+    adminUrl: said.admin,
+    operatorKey,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+// partner takes webhooks and keeps what came. A path that ends in /gone says that
+// it takes none any more.
+export async function partner() {
+  const received = [];
+  const server = createServer((request, response) => {
+    const chunks = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+      response.writeHead(request.url.endsWith("/gone") ? 410 : 204).end();
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    received,
+    stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+  };
+}

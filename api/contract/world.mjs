@@ -1,0 +1,143 @@
+// What the documented examples speak of: made in a server before they are sent, and
+// found again for the identifiers in paths and bodies.
+
+const homes = `{"resource":"organization","id":"acme","name":"Acme"}
+{"resource":"ratePlan","id":"plan_1","tariff":{"name":"Flat","energyratestructure":[[{"rate":0.2}]]}}
+{"resource":"ratePlan","id":"plan_2","tariff":{"name":"Flat","energyratestructure":[[{"rate":0.1}]]}}
+{"resource":"home","organizationId":"acme","id":"home_1","ratePlanId":"plan_1","zipcode":"60614"}
+{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev_1","homeId":"home_1","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}
+{"resource":"userPreferences","organizationId":"acme","deviceId":"dev_1","name":"Always"}
+`;
+
+// base is the moment at which the examples of the document are written.
+const base = Date.parse("2026-07-01T12:00:00Z");
+const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
+
+export class World {
+  constructor(server, sink) {
+    this.server = server;
+    this.sink = sink;
+  }
+
+  // operate asks for an operation with the operator's key.
+  async operate(path, body, contentType = "application/json") {
+    const response = await fetch(this.server.adminUrl + path, {
+      method: "POST",
+      headers: { "content-type": contentType, "x-ws-api-key": this.server.operatorKey, "x-gridhook-organization": "acme" },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const answer = await response.json();
+    if (response.status !== 200 || answer.failed > 0) {
+      throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
+    }
+    return answer;
+  }
+
+  import(lines) {
+    return this.operate("/v1/admin/import", lines, "application/x-ndjson");
+  }
+
+  async furnish() {
+    await this.import(homes);
+    this.key = (await this.newKey()).key;
+    await this.newEndpoint("gone");
+    await this.newEndpoint("");
+    this.trigger = (await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId;
+    await this.ended(this.trigger);
+  }
+
+  newKey() {
+    return this.operate("/v1/admin/keys/create", { organizationId: "acme" });
+  }
+
+  newEndpoint(path) {
+    return this.operate("/v1/webhook/endpoints/create", { url: this.sink.url + path });
+  }
+
+  // ended returns when a trigger has walked all homes.
+  async ended(trigger) {
+    for (let tries = 0; tries < 200; tries++) {
+      const { status } = await this.operate(`/v1/webhook/price_signal/trigger/${trigger}/get`, {});
+      if (status === "COMPLETED") return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the trigger ${trigger} does not end`);
+  }
+
+  // delivery is one that was given up, to an endpoint that is enabled again: the
+  // answer that ended it disabled the endpoint.
+  async delivery() {
+    const { data } = await this.operate("/v1/webhook/deliveries/list", { triggerId: this.trigger });
+    const given = data.find((d) => d.outcome === "FAILED") ?? data[0];
+    await this.operate(`/v1/webhook/endpoints/${given.endpointId}/update`, { enabled: true });
+    return given.id;
+  }
+
+  async replay() {
+    const { id } = await this.newEndpoint("");
+    const since = new Date(Date.now() - 60 * 60 * 1000).toISOString();
+    return (await this.operate(`/v1/webhook/endpoints/${id}/replay`, { since })).id;
+  }
+
+  // identifier is one that a path can be asked with. What the operation may end is
+  // made for it alone.
+  async identifier(path) {
+    const [, find] = Object.entries(identifiers)
+      .filter(([prefix]) => path.startsWith(prefix))
+      .sort(([a], [b]) => b.length - a.length)[0] ?? [];
+    if (!find) throw new Error(`there is no identifier for ${path}: say in world.mjs what it is of`);
+    return find(this);
+  }
+
+  // body is an example as it can be sent here and now: the same time from now as it is
+  // from when the examples are written, and about things that exist.
+  body(example, name = "") {
+    if (Array.isArray(example)) return example.map((element) => this.body(element));
+    if (example !== null && typeof example === "object") {
+      return Object.fromEntries(Object.entries(example).map(([field, value]) => [field, this.body(value, field)]));
+    }
+    if (typeof example !== "string") return example;
+    if (name === "triggerId") return this.trigger;
+    if (name === "url") return this.sink.url;
+    return timestamp.test(example) ? new Date(Date.now() + Date.parse(example) - base).toISOString() : example;
+  }
+}
+
+// identifiers are found, or made, by the beginning of a path.
+const identifiers = {
+  "/v1/webhook/price_signal/trigger/": (w) => w.trigger,
+  "/v1/webhook/deliveries/": (w) => w.delivery(),
+  "/v1/webhook/endpoints/": async (w) => (await w.newEndpoint("")).id,
+  "/v1/webhook/replays/": (w) => w.replay(),
+  "/v1/webhook/schedules/": async (w) => (await w.operate("/v1/webhook/schedules/create", {})).id,
+  "/v1/homes/": () => "home_1",
+  "/v1/devices/hvac/": () => "dev_1",
+  "/v1/admin/organizations/": () => "acme",
+  "/v1/admin/keys/": async (w) => (await w.newKey()).keyId,
+  "/v1/admin/homes/": async (w) => (await w.operate("/v1/admin/homes/create", { organizationId: "acme" })).id,
+  "/v1/admin/plans/": async (w) => {
+    await w.import(`{"resource":"ratePlan","id":"plan_2","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`);
+    return "plan_2";
+  },
+  "/v1/admin/plan_events/": async (w) => {
+    const [from, to] = [1, 2].map((hours) => new Date(Date.now() + hours * 60 * 60 * 1000).toISOString());
+    await w.import(JSON.stringify({ resource: "planEvent", planId: "plan_1", id: "gone", kind: "PEAK_REBATE", from, to, adder: 1 }));
+    return "gone";
+  },
+  "/v1/admin/market_series/": async (w) => {
+    await w.import(`{"resource":"marketSeries","node":"GONE","market":"REAL_TIME","startTime":"2026-07-01T00:00:00Z","prices":[0.02]}`);
+    return "REAL_TIME--GONE";
+  },
+  "/v1/admin/utilities/": async (w) => {
+    await w.import(`{"resource":"utility","eiaId":1,"name":"One"}`);
+    return "1";
+  },
+  "/v1/admin/demand_response/": async (w) => {
+    await w.import(`{"resource":"demandResponse","eiaId":1,"programs":[]}`);
+    return "1";
+  },
+  "/v1/admin/areas/": async (w) => {
+    await w.import(`{"resource":"area","area":"IL","supported":true}`);
+    return "IL";
+  },
+};

@@ -1,0 +1,337 @@
+package api_test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// path is a route's path with an identifier in the place of {id}.
+func path(r api.Route, id string) string { return strings.ReplaceAll(r.Path, "{id}", id) }
+
+// bodyOf is a body that gets as far as the operation's own checks.
+func bodyOf(r api.Route) (contentType, body string) {
+	switch r.Body {
+	case api.BodyRequired:
+		return "application/json", `{}`
+	case api.BodyLines:
+		return "application/x-ndjson", `{}`
+	default:
+		return "application/json", ""
+	}
+}
+
+// at sends a request to a route on the listener where it is.
+func (e *env) at(r api.Route, keys []string, change func(*request)) answer {
+	e.t.Helper()
+	contentType, body := bodyOf(r)
+	req := request{url: e.public.URL + path(r, "none"), body: body, header: http.Header{"Content-Type": {contentType}}}
+	if r.Operator {
+		req.url = e.admin.URL + path(r, "none")
+	}
+	if keys != nil {
+		req.header[api.KeyHeader] = keys
+	}
+	if change != nil {
+		change(&req)
+	}
+	return e.send(req)
+}
+
+func keyed() []api.Route {
+	return slices.DeleteFunc(api.Routes(), func(r api.Route) bool { return r.Open })
+}
+
+func TestEveryOperationNeedsItsKey(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	good, foreign := e.twoTenants()
+	for _, r := range keyed() {
+		e.at(r, nil, nil).expect(t, 401, api.CodeMissingAPIKey)
+		e.at(r, []string{""}, nil).expect(t, 401, api.CodeMissingAPIKey)
+		if recovery := e.at(r, nil, nil).object(t)["recovery_action"].(string); !strings.Contains(recovery, api.KeyHeader) || !strings.Contains(recovery, "/v1/feedback") {
+			t.Errorf("%s: recovery is %q", r.Path, recovery)
+		}
+		id, _, _ := storage.SplitKey(good)
+		for _, wrong := range [][]string{
+			{"nonsense"}, {"ghk_"}, {"ghk_key_x_"}, {"gho_x"}, {good[:len(good)-1] + "x"}, {"ghk_" + id + "_00"},
+			{strings.Replace(good, id, id+"x", 1)}, {good, good}, {good, foreign}, {"", good},
+		} {
+			e.at(r, wrong, nil).expect(t, 401, api.CodeInvalidAPIKey)
+		}
+		other := operatorKey
+		if r.Operator {
+			other = good
+		}
+		e.at(r, []string{other}, nil).expect(t, 401, api.CodeInvalidAPIKey)
+	}
+}
+
+func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	revoked, _ := e.twoTenants()
+	id, _, _ := storage.SplitKey(revoked)
+	e.ask(revoked, "/v1/webhook/endpoints/list", "").ok(t)
+	if got := e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t); got["revokedAt"] == nil {
+		t.Errorf("revoked: %v", got)
+	}
+	expiring := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"2026-07-01T13:00:00Z"}`).ok(t)["key"].(string)
+	e.ask(expiring, "/v1/webhook/endpoints/list", "").ok(t)
+	e.pass(time.Hour)
+	answers := []answer{
+		e.ask(revoked, "/v1/webhook/endpoints/list", ""),
+		e.ask(expiring, "/v1/webhook/endpoints/list", ""),
+		e.ask("ghk_key_none_ab", "/v1/webhook/endpoints/list", ""),
+	}
+	for _, a := range answers {
+		a.expect(t, 401, api.CodeInvalidAPIKey)
+		if anonymous(a) != anonymous(answers[0]) {
+			t.Errorf("one reads %s, another %s", a.body, answers[0].body)
+		}
+	}
+}
+
+var requestIDField = regexp.MustCompile(`"request_id":"[^"]*"`)
+
+// anonymous is an answer's body without the request's identifier.
+func anonymous(a answer) string { return requestIDField.ReplaceAllString(string(a.body), "") }
+
+func TestScopes(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e.twoTenants()
+	for _, scope := range storage.Scopes() {
+		key := e.key("acme", scope)
+		for _, r := range keyed() {
+			if r.Operator {
+				continue
+			}
+			a := e.at(r, []string{key}, nil)
+			if refused := a.status == http.StatusForbidden; refused != (r.Scope != scope) {
+				t.Errorf("%s with the scope %s: %d %s", r.Path, scope, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestOtherMethodsAreRefused(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	for _, r := range api.Routes() {
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
+			a := e.at(r, nil, func(r *request) { r.method, r.body = method, "" })
+			a.expect(t, 405, api.CodeMethodNotAllowed)
+			if a.header.Get("Allow") != http.MethodPost {
+				t.Errorf("%s %s: Allow is %q", method, r.Path, a.header.Get("Allow"))
+			}
+		}
+	}
+}
+
+func TestUnknownPaths(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	for _, p := range []string{
+		"/", "/v1", "/v1/", "/v2/feedback", "/v1/homes", "/v1/homes/home1", "/v1/homes/home1/price_signal/", "/V1/homes/home1/price_signal",
+		"//v1/homes/home1/price_signal", "/v1//homes/home1/price_signal", "/v1/homes/../homes/home1/price_signal", "/v1/./homes/home1/price_signal",
+		"/metrics", "/debug/pprof/", "/livez", "/v1/admin/organizations/list", "/v1/admin/import",
+	} {
+		a := e.ask(key, p, "").expect(t, 404, api.CodeNotFound)
+		if loc := a.header.Get("Location"); loc != "" {
+			t.Errorf("%s redirects to %s", p, loc)
+		}
+	}
+}
+
+func TestEveryAnswerHasTheHeaders(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	list, signal := "/v1/webhook/endpoints/list", "/v1/homes/home1/price_signal"
+	for name, a := range map[string]answer{
+		"success": e.ask(key, list, ""), "signal": e.ask(key, signal, ""), "refusal": e.ask("", list, ""), "path": e.ask(key, "/nowhere", ""),
+		"method": e.send(request{method: http.MethodGet, url: e.public.URL + list}),
+	} {
+		for header, want := range map[string]string{
+			"Content-Type": "application/json", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Access-Control-Allow-Origin": "",
+		} {
+			if got := a.header.Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
+		}
+		id := a.header.Get("X-Request-Id")
+		if !strings.HasPrefix(id, "req_") || !storage.ValidID(id) {
+			t.Errorf("%s: the request is %q", name, id)
+		}
+		if a.status != http.StatusOK && a.object(t)["request_id"] != id {
+			t.Errorf("%s: request_id is %v, the header says %s", name, a.object(t)["request_id"], id)
+		}
+	}
+}
+
+func TestRequestIDOfTheCaller(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	for given, kept := range map[string]bool{
+		"mine-1": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "two words": false, "a.b": false, "": false,
+	} {
+		a := e.send(request{url: e.public.URL + "/v1", header: http.Header{"X-Request-Id": {given}}})
+		if got := a.header.Get("X-Request-Id"); (got == given) != kept || !storage.ValidID(got) {
+			t.Errorf("%q became %q", given, got)
+		}
+	}
+	a := e.send(request{url: e.public.URL + "/v1", header: http.Header{"X-Request-Id": {"a", "b"}}})
+	if got := a.header.Get("X-Request-Id"); !strings.HasPrefix(got, "req_") {
+		t.Errorf("two identifiers became %q", got)
+	}
+}
+
+func TestIdentifiersInPaths(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	key, _ := e.twoTenants()
+	for _, r := range keyed() {
+		if !strings.Contains(r.Path, "{id}") {
+			continue
+		}
+		k := key
+		if r.Operator {
+			k = operatorKey
+		}
+		for _, id := range []string{
+			"a.b", "*", "%3E", "a%20b", "..", "%2e%2e", "%2E%2E%2F", "a%2Fb", "%00", "a%0d%0ab", "", strings.Repeat("a", 129), strings.Repeat("a", 300), "%FF", "\u00e9", "$", "a;b",
+		} {
+			a := e.at(r, []string{k}, func(req *request) {
+				req.url = strings.Replace(req.url, path(r, "none"), path(r, id), 1)
+			})
+			a.expect(t, 400, api.CodeValidationFailed)
+			if !slices.Contains(a.fields(t), "id") {
+				t.Errorf("%s with %q: fields %v", r.Path, id, a.fields(t))
+			}
+		}
+	}
+}
+
+func TestUnknownFieldsAndWrongTypes(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	key, _ := e.twoTenants()
+	for _, r := range api.Routes() {
+		if r.Body == api.BodyLines {
+			continue
+		}
+		k := key
+		if r.Operator {
+			k = operatorKey
+		}
+		for body, field := range map[string]string{
+			`{"bogus":1}`: "bogus", `[]`: "body", `"text"`: "body", `null`: "body", `{`: "body", `{} {}`: "body", `{"a":"\xff"}`: "body",
+			strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40): "body",
+		} {
+			a := e.at(r, []string{k}, func(req *request) { req.body = body }).expect(t, 400, api.CodeValidationFailed)
+			if !slices.Contains(a.fields(t), field) {
+				t.Errorf("%s with %s: fields %v", r.Path, body, a.fields(t))
+			}
+		}
+		if r.Body == api.BodyRequired {
+			a := e.at(r, []string{k}, func(req *request) { req.body = "" }).expect(t, 400, api.CodeValidationFailed)
+			if !slices.Equal(a.fields(t), []string{"body"}) {
+				t.Errorf("%s without a body: fields %v", r.Path, a.fields(t))
+			}
+		}
+	}
+}
+
+// TestNothingForeign asks for everything by the identifiers of another tenant:
+// the answers are those to identifiers that nobody has, byte for byte.
+func TestNothingForeign(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	acme, bolt := e.twoTenants()
+	endpoint := e.ask(acme, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`).ok(t)["id"].(string)
+	trigger := e.ask(acme, "/v1/webhook/price_signal/trigger", `{}`).ok(t)["triggerId"].(string)
+	for _, r := range keyed() {
+		if r.Operator || !strings.Contains(r.Path, "{id}") {
+			continue
+		}
+		for _, id := range []string{"home1", endpoint, trigger} {
+			as := func(id string) answer {
+				return e.at(r, []string{bolt}, func(req *request) {
+					req.url = e.public.URL + path(r, id)
+					if req.body == "{}" {
+						req.body = foreignBody(r)
+					}
+				})
+			}
+			foreign, absent := as(id), as("nobodys_"+id)
+			if foreign.status != http.StatusNotFound || anonymous(foreign) != anonymous(absent) || foreign.status != absent.status {
+				t.Errorf("%s of another: %d %s, of nobody: %d %s", r.Path, foreign.status, foreign.body, absent.status, absent.body)
+			}
+		}
+	}
+}
+
+// foreignBody is a body that is right, so that only the identifier is wrong.
+func foreignBody(r api.Route) string {
+	bodies := map[string]string{
+		"updateHVACLinkedFlag": `{"linked":true}`, "getHVACEstimatedSavings": `{"type":"monthly"}`, "replayEndpoint": `{"since":"2026-07-01T00:00:00Z"}`,
+	}
+	if body, ok := bodies[r.Name]; ok {
+		return body
+	}
+	return `{}`
+}
+
+func TestActingForAnotherOrganization(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	acme, _ := e.twoTenants()
+	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme","unborn"]}`)
+	parent := e.key("parent")
+	as := func(key, org string) answer {
+		return e.send(request{url: e.public.URL + "/v1/homes/home1/price_signal", header: http.Header{api.KeyHeader: {key}, api.OrganizationHeader: {org}}})
+	}
+	as(parent, "acme").ok(t)
+	as(acme, "acme").ok(t)
+	as(parent, "parent").expect(t, 404, api.CodeNotFound)
+	forbidden := as(parent, "bolt").expect(t, 403, api.CodeForbidden)
+	for _, org := range []string{"nobody", "unborn", "_"} {
+		if a := as(parent, org).expect(t, 403, api.CodeForbidden); anonymous(a) != anonymous(forbidden) {
+			t.Errorf("%s: %s, want %s", org, a.body, forbidden.body)
+		}
+	}
+	as(acme, "parent").expect(t, 403, api.CodeForbidden)
+	if fields := as(parent, "a.b").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{api.OrganizationHeader}) {
+		t.Errorf("fields %v", fields)
+	}
+	trigger := "/v1/webhook/price_signal/trigger"
+	if got := e.ask(parent, trigger, `{"organizationId":"acme"}`).ok(t); got["organizationId"] != "acme" || got["homes"] != 1.0 {
+		t.Errorf("triggered %v", got)
+	}
+	e.ask(parent, trigger, `{"organizationId":"bolt"}`).expect(t, 403, api.CodeForbidden)
+	e.ask(acme, trigger, `{"organizationId":"nobody"}`).expect(t, 403, api.CodeForbidden)
+	e.ask(acme, trigger, `{"organizationId":""}`).expect(t, 400, api.CodeValidationFailed)
+}
+
+func TestOperatorActsForAnOrganization(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.twoTenants()
+	signal := "/v1/homes/home1/price_signal"
+	e.operateFor("acme", signal, "").ok(t)
+	e.operateFor("bolt", signal, "").expect(t, 404, api.CodeNotFound)
+	e.operateFor("nobody", signal, "").expect(t, 404, api.CodeNotFound)
+	e.operateFor("_", signal, "").expect(t, 404, api.CodeNotFound)
+	if fields := e.operate(signal, "").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{api.OrganizationHeader}) {
+		t.Errorf("fields %v", fields)
+	}
+	if got := e.operateFor("acme", "/v1/webhook/price_signal/trigger", `{}`).ok(t); got["organizationId"] != "acme" {
+		t.Errorf("triggered %v", got)
+	}
+}
+
+func TestNoOperatorKeyIsNobodys(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	deps := e.deps
+	deps.Registerer, deps.OperatorKey = nil, ""
+	s := e.serve(api.Admin(deps, api.Options{}))
+	for _, key := range []string{"x", "gho_"} {
+		e.send(request{url: s.URL + "/v1/admin/organizations/list", header: http.Header{api.KeyHeader: {key}}}).expect(t, 401, api.CodeInvalidAPIKey)
+	}
+}

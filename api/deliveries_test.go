@@ -1,0 +1,106 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const deliveriesPath = "/v1/webhook/deliveries/"
+
+// record stores a receipt as a worker does, and waits until the ledger has it.
+func (e *env) record(r events.Receipt, shown func() bool) {
+	e.t.Helper()
+	must(e.t, e.bus.PutReceipt(e.t.Context(), r))
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+	defer cancel()
+	changes := e.deps.Ledger.(interface{ Changed() <-chan struct{} })
+	for {
+		changed := changes.Changed()
+		if shown() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			e.t.Fatal("the ledger does not show the receipt")
+		}
+	}
+}
+
+// deliver records what became of a trigger's one home, and returns the message's
+// identifier.
+func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) string {
+	e.t.Helper()
+	d := events.Delivery{
+		MessageID: events.MessageID(trigger, home, endpoint), HomeID: home, EndpointID: endpoint, Outcome: o,
+		Attempt: 1, At: storage.Time{Time: e.clock().UTC()}, Status: 200, Milliseconds: 12.5,
+		Timing: events.Timing{DNS: 1, Connect: 2, TLS: 3, FirstByte: 4},
+	}
+	if o != events.OutcomeDelivered {
+		d.Status, d.ErrorClass, d.Reason, d.Answer = 500, events.ErrorStatus, "the endpoint answered 500 Internal Server Error", "oops"
+	}
+	e.record(events.Receipt{
+		TriggerID: trigger, OrganizationID: org, Key: "s0", Deliveries: []events.Delivery{d},
+		Slice: &events.SliceBounds{Through: home, Homes: 1, Last: true},
+		Kept:  []events.Kept{{EndpointID: endpoint, Homes: []events.RetryHome{{HomeID: home}}, Curves: []events.RetryCurve{{}}}},
+	}, func() bool { _, err := e.deps.Ledger.Delivery(org, d.MessageID); return err == nil })
+	return d.MessageID
+}
+
+func TestDeliveryLog(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	acme, bolt := e.twoTenants()
+	var triggers, messages []string
+	for i, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeFailed} {
+		e.pass(time.Minute)
+		triggers = append(triggers, e.ask(acme, triggerPath, "{}").ok(t)["triggerId"].(string))
+		messages = append(messages, e.deliver("acme", triggers[i], fmt.Sprint("ep", i), "home1", o))
+	}
+	for body, want := range map[string]string{
+		`{}`:                                   messages[1] + " " + messages[0],
+		`{"triggerId":"` + triggers[0] + `"}`:  messages[0],
+		`{"outcome":"FAILED"}`:                 messages[1],
+		`{"outcome":"RETRYING"}`:               "",
+		`{"homeId":"home1"}`:                   messages[1] + " " + messages[0],
+		`{"homeId":"home2"}`:                   "",
+		`{"endpointId":"ep0"}`:                 messages[0],
+		`{"since":"2026-07-01T12:09:00Z"}`:     messages[1],
+		`{"until":"2026-07-01T12:09:00Z"}`:     messages[0],
+		`{"since":"2026-07-01T12:09:30.001Z"}`: "",
+	} {
+		var got []string
+		for _, d := range e.ask(acme, deliveriesPath+"list", body).ok(t)["data"].([]any) {
+			got = append(got, d.(map[string]any)["id"].(string))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s lists %v, want %s", body, got, want)
+		}
+	}
+	page := e.ask(acme, deliveriesPath+"list", `{"limit":1}`).ok(t)
+	rest := e.ask(acme, deliveriesPath+"list", `{"limit":1,"after":"`+page["next"].(string)+`"}`).ok(t)
+	if rest["data"].([]any)[0].(map[string]any)["id"] != messages[0] || rest["next"] != nil {
+		t.Errorf("the second page is %v", rest)
+	}
+	e.ask(acme, deliveriesPath+"list", `{"since":"2026-07-01T12:09:00Z","until":"2026-07-01T12:09:00Z"}`).expect(t, 400, api.CodeValidationFailed)
+	if list := e.ask(bolt, deliveriesPath+"list", "").ok(t)["data"].([]any); len(list) != 0 {
+		t.Errorf("another organization sees %v", list)
+	}
+
+	log := e.ask(acme, deliveriesPath+messages[1]+"/get", "").ok(t)
+	attempts := log["attempts"].([]any)
+	if len(attempts) != 1 || log["triggerId"] != triggers[1] || log["outcome"] != "FAILED" || log["answer"] != "oops" {
+		t.Fatalf("the delivery is %v", log)
+	}
+	if a := attempts[0].(map[string]any); a["errorClass"] != "status" || a["durationMs"] != 12.5 || fmt.Sprint(a["timing"]) != "map[connectMs:2 dnsMs:1 firstByteMs:4 tlsMs:3]" {
+		t.Errorf("its attempt is %v", a)
+	}
+	e.ask(bolt, deliveriesPath+messages[1]+"/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(acme, deliveriesPath+"msg_unknown/get", "").expect(t, 404, api.CodeNotFound)
+}

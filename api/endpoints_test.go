@@ -1,0 +1,236 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const endpointsPath = "/v1/webhook/endpoints/"
+
+func TestEndpointLife(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","eventTypes":["price_signal.updated"],"headers":{"X-Site":"1"}}`).ok(t)
+	id := made["id"].(string)
+	if !strings.HasPrefix(id, "ep_") || made["timeoutSeconds"] != 10.0 || made["enabled"] != true || made["deliveryMode"] != "always" {
+		t.Errorf("made %v", made)
+	}
+	if secret := made["secret"].(string); len(bytesOf(t, secret)) < 24 {
+		t.Errorf("the secret is %q", secret)
+	}
+	e.pass(time.Minute)
+	changed := e.ask(key, endpointsPath+id+"/update", `{"description":"new","retryPolicy":{"initialSeconds":7}}`).ok(t)
+	if changed["description"] != "new" || changed["url"] != "https://acme.example/hooks" || changed["headers"].(map[string]any)["X-Site"] != "1" {
+		t.Errorf("changed to %v", changed)
+	}
+	if policy := changed["retryPolicy"].(map[string]any); policy["initialSeconds"] != 7.0 || policy["maxSeconds"] != 900.0 {
+		t.Errorf("the policy is %v", policy)
+	}
+	if changed["createdAt"] != made["createdAt"] || changed["updatedAt"] == made["updatedAt"] {
+		t.Errorf("times: %v", changed)
+	}
+	for _, operation := range []string{id + "/get", "list", id + "/update"} {
+		body := ""
+		if strings.HasSuffix(operation, "update") {
+			body = "{}"
+		}
+		if a := e.ask(key, endpointsPath+operation, body); strings.Contains(string(a.body), `"secret"`) || strings.Contains(string(a.body), "sealed") || !strings.Contains(string(a.body), id) {
+			t.Errorf("%s answers %s", operation, a.body)
+		}
+	}
+	if d := e.ask(key, endpointsPath+id+"/test", "").ok(t); d["outcome"] != "DELIVERED" || d["endpointId"] != id {
+		t.Errorf("tested: %v", d)
+	}
+	if d := e.ask(key, endpointsPath+id+"/delete", "").ok(t); d["deleted"] != true || d["id"] != id {
+		t.Errorf("deleted: %v", d)
+	}
+	for _, operation := range []string{"get", "update", "delete", "rotate_secret", "test"} {
+		e.ask(key, endpointsPath+id+"/"+operation, "{}").expect(t, 404, api.CodeNotFound)
+	}
+}
+
+func bytesOf(t *testing.T, secret string) []byte {
+	t.Helper()
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil {
+		t.Fatalf("%q is no signing secret", secret)
+	}
+	return raw
+}
+
+// secrets are what would sign a delivery of acme's endpoint now, newest first.
+func (e *env) secrets(id string) []string {
+	e.t.Helper()
+	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
+	must(e.t, err)
+	list := []string{}
+	for _, s := range ep.Secrets {
+		if s.ExpiresAt.IsZero() || e.clock().Before(s.ExpiresAt.Time) {
+			secret, err := e.vault.Open("acme", id, s.Sealed)
+			must(e.t, err)
+			list = append(list, secret)
+		}
+	}
+	return list
+}
+
+func TestSecretRotation(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef01234567"))
+	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","secret":"`+own+`"}`).ok(t)
+	id := made["id"].(string)
+	if made["secret"] != own || !slices.Equal(e.secrets(id), []string{own}) {
+		t.Fatalf("made %v, stored %v", made, e.secrets(id))
+	}
+	second := e.ask(key, endpointsPath+id+"/rotate_secret", "").ok(t)["secret"].(string)
+	if got := e.secrets(id); !slices.Equal(got, []string{second, own}) {
+		t.Errorf("after a rotation: %v", got)
+	}
+	e.pass(storage.SecretOverlap - time.Second)
+	if got := e.secrets(id); len(got) != 2 {
+		t.Errorf("just before the overlap's end: %v", got)
+	}
+	e.pass(time.Second)
+	if got := e.secrets(id); !slices.Equal(got, []string{second}) {
+		t.Errorf("after the overlap: %v", got)
+	}
+	for range 10 {
+		e.ask(key, endpointsPath+id+"/rotate_secret", "{}").ok(t)
+	}
+	if n := len(e.secrets(id)); n > 4 {
+		t.Errorf("%d secrets sign", n)
+	}
+}
+
+// An endpoint may be signed for with a key pair, of which nobody is told the
+// private half, and may go from one way of signing to the other.
+func TestPublicKeys(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","signature":"ed25519"}`).ok(t)
+	id, public := made["id"].(string), made["publicKey"].(string)
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(public, "whpk_"))
+	must(t, err)
+	if made["secret"] != "" || !strings.HasPrefix(public, "whpk_") || len(raw) != ed25519.PublicKeySize {
+		t.Fatalf("made %v", made)
+	}
+	private, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(e.secrets(id)[0], "whsk_"))
+	must(t, err)
+	if !bytes.Equal(ed25519.PrivateKey(private).Public().(ed25519.PublicKey), raw) {
+		t.Error("the public key is not that of the stored private one")
+	}
+	again := e.ask(key, endpointsPath+id+"/rotate_secret", "{}").ok(t)
+	if again["publicKey"] == public || again["secret"] != "" {
+		t.Errorf("rotated to %v, want another key pair", again)
+	}
+	hmac := e.ask(key, endpointsPath+id+"/rotate_secret", `{"signature":"hmac"}`).ok(t)
+	if hmac["publicKey"] != "" || !strings.HasPrefix(hmac["secret"].(string), "whsec_") || len(e.secrets(id)) != 3 {
+		t.Errorf("rotated to %v, want a secret, and the key pairs beside it", hmac)
+	}
+	own := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32))
+	for body, field := range map[string]string{`{"signature":"rsa"}`: "signature", `{"signature":"ed25519","secret":"` + own + `"}`: "secret"} {
+		if got := e.ask(key, endpointsPath+id+"/rotate_secret", body).fields(t); !slices.Equal(got, []string{field}) {
+			t.Errorf("%s: fields %v", body, got)
+		}
+	}
+}
+
+func TestWrongEndpoints(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
+	short := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23))
+	long := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65))
+	for _, c := range []struct {
+		body   string
+		fields []string
+	}{
+		{`{"url":"nonsense"}`, []string{"url"}},
+		{`{"url":"https://localhost/","description":7,"rateLimit":-1}`, []string{"description", "rateLimit", "url"}},
+		{`{"url":"https://a.example/","eventTypes":["x",5,"webhook.test"]}`, []string{"eventTypes[0]", "eventTypes[1]"}},
+		{`{"url":"https://a.example/","headers":{"Webhook-Id":"x"}}`, []string{"headers.Webhook-Id"}},
+		{`{"url":"https://a.example/","headers":{"X-A":"a\r\nX-B: b"}}`, []string{"headers.X-A"}},
+		{`{"url":"https://a.example/","headers":{"X A":"a"}}`, []string{"headers"}},
+		{`{"url":"https://a.example/","timeoutSeconds":0.09}`, []string{"timeoutSeconds"}},
+		{`{"url":"https://a.example/","timeoutSeconds":60.1}`, []string{"timeoutSeconds"}},
+		{`{"url":"https://a.example/","deliveryMode":"sometimes"}`, []string{"deliveryMode"}},
+		{`{"url":"https://a.example/","enabled":null}`, []string{"enabled"}},
+		{`{"url":"https://a.example/","retryPolicy":{"initialSeconds":0,"multiplier":11}}`, []string{"retryPolicy.initialSeconds", "retryPolicy.multiplier"}},
+		{`{"url":"https://a.example/","URL":"https://b.example/"}`, []string{"URL"}},
+		{`{"url":"https://a.example/","url":"https://b.example/"}`, []string{"url"}},
+	} {
+		for _, operation := range []string{"create", id + "/update"} {
+			got := e.ask(key, endpointsPath+operation, c.body).expect(t, 400, api.CodeValidationFailed).fields(t)
+			if slices.Sort(got); !slices.Equal(got, c.fields) {
+				t.Errorf("%s with %s: fields %v, want %v", operation, c.body, got, c.fields)
+			}
+		}
+	}
+	for _, secret := range []string{"x", "whsec_", "whsec_!!!", short, long, "WHSEC_" + own32} {
+		for operation, body := range map[string]string{"create": `{"url":"https://a.example/","secret":%q}`, id + "/rotate_secret": `{"secret":%q}`} {
+			got := e.ask(key, endpointsPath+operation, fmt.Sprintf(body, secret)).expect(t, 400, api.CodeValidationFailed).fields(t)
+			if !slices.Equal(got, []string{"secret"}) && secret != "" {
+				t.Errorf("%s with %s: fields %v", operation, secret, got)
+			}
+		}
+	}
+	e.ask(key, endpointsPath+"create", `{}`).expect(t, 400, api.CodeValidationFailed)
+	for _, body := range []string{`{"url":"https://a.example/","timeoutSeconds":0.1}`, `{"url":"https://a.example/","timeoutSeconds":60}`, `{"url":"https://a.example/","secret":"whsec_` + own32 + `"}`} {
+		e.ask(key, endpointsPath+"create", body).ok(t)
+	}
+}
+
+// own32 is a secret of a partner's own, without its prefix.
+var own32 = base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+
+func TestEndpointPages(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	made := []string{}
+	for i := range 5 {
+		e.pass(time.Second)
+		made = append(made, e.ask(key, endpointsPath+"create", fmt.Sprintf(`{"url":"https://acme.example/%d"}`, i)).ok(t)["id"].(string))
+	}
+	listed, after := []string{}, ""
+	for range 10 {
+		page := e.ask(key, endpointsPath+"list", fmt.Sprintf(`{"limit":2,"after":%q}`, after)).ok(t)
+		for _, v := range page["data"].([]any) {
+			listed = append(listed, v.(map[string]any)["id"].(string))
+		}
+		next, ok := page["next"].(string)
+		if !ok {
+			break
+		}
+		after = next
+	}
+	if !slices.Equal(listed, made) {
+		t.Errorf("listed %v, made %v", listed, made)
+	}
+	for body, ok := range map[string]bool{`{"limit":1}`: true, `{"limit":1000}`: true, `{"limit":0}`: false, `{"limit":1001}`: false, `{"limit":1.5}`: false, `{"after":"a.b"}`: false} {
+		if a := e.ask(key, endpointsPath+"list", body); (a.status == http.StatusOK) != ok {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
+	}
+}
+
+func TestNoTester(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
+	deps := e.deps
+	deps.Registerer, deps.Tester = nil, nil
+	s := e.serve(api.Public(deps, api.Options{}))
+	e.send(request{url: s.URL + endpointsPath + id + "/test", header: http.Header{api.KeyHeader: {key}}}).expect(t, 503, api.CodeUnavailable)
+}

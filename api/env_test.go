@@ -1,0 +1,328 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/embedded"
+	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/events/ledger"
+	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/replica"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// operatorKey opens the admin listener of a test.
+const operatorKey = "gho_0123456789abcdef"
+
+// start is the time at which every test begins.
+var start = time.Date(2026, 7, 1, 12, 7, 30, 0, time.UTC)
+
+// env is a whole API on a real log of record, with its clock in the test's hand.
+type env struct {
+	t        *testing.T
+	store    *storage.Store
+	vault    *vault.Vault
+	registry *prometheus.Registry
+	log      *syncBuffer
+	nats     *embedded.Server
+	deps     api.Deps
+	tasks    *waitingTasks
+	bus      *jetstream.Conn
+
+	public, admin *httptest.Server
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+// tester answers every test webhook.
+type tester struct{}
+
+func (tester) SendTest(_ context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
+	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
+}
+
+// publicOnly is a destination policy that refuses this machine.
+func publicOnly(url string) error {
+	if strings.Contains(url, "localhost") {
+		return &storage.InvalidError{Fields: []storage.FieldError{{Field: "url", Message: "must not lead to this machine"}}}
+	}
+	return nil
+}
+
+func newEnv(t *testing.T, options api.Options) *env {
+	t.Helper()
+	e := &env{t: t, tasks: &waitingTasks{}, now: start, registry: prometheus.NewRegistry(), log: &syncBuffer{}}
+	log := slog.New(slog.NewJSONHandler(e.log, nil))
+	dir := t.TempDir()
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "nats"), StartTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	t.Cleanup(func() { must(t, server.Stop(time.Minute)) })
+	e.nats = server
+	e.deps = e.process(log)
+	e.store, e.vault = e.deps.Store, e.deps.Vault
+	e.deps.Registerer = e.registry
+	e.public = e.serve(api.Public(e.deps, options))
+	admin := e.deps
+	admin.Registerer = nil
+	e.admin = e.serve(api.Admin(admin, options))
+	return e
+}
+
+// process is what one process has: a connection, a replica and a ledger.
+func (e *env) process(log *slog.Logger) api.Deps {
+	t, dir := e.t, e.t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	conn, err := jetstream.Connect(ctx, "", jetstream.Options{Replicas: 1, TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, slog.New(slog.DiscardHandler), e.nats.Option())
+	must(t, err)
+	e.bus = conn
+	t.Cleanup(func() { must(t, conn.Close()) })
+	r, err := replica.Open(filepath.Join(dir, "state.db"), log)
+	must(t, err)
+	l, err := ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: 100 * time.Hour, Log: log, Now: e.clock})
+	must(t, err)
+	var followers sync.WaitGroup
+	followers.Go(func() { _ = r.Follow(ctx, conn.StateLog()) })
+	followers.Go(func() { _ = l.Follow(ctx, conn) })
+	t.Cleanup(func() {
+		cancel()
+		followers.Wait()
+		must(t, r.Close())
+		must(t, l.Close())
+	})
+	store := storage.NewStore(conn.StateLog(), r, e.clock)
+	must(t, store.CatchUp(ctx))
+	v, err := vault.Open(ctx, store)
+	must(t, err)
+	return api.Deps{
+		Store: store, Book: signals.NewBook(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
+		Uses:         api.NewKeyUses(store, log),
+		Destinations: publicOnly, Tester: tester{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
+	}
+}
+
+// another is the public address of another process on the same log of record.
+func (e *env) another(o api.Options) (url string) {
+	return e.serve(api.Public(e.process(slog.New(slog.DiscardHandler)), o)).URL
+}
+
+func (e *env) serve(h http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.Config = api.NewHTTPServer(h, api.Connections{}, slog.New(slog.DiscardHandler))
+	s.Start()
+	e.t.Cleanup(s.Close)
+	return s
+}
+
+func (e *env) clock() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now
+}
+
+// pass lets time pass.
+func (e *env) pass(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = e.now.Add(d)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what a request was answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// object is the answer's JSON object.
+func (a answer) object(t *testing.T) map[string]any {
+	t.Helper()
+	var o map[string]any
+	if err := json.Unmarshal(a.body, &o); err != nil {
+		t.Fatalf("the answer is no JSON object: %v\n%s", err, a.body)
+	}
+	return o
+}
+
+func (a answer) code(t *testing.T) string {
+	t.Helper()
+	code, _ := a.object(t)["error_code"].(string)
+	return code
+}
+
+// fields are the names of the wrong fields.
+func (a answer) fields(t *testing.T) []string {
+	t.Helper()
+	if a.status == http.StatusOK {
+		return nil
+	}
+	var o struct {
+		Fields []storage.FieldError `json:"field_errors"`
+	}
+	must(t, json.Unmarshal(a.body, &o))
+	names := []string{}
+	for _, f := range o.Fields {
+		names = append(names, f.Field)
+	}
+	return names
+}
+
+// request is a request in the making.
+type request struct {
+	url, method, body string
+	header            http.Header
+}
+
+func (e *env) send(r request) answer {
+	e.t.Helper()
+	if r.method == "" {
+		r.method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(e.t.Context(), r.method, r.url, strings.NewReader(r.body))
+	must(e.t, err)
+	for name, values := range r.header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if r.body != "" && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	must(e.t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	must(e.t, err)
+	a := answer{res.StatusCode, res.Header, body}
+	e.conforms(r, a)
+	return a
+}
+
+// ask sends a partner's request.
+func (e *env) ask(key, path, body string) answer {
+	e.t.Helper()
+	return e.send(request{url: e.public.URL + path, body: body, header: http.Header{api.KeyHeader: {key}}})
+}
+
+// operate sends the operator's request.
+func (e *env) operate(path, body string) answer {
+	e.t.Helper()
+	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{api.KeyHeader: {operatorKey}}})
+}
+
+// operateFor sends a partner's operation with the operator's key.
+func (e *env) operateFor(org, path, body string) answer {
+	e.t.Helper()
+	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{api.KeyHeader: {operatorKey}, api.OrganizationHeader: {org}}})
+}
+
+// load imports lines, all of which must be right.
+func (e *env) load(lines ...string) {
+	e.t.Helper()
+	a := e.importLines(strings.Join(lines, "\n"))
+	if a.status != http.StatusOK || a.object(e.t)["failed"].(float64) != 0 {
+		e.t.Fatalf("import: %d %s", a.status, a.body)
+	}
+}
+
+func (e *env) importLines(ndjson string) answer {
+	e.t.Helper()
+	return e.send(request{url: e.admin.URL + "/v1/admin/import", body: ndjson, header: http.Header{
+		api.KeyHeader: {operatorKey}, "Content-Type": {"application/x-ndjson"},
+	}})
+}
+
+// key makes an API key of an organization, with all scopes unless some are named.
+func (e *env) key(org string, scopes ...storage.Scope) string {
+	e.t.Helper()
+	in := map[string]any{"organizationId": org}
+	if len(scopes) > 0 {
+		in["scopes"] = scopes
+	}
+	body, err := json.Marshal(in)
+	must(e.t, err)
+	a := e.operate("/v1/admin/keys/create", string(body))
+	if a.status != http.StatusOK {
+		e.t.Fatalf("create a key: %d %s", a.status, a.body)
+	}
+	return a.object(e.t)["key"].(string)
+}
+
+// twoTenants has two organizations with a home each, acme's on a real tariff.
+func (e *env) twoTenants() (acme, bolt string) {
+	e.t.Helper()
+	e.load(
+		`{"resource":"organization","id":"acme","name":"Acme"}`,
+		`{"resource":"organization","id":"bolt","name":"Bolt"}`,
+		`{"resource":"ratePlan","id":"plan1","tariff":`+compact(e.t, catalog.Plans()[0].URDB())+`}`,
+		`{"resource":"home","organizationId":"acme","id":"home1","ratePlanId":"plan1","timezone":"America/Los_Angeles"}`,
+		`{"resource":"home","organizationId":"bolt","id":"home2","timezone":"America/Chicago"}`,
+	)
+	return e.key("acme"), e.key("bolt")
+}
+
+func compact(t *testing.T, text []byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, json.Compact(&b, text))
+	return b.String()
+}
+
+// expect checks the status and the error code.
+func (a answer) expect(t *testing.T, status int, code string) answer {
+	t.Helper()
+	got := ""
+	if a.status != http.StatusOK {
+		got = a.code(t)
+	}
+	if a.status != status || got != code {
+		t.Fatalf("answered %d %s, want %d %s\n%s", a.status, got, status, code, a.body)
+	}
+	return a
+}
+
+// ok checks that the answer is 200 and returns its object.
+func (a answer) ok(t *testing.T) map[string]any {
+	t.Helper()
+	return a.expect(t, http.StatusOK, "").object(t)
+}
+
+// syncBuffer is a buffer that a logger and a test share.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

@@ -1,0 +1,117 @@
+package api
+
+import (
+	"sync"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// index knows what was made of each record of a kind, so that a record is read
+// once a revision.
+type index[T any] struct {
+	kind storage.Kind
+	read func(storage.Record) T
+
+	mu    sync.Mutex
+	known map[storage.Ref]indexed[T]
+}
+
+type indexed[T any] struct {
+	revision uint64
+	value    T
+}
+
+func newIndex[T any](kind storage.Kind, read func(storage.Record) T) *index[T] {
+	return &index[T]{kind: kind, read: read, known: map[storage.Ref]indexed[T]{}}
+}
+
+// each hands what was made of each of an owner's records to use.
+func (x *index[T]) each(v storage.View, owner string, use func(T)) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return v.Scan(x.kind, owner, "", func(r storage.Record) bool {
+		if r.Deleted {
+			delete(x.known, r.Ref)
+			return true
+		}
+		made, ok := x.known[r.Ref]
+		if !ok || made.revision != r.Revision {
+			made = indexed[T]{revision: r.Revision, value: x.read(r)}
+			x.known[r.Ref] = made
+		}
+		use(made.value)
+		return true
+	})
+}
+
+// facts are what the operator imported of places and utilities.
+type facts struct {
+	utilities *index[storage.Utility]
+	programs  *index[storage.DemandResponse]
+	areas     *index[storage.Area]
+}
+
+// newFacts reads stored entities. One that does not decode changes nothing, as
+// its zero value says nothing.
+func newFacts() facts {
+	return facts{
+		utilities: newIndex(storage.KindUtility, func(r storage.Record) storage.Utility {
+			u, _ := storage.Decode[storage.Utility](r)
+			return u
+		}),
+		programs: newIndex(storage.KindDemandResponse, func(r storage.Record) storage.DemandResponse {
+			d, _ := storage.Decode[storage.DemandResponse](r)
+			return d
+		}),
+		areas: newIndex(storage.KindArea, func(r storage.Record) storage.Area {
+			a, _ := storage.Decode[storage.Area](r)
+			return a
+		}),
+	}
+}
+
+// add adds the facts to overrides, of which it leaves what is there.
+func (f *facts) add(v storage.View, o *eligibility.Overrides) error {
+	o.Utilities, o.Programs = o.Utilities[:len(o.Utilities):len(o.Utilities)], o.Programs[:len(o.Programs):len(o.Programs)]
+	o.Areas, o.Territories = o.Areas[:len(o.Areas):len(o.Areas)], o.Territories[:len(o.Territories):len(o.Territories)]
+	err := f.utilities.each(v, storage.Shared, func(u storage.Utility) {
+		if u.EIAID != 0 {
+			o.Utilities = append(o.Utilities, u.Facts())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = f.programs.each(v, storage.Shared, func(d storage.DemandResponse) {
+		if d.EIAID != 0 {
+			o.Programs = append(o.Programs, d.Facts())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return f.areas.each(v, storage.Shared, func(a storage.Area) {
+		if support, said := a.Support(); said {
+			o.Areas = append(o.Areas, support)
+		}
+		if territory, said := a.Territory(); said {
+			o.Territories = append(o.Territories, territory)
+		}
+	})
+}
+
+// eiaIDOf is the EIA number of a stored plan's utility: 0 when the tariff does
+// not say, and for a plan that does not read, which is not at hand then.
+func eiaIDOf(r storage.Record) int {
+	plan, err := storage.Decode[storage.RatePlan](r)
+	if err != nil {
+		return 0
+	}
+	tariff, err := pricing.ParseURDB(plan.Tariff)
+	if err != nil {
+		return 0
+	}
+	return tariff.Info().EIAID
+}

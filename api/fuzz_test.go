@@ -1,0 +1,193 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// nothing takes triggers and remembers none.
+type nothing struct{}
+
+func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
+func (nothing) Progress(string, string) (events.Progress, error) {
+	return events.Progress{}, storage.ErrNotFound
+}
+func (nothing) Recent(string, int) ([]events.Progress, error) { return []events.Progress{}, nil }
+func (nothing) LastRun(string, string) (events.Run, error)    { return events.Run{}, nil }
+func (nothing) Health(string, string) (events.Health, error)  { return events.Health{}, nil }
+func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
+	return events.DeliveryLog{}, storage.ErrNotFound
+}
+func (nothing) Kept(string, string, []events.Delivery) (events.Trigger, []events.Kept, error) {
+	return events.Trigger{}, nil, storage.ErrNotFound
+}
+func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, string, error) {
+	return []events.Delivery{}, "", nil
+}
+
+// memory is a whole API in memory, for many requests a second.
+type memory struct {
+	public, admin http.Handler
+	key           string
+}
+
+func newMemory(f *testing.F) *memory {
+	f.Helper()
+	clock := func() time.Time { return start }
+	store, _, _ := storagetest.NewStore(clock)
+	v, err := vault.Open(f.Context(), store)
+	if err != nil {
+		f.Fatal(err)
+	}
+	key, text := storage.NewKey("acme", start)
+	acme := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
+	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
+	deps := api.Deps{
+		Store: store, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
+	}
+	o := api.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
+	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}
+}
+
+// ask sends a request and reads the answer, which is JSON and no fault of the
+// server's whatever was asked.
+func (m *memory) ask(t *testing.T, h http.Handler, path, body string, header http.Header) (status int, answer map[string]any) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+	r.URL = &url.URL{Path: path}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		r.URL = &url.URL{Path: decoded, RawPath: path}
+	}
+	r.Header = header
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s with %q is answered %d %q: %v", path, body, w.Code, w.Body, err)
+	}
+	if w.Code >= http.StatusInternalServerError {
+		t.Fatalf("%s with %q is answered %d %s", path, body, w.Code, w.Body)
+	}
+	if w.Code == http.StatusOK {
+		return w.Code, answer
+	}
+	if answer["error_code"] == "" || answer["request_id"] == "" || answer["message"] == "" {
+		t.Fatalf("%s with %q is refused without a word: %s", path, body, w.Body)
+	}
+	if fields, _ := answer["field_errors"].([]any); w.Code == http.StatusBadRequest && len(fields) == 0 {
+		t.Fatalf("%s with %q is wrong in no field: %s", path, body, w.Body)
+	}
+	return w.Code, answer
+}
+
+func operator(contentType string) http.Header {
+	h := http.Header{}
+	h.Set(api.KeyHeader, operatorKey)
+	h.Set(api.OrganizationHeader, "acme")
+	h.Set("Content-Type", contentType)
+	return h
+}
+
+// FuzzOperation asks for any operation with any identifier and any body.
+func FuzzOperation(f *testing.F) {
+	routes, examples := api.Routes(), openapi.Requests()
+	for i, r := range routes {
+		f.Add(uint8(i), "home", []byte(examples[r.Name]))
+	}
+	f.Add(uint8(0), "%2e%2e", []byte(`{"a":{"b":[null,1e999,"\ud800"]}}`))
+	m := newMemory(f)
+	f.Fuzz(func(t *testing.T, operation uint8, id string, body []byte) {
+		r := routes[int(operation)%len(routes)]
+		contentType, _ := bodyOf(r)
+		m.ask(t, m.admin, path(r, url.PathEscape(id)), string(body), operator(contentType))
+	})
+}
+
+// FuzzImport imports any lines: each is counted once.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(openapi.Requests()["import"]))
+	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{\"resource\":\"area\",\"area\":\"IL\",\"supported\":null}\n\xff"))
+	m := newMemory(f)
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		status, answer := m.ask(t, m.admin, "/v1/admin/import", string(lines), operator("application/x-ndjson"))
+		if status != http.StatusOK {
+			return
+		}
+		n := func(field string) int { return int(answer[field].(float64)) }
+		if n("created")+n("updated")+n("unchanged")+n("failed") != n("lines") || len(answer["errors"].([]any)) != n("failed") {
+			t.Errorf("%q is counted as %v", lines, answer)
+		}
+	})
+}
+
+// FuzzKeyHeader asks with any key: none but the right one is let in.
+func FuzzKeyHeader(f *testing.F) {
+	for _, seed := range []string{"", "ghk_", "ghk_key_1_00", "ghk_a.b_00", "ghk__", operatorKey, "\x00", strings.Repeat("_", 300)} {
+		f.Add(seed)
+	}
+	m := newMemory(f)
+	f.Fuzz(func(t *testing.T, key string) {
+		header := http.Header{}
+		header.Set(api.KeyHeader, key)
+		status, answer := m.ask(t, m.public, "/v1/webhook/endpoints/list", "", header)
+		if (status == http.StatusOK) != (key == m.key) {
+			t.Errorf("%q is answered %d %v", key, status, answer)
+		}
+	})
+}
+
+// FuzzWindow asks for the prices between any two times: what is answered is whole
+// quarter hours around them, and what is refused names them.
+func FuzzWindow(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"2026-07-01T12:00:00Z", "2026-07-02T12:00:00Z"}, {"2026-07-01T12:07:00+05:30", "2026-07-01T12:08:00.5+05:30"},
+		{"2026-11-01T00:00:00-05:00", "2026-11-02T00:00:00-06:00"}, {"", "x"}, {"0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	m := newMemory(f)
+	f.Fuzz(func(t *testing.T, from, to string) {
+		body, err := json.Marshal(map[string]string{"startTime": from, "endTime": to})
+		must(t, err)
+		status, answer := m.ask(t, m.admin, "/v1/homes/home/price_signal", string(body), operator("application/json"))
+		if status != http.StatusOK {
+			for _, wrong := range answer["field_errors"].([]any) {
+				if field := wrong.(map[string]any)["field"]; field != "startTime" && field != "endTime" {
+					t.Errorf("%s names %v", body, field)
+				}
+			}
+			return
+		}
+		first, last := moment(t, answer["startTime"]), moment(t, answer["endTime"])
+		asked, until := moment(t, from), moment(t, to)
+		if first.After(asked) || last.Before(until) || asked.Sub(first) >= pricing.Interval || last.Sub(until) >= pricing.Interval {
+			t.Errorf("%s is answered from %s to %s", body, first, last)
+		}
+		if intervals := len(answer["data"].([]any)); first.Add(time.Duration(intervals)*pricing.Interval) != last {
+			t.Errorf("%s has %d intervals from %s to %s", body, intervals, first, last)
+		}
+	})
+}
+
+func moment(t *testing.T, text any) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text.(string))
+	must(t, err)
+	return at
+}

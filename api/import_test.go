@@ -1,0 +1,186 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// everything is a line of each resource, in an order that only works when the
+// importer sorts them.
+const everything = `
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks"}
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","secret":"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"Always","scheduleBlocks":[{"startTimeMinutes":0,"endTimeMinutes":60,"mode":"COOL","targetCoolSetpoint":null,"targetHeatSetpoint":60,"maxTemp":80,"minTemp":55,"daysOfWeek":[0,6],"scheduleType":"RECURRING"}]}
+{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","systemDetails":{"name":"Upstairs","tempUnits":"F","defaultMode":"AUTO"},"lastSetPointSchedule":{"a":1}}
+{"resource":"onboarding","organizationId":"acme","homeId":"home1","zipcode":"60614"}
+
+{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":7.5}
+{"resource":"home","organizationId":"acme","id":"home1","ratePlanId":"later","timezone":"America/Chicago","createdAt":"2020-01-01T00:00:00Z"}
+{"resource":"ratePlan","id":"plan1","tariff":{"energyratestructure":[[{"rate":0.1}]]}}
+{"resource":"ratePlan","organizationId":"acme","id":"plan1","name":"Own","tariff":{"energyratestructure":[[{"rate":0.2}]]}}
+{"resource":"organization","organizationId":"acme","name":"Acme"}
+`
+
+func (e *env) imported(ndjson string) api.Imported {
+	e.t.Helper()
+	a := e.importLines(ndjson)
+	a.ok(e.t)
+	var got api.Imported
+	must(e.t, json.Unmarshal(a.body, &got))
+	return got
+}
+
+func TestImportIsIdempotent(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	first := e.imported(everything)
+	if first.Lines != 10 || first.Created != 10 || first.Failed != 0 {
+		t.Fatalf("first: %+v", first)
+	}
+	if len(first.Secrets) != 1 || first.Secrets[0].ID != "ep1" || first.Secrets[0].Line != 2 {
+		t.Errorf("the secrets made are %+v", first.Secrets)
+	}
+	if got := e.secrets("ep1"); !slices.Equal(got, []string{first.Secrets[0].Secret}) {
+		t.Errorf("stored %v, told %v", got, first.Secrets)
+	}
+	revision := e.store.Revision()
+	e.pass(time.Hour)
+	for _, again := range []string{everything, everything + everything, strings.ReplaceAll(everything, "\n", "\r\n")} {
+		got := e.imported(again)
+		if got.Unchanged != got.Lines || got.Created+got.Updated+got.Failed != 0 || len(got.Secrets) != 0 {
+			t.Errorf("again: %+v", got)
+		}
+	}
+	if e.store.Revision() != revision {
+		t.Errorf("importing again wrote %d records", e.store.Revision()-revision)
+	}
+	home, err := storage.Get[storage.Home](e.store, storage.HomeRef("acme", "home1"))
+	must(t, err)
+	if !home.CreatedAt.Equal(start) || !home.UpdatedAt.Equal(start) {
+		t.Errorf("the home's times are %v and %v", home.CreatedAt, home.UpdatedAt)
+	}
+}
+
+func TestImportUpdates(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.imported(everything)
+	own := e.secrets("ep2")[0]
+	e.pass(time.Hour)
+	got := e.imported(`{"resource":"organization","id":"acme","name":"Acme & Sons"}
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/moved"}
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","secret":"whsec_` + own32 + `"}`)
+	if got.Updated != 3 || got.Failed != 0 || len(got.Secrets) != 0 {
+		t.Fatalf("updated: %+v", got)
+	}
+	if now := e.secrets("ep2"); !slices.Equal(now, []string{own}) {
+		t.Errorf("a line without a secret changed it to %v", now)
+	}
+	if now := e.secrets("ep1"); len(now) != 2 || now[0] != "whsec_"+own32 {
+		t.Errorf("a line with another secret made it %v", now)
+	}
+}
+
+func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"ep9","url":"https://acme.example/"}` + "\n"
+	got := e.imported(`{"resource":"organization","id":"acme","name":"A"}` + "\n" + line + line)
+	if got.Created != 2 || got.Unchanged != 1 || len(got.Secrets) != 1 || !slices.Equal(e.secrets("ep9"), []string{got.Secrets[0].Secret}) {
+		t.Errorf("imported %+v, stored %v", got, e.secrets("ep9"))
+	}
+}
+
+func TestImportErrors(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.load(everything)
+	for _, c := range []struct {
+		line     string
+		resource string
+		fields   []string
+	}{
+		{`nonsense`, "", []string{"line"}},
+		{`[]`, "", []string{"resource"}},
+		{`{"resource":"home"} {}`, "", []string{"line"}},
+		{`{}`, "", []string{"resource"}},
+		{`{"resource":7}`, "", []string{"resource"}},
+		{`{"resource":"toaster"}`, "toaster", []string{"resource"}},
+		{`{"resource":"key","organizationId":"acme"}`, "key", []string{"resource"}},
+		{`{"resource":"vault","organizationId":"acme"}`, "vault", []string{"resource"}},
+		{`{"RESOURCE":"home","organizationId":"acme","id":"h"}`, "", []string{"resource"}},
+		{`{"resource":"home","resource":"home","organizationId":"acme","id":"h"}`, "home", []string{"resource"}},
+		{`{"resource":"home","id":"h"}`, "home", []string{"organizationId"}},
+		{`{"resource":"home","organizationId":"_","id":"h"}`, "home", []string{"organizationId"}},
+		{`{"resource":"home","organizationId":"nobody","id":"h.h","zipcode":7,"timezone":"x"}`, "home", []string{"id", "organizationId", "timezone", "zipcode"}},
+		{`{"resource":"home","organizationId":"acme","id":"h","colour":"red"}`, "home", []string{"colour"}},
+		{`{"resource":"solar","organizationId":"acme","homeId":"none","solarSystemSizeKw":0}`, "solar", []string{"homeId", "solarSystemSizeKw"}},
+		{`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":1000.1}`, "solar", []string{"solarSystemSizeKw"}},
+		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d","homeId":"none","maxTemp":200,"lastSetPointSchedule":[]}`, "hvacDevice", []string{"homeId", "lastSetPointSchedule", "maxTemp"}},
+		{`{"resource":"userPreferences","organizationId":"acme","deviceId":"none","name":"","weeks":[52]}`, "userPreferences", []string{"deviceId", "name", "weeks[0]"}},
+		{`{"resource":"onboarding","organizationId":"acme","homeId":"none","status":"LATE"}`, "onboarding", []string{"homeId", "status"}},
+		{`{"resource":"organization","organizationId":"acme","id":"other","name":"x"}`, "organization", []string{"organizationId"}},
+		{`{"resource":"organization","id":"_","name":"x"}`, "organization", []string{"id"}},
+		{`{"resource":"ratePlan","organizationId":"nobody","id":"p","tariff":{}}`, "ratePlan", []string{"organizationId", "tariff.energyratestructure"}},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","id":"e","url":"https://localhost/","secret":"x"}`, "webhookEndpoint", []string{"secret", "url"}},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","url":"https://a.example/"}`, "webhookEndpoint", []string{"id"}},
+	} {
+		good := `{"resource":"home","organizationId":"acme","id":"home1","ratePlanId":"later","timezone":"America/Chicago"}`
+		got := e.imported("\n" + good + "\n" + c.line + "\n" + good)
+		if got.Lines != 3 || got.Unchanged != 2 || got.Failed != 1 || len(got.Errors) != 1 {
+			t.Errorf("%s: %+v", c.line, got)
+			continue
+		}
+		names := []string{}
+		for _, f := range got.Errors[0].Fields {
+			names = append(names, f.Field)
+		}
+		slices.Sort(names)
+		if e := got.Errors[0]; e.Line != 3 || e.Resource != c.resource || !slices.Equal(slices.Compact(names), c.fields) {
+			t.Errorf("%s: %+v, want fields %v", c.line, e, c.fields)
+		}
+	}
+}
+
+func TestImportReportsInTheOrderOfLines(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	got := e.imported(`{"resource":"webhookEndpoint"}` + "\n" + `{"resource":"home"}` + "\n{\n" + `{"resource":"organization"}`)
+	lines := []int{}
+	for _, e := range got.Errors {
+		lines = append(lines, e.Line)
+	}
+	if !slices.Equal(lines, []int{1, 2, 3, 4}) {
+		t.Errorf("lines %v", lines)
+	}
+}
+
+func TestImportOfManyHomes(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	const homes = 2500 // more than two batches of the log
+	var b strings.Builder
+	b.WriteString(`{"resource":"organization","id":"acme","name":"A"}` + "\n")
+	for i := range homes {
+		fmt.Fprintf(&b, `{"resource":"home","organizationId":"acme","id":"h%d"}`+"\n", i)
+	}
+	if got := e.imported(b.String()); got.Created != homes+1 {
+		t.Errorf("created %d", got.Created)
+	}
+	must(t, e.store.View(func(v storage.View) error {
+		if n := v.Count(storage.KindHome, "acme"); n != homes {
+			t.Errorf("%d homes", n)
+		}
+		return nil
+	}))
+}
+
+func TestImportBounds(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.importLines(strings.Repeat("\n", 200_001)).expect(t, 400, api.CodeValidationFailed)
+	e.importLines("").expect(t, 400, api.CodeValidationFailed)
+	if got := e.imported("{\"resource\":\"home\",\"name\":\"" + strings.Repeat("a", 1<<20) + "\"}"); got.Failed != 1 || got.Errors[0].Fields[0].Field != "line" {
+		t.Errorf("a long line: %+v", got)
+	}
+}

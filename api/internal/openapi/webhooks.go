@@ -1,0 +1,115 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// The bodies of the webhooks, as package dispatcher sends them.
+type (
+	// signalEvent tells one home's price signal.
+	signalEvent struct {
+		Type string `json:"type"`
+		// Timestamp is when the trigger was accepted.
+		Timestamp storage.Time `json:"timestamp"`
+		Data      signalData   `json:"data"`
+	}
+	// signalData is a price signal with what brought it about.
+	signalData struct {
+		TriggerID      string `json:"triggerId"`
+		OrganizationID string `json:"organizationId"`
+		// Sequence rises with every trigger: of two signals of one home, that of
+		// the higher sequence is the newer.
+		Sequence uint64 `json:"sequence"`
+		api.PriceSignal
+	}
+	// openADRSignalEvent tells the same to an endpoint whose format is openadr3.
+	openADRSignalEvent struct {
+		Type string `json:"type"`
+		// Timestamp is when the trigger was accepted.
+		Timestamp storage.Time      `json:"timestamp"`
+		Data      openADRSignalData `json:"data"`
+	}
+	// openADRSignalData are events of OpenADR 3 with what brought them about.
+	openADRSignalData struct {
+		TriggerID      string `json:"triggerId"`
+		OrganizationID string `json:"organizationId"`
+		// Sequence rises with every trigger: of two signals of one home, that of
+		// the higher sequence is the newer.
+		Sequence uint64 `json:"sequence"`
+		HomeID   string `json:"homeId"`
+		// Events has one event.
+		Events []api.OpenADREvent `json:"events"`
+	}
+	// testEvent says that an endpoint can be reached.
+	testEvent struct {
+		Type      string       `json:"type"`
+		Timestamp storage.Time `json:"timestamp"`
+		Data      testData     `json:"data"`
+	}
+	// testData names the endpoint.
+	testData struct {
+		OrganizationID string `json:"organizationId"`
+		EndpointID     string `json:"endpointId"`
+	}
+)
+
+// event is a webhook as it is documented.
+type event struct {
+	name, summary string
+	body          any
+	// also is the body by another choice of the endpoint's, nil where there is none.
+	also any
+}
+
+// webhookEvents are the webhooks that are sent.
+var webhookEvents = []event{
+	{storage.EventPriceSignalUpdated, "A home's price signal, one for each home and endpoint of a trigger", signalEvent{}, openADRSignalEvent{}},
+	{storage.EventWebhookTest, "A test, asked for with the operation testEndpoint", testEvent{}, nil},
+}
+
+// The headers of a webhook, as Standard Webhooks has them.
+var eventHeaders = []Object{
+	eventHeader("webhook-id", "The message: the same on every attempt, so that a repeat can be told."),
+	eventHeader("webhook-timestamp", "When this attempt was made, in Unix seconds. Refuse what is more than five minutes off."),
+	eventHeader("webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>; two of them, separated by a space, for 24 hours after a rotation."),
+}
+
+func eventHeader(name, description string) Object {
+	return Object{{"name", name}, {"in", "header"}, {"required", true}, {"description", description}, {"schema", Object{{"type", "string"}}}}
+}
+
+func (d *Document) webhooks() Object {
+	all := Object{}
+	for _, e := range webhookEvents {
+		t := typeOf(e.body)
+		schema := d.schemas.of(t, output)
+		if e.also != nil {
+			schema = Object{{"anyOf", []Object{schema, d.schemas.of(typeOf(e.also), output)}}}
+		}
+		example := d.sample(t).(Object).With("type", e.name)
+		all = append(all, Member{e.name, Object{{"post", Object{
+			{"operationId", handlerName(e.name)}, {"summary", e.summary},
+			{"description", "Answer 2xx to say that it has arrived. 410 disables the endpoint; 429 and 503 may have Retry-After; " +
+				"everything else is tried again. Redirects are not followed."},
+			{"parameters", eventHeaders},
+			{"requestBody", Object{{"required", true}, {"content", Object{{"application/json", Object{{"schema", schema}, {"example", example}}}}}}},
+			{"responses", Object{{"2XX", Object{{"description", "It has arrived."}}}}},
+			{"security", []Object{}}, // the signature says who calls
+		}}}})
+	}
+	return all
+}
+
+// handlerName is what a client may call its handler of an event:
+// onPriceSignalUpdated for price_signal.updated.
+func handlerName(event string) string {
+	var name strings.Builder
+	name.WriteString("on")
+	for word := range strings.FieldsFuncSeq(event, func(r rune) bool { return r == '.' || r == '_' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}

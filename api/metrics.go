@@ -1,0 +1,61 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// unmatched is the operation of requests that name none.
+const unmatched = "unmatched"
+
+// metrics measure requests by operation, which is the path's template: no
+// identifier is ever a label.
+type metrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+}
+
+// newMetrics registers the metrics; r may be nil.
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Subsystem: "http", Name: "requests_total",
+			Help: "Requests answered, by operation and HTTP status code.",
+		}, []string{"operation", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
+			Help:    "How long requests took to answer, by operation.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 25},
+		}, []string{"operation"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",
+			Help: "Requests being answered now.",
+		}),
+	}
+	if r != nil {
+		r.MustRegister(m.requests, m.duration, m.inFlight)
+	}
+	return m
+}
+
+// prepare makes an operation's labels, so that they read 0 before its first use.
+func (m *metrics) prepare(operation string) {
+	m.duration.WithLabelValues(operation)
+	if operation != unmatched {
+		m.requests.WithLabelValues(operation, "200")
+	}
+}
+
+// begin counts a request in, and the returned function out.
+func (m *metrics) begin() (end func()) {
+	m.inFlight.Inc()
+	return m.inFlight.Dec
+}
+
+func (m *metrics) observe(operation string, status int, took time.Duration) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
+	m.duration.WithLabelValues(operation).Observe(took.Seconds())
+}

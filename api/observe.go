@@ -1,0 +1,157 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// answerer is what answers a call: a value to write as JSON, or an error.
+type answerer func(w http.ResponseWriter, r *http.Request, c *call) (any, error)
+
+// observe is around every answer: it gives the request its identifier, turns
+// panics into errors, writes the one answer, measures it and logs it.
+func (s *server) observe(operation string, answer answerer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now() // for measuring alone: s.Now tells the time
+		defer s.metrics.begin()()
+		c := &call{now: s.Now(), operation: operation, client: clientAddress(r)}
+		c.requestID = requestID(r, c.now)
+		value, err := s.guarded(w, r, c, answer)
+		o := outcome{call: c, err: err}
+		o.status, o.code = write(w, c.requestID, value, &o.err)
+		o.took = time.Since(began)
+		s.metrics.observe(operation, o.status, o.took)
+		s.record(r, &o)
+	})
+}
+
+// requestID is the caller's own if it is a valid one, and a new one otherwise.
+func requestID(r *http.Request, now time.Time) string {
+	if given := r.Header.Values("X-Request-Id"); len(given) == 1 && storage.ValidID(given[0]) {
+		return given[0]
+	}
+	return storage.NewID("req_", now)
+}
+
+// panicError is a panic as an error, with the stack for the log.
+type panicError struct {
+	cause any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.cause) }
+
+func (s *server) guarded(w http.ResponseWriter, r *http.Request, c *call, answer answerer) (value any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			value, err = nil, &panicError{cause, debug.Stack()}
+		}
+	}()
+	return answer(w, r, c)
+}
+
+// problemBody is the error body: the problem with the request it belongs to.
+type problemBody struct {
+	RequestID string `json:"request_id"`
+	*Problem
+}
+
+// encoder is a value that is JSON already, of a type that documents it.
+type encoder interface {
+	encoded() []byte
+	documented() reflect.Type
+}
+
+// write writes the one answer. What does not encode becomes *err, which is then
+// what is answered.
+func write(w http.ResponseWriter, requestID string, value any, err *error) (status int, code string) {
+	status = http.StatusOK
+	var data []byte
+	if *err == nil {
+		data, *err = encode(value)
+	}
+	if *err != nil {
+		p := publicProblem(*err)
+		status, code = p.Status, p.Code
+		data, _ = encode(problemBody{requestID, p}) // text and numbers
+		if p.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
+		}
+	}
+	h := w.Header()
+	h.Set("X-Request-Id", requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(status)
+	_, _ = w.Write(data) //nolint:gosec // it is JSON, and said to be; the caller may be gone
+	return status, code
+}
+
+func encode(value any) ([]byte, error) {
+	if ready, ok := value.(encoder); ok {
+		return ready.encoded(), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is never HTML: see nosniff
+	if err := e.Encode(value); err != nil {
+		return nil, fmt.Errorf("the answer does not encode: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// outcome is what became of a request, for the log.
+type outcome struct {
+	call   *call
+	status int
+	code   string
+	took   time.Duration
+	err    error
+}
+
+// record logs one wide line a request. It never says what was in a body, nor a
+// key's secret; of a fault it says the cause, which the caller is not told.
+func (s *server) record(r *http.Request, o *outcome) {
+	attrs := []slog.Attr{
+		slog.String("operation", o.call.operation),
+		slog.Int("status", o.status),
+		slog.String("request", o.call.requestID),
+		slog.Float64("ms", float64(o.took.Microseconds())/1000),
+	}
+	for name, text := range map[string]string{"code": o.code, "organization": o.call.organization(), "key": o.call.keyID} {
+		if text != "" {
+			attrs = append(attrs, slog.String(name, text))
+		}
+	}
+	if o.call.operator {
+		attrs = append(attrs, slog.Bool("operator", true))
+	}
+	level := slog.LevelInfo
+	if o.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any("error", o.err))
+		if p, ok := o.err.(*panicError); ok { //nolint:errorlint // made by guarded, never wrapped
+			attrs = append(attrs, slog.String("stack", string(p.stack)))
+		}
+	}
+	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// organization is who is acted for, if that is known and safe to log.
+func (c *call) organization() string {
+	if !storage.ValidID(c.org) {
+		return ""
+	}
+	return c.org
+}

@@ -1,0 +1,205 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// repeat sends a request under an idempotency key.
+func (e *env) repeat(server, key, path, body string, idempotency ...string) answer {
+	e.t.Helper()
+	r := request{url: server + path, body: body, header: http.Header{api.IdempotencyHeader: idempotency}}
+	if key != "" {
+		r.header[api.KeyHeader] = []string{key}
+	}
+	return e.send(r)
+}
+
+const feedbackPath = "/v1/feedback"
+
+func TestRepeats(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	acme, bolt := e.twoTenants()
+	for _, c := range []struct {
+		name, path, key, body, same, other string
+	}{
+		{"trigger", triggerPath, acme, `{}`, ` {"startTime":null} `, `{"startTime":"2026-07-01T12:00:00Z","endTime":"2026-07-01T13:00:00Z"}`},
+		{"solar", "/v1/homes/solar/create", acme, `{"homeId":"home1","solarSystemSizeKw":5}`, `{"solarSystemSizeKw":5.0,"homeId":"home1","isNonNetMetered":false}`, `{"homeId":"home1","solarSystemSizeKw":6}`},
+		{"feedback", feedbackPath, "", `{"feedback_type":"bug","summary":"s","message":"m"}`, `{"message":"m","summary":"s","feedback_type":"bug"}`, `{"feedback_type":"bug","summary":"s","message":"n"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ask := func(body string) answer { return e.repeat(e.public.URL, c.key, c.path, body, "order-1") }
+			first := ask(c.body).expect(t, 200, "")
+			e.pass(time.Minute)
+			for _, body := range []string{c.body, c.same} {
+				if again := ask(body).expect(t, 200, ""); string(again.body) != string(first.body) {
+					t.Errorf("first %s, again %s", first.body, again.body)
+				}
+			}
+			ask(c.other).expect(t, 409, api.CodeConflict)
+			e.repeat(e.public.URL, c.key, c.path, c.other, "order-2").expect(t, 200, "")
+			e.pass(storage.OnceFor)
+			later := ask(c.other).expect(t, 200, "")
+			if again := ask(c.other).expect(t, 200, ""); string(again.body) != string(later.body) {
+				t.Errorf("a day later %s, then %s", later.body, again.body)
+			}
+			for _, bad := range [][]string{{""}, {"a b"}, {"a", "a"}, {strings.Repeat("a", 256)}, {"\u00e9"}} {
+				got := e.repeat(e.public.URL, c.key, c.path, c.body, bad...).expect(t, 400, api.CodeValidationFailed).fields(t)
+				if !slices.Equal(got, []string{api.IdempotencyHeader}) {
+					t.Errorf("the key %q: fields %v", bad, got)
+				}
+			}
+			e.repeat(e.public.URL, c.key, c.path, c.body, strings.Repeat("a", 255)).expect(t, 200, "")
+		})
+	}
+	// A key is one among the requests of its organization.
+	e.repeat(e.public.URL, acme, triggerPath, `{}`, "mine").ok(t)
+	if got := e.repeat(e.public.URL, bolt, triggerPath, `{}`, "mine").ok(t); got["organizationId"] != "bolt" {
+		t.Errorf("bolt was answered %v", got)
+	}
+}
+
+// TestRepeatsAtTheSameTime sends one request many times at once, to two processes'
+// APIs, each on a replica that may be behind the other's.
+func TestRepeatsAtTheSameTime(t *testing.T) {
+	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	acme, _ := e.twoTenants()
+	servers := []string{e.public.URL, e.another(api.Options{FeedbackBurst: 1000})}
+	for _, c := range []struct{ path, key, body string }{
+		{triggerPath, acme, `{}`},
+		{"/v1/homes/solar/create", acme, `{"homeId":"home1","solarSystemSizeKw":5}`},
+		{feedbackPath, "", `{"feedback_type":"bug","summary":"s","message":"m"}`},
+	} {
+		const each = 8
+		answers := make([]answer, each*len(servers))
+		var asking sync.WaitGroup
+		for i := range answers {
+			asking.Go(func() {
+				answers[i] = e.repeat(servers[i%len(servers)], c.key, c.path, c.body, "at-once")
+			})
+		}
+		asking.Wait()
+		for _, a := range answers {
+			if a.expect(t, 200, ""); string(a.body) != string(answers[0].body) {
+				t.Errorf("%s: one was answered %s, another %s", c.path, answers[0].body, a.body)
+			}
+		}
+	}
+	if got := e.operate("/v1/admin/feedback/list", "").ok(t)["data"].([]any); len(got) != 1 {
+		t.Errorf("%d submissions are stored", len(got))
+	}
+	if got := e.ask(acme, triggerPath+"/list", "").ok(t)["data"].([]any); len(got) != 1 {
+		t.Errorf("%d triggers are stored", len(got))
+	}
+}
+
+// TestRepeatOfWhatWasCutOff repeats a request that had been noted and not done.
+func TestRepeatOfWhatWasCutOff(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.twoTenants()
+	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
+	first := e.repeat(e.public.URL, "", feedbackPath, body, "cut").ok(t)["feedback_id"].(string)
+	must(t, e.store.Delete(t.Context(), storage.FeedbackRef(first)))
+	kept, err := storage.List[storage.Once](e.store, storage.KindOnce, storage.Shared, "", 10)
+	must(t, err)
+	if len(kept) != 1 || kept[0].Made != first {
+		t.Fatalf("noted is %+v", kept)
+	}
+	_, err = storage.Update(t.Context(), e.store, storage.OnceRef(storage.Shared, kept[0].ID), func(o *storage.Once) error {
+		o.Answer = nil
+		return nil
+	})
+	must(t, err)
+	if again := e.repeat(e.public.URL, "", feedbackPath, body, "cut").ok(t)["feedback_id"]; again != first {
+		t.Errorf("it became %v, was %v", again, first)
+	}
+	if _, err := storage.Get[storage.Feedback](e.store, storage.FeedbackRef(first)); err != nil {
+		t.Errorf("it was not taken up again: %v", err)
+	}
+}
+
+func TestFeedback(t *testing.T) {
+	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	form := `{"feedback_type":"question","summary":"How?","message":"Like so?","contact":{"email":"a@b.example","preferred_contact":"email","consent_to_contact":true},` +
+		`"submitter":{"kind":"agent","agent":"x","client":"y"},"environment":"sandbox","related_urls":["https://a.example/x"],"page":"p","endpoint":"/v1/feedback"}`
+	got := e.ask("", feedbackPath, form).ok(t)
+	id := got["feedback_id"].(string)
+	if !strings.HasPrefix(id, "fb_") || got["received"] != true || fmt.Sprint(got["follow_up"]) != "map[contact_method:email requested:true]" {
+		t.Errorf("receipt %v", got)
+	}
+	if got := e.ask("", feedbackPath, `{"feedback_type":"bug","summary":"s","message":"m"}`).ok(t); fmt.Sprint(got["follow_up"]) != "map[contact_method:none requested:false]" {
+		t.Errorf("receipt %v", got)
+	}
+	list := e.operate("/v1/admin/feedback/list", "").ok(t)["data"].([]any)
+	if kept := list[0].(map[string]any); len(list) != 2 || kept["feedback_id"] != id || kept["message"] != "Like so?" || kept["createdAt"] == nil {
+		t.Errorf("listed %v", list)
+	}
+	for _, contentType := range []string{"application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=a"} {
+		e.send(request{url: e.public.URL + feedbackPath, body: `{"feedback_type":"bug","summary":"s","message":"m"}`, header: http.Header{"Content-Type": {contentType}}}).expect(t, 415, api.CodeUnsupportedMediaType)
+	}
+}
+
+func TestFeedbackBounds(t *testing.T) {
+	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	with := func(field, value string) string {
+		return `{"feedback_type":"bug","summary":"s","message":"m",` + fmt.Sprintf(field, value) + `}`
+	}
+	text := func(n int) string { return `"` + strings.Repeat("\u00e9", n) + `"` }
+	lengths := map[string]int{
+		"name": 255, "company": 255, "page": 2048, "endpoint": 500,
+		"steps_to_reproduce": 4000, "expected_behavior": 4000, "actual_behavior": 4000, "source_of_truth": 4000, "suggested_change": 4000,
+	}
+	for field, most := range lengths {
+		e.ask("", feedbackPath, with(`"`+field+`":%s`, text(most))).ok(t)
+		if got := e.ask("", feedbackPath, with(`"`+field+`":%s`, text(most+1))).expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(got, []string{field}) {
+			t.Errorf("%s: fields %v", field, got)
+		}
+	}
+	urls := func(n int) string {
+		return `["` + strings.Join(slices.Repeat([]string{"https://a.example/"}, n), `","`) + `"]`
+	}
+	for body, want := range map[string][]string{
+		`{}`: {"feedback_type", "message", "summary"},
+		`{"feedback_type":"praise","summary":"","message":""}`:                                             {"feedback_type", "message", "summary"},
+		`{"feedback_type":"bug","summary":` + text(256) + `,"message":` + text(4001) + `}`:                 {"message", "summary"},
+		with(`"environment":%s`, `"moon"`):                                                                 {"environment"},
+		with(`"submitter":%s`, `{"kind":"robot","agent":`+text(129)+`,"client":`+text(129)+`}`):            {"submitter.agent", "submitter.client", "submitter.kind"},
+		with(`"contact":%s`, `{"email":"nobody","preferred_contact":"pigeon","consent_to_contact":"yes"}`): {"contact.consent_to_contact", "contact.email", "contact.preferred_contact"},
+		with(`"contact":%s`, `{"preferred_contact":"email"}`):                                              {"contact.email"},
+		with(`"contact":%s`, `{"email":"`+strings.Repeat("a", 250)+`@b.example"}`):                         {"contact.email"},
+		with(`"related_urls":%s`, urls(11)):                                                                {"related_urls"},
+		with(`"related_urls":%s`, `["/x",7]`):                                                              {"related_urls[0]", "related_urls[1]"},
+		with(`"secret_field":%s`, `1`):                                                                     {"secret_field"},
+	} {
+		got := e.ask("", feedbackPath, body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body[:min(len(body), 100)], got, want)
+		}
+	}
+	e.ask("", feedbackPath, with(`"related_urls":%s`, urls(10))).ok(t)
+	e.ask("", feedbackPath, `{"feedback_type":"bug","summary":`+text(255)+`,"message":`+text(4000)+`}`).ok(t)
+	e.ask("", feedbackPath, with(`"submitter":%s`, `{"kind":"human","agent":`+text(128)+`,"client":`+text(128)+`}`)).ok(t)
+}
+
+func TestFeedbackIsLimitedByAddress(t *testing.T) {
+	e := newEnv(t, api.Options{FeedbackBurst: 2, FeedbackRate: 0.1})
+	acme, _ := e.twoTenants()
+	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
+	e.ask("", feedbackPath, body).ok(t)
+	e.ask("", feedbackPath, `{`).expect(t, 400, api.CodeValidationFailed) // what is refused counts too
+	a := e.ask("", feedbackPath, body).expect(t, 429, api.CodeRateLimited)
+	if a.header.Get("Retry-After") != "10" {
+		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
+	}
+	e.ask(acme, signalPath, "").ok(t)
+	e.pass(10 * time.Second)
+	e.ask("", feedbackPath, body).ok(t)
+}

@@ -1,0 +1,244 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/internal/openapi"
+)
+
+// document is the OpenAPI document of the operator, which has every operation,
+// with its schemas compiled. Every answer of every test is held against it.
+type document struct {
+	paths    map[string]any
+	root     map[string]any
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema
+}
+
+var theDocument = sync.OnceValues(func() (*document, error) {
+	text, err := os.ReadFile(filepath.Join("docs", "operator", "openapi.json"))
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	closed(parsed)
+	root := parsed.(map[string]any)
+	d := &document{root: root, paths: root["paths"].(map[string]any), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d.compiler.AssertFormat()
+	return d, d.compiler.AddResource("openapi.json", parsed)
+})
+
+// closed lets no object have a field that its schema does not name. Callers are
+// told to expect further fields; the document is to know them all the same.
+func closed(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["properties"].(map[string]any); ok && v["additionalProperties"] == nil {
+			v["additionalProperties"] = false
+		}
+		for name, inner := range v {
+			if name != "example" && name != "examples" && name != "default" {
+				closed(inner)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			closed(inner)
+		}
+	}
+}
+
+// at is what a JSON pointer points to, through references.
+func (d *document) at(pointer string) map[string]any {
+	var v any = d.root
+	for _, name := range strings.Split(strings.TrimPrefix(pointer, "#/"), "/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
+		v = v.(map[string]any)[name]
+	}
+	o, _ := v.(map[string]any)
+	if ref, ok := o["$ref"].(string); ok {
+		return d.at(ref)
+	}
+	return o
+}
+
+func (d *document) schema(t *testing.T, pointer string) *jsonschema.Schema {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s, ok := d.schemas[pointer]; ok {
+		return s
+	}
+	s, err := d.compiler.Compile("openapi.json" + pointer)
+	if err != nil {
+		t.Fatalf("the schema at %s: %v", pointer, err)
+	}
+	d.schemas[pointer] = s
+	return s
+}
+
+// template is the path in the document that a request's path is one of.
+func (d *document) template(path string) (string, bool) {
+	parts := strings.Split(path, "/")
+	for template := range d.paths {
+		names := strings.Split(template, "/")
+		if len(names) == len(parts) && slices.EqualFunc(names, parts, func(name, part string) bool { return name == part || name == "{id}" }) {
+			return template, true
+		}
+	}
+	return "", false
+}
+
+// conforms holds an answer against the document.
+func (e *env) conforms(r request, a answer) {
+	e.t.Helper()
+	d, err := theDocument()
+	must(e.t, err)
+	if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
+		return // a page to read
+	}
+	path := strings.TrimPrefix(strings.TrimPrefix(r.url, e.public.URL), e.admin.URL)
+	pointer := "#/components/schemas/Error"
+	if template, ok := d.template(path); ok && r.method == http.MethodPost {
+		operation := "#/paths/" + strings.ReplaceAll(template, "/", "~1") + "/post/responses"
+		if _, ok := d.at(operation)[fmt.Sprint(a.status)]; !ok {
+			// The public listener does not know the operator's operations.
+			if strings.HasPrefix(r.url, e.admin.URL) || a.status != http.StatusNotFound {
+				e.t.Errorf("%s answered %d, which is not documented: %s", template, a.status, a.body)
+			}
+			return
+		}
+		if a.status == http.StatusOK {
+			pointer = operation + "/200/content/application~1json/schema"
+		}
+	} else if a.status == http.StatusOK {
+		return // the document itself
+	}
+	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
+	must(e.t, err)
+	if err := d.schema(e.t, pointer).Validate(body); err != nil {
+		e.t.Errorf("%s answered %s\nwhich is not what is documented: %v", path, a.body, err)
+	}
+}
+
+func TestDocumentsAreThoseOfTheCode(t *testing.T) {
+	files, err := openapi.Files("..")
+	must(t, err)
+	for _, f := range files {
+		have, err := os.ReadFile(filepath.Join("docs", f.Name))
+		must(t, err)
+		if !bytes.Equal(have, f.Data) {
+			t.Errorf("docs/%s is not what the code says: run go generate ./api", f.Name)
+		}
+	}
+}
+
+func TestDocumentsAreServed(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	for listener, url := range map[string]string{"partner": e.public.URL, "operator": e.admin.URL} {
+		for path, file := range map[string]string{"/openapi.json": "openapi.json", "/openapi.yaml": "openapi.yaml", "/docs": "index.html"} {
+			want, err := os.ReadFile(filepath.Join("docs", listener, file))
+			must(t, err)
+			a := e.send(request{method: http.MethodGet, url: url + path})
+			if a.status != http.StatusOK || !bytes.Equal(a.body, want) || a.header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s of the %s: %d, %d bytes of %d", path, listener, a.status, len(a.body), len(want))
+			}
+			refused := e.send(request{method: http.MethodPost, url: url + path}).expect(t, 405, api.CodeMethodNotAllowed)
+			if refused.header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s allows %q", path, refused.header.Get("Allow"))
+			}
+		}
+	}
+	page, err := os.ReadFile(filepath.Join("docs", "operator", "index.html"))
+	must(t, err)
+	for _, fetched := range []string{"http-equiv", "<script", "src=", "@import", "<link"} {
+		if bytes.Contains(page, []byte(fetched)) {
+			t.Errorf("the page has %s: it must be whole in itself", fetched)
+		}
+	}
+	if partner, err := os.ReadFile(filepath.Join("docs", "partner", "openapi.json")); err != nil || bytes.Contains(partner, []byte("/v1/admin")) {
+		t.Errorf("the partners' document tells of the operator's operations (%v)", err)
+	}
+}
+
+// TestDocumentIsWhole checks what OpenAPI asks beyond the schemas.
+func TestDocumentIsWhole(t *testing.T) {
+	d, err := theDocument()
+	must(t, err)
+	refs(t, d, d.root)
+	seen := map[string]bool{}
+	for _, r := range api.Routes() {
+		o := d.at("#/paths/" + strings.ReplaceAll(r.Path, "/", "~1") + "/post")
+		if o == nil || o["operationId"] != r.Name || seen[r.Name] || r.Summary == "" || r.Group == "" {
+			t.Errorf("%s is documented as %v", r.Path, o["operationId"])
+		}
+		seen[r.Name] = true
+		text, err := json.Marshal(o["parameters"])
+		must(t, err)
+		if strings.Contains(r.Path, "{id}") != strings.Contains(string(text), `parameters/id"`) {
+			t.Errorf("%s has the parameters %s", r.Path, text)
+		}
+		for _, code := range r.Codes() {
+			if !slices.ContainsFunc(api.Problems(), func(p api.Problem) bool { return p.Code == code }) {
+				t.Errorf("%s may answer %s, of which there is no example", r.Path, code)
+			}
+		}
+	}
+	for name, property := range d.at("#/components/schemas/UpdateEndpointInput/properties") {
+		if property.(map[string]any)["default"] != nil {
+			t.Errorf("%s of an endpoint would change by being left out of a change", name)
+		}
+	}
+	if len(d.paths) != len(api.Routes()) {
+		t.Errorf("%d paths, %d routes", len(d.paths), len(api.Routes()))
+	}
+	for name, schema := range d.at("#/components/schemas") {
+		if strings.Contains(fmt.Sprint(schema), "TO"+"DO") {
+			t.Errorf("the schema %s is not finished", name)
+		}
+		d.schema(t, "#/components/schemas/"+name)
+	}
+}
+
+// refs checks that every reference leads somewhere, and that every example is of
+// its schema.
+func refs(t *testing.T, d *document, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok && d.at(ref) == nil {
+			t.Errorf("%s leads nowhere", ref)
+		}
+		if schema, ok := v["schema"].(map[string]any); ok && v["example"] != nil {
+			if ref, ok := schema["$ref"].(string); ok {
+				if err := d.schema(t, ref).Validate(v["example"]); err != nil {
+					t.Errorf("an example is not of its schema %s: %v", ref, err)
+				}
+			}
+		}
+		for _, inner := range v {
+			refs(t, d, inner)
+		}
+	case []any:
+		for _, inner := range v {
+			refs(t, d, inner)
+		}
+	}
+}

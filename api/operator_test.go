@@ -1,0 +1,208 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func TestOrganizations(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	made := e.operate("/v1/admin/organizations/create", `{"id":"acme","name":"Acme","childOrganizationIds":["sub"]}`).ok(t)
+	if made["id"] != "acme" || made["createdAt"] != "2026-07-01T12:07:30.000Z" {
+		t.Errorf("made %v", made)
+	}
+	e.operate("/v1/admin/organizations/create", `{"id":"acme","name":"Another"}`).expect(t, 409, api.CodeConflict)
+	if id := e.operate("/v1/admin/organizations/create", `{"name":"Nameless"}`).ok(t)["id"].(string); !strings.HasPrefix(id, "org_") {
+		t.Errorf("an identifier is %q", id)
+	}
+	if got := e.operate("/v1/admin/organizations/acme/get", "").ok(t); got["name"] != "Acme" {
+		t.Errorf("got %v", got)
+	}
+	e.operate("/v1/admin/organizations/none/get", "").expect(t, 404, api.CodeNotFound)
+	if list := e.operate("/v1/admin/organizations/list", "").ok(t)["data"].([]any); len(list) != 2 {
+		t.Errorf("listed %v", list)
+	}
+	for body, want := range map[string][]string{
+		`{}`:                      {"name"},
+		`{"id":"_","name":""}`:    {"id", "name"},
+		`{"id":"a.b","name":"A"}`: {"id"},
+		`{"id":null,"name":"A"}`:  {"id"},
+		`{"name":"A","extra":{}}`: {"extra"},
+		`{"id":"x","name":["A"]}`: {"name"},
+		`{"id":"x","name":"` + strings.Repeat("a", 256) + `"}`:              {"name"},
+		`{"id":"x","name":"A","childOrganizationIds":["x","*"],"Name":"A"}`: {"Name", "childOrganizationIds[0]", "childOrganizationIds[1]"},
+	} {
+		got := e.operate("/v1/admin/organizations/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.twoTenants()
+	made := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","scopes":["read","read"],"description":"for reading"}`).ok(t)
+	id, key := made["keyId"].(string), made["key"].(string)
+	if !strings.HasPrefix(key, "ghk_"+id+"_") || fmt.Sprint(made["scopes"]) != "[read]" || made["expiresAt"] != nil || made["revokedAt"] != nil {
+		t.Errorf("made %v", made)
+	}
+	list := e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`)
+	if page := list.ok(t)["data"].([]any); len(page) != 2 {
+		t.Errorf("listed %v", page)
+	}
+	if strings.Contains(string(list.body), "ecretHash") || strings.Contains(string(list.body), `"key"`) {
+		t.Errorf("the list tells %s", list.body)
+	}
+	for body, want := range map[string][]string{
+		`{}`:                                    {"organizationId"},
+		`{"organizationId":"nobody"}`:           {"organizationId"},
+		`{"organizationId":"acme","scopes":[]}`: {"scopes"},
+		`{"organizationId":"acme","scopes":["admin"]}`:                               {"scopes[0]"},
+		`{"organizationId":"acme","expiresAt":"2026-07-01T12:07:30Z"}`:               {"expiresAt"},
+		`{"organizationId":"acme","expiresAt":"soon"}`:                               {"expiresAt"},
+		`{"organizationId":"acme","description":"` + strings.Repeat("a", 256) + `"}`: {"description"},
+	} {
+		got := e.operate("/v1/admin/keys/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+	for _, operation := range []string{"revoke", "rotate"} {
+		e.operate("/v1/admin/keys/none/"+operation, "").expect(t, 404, api.CodeNotFound)
+	}
+}
+
+func TestKeyRotation(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	old, _ := e.twoTenants()
+	id, _, _ := storage.SplitKey(old)
+	works := func(key string) bool {
+		return e.ask(key, endpointsPath+"list", "").status == http.StatusOK
+	}
+	e.pass(time.Second)
+	made := e.operate("/v1/admin/keys/"+id+"/rotate", `{"overlapSeconds":60}`).ok(t)
+	young := made["key"].(string)
+	if made["organizationId"] != "acme" || made["keyId"] == id || !works(old) || !works(young) {
+		t.Fatalf("made %v; the old one works: %v, the new one: %v", made, works(old), works(young))
+	}
+	e.pass(time.Minute)
+	if works(old) || !works(young) {
+		t.Errorf("after the overlap the old one works: %v, the new one: %v", works(old), works(young))
+	}
+	e.operate("/v1/admin/keys/"+id+"/rotate", "").expect(t, 409, api.CodeConflict)
+	for body, ok := range map[string]bool{`{"overlapSeconds":0}`: true, `{"overlapSeconds":-1}`: false, `{"overlapSeconds":2592001}`: false, `{"overlapSeconds":1.5}`: false} {
+		fresh, _, _ := storage.SplitKey(e.key("acme"))
+		if a := e.operate("/v1/admin/keys/"+fresh+"/rotate", body); (a.status == http.StatusOK) != ok {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
+	}
+}
+
+func TestHomes(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.twoTenants()
+	made := e.operate("/v1/admin/homes/create", `{"organizationId":"acme","name":"At the lake","timezone":"America/Chicago","zipcode":"60614"}`).ok(t)
+	id := made["id"].(string)
+	if !strings.HasPrefix(id, "home_") || made["country"] != "US" || made["enabled"] != true || made["carbonSignalIntensity"] != "LOW" || made["organizationId"] != "acme" {
+		t.Errorf("made %v", made)
+	}
+	of := `{"organizationId":"acme"}`
+	if got := e.operate("/v1/admin/homes/"+id+"/get", of).ok(t); got["name"] != "At the lake" {
+		t.Errorf("got %v", got)
+	}
+	e.operate("/v1/admin/homes/"+id+"/get", `{"organizationId":"bolt"}`).expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"home1"}`).expect(t, 409, api.CodeConflict)
+	e.operate("/v1/admin/homes/create", `{"organizationId":"bolt","id":"home1"}`).ok(t)
+	if list := e.operate("/v1/admin/homes/list", of).ok(t)["data"].([]any); len(list) != 2 {
+		t.Errorf("listed %v", list)
+	}
+	for body, want := range map[string][]string{
+		`{"organizationId":"nobody","timezone":"Mars/Olympus","carbonSignalIntensity":"SOME","zipcode":"x"}`: {"carbonSignalIntensity", "organizationId", "timezone", "zipcode"},
+		`{"organizationId":"acme","utilityId":"u"}`:                                                          {"utilityId"},
+		`{"organizationId":"acme","enabled":"true"}`:                                                         {"enabled"},
+	} {
+		got := e.operate("/v1/admin/homes/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}
+
+func TestDeletedHomeLeavesNothing(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	e.twoTenants()
+	e.load(
+		`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":5}`,
+		`{"resource":"onboarding","organizationId":"acme","homeId":"home1"}`,
+	)
+	of := `{"organizationId":"acme"}`
+	if got := e.operate("/v1/admin/homes/home1/delete", of).ok(t); got["deleted"] != true {
+		t.Errorf("answered %v", got)
+	}
+	e.operate("/v1/admin/homes/home1/delete", of).expect(t, 404, api.CodeNotFound)
+	for _, ref := range []storage.Ref{storage.HomeRef("acme", "home1"), storage.SolarRef("acme", "home1"), storage.OnboardingRef("acme", "home1")} {
+		err := e.store.View(func(v storage.View) error {
+			if r, err := v.Get(ref); err != nil || !r.Deleted {
+				t.Errorf("%s is there: %v", ref, err)
+			}
+			return nil
+		})
+		must(t, err)
+	}
+}
+
+func TestPlans(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	const tariff = `{"name":"Flat","utility":"Acme Electric","energyratestructure":[[{"rate":0.1}]]}`
+	for name, body := range map[string]string{"bare": tariff, "items": `{"items":[` + tariff + `]}`} {
+		got := e.operate("/v1/admin/plans/import", `{"id":"`+name+`","tariff":`+body+`}`).ok(t)
+		if got["name"] != "Flat" || got["utility"] != "Acme Electric" || got["organizationId"] != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	e.operate("/v1/admin/plans/import", `{"id":"own","organizationId":"acme","name":"Mine","tariff":`+tariff+`}`).ok(t)
+	if list := e.operate("/v1/admin/plans/list", "").ok(t)["data"].([]any); len(list) != 3 {
+		t.Errorf("shared: %v", list)
+	}
+	list := e.operate("/v1/admin/plans/list", `{"organizationId":"acme"}`)
+	if data := list.ok(t)["data"].([]any); len(data) != 1 || data[0].(map[string]any)["name"] != "Mine" || strings.Contains(string(list.body), "tariff") {
+		t.Errorf("acme's: %s", list.body)
+	}
+	got := e.operate("/v1/admin/plans/bare/get", "").ok(t)
+	if got["tariff"].(map[string]any)["energyratestructure"] == nil {
+		t.Errorf("got %v", got)
+	}
+	e.operate("/v1/admin/plans/own/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(key, signalPath, "").ok(t)
+	e.operate("/v1/admin/plans/plan1/delete", "{}").ok(t)
+	if fields := e.ask(key, signalPath, "").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
+		t.Errorf("without its plan: fields %v", fields)
+	}
+	e.operate("/v1/admin/plans/plan1/delete", "").expect(t, 404, api.CodeNotFound)
+}
+
+func TestWrongPlans(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	for body, want := range map[string][]string{
+		`{}`:                     {"id", "tariff"},
+		`{"id":"p","tariff":7}`:  {"tariff"},
+		`{"id":"p","tariff":{}}`: {"tariff.energyratestructure"},
+		`{"id":"p","tariff":{"energyratestructure":[[{"rate":"x"}]],"energyweekdayschedule":7}}`: {"tariff.energyratestructure[0][0].rate", "tariff.energyweekdayschedule"},
+		`{"id":"p","tariff":{"a":1,"a":2,"energyratestructure":[[{"rate":1}]]}}`:                 {"tariff.a"},
+		`{"id":"p","organizationId":"nobody","tariff":{"energyratestructure":[[{"rate":1}]]}}`:   {"organizationId"},
+	} {
+		got := e.operate("/v1/admin/plans/import", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package api_test
+
+import (
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+)
+
+func TestTrigger(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	acme, bolt := e.twoTenants()
+	got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{}`).ok(t)
+	if got["status"] != "ACCEPTED" || got["homes"] != 1.0 || got["organizationId"] != "acme" ||
+		got["startTime"] != "2026-07-01T12:00:00.000Z" || got["endTime"] != "2026-07-02T12:00:00.000Z" ||
+		got["createdAt"] != "2026-07-01T12:07:30.000Z" {
+		t.Errorf("answered %v", got)
+	}
+	id := got["triggerId"].(string)
+	progress := e.ask(acme, "/v1/webhook/price_signal/trigger/"+id+"/get", "").ok(t)
+	if progress["triggerId"] != id || progress["status"] != "ACCEPTED" {
+		t.Errorf("progress is %v", progress)
+	}
+	e.ask(bolt, "/v1/webhook/price_signal/trigger/"+id+"/get", "").expect(t, 404, api.CodeNotFound)
+	if list := e.ask(acme, "/v1/webhook/price_signal/trigger/list", "").ok(t)["data"].([]any); len(list) != 1 {
+		t.Errorf("lists %v", list)
+	}
+	if page := e.ask(acme, "/v1/webhook/deliveries/list", `{"triggerId":"`+id+`"}`).ok(t); len(page["data"].([]any)) != 0 || page["next"] != nil {
+		t.Errorf("deliveries are %v", page)
+	}
+	e.ask(bolt, "/v1/webhook/deliveries/list", `{"triggerId":"`+id+`"}`).expect(t, 404, api.CodeNotFound)
+	signal := e.ask(acme, "/v1/homes/home1/price_signal", "").ok(t)
+	if len(signal["data"].([]any)) != 96 {
+		t.Errorf("signal has %d", len(signal["data"].([]any)))
+	}
+}

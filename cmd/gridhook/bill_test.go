@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+// flatTariff costs 0.20 $/kWh and 10 $ a month, and pays 0.05 $/kWh.
+const flatTariff = `{"name":"Flat","fixedchargefirstmeter":10,"fixedchargeunits":"$/month","energyratestructure":[[{"rate":0.20,"sell":0.05}]]}`
+
+// hoursOf is a file of hours of the same energy.
+func hoursOf(t *testing.T, hours int, kwh float64) string {
+	t.Helper()
+	return writeFile(t, "load.csv", "hour,kwh\n"+strings.Repeat("x,"+strconv.FormatFloat(kwh, 'g', -1, 64)+"\n", hours))
+}
+
+func billed(t *testing.T, f *fake, args ...string) (b shownBill) {
+	t.Helper()
+	got := run(t, f, "", append([]string{"bill", "--json"}, args...))
+	if got.code != 0 {
+		t.Fatalf("%v: exit %d: %s", args, got.code, got.err)
+	}
+	if err := json.Unmarshal([]byte(got.out), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestBill(t *testing.T) {
+	tariff := writeFile(t, "tariff.json", flatTariff)
+	year := hoursOf(t, 8760, 1)
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		total  float64
+		months int
+	}{
+		{"a typical year", []string{"--load", year}, 120 + 0.2*8760, 12},
+		{"a metered month", []string{"--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--timezone", "America/Denver"}, 10 + 0.2*744, 1},
+		{"a metered year with clock changes", []string{"--load", year, "--start", "2026-01-01", "--zipcode", "60614"}, 120 + 0.2*8760, 12},
+		{"assumed energy", []string{"--annual-kwh", "9000", "--zipcode", "60614"}, 120 + 0.2*9000, 12},
+	} {
+		b := billed(t, nil, append(tt.args, "--tariff", tariff)...)
+		if math.Abs(b.Total-tt.total) > 1 || len(b.Months) != tt.months || math.Abs(b.Fixed+b.Energy-b.Credit-b.Total) > 1e-9 {
+			t.Errorf("%s: $ %.2f in %d months, want %.2f in %d", tt.name, b.Total, len(b.Months), tt.total, tt.months)
+		}
+	}
+}
+
+func TestBillWithSolar(t *testing.T) {
+	tariff := writeFile(t, "tariff.json", flatTariff)
+	args := []string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "85004"}
+	without := billed(t, nil, args...)
+	with := billed(t, nil, append(args, "--solar-kw", "6")...)
+	flat := billed(t, nil, append(args, "--solar-kw", "6", "--tilt", "90", "--azimuth", "0")...)
+	sent, solar := 0.0, 0.0
+	for _, m := range with.Months {
+		sent, solar = sent+m.SentKWh, solar+m.SolarKWh
+	}
+	if want := 0.2*(solar-sent) + 0.05*sent; math.Abs(with.Credit-want) > 0.01 || math.Abs(without.Total-with.Total-want) > 0.01 || solar < 9000 || solar > 11500 {
+		t.Errorf("%.0f kWh of solar take off $ %.2f, want %.2f", solar, with.Credit, want)
+	}
+	if flat.Credit >= with.Credit {
+		t.Errorf("modules to the north take off $ %.2f, to the south %.2f", flat.Credit, with.Credit)
+	}
+}
+
+func TestBillByAHomesPlan(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
+	f.on("/v1/admin/plans/flat/get", ok(`{"id":"flat","tariff":`+flatTariff+`}`))
+	if b := billed(t, f, "h1", "--org", "acme", "--annual-kwh", "1000"); math.Abs(b.Total-320) > 0.01 {
+		t.Errorf("$ %.2f, want 320", b.Total)
+	}
+	e, _ := catalog.ByID("pge-e-elec")
+	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
+	stored, chosen := billed(t, f, "--plan", "e", "--zipcode", "94103", "--annual-kwh", "9000"), billed(t, nil, "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000")
+	if stored.Total != chosen.Total || stored.Total < 1500 {
+		t.Errorf("$ %.2f by the server's plan, %.2f by the catalogue's", stored.Total, chosen.Total)
+	}
+}
+
+func TestBillForPeople(t *testing.T) {
+	tariff := writeFile(t, "tariff.json", flatTariff)
+	got := run(t, nil, "", []string{"bill", "--tariff", tariff, "--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--zipcode", "60614"})
+	want := "MONTH       USED kWh  SOLAR kWh  DRAWN kWh  SENT kWh  FIXED $  ENERGY $  CREDIT $\n" +
+		"2026-07-01  744       0          744        0         10.00    148.80    0.00\n\nfixed 10.00 + energy 148.80 - credit 0.00 = $ 158.80\n"
+	if got.out != want {
+		t.Errorf("it shows\n%s%s", got.out, got.err)
+	}
+}
+
+func TestBillSaysWhatIsMissing(t *testing.T) {
+	tariff := writeFile(t, "tariff.json", flatTariff)
+	market := writeFile(t, "market.json", `{"name":"Hourly","market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}`)
+	f := newFake(t)
+	f.on("/v1/admin/homes/h1/get", ok(`{"id":"h1"}`))
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--annual-kwh", "1", "--zipcode", "60614"}, "name a home"},
+		{[]string{"--tariff", tariff}, "load"},
+		{[]string{"--tariff", tariff, "--annual-kwh", "9000"}, "--zipcode"},
+		{[]string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "00000"}, "is not known"},
+		{[]string{"--tariff", tariff, "--annual-kwh", "-1", "--zipcode", "60614"}, "above 0"},
+		{[]string{"--tariff", tariff, "--load", hoursOf(t, 100, 1)}, "--step"},
+		{[]string{"--tariff", tariff, "--load", writeFile(t, "bad.csv", "1\n2\nmany\n")}, `line 3: "many" is not a number`},
+		{[]string{"--tariff", tariff, "--load", writeFile(t, "none.csv", "kwh\n")}, "no numbers"},
+		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
+		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--start", "July", "--timezone", "UTC"}, "--start"},
+		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
+		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalogue"},
+		{[]string{"h1", "--annual-kwh", "1"}, "--org"},
+		{[]string{"h1", "--org", "acme", "--annual-kwh", "1"}, "no rate plan"},
+	} {
+		if got := run(t, f, "", append([]string{"bill"}, tt.args...)); got.code == 0 || !strings.Contains(got.err, tt.want) {
+			t.Errorf("%v: exit %d, %s, want ...%s...", tt.args, got.code, got.err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/cmd/internal/demo"
+)
+
+func newDemoCommand(g *globals) *cobra.Command {
+	o := demo.Options{}
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Show the main job: homes on real tariffs, one trigger, verified webhooks",
+		Long: `Start everything in one process in a temporary folder, import homes on real
+rate plans, trigger their price signals, receive and verify every webhook, and
+print what happened. Nothing is left behind.`,
+		Example: `  gridhook demo
+  gridhook demo --homes 5000
+  gridhook demo --json`,
+		GroupID: groupTry, Args: takes(),
+	}
+	cmd.Flags().IntVar(&o.Homes, "homes", 300, "how many homes are triggered, at most 100000")
+	cmd.Flags().BoolVar(&g.json, "json", false, "print the report as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.Homes < 1 || o.Homes > 100_000 {
+			return usagef("--homes must be from 1 to 100000, not %d", o.Homes)
+		}
+		o.Stumbles = min(5, o.Homes)
+		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelError}))
+		out := g.out
+		if g.json {
+			out = io.Discard
+		}
+		report, err := demo.Run(cmd.Context(), o, out)
+		if err != nil {
+			return err
+		}
+		if g.json {
+			err = g.showJSON(report)
+		} else {
+			err = report.Print(g.out)
+		}
+		if err == nil && !report.OK() {
+			err = errors.New("not every home's webhook arrived and verified: see the report")
+		}
+		return err
+	}
+	return cmd
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A command line that cannot be followed sends nothing, exits 2 and says what to
+// do in one sentence.
+func TestUsage(t *testing.T) {
+	tests := []struct{ args, says string }{
+		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
+		{"ogr list", `unknown command "ogr" for "gridhook": did you mean org; see "gridhook --help"`},
+		{"org frob", `"gridhook org" has no command "frob"; see "gridhook org --help"`},
+		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
+		{"org create", `--name must be given; see "gridhook org create --help"`},
+		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
+		{"org list acme", `there is an argument too many: "acme"; see "gridhook org list --help"`},
+		{"home get --org acme", `the home is missing; see "gridhook home get --help"`},
+		{"trigger", `--org must be given; see "gridhook trigger --help"`},
+		{"trigger --org acme --start 1h", `give both --start and --end, or neither for the next 24 hours; see "gridhook trigger --help"`},
+		{"trigger --org acme --start tomorrow --end 1h", `--start must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not "tomorrow"; see "gridhook trigger --help"`},
+		{"key create --org acme --expires never", `--expires must be a time such as`},
+		{"delivery list --org acme --trigger t --outcome LOST", `--outcome must be one of [DELIVERED RETRYING FAILED`},
+		{"endpoint update ep_1 --org acme", `say with a flag what to change; see "gridhook endpoint update --help"`},
+		{"endpoint create --org acme --url u --header x", `--header must be "Name: value", not "x"`},
+		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},
+		{"import", `the file is missing; see "gridhook import --help"`},
+		{"import --format xml -", `--format must be ndjson, csv or market, not "xml"`},
+		{"signal h1 --org acme --from 1h", `give both --from and --to`},
+		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
+		{"worker", `nats (not set) is required by gridhook worker`},
+		{"serve extra", `there is an argument too many: "extra"`},
+	}
+	for _, test := range tests {
+		t.Run(test.args, func(t *testing.T) {
+			got := run(t, nil, "", strings.Fields(test.args))
+			if got.code != exitUsage || got.out != "" {
+				t.Errorf("exit %d, want %d; it shows %q", got.code, exitUsage, got.out)
+			}
+			if !strings.HasPrefix(got.err, "gridhook: "+test.says) || strings.Count(got.err, "\n") != 1 {
+				t.Errorf("it says\n%swant\ngridhook: %s", got.err, test.says)
+			}
+		})
+	}
+}
+
+func TestSeveralWrongSettingsAreSeveralLines(t *testing.T) {
+	got := run(t, nil, "", []string{"serve", "--slices", "none", "--http", "x"})
+	lines := strings.Split(strings.TrimSpace(got.err), "\n")
+	if got.code != exitUsage || len(lines) != 4 || lines[0] != "gridhook: 2 settings are wrong:" || lines[3] != `See "gridhook serve --help".` {
+		t.Errorf("exit %d\n%s", got.code, got.err)
+	}
+}
+
+// Every command has a help that says what it is for, and help is no mistake.
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{nil, {"--help"}, {"org"}, {"org", "create", "--help"}, {"serve", "--help"}, {"help", "import"}} {
+		if got := run(t, nil, "", args); got.code != 0 || !strings.Contains(got.out, "Usage:") || got.err != "" {
+			t.Errorf("%v: exit %d, %q, %q", args, got.code, got.out, got.err)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer answer
+		says   string
+	}{
+		{
+			"every wrong field", answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","recovery_action":"r","field_errors":[{"field":"name","message":"is required"},{"field":"id","message":"is bad"}]}`},
+			"name: is required; id: is bad",
+		},
+		{
+			"what to do", answer{409, `{"error_code":"CONFLICT","message":"There is already one.","recovery_action":"Use another identifier."}`},
+			"There is already one. Use another identifier",
+		},
+		{
+			"a fault with its request", answer{503, `{"request_id":"req_1","error_code":"UNAVAILABLE","message":"Not now.","recovery_action":"Send it again.","retry_after_seconds":5}`},
+			"Not now. Send it again (request req_1)",
+		},
+		{"no Gridhook", answer{404, `<html>`}, "answered 404 Not Found, but not as a Gridhook server does"},
+		{"no answer to read", ok(`{`), "read the answer of /v1/admin/organizations/create: unexpected end of JSON input"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFake(t)
+			f.on("/v1/admin/organizations/create", test.answer)
+			got := run(t, f, "", []string{"org", "create", "--name", "x"})
+			if got.code != exitFailure || got.out != "" {
+				t.Errorf("exit %d, want %d; it shows %q", got.code, exitFailure, got.out)
+			}
+			if !strings.HasPrefix(got.err, "gridhook: ") || !strings.HasSuffix(got.err, test.says+"\n") {
+				t.Errorf("it says %q, want %q", got.err, test.says)
+			}
+		})
+	}
+}
+
+func TestTheKeyIsNotTaken(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
+	got := run(t, f, "", []string{"org", "list"})
+	want := "gridhook: the server at " + f.URL + " does not take the operator's key from GRIDHOOK_OPERATOR_KEY: use the operator.key of that server's data folder\n"
+	if got.code != exitFailure || got.err != want {
+		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	got := run(t, nil, "", []string{"org", "list", "--admin-url", gone.URL})
+	want := "gridhook: no server answers at " + gone.URL + ": start one with \"gridhook serve\", or say where it is with --admin-url\n"
+	if got.code != exitFailure || got.err != want {
+		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
+// The operator's key is that of the variable, or of the file in the data folder.
+func TestOperatorKey(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/list", ok(data()))
+	folder := t.TempDir()
+	file := filepath.Join(folder, "operator.key")
+	list := []string{"org", "list", "--data", folder}
+	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first of a name counts
+
+	got := run(t, f, "", list, noKey)
+	if want := "gridhook: there is no operator's key at " + file + ": say with --data where the server's data folder is, or set GRIDHOOK_OPERATOR_KEY\n"; got.code != exitFailure || got.err != want {
+		t.Errorf("without a file: exit %d\n%swant\n%s", got.code, got.err, want)
+	}
+	for content, want := range map[string]string{" \n": "", "gho_file\n": "gho_file"} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got = run(t, f, "", list, noKey)
+		switch {
+		case want == "" && (got.code != exitFailure || !strings.Contains(got.err, file+" is empty")):
+			t.Errorf("with an empty file: exit %d, %s", got.code, got.err)
+		case want != "" && f.last().key != want:
+			t.Errorf("the key sent is %q, want %q", f.last().key, want)
+		}
+	}
+	if run(t, f, "", list); f.last().key != testKey {
+		t.Errorf("the key sent is %q, want that of the variable", f.last().key)
+	}
+}
+
+func TestFlagsFromTheEnvironment(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/homes/list", ok(data()))
+	if got := run(t, f, "", []string{"home", "list"}, "GRIDHOOK_ORG=acme"); got.code != 0 || f.last().org != "acme" {
+		t.Errorf("exit %d, acting for %q: %s", got.code, f.last().org, got.err)
+	}
+	if got := run(t, f, "", []string{"home", "list", "--org", "beta"}, "GRIDHOOK_ORG=acme"); got.code != 0 || f.last().org != "beta" {
+		t.Errorf("exit %d, acting for %q: %s", got.code, f.last().org, got.err)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+)
+
+func newImportCommand(g *globals) *cobra.Command {
+	var format string
+	var prices marketFormat
+	cmd := &cobra.Command{
+		Use: "import FILE...", Short: "Create or replace many things from files", GroupID: groupOperate,
+		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
+solar, usage, devices, preferences, onboarding flows and webhook endpoints from
+files; "-" is the standard input.
+
+A file is NDJSON, one resource a line, or CSV with a header row, for homes alone,
+whose columns are the fields of a home in JSON. What a line refers to comes before
+it. Lines that are wrong are reported and the others kept; importing the same
+again changes nothing.
+
+With --format market a file has prices as a market publishes them, in CSV or
+NDJSON: CAISO, PJM, ComEd and ERCOT are known by their columns.`,
+		Example: `  gridhook import acme.ndjson
+  gridhook import --org acme homes.csv
+  gridhook import --format market --market caiso --node TH_NP15_GEN-APND prices.csv
+  echo '{"resource":"home","organizationId":"acme","id":"home-1","ratePlanId":"pge-e-elec"}' | gridhook import -`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("the file is missing")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch format {
+			case "", formatNDJSON, formatCSV, formatMarket:
+			default:
+				return usagef("--format must be %s, %s or %s, not %q", formatNDJSON, formatCSV, formatMarket, format)
+			}
+			if err := prices.check(format); err != nil {
+				return err
+			}
+			c, err := g.connect()
+			if err != nil {
+				return err
+			}
+			return g.importFiles(cmd.Context(), c, fileFormat{format, prices}, args)
+		},
+	}
+	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` of the lines that name none (GRIDHOOK_ORG)")
+	cmd.Flags().StringVar(&format, "format", "", "ndjson, csv or market; by default csv for files that end in .csv")
+	prices.flags(cmd)
+	return g.talks(cmd)
+}
+
+// The formats of an import.
+const (
+	formatNDJSON = "ndjson"
+	formatCSV    = "csv"
+	formatMarket = "market"
+)
+
+// fileFormat is how files are to be read.
+type fileFormat struct {
+	name   string
+	market marketFormat
+}
+
+// errBadLines says that some lines were left out; they were reported already.
+var errBadLines = errors.New("some lines were left out")
+
+// importFiles imports one file after the other and sums up.
+func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
+	c = c.For("") // each line says whose it is
+	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json}
+	for _, name := range files {
+		if err := g.importFile(ctx, c, format, name, &report); err != nil {
+			return err
+		}
+	}
+	if err := g.show(report, func(w io.Writer) {
+		for _, s := range report.Secrets {
+			row(w, fmt.Sprintf("endpoint %s: its secret is %s; keep it now", s.ID, s.Secret))
+		}
+		row(w, report.summary())
+	}); err != nil {
+		return err
+	}
+	if report.Failed > 0 {
+		return fmt.Errorf("%w: %d of %d", errBadLines, report.Failed, report.Lines)
+	}
+	return nil
+}
+
+func (g *globals) importFile(ctx context.Context, c *client.Client, format fileFormat, name string, report *importReport) error {
+	f, size, err := g.openFile(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	reader := &countingReader{r: f}
+	bar := newBar(g.err, "", size)
+	defer bar.end()
+	send := func(chunk *chunk) error {
+		answer, err := sendChunk(ctx, c, chunk)
+		bar.end()
+		if err != nil {
+			say(g.err, "%s: stopped before line %d; importing it again changes nothing that is stored already\n", name, chunk.numbers[0])
+			return err
+		}
+		g.reportErrors(report.add(name, chunk, answer))
+		bar.show(reader.n, report.summary())
+		return nil
+	}
+	left := func(e fileError) {
+		e.File = name
+		report.leftOut(e)
+		g.reportErrors([]fileError{e})
+	}
+	switch {
+	case format.name == formatMarket:
+		return format.market.read(reader, g.org, newChunker(send), left)
+	case format.name == formatCSV, format.name == "" && strings.EqualFold(filepath.Ext(name), ".csv"):
+		return readCSV(reader, g.org, newChunker(send), left)
+	}
+	return readNDJSON(reader, g.org, newChunker(send), left)
+}
+
+// reportErrors prints a line for each field that is wrong.
+func (g *globals) reportErrors(errs []fileError) {
+	for _, e := range errs {
+		for _, f := range e.Fields {
+			what := strings.TrimSpace(e.Resource + " " + e.ID)
+			if what != "" {
+				what += ": "
+			}
+			say(g.err, "%s\n", plain(fmt.Sprintf("%s:%d: %s%s: %s", e.File, e.Line, what, f.Field, f.Message)))
+		}
+	}
+}
+
+// countingReader counts what was read.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

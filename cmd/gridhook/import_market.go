@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// marketFormat says what files of market prices do not.
+type marketFormat struct {
+	operator, node, kind, timezone string
+}
+
+// operators are whose files are known, with the time zone of their days.
+var operators = map[string]string{
+	"caiso": "America/Los_Angeles", "ercot": "America/Chicago", "comed": "America/Chicago", "miso": "America/New_York",
+	"spp": "America/Chicago", "pjm": "America/New_York", "nyiso": "America/New_York", "isone": "America/New_York",
+}
+
+// kinds are the markets as they are called on the command line.
+var kinds = map[string]market.Kind{
+	"day-ahead": market.DayAhead, "day_ahead": market.DayAhead, "real-time": market.RealTime, "real_time": market.RealTime,
+}
+
+func (m *marketFormat) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	names := strings.Join(slices.Sorted(maps.Keys(operators)), ", ")
+	flags.StringVar(&m.operator, "market", "", "whose prices they are: `operator` "+names+"; its days are the forecast's")
+	flags.StringVar(&m.node, "node", "", "the `node` of prices that name none")
+	flags.StringVar(&m.kind, "kind", "", "day-ahead or real-time, for prices that do not say which")
+	flags.StringVar(&m.timezone, "timezone", "", "the time `zone` of the prices' days, by default the market's")
+}
+
+// check looks at the flags.
+func (m *marketFormat) check(format string) error {
+	if format != formatMarket {
+		if *m != (marketFormat{}) {
+			return usagef("--market, --node, --kind and --timezone go with --format %s", formatMarket)
+		}
+		return nil
+	}
+	zone, known := operators[strings.ToLower(m.operator)]
+	if m.operator != "" && !known {
+		return usagef("--market must be one of %s, not %q", strings.Join(slices.Sorted(maps.Keys(operators)), ", "), m.operator)
+	}
+	if m.timezone == "" {
+		m.timezone = zone
+	}
+	if m.timezone != "" {
+		if _, ok := storage.Location(m.timezone); !ok {
+			return usagef("--timezone must be a time zone such as America/Chicago, not %q", m.timezone)
+		}
+	}
+	if _, ok := kinds[strings.ToLower(m.kind)]; m.kind != "" && !ok {
+		return usagef("--kind must be day-ahead or real-time, not %q", m.kind)
+	}
+	return nil
+}
+
+// maxMarketFile bounds a file of market prices, which is read as a whole: a year of
+// five minutes takes some 15 MB.
+const maxMarketFile = 256 << 20
+
+// read makes lines of prices, one a day and series, of a file as a market publishes
+// it.
+func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
+	data, err := io.ReadAll(io.LimitReader(r, maxMarketFile+1))
+	switch {
+	case err != nil:
+		return err
+	case len(data) > maxMarketFile:
+		return fmt.Errorf("the file is larger than %d MB: import it in parts", maxMarketFile>>20)
+	}
+	location, _ := storage.Location(m.timezone) // none is UTC
+	all, bad, err := market.Read(data, market.ReadOptions{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
+	for _, wrong := range bad {
+		leftOut(wrongPrice(wrong))
+	}
+	if err != nil {
+		return err
+	}
+	for _, series := range all {
+		switch {
+		case series.Node == "":
+			return usagef("the prices name no node: say with --node which it is")
+		case series.Kind == "":
+			return usagef("the prices do not say which market they are of: say with --kind")
+		}
+		if err := m.send(series, org, to); err != nil {
+			return err
+		}
+	}
+	return to.flush()
+}
+
+func wrongPrice(wrong market.LineError) fileError {
+	e := wrongLine(wrong.Line, "", wrong.Field, wrong.Reason)
+	e.Resource = string(storage.KindMarketSeries)
+	return e
+}
+
+// send sends a series day by day, in UTC.
+func (m *marketFormat) send(series *market.Series, org string, to *chunker) error {
+	step := series.Step()
+	points := series.Points()
+	for number := 1; len(points) > 0; number++ {
+		first := points[0].Start
+		end := first.Truncate(24 * time.Hour).Add(24 * time.Hour)
+		line := priceLine{
+			Resource: storage.KindMarketSeries, OrganizationID: org, Node: series.Node, Market: series.Kind, Timezone: m.timezone,
+			StepMinutes: int(step / time.Minute), StartTime: storage.Time{Time: first},
+		}
+		for len(points) > 0 && points[0].Start.Before(end) {
+			for at := first.Add(time.Duration(len(line.Prices)) * step); at.Before(points[0].Start); at = at.Add(step) {
+				line.Prices = append(line.Prices, nil)
+			}
+			price := math.Round(points[0].Price*1e8) / 1e8
+			line.Prices, points = append(line.Prices, &price), points[1:]
+		}
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		if err := to.add(number, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// priceLine is a line of prices as the import takes it.
+type priceLine struct {
+	Resource       storage.Kind `json:"resource"`
+	OrganizationID string       `json:"organizationId,omitempty"`
+	Node           string       `json:"node"`
+	Market         market.Kind  `json:"market"`
+	Timezone       string       `json:"timezone,omitempty"`
+	StepMinutes    int          `json:"stepMinutes"`
+	StartTime      storage.Time `json:"startTime"`
+	Prices         []*float64   `json:"prices"`
+}

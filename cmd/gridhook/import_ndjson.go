@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// maxLine is the longest line that is read; a server takes less by default.
+const maxLine = client.MaxImport - 1<<10
+
+// readNDJSON reads resources, one a line. Lines that cannot be sent are handed
+// to leftOut.
+func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		line, tooLong, err := readLine(lines)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		end := err != nil
+		line = bytes.TrimSpace(line)
+		switch {
+		case tooLong:
+			leftOut(wrongLine(number, "", "line", fmt.Sprintf("must have at most %d bytes", maxLine)))
+		case len(line) > 0:
+			if err := to.add(number, withOrganization(line, org)); err != nil {
+				return err
+			}
+		}
+		if end {
+			return to.flush()
+		}
+	}
+}
+
+// readLine reads up to the next line end. Of a line that is too long it keeps
+// nothing.
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > maxLine; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+func wrongLine(number int, id, field, message string) fileError {
+	e := client.ImportError{Line: number, ID: id, Fields: []storage.FieldError{{Field: field, Message: message}}}
+	return fileError{ImportError: e}
+}
+
+// withOrganization puts the organization into a line that names none. Everything
+// else stays as it was written, for the server to judge. Lines of what is the
+// operator's own, or may be shared by all, say what they mean by saying nothing.
+func withOrganization(line []byte, org string) []byte {
+	if org == "" || line[0] != '{' {
+		return line
+	}
+	var head struct {
+		Resource       string          `json:"resource"`
+		OrganizationID json.RawMessage `json:"organizationId"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil || head.OrganizationID != nil {
+		return line
+	}
+	switch storage.Kind(head.Resource) {
+	case "", storage.KindOrganization, storage.KindUtility, storage.KindDemandResponse, storage.KindArea,
+		storage.KindRatePlan, storage.KindPlanEvent, storage.KindMarketSeries:
+		return line
+	}
+	field := append([]byte(`{"organizationId":`), strconv.Quote(org)...)
+	return append(append(field, ','), line[1:]...)
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/gridhook/gridhook/api/client"
+)
+
+// importReport is what became of all files.
+type importReport struct {
+	Lines     int                     `json:"lines"`
+	Created   int                     `json:"created"`
+	Updated   int                     `json:"updated"`
+	Unchanged int                     `json:"unchanged"`
+	Failed    int                     `json:"failed"`
+	Errors    []fileError             `json:"errors"`
+	Secrets   []client.ImportedSecret `json:"secrets"`
+
+	keepErrors bool
+}
+
+// fileError is a line that was left out, by its number in its file.
+type fileError struct {
+	File string `json:"file"`
+	client.ImportError
+}
+
+// add counts a chunk's answer and returns its errors, by the lines' numbers in
+// the file.
+func (r *importReport) add(file string, c *chunk, a client.Imported) []fileError {
+	r.Lines += a.Lines
+	r.Created += a.Created
+	r.Updated += a.Updated
+	r.Unchanged += a.Unchanged
+	r.Failed += a.Failed
+	errs := make([]fileError, len(a.Errors))
+	for i, e := range a.Errors {
+		e.Line = c.number(e.Line)
+		errs[i] = fileError{file, e}
+	}
+	for _, s := range a.Secrets {
+		s.Line = c.number(s.Line)
+		r.Secrets = append(r.Secrets, s)
+	}
+	r.keep(errs...)
+	return errs
+}
+
+// leftOut counts a line that was not even sent.
+func (r *importReport) leftOut(e fileError) {
+	r.Lines++
+	r.Failed++
+	r.keep(e)
+}
+
+// keep keeps errors for the answer in JSON. Where people read, they are printed
+// as they come, however many there are.
+func (r *importReport) keep(errs ...fileError) {
+	if r.keepErrors {
+		r.Errors = append(r.Errors, errs...)
+	}
+}
+
+func (r *importReport) summary() string {
+	return fmt.Sprintf("%d lines: %d created, %d updated, %d unchanged, %d wrong", r.Lines, r.Created, r.Updated, r.Unchanged, r.Failed)
+}

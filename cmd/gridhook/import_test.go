@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func imported(lines, created, failed int, errs string) answer {
+	return ok(fmt.Sprintf(`{"lines":%d,"created":%d,"failed":%d,"errors":[%s]}`, lines, created, failed, errs))
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestImportNDJSON(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(3, 2, 1, `{"line":2,"resource":"home","id":"h 2","fields":[{"field":"id","message":"is bad"},{"field":"zipcode","message":"is worse"}]}`))
+	file := writeFile(t, "homes.ndjson", "{\"resource\":\"home\",\"id\":\"h1\"}\r\n\n  {\"resource\":\"home\",\"id\":\"h 2\"}\n{\"resource\":\"organization\",\"id\":\"beta\"}")
+	got := run(t, f, "", []string{"import", "--org", "acme", file})
+	sent := "{\"organizationId\":\"acme\",\"resource\":\"home\",\"id\":\"h1\"}\n{\"organizationId\":\"acme\",\"resource\":\"home\",\"id\":\"h 2\"}\n{\"resource\":\"organization\",\"id\":\"beta\"}\n"
+	if r := f.last(); r.body != sent || r.org != "" {
+		t.Errorf("it sent for %q\n%swant\n%s", r.org, r.body, sent)
+	}
+	says := file + ":3: home h 2: id: is bad\n" + file + ":3: home h 2: zipcode: is worse\ngridhook: some lines were left out: 1 of 3\n"
+	if got.code != exitFailure || got.err != says || got.out != "3 lines: 2 created, 0 updated, 0 unchanged, 1 wrong\n" {
+		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.out, got.err, says)
+	}
+}
+
+func TestImportCSV(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(2, 1, 1, `{"line":2,"resource":"home","id":"h5","fields":[{"field":"zipcode","message":"is bad"}]}`))
+	file := writeFile(t, "homes.CSV", byteOrderMark+"id,name,enabled,zipcode,organizationId\n"+
+		"h1,\"Blue, \"\"old\"\"\nhouse\",TRUE,60614,\n"+ // two lines of the file
+		"h2,x,perhaps,60614,\n"+
+		"h3,x\n"+
+		"h4,\xff,true,60614,\n"+
+		"h5,,,606x,beta\n")
+	got := run(t, f, "", []string{"import", "--org", "acme", file})
+	sent := `{"resource":"home","id":"h1","name":"Blue, \"old\"\nhouse","enabled":true,"zipcode":"60614","organizationId":"acme"}` + "\n" +
+		`{"resource":"home","id":"h5","zipcode":"606x","organizationId":"beta"}` + "\n"
+	if r := f.last(); r.body != sent {
+		t.Errorf("it sent\n%swant\n%s", r.body, sent)
+	}
+	says := file + ":4: home h2: enabled: must be true or false\n" +
+		file + ":5: line: must have 5 cells, as the header row has\n" +
+		file + ":6: home h4: name: is not valid UTF-8\n" +
+		file + ":7: home h5: zipcode: is bad\n" +
+		"gridhook: some lines were left out: 4 of 5\n"
+	if got.code != exitFailure || got.err != says || got.out != "5 lines: 1 created, 0 updated, 0 unchanged, 4 wrong\n" {
+		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.out, got.err, says)
+	}
+}
+
+func TestImportCSVHeader(t *testing.T) {
+	for content, says := range map[string]string{
+		"":                     "the file is empty: the first row must name the columns",
+		"id,Name,id,enabled\n": `the header row has "Name", "id": a column must be one field of a home, named once: organizationId, id,`,
+		"id,\"\n":              "the header row cannot be read: ",
+	} {
+		got := run(t, newFake(t), content, []string{"import", "--format", "csv", "-"})
+		if got.code != exitFailure || !strings.HasPrefix(got.err, "gridhook: "+says) {
+			t.Errorf("%q: exit %d, %s", content, got.code, got.err)
+		}
+	}
+}
+
+func TestImportJSON(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", ok(`{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,"errors":[{"line":1,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
+		"secrets":[{"line":2,"id":"ep_1","secret":"whsec_1"}]}`))
+	got := run(t, f, "\n{}\n{}\n", []string{"import", "--json", "-"})
+	want := `{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,
+		"errors":[{"file":"-","line":2,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
+		"secrets":[{"line":3,"id":"ep_1","secret":"whsec_1"}]}`
+	if got.code != exitFailure || !sameJSON(t, got.out, want) {
+		t.Errorf("exit %d\n%s", got.code, got.out)
+	}
+	got = run(t, f, "{}\n{}\n", []string{"import", "-"})
+	if !strings.HasPrefix(got.out, "endpoint ep_1: its secret is whsec_1; keep it now\n") {
+		t.Errorf("it shows %s", got.out)
+	}
+}
+
+func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
+	f := newFake(t)
+	busy := answer{503, `{"error_code":"UNAVAILABLE","message":"Not now.","retry_after_seconds":0}`}
+	f.on("/v1/admin/import", busy, busy, imported(1, 1, 0, ""))
+	if got := run(t, f, "{}\n", []string{"import", "-"}); got.code != 0 || len(f.requests) != 3 {
+		t.Errorf("exit %d after %d requests: %s", got.code, len(f.requests), got.err)
+	}
+	f = newFake(t)
+	f.on("/v1/admin/import", busy)
+	got := run(t, f, "\n{}\n", []string{"import", "-"})
+	if want := "-: stopped before line 2; importing it again changes nothing that is stored already\ngridhook: Not now\n"; got.code != exitFailure || got.err != want || len(f.requests) != sendTries {
+		t.Errorf("exit %d after %d requests: %s", got.code, len(f.requests), got.err)
+	}
+}
+
+func TestImportOfNoFile(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	if got := run(t, newFake(t), "", []string{"import", missing}); got.code != exitFailure || got.err != "gridhook: open "+missing+": no such file or directory\n" {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
+// collect returns a chunker that keeps what it was given, and how it was cut.
+func collect(chunks *[]chunk) *chunker {
+	return newChunker(func(c *chunk) error {
+		kept := chunk{numbers: c.numbers}
+		kept.body.Write(c.body.Bytes())
+		*chunks = append(*chunks, kept)
+		return nil
+	})
+}
+
+func TestChunksAreBounded(t *testing.T) {
+	var input strings.Builder
+	line := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+	for range 9 {
+		input.WriteString(line + "\n\n")
+	}
+	input.WriteString(strings.Repeat("{}\n", maxChunkLines+1))
+	var chunks []chunk
+	if err := readNDJSON(strings.NewReader(input.String()), "", collect(&chunks), nil); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for i, c := range chunks {
+		if c.body.Len() > maxChunk || len(c.numbers) > maxChunkLines || bytes.Count(c.body.Bytes(), []byte("\n")) != len(c.numbers) {
+			t.Errorf("chunk %d has %d bytes and %d lines", i, c.body.Len(), len(c.numbers))
+		}
+		lines += len(c.numbers)
+	}
+	if lines != 9+maxChunkLines+1 {
+		t.Errorf("%d lines were sent", lines)
+	}
+	if got := chunks[1].number(1); got != 7 { // three lines in a chunk, each with a blank one after it
+		t.Errorf("the second chunk begins with line %d, want 7", got)
+	}
+	if got := chunks[1].number(99); got != 99 {
+		t.Errorf("a line that was not sent is %d, want as the server said", got)
+	}
+}
+
+func TestLinesTooLongAreLeftOut(t *testing.T) {
+	var chunks []chunk
+	var left []fileError
+	input := "{}\n" + strings.Repeat("x", maxLine+1) + "\n{}\n"
+	err := readNDJSON(strings.NewReader(input), "", collect(&chunks), func(e fileError) { left = append(left, e) })
+	if err != nil || len(left) != 1 || left[0].Line != 2 || len(chunks) != 1 || fmt.Sprint(chunks[0].numbers) != "[1 3]" {
+		t.Errorf("left out %+v, sent %d chunks, %v", left, len(chunks), err)
+	}
+}
+
+func TestReadingStopsWhenSendingFails(t *testing.T) {
+	broken := errors.New("broken")
+	err := readNDJSON(strings.NewReader("{}\n"), "", newChunker(func(*chunk) error { return broken }), nil)
+	if !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestWithOrganization(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{`{"resource":"home","id":"h"}`, `{"organizationId":"acme","resource":"home","id":"h"}`},
+		{`{ "resource":"solar"}`, `{"organizationId":"acme", "resource":"solar"}`},
+		{`{"resource":"home","organizationId":"beta"}`, `{"resource":"home","organizationId":"beta"}`},
+		{`{"resource":"home","organizationId":""}`, `{"resource":"home","organizationId":""}`},
+		{`{"resource":"organization","id":"beta"}`, `{"resource":"organization","id":"beta"}`},
+		{`{"resource":"ratePlan","id":"p"}`, `{"resource":"ratePlan","id":"p"}`},
+		{`{}`, `{}`},
+		{`[]`, `[]`},
+		{`{"resource":"home"`, `{"resource":"home"`},
+		{`{"resource":7}`, `{"resource":7}`},
+	}
+	for _, test := range tests {
+		if got := string(withOrganization([]byte(test.line), "acme")); got != test.want {
+			t.Errorf("%s became %s, want %s", test.line, got, test.want)
+		}
+	}
+}
+
+// A home's row says in JSON what its cells say, whatever they hold.
+func TestRowsKeepTheirCells(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.String().Draw(t, "name")
+		line, wrong := homeLine([]string{"id", "name"}, []string{"h", name}, "")
+		var got struct{ Resource, ID, Name string }
+		if err := json.Unmarshal(line, &got); err != nil || len(wrong) > 0 {
+			t.Fatalf("%q became %s: %v, %v", name, line, err, wrong)
+		}
+		if got.Resource != "home" || got.ID != "h" || got.Name != strings.TrimSpace(name) {
+			t.Fatalf("%q became %s", name, line)
+		}
+	})
+}
+
+// Whatever a file holds, reading it ends, and each line is sent once or left out
+// once, under its own number.
+func FuzzReadNDJSON(f *testing.F) {
+	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var chunks []chunk
+		if err := readNDJSON(bytes.NewReader(input), "acme", collect(&chunks), func(e fileError) { t.Errorf("left out %+v", e) }); err != nil {
+			t.Fatal(err)
+		}
+		var sent []int
+		for _, c := range chunks {
+			sent = append(sent, c.numbers...)
+		}
+		var want []int
+		for i, line := range bytes.Split(input, []byte("\n")) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				want = append(want, i+1)
+			}
+		}
+		if fmt.Sprint(sent) != fmt.Sprint(want) {
+			t.Errorf("lines %v were sent, want %v", sent, want)
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// instant reads a flag that is a time or a duration from now; nil when it was
+// not given.
+func instant(flag, text string, now time.Time) (*storage.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // nothing was said
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return &storage.Time{Time: now.Add(d).UTC()}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return &storage.Time{Time: t.UTC()}, nil
+		}
+	}
+	return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not %q", flag, text)
+}
+
+// window reads a pair of flags that are given together or not at all.
+func window(startFlag, start, endFlag, end string, now time.Time) (from, to *storage.Time, err error) {
+	if (start == "") != (end == "") {
+		return nil, nil, usagef("give both %s and %s, or neither for the next 24 hours", startFlag, endFlag)
+	}
+	if from, err = instant(startFlag, start, now); err != nil {
+		return nil, nil, err
+	}
+	to, err = instant(endFlag, end, now)
+	return from, to, err
+}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"context"
+	"os"
+	_ "time/tzdata" // homes and schedules are in time zones that a machine may not have
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+)
+
+func main() {
+	g := &globals{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(),
+		version: readVersion(), run: app.Run, pollEvery: pollEvery,
+	}
+	os.Exit(g.execute(context.Background(), os.Args[1:]))
+}

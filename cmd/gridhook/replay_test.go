@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const replayJSON = `{"id":"rpl_1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","outcomes":["FAILED"],"status":"COMPLETED","found":9,"retried":7,"superseded":1,"lost":1}`
+
+func TestReplayCommand(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/ep_1/replay", ok(strings.Replace(replayJSON, "COMPLETED", "ACCEPTED", 1)))
+	f.on("/v1/webhook/replays/rpl_1/get", ok(replayJSON))
+	args := strings.Fields("endpoint replay ep_1 --org acme --since 2026-07-01T00:00:00Z --outcome failed")
+	got := run(t, f, "", args)
+	if r := f.last(); got.code != 0 || !strings.Contains(got.out, "status      ACCEPTED\n") || !sameJSON(t, r.body, `{"since":"2026-07-01T00:00:00.000Z","outcomes":["FAILED"]}`) {
+		t.Errorf("exit %d, %s; it sent %s and shows\n%s", got.code, got.err, r.body, got.out)
+	}
+	want := "replay      rpl_1\nendpoint    ep_1\nsince       2026-07-01T00:00:00Z\nstatus      COMPLETED\nfound       9\nretried     7\nsuperseded  1\nlost        1\n"
+	if got := run(t, f, "", append(args, "--watch")); got.code != 0 || got.out != want {
+		t.Errorf("exit %d, %s; it shows\n%s\nwant\n%s", got.code, got.err, got.out, want)
+	}
+	for args, says := range map[string]string{
+		"endpoint replay ep_1 --org acme":                                 "--since must be given",
+		"endpoint replay ep_1 --org acme --since -1h --outcome DELIVERED": "--outcome must be FAILED or EXPIRED",
+		"endpoint replay ep_1 --org acme --since yesterday":               "--since must be a time",
+	} {
+		if got := run(t, nil, "", strings.Fields(args)); got.code != exitUsage || !strings.HasPrefix(got.err, "gridhook: "+says) {
+			t.Errorf("%s: exit %d, %s", args, got.code, got.err)
+		}
+	}
+}
+
+func TestDeliveryRetryCommand(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/deliveries/msg_1/retry", ok(`{"id":"msg_1","status":"ACCEPTED","createdAt":"2026-07-01T00:00:00.000Z"}`))
+	got := run(t, f, "", strings.Fields("delivery retry msg_1 --org acme"))
+	if want := "msg_1 is taken up again: see gridhook delivery get msg_1 --org acme\n"; got.code != 0 || got.out != want || f.last().org != "acme" {
+		t.Errorf("exit %d, %s; it shows %q", got.code, got.err, got.out)
+	}
+}

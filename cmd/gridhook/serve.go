@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+func newServeCommand(g *globals) *cobra.Command {
+	return newProcess(g, config.Serve, &cobra.Command{
+		Use: "serve", Short: "Run everything in one process, with NATS embedded",
+		Long: `Run the API, the worker and an embedded NATS JetStream in one process.
+
+At the first start it makes its data folder and in it the operator's key.
+SIGTERM or SIGINT lets it finish what it holds; a second one ends it at once.`,
+		Example: `  gridhook serve
+  gridhook serve --data /var/lib/gridhook --http 0.0.0.0:8080
+  GRIDHOOK_LOG_LEVEL=debug gridhook serve --config /etc/gridhook.yaml
+  gridhook serve --print-config`,
+	})
+}
+
+func newAPICommand(g *globals) *cobra.Command {
+	return newProcess(g, config.API, &cobra.Command{
+		Use: "api", Short: "Run the API alone, on an external NATS",
+		Example: `  gridhook api --nats nats://10.0.0.5:4222 --nats-creds /etc/gridhook.creds --data /var/lib/gridhook-api`,
+	})
+}
+
+func newWorkerCommand(g *globals) *cobra.Command {
+	return newProcess(g, config.Worker, &cobra.Command{
+		Use: "worker", Short: "Run a worker alone, on an external NATS",
+		Example: `  gridhook worker --nats nats://10.0.0.5:4222 --nats-replicas 3 --data /var/lib/gridhook-worker`,
+	})
+}
+
+// newProcess makes a command run a role until it is told to stop.
+func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command {
+	cmd.GroupID, cmd.Args = groupServer, takes()
+	config.AddFlags(cmd.Flags(), role)
+	printOnly := cmd.Flags().Bool("print-config", false, "print the settings that are in effect, and start nothing")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		loaded, err := config.Load(role, cmd.Flags(), g.environ)
+		if err != nil {
+			return err
+		}
+		if *printOnly {
+			return loaded.WriteYAML(g.out)
+		}
+		ctx, restore := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer restore()
+		// The first signal drains; with the default back, the second kills.
+		context.AfterFunc(ctx, restore)
+		return g.run(ctx, loaded.Config, g.version.Version, g.out)
+	}
+	return cmd
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func newSignalCommand(g *globals) *cobra.Command {
+	var from, to string
+	var plotted, explained, openADR bool
+	cmd := &cobra.Command{
+		Use: "signal HOME", Short: "Show the price signal of a home", GroupID: groupOperate, Args: takes("the home"),
+		Example: `  gridhook signal home-1 --org acme --plot
+  gridhook signal home-1 --org acme --explain
+  gridhook signal home-1 --org acme --from 2026-07-01T00:00:00Z --to 2026-07-02T00:00:00Z --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			start, end, err := window("--from", from, "--to", to, time.Now())
+			if err != nil {
+				return err
+			}
+			c, err := g.connect()
+			if err != nil {
+				return err
+			}
+			w := client.Window{StartTime: start, EndTime: end}
+			if openADR {
+				events, err := c.OpenADRSignal(cmd.Context(), args[0], w)
+				if err != nil {
+					return err
+				}
+				return g.showJSON(events)
+			}
+			ask := c.PriceSignal
+			if explained {
+				ask = c.ExplainedSignal
+			}
+			s, err := ask(cmd.Context(), args[0], w)
+			if err != nil {
+				return err
+			}
+			return g.show(s, func(w io.Writer) {
+				if plotted {
+					plot(w, s)
+				}
+				switch {
+				case explained:
+					explanation(w, s)
+				case !plotted:
+					signalTable(w, s)
+				}
+				signalSource(w, s)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "the window's start: a `time`, or a duration from now; by default the current quarter hour")
+	cmd.Flags().StringVar(&to, "to", "", "the window's end, given with the start; by default 24 hours after it")
+	cmd.Flags().BoolVar(&plotted, "plot", false, "draw the import price instead of a table")
+	cmd.Flags().BoolVar(&explained, "explain", false, "say what each price is made of")
+	cmd.Flags().BoolVar(&openADR, "openadr", false, "print it as events of OpenADR 3, in JSON")
+	cmd.MarkFlagsMutuallyExclusive("openadr", "plot")
+	cmd.MarkFlagsMutuallyExclusive("openadr", "explain")
+	return g.talks(g.forOrg(cmd))
+}
+
+// signalTable has a row for each change: prices stay the same for hours.
+func signalTable(w io.Writer, s client.Signal) {
+	row(w, "FROM", "TO", "PRICE $/kWh", "IMPORT $/kWh", "EXPORT $/kWh", "CONFIDENCE")
+	for i := 0; i < len(s.Data); {
+		first := s.Data[i]
+		last := first
+		for ; i < len(s.Data) && sameRates(first, s.Data[i]); i++ {
+			last = s.Data[i]
+		}
+		row(w, moment(first.StartTime), moment(last.EndTime), rate(first.Price), rate(first.Import), rate(first.Export), first.Confidence)
+	}
+}
+
+func sameRates(a, b client.Interval) bool {
+	a.StartTime, a.EndTime, b.StartTime, b.EndTime = storage.Time{}, storage.Time{}, storage.Time{}, storage.Time{}
+	return a == b
+}
+
+func rate(dollars float64) string { return fmt.Sprintf("%.5f", dollars) }
+
+func signalSource(w io.Writer, s client.Signal) {
+	say(w, "\nimport: %s\n", or(plain(s.Metadata.ImportSource)))
+	e := s.Metadata.ExportCompensation
+	say(w, "export: %s, %s\n", e.Type, or(plain(e.Description)))
+}

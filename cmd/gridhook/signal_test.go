@@ -1,0 +1,72 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestPlot(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/homes/h1/price_signal", ok(signalJSON))
+	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--plot"})
+	lines := strings.Split(got.out, "\n")
+	if got.code != 0 || len(lines) < 14 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	for i, want := range map[int]string{
+		0: "import price in $/kWh, 2026-07-01T00:00:00Z to 2026-07-01T00:45:00Z",
+		1: "  0.4000 ┤  █", 6: "         ┤  █", 7: "         ┤███", 12: "  0.0000 ┤███", 13: "         └───",
+	} {
+		if lines[i] != want {
+			t.Errorf("line %d is %q, want %q", i, lines[i], want)
+		}
+	}
+}
+
+func TestResampleKeepsTheMean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		series := rapid.SliceOfN(rapid.Float64Range(-1, 1), 0, 3000).Draw(t, "series")
+		width := rapid.IntRange(1, 120).Draw(t, "width")
+		out := resample(series, width)
+		if want := min(len(series), width); len(out) != want {
+			t.Fatalf("%d values became %d, want %d", len(series), len(out), want)
+		}
+		for _, v := range out {
+			if v < -1.000001 || v > 1.000001 {
+				t.Fatalf("%g is outside of what went in", v)
+			}
+		}
+		if len(out) > 0 && len(series)%len(out) == 0 && math.Abs(mean(series)-mean(out)) > 1e-9 {
+			t.Fatalf("the mean was %g and is %g", mean(series), mean(out))
+		}
+	})
+}
+
+func mean(series []float64) float64 {
+	sum := 0.0
+	for _, v := range series {
+		sum += v
+	}
+	return sum / float64(len(series))
+}
+
+func TestInstant(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"24h":                       "2026-07-02T12:00:00Z",
+		"-15m":                      "2026-07-01T11:45:00Z",
+		"2026-07-01T02:00:00+02:00": "2026-07-01T00:00:00Z",
+		"2026-07-01T00:00Z":         "2026-07-01T00:00:00Z",
+	} {
+		if got, err := instant("--x", text, now); err != nil || moment(*got) != want {
+			t.Errorf("%s is %v, %v; want %s", text, got, err, want)
+		}
+	}
+	if got, err := instant("--x", "", now); got != nil || err != nil {
+		t.Errorf("nothing is %v, %v", got, err)
+	}
+}

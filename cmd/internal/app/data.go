@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// lockData takes the data folder for this process alone.
+func (a *App) lockData(context.Context) error {
+	if err := os.MkdirAll(a.Data, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	path := filepath.Join(a.Data, "lock")
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	taken, err := lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("lock the data folder %s: %w", a.Data, err)
+	}
+	if !taken {
+		return fmt.Errorf("the data folder %s is in use by another gridhook%s: stop it, or give this one its own --data", a.Data, holder(path))
+	}
+	a.onStop("the lock of the data folder", lock.Unlock)
+	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+}
+
+// holder names the process that holds a lock file, if it says.
+func holder(path string) string {
+	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
+	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
+		return " (process " + pid + ")"
+	}
+	return ""
+}
+
+// OperatorKeyFile is the name of the operator key's file in the data folder.
+const OperatorKeyFile = "operator.key"
+
+// loadOperatorKey takes the key that was given, or the one in the data folder,
+// or makes one.
+func (a *App) loadOperatorKey(context.Context) error {
+	if a.OperatorKey != "" {
+		a.operator = a.OperatorKey
+		return nil
+	}
+	path := filepath.Join(a.Data, OperatorKeyFile)
+	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
+	if err == nil {
+		if a.operator = strings.TrimSpace(string(b)); a.operator == "" {
+			return fmt.Errorf("%s is empty: delete it to have a new key made", path)
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the operator key: %w", err)
+	}
+	var secret [32]byte
+	_, _ = rand.Read(secret[:])
+	a.operator = "gho_" + hex.EncodeToString(secret[:])
+	if err := os.WriteFile(path, []byte(a.operator+"\n"), 0o600); err != nil {
+		return fmt.Errorf("keep the operator key: %w", err)
+	}
+	a.Log.Info("made an operator key", "file", path)
+	return nil
+}
+
+// listener listens on an address and says what to do when it is taken.
+func listener(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use: stop what listens there, or choose another address", address)
+	}
+	return l, err
+}

@@ -1,0 +1,113 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/savings"
+)
+
+// estimating is an organization with homes, of which one has a device to estimate,
+// and an endpoint that takes everything.
+func estimating(t *testing.T, homes int) *client.Client {
+	t.Helper()
+	a := startWith(t, func(o *app.Options) { o.Worker.AllowPrivate = true })
+	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(sink.Close)
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	lines := []string{
+		`{"resource":"organization","id":"acme","name":"Acme"}`,
+		`{"resource":"ratePlan","id":"plan","tariff":{"energyratestructure":[[{"rate":0.1}],[{"rate":0.4}]],` + schedule + `}}`,
+		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":"` + sink.URL + `"}`,
+	}
+	for i := range homes {
+		lines = append(lines, fmt.Sprintf(`{"resource":"home","organizationId":"acme","id":"home_%d","ratePlanId":"plan","zipcode":"60614"}`, i))
+	}
+	lines = append(lines, `{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev","homeId":"home_0","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`)
+	imported, err := operator.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil || imported.Failed > 0 {
+		t.Fatalf("%+v %v", imported, err)
+	}
+	return operator.For("acme")
+}
+
+// schedule is dear from 16:00 to 20:00.
+var schedule = func() string {
+	day := "[" + strings.Repeat("0,", 16) + "1,1,1,1,0,0,0,0]"
+	year := "[" + strings.Repeat(day+",", 11) + day + "]"
+	return `"energyweekdayschedule":` + year + `,"energyweekendschedule":` + year
+}()
+
+// deliver triggers and waits until all homes are told, and returns how long it took.
+func deliver(t *testing.T, c *client.Client, homes int) time.Duration {
+	t.Helper()
+	began := time.Now()
+	trigger, err := c.Trigger(t.Context(), client.TriggerRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sandbox.Poll(t.Context(), 5*time.Millisecond, func() (bool, error) {
+		progress, err := c.GetTrigger(t.Context(), trigger.TriggerID)
+		if n := progress.Outcomes[events.OutcomeDelivered]; err == nil && progress.Status == events.TriggerCompleted && n != homes {
+			err = fmt.Errorf("%d of %d homes were told: %v", n, homes, progress.Outcomes)
+		}
+		return progress.Status == events.TriggerCompleted, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// TestEstimatesDoNotHoldUpDeliveries asks for 100 estimates of a year at once, and
+// triggers while they are worked on: the homes are told long before the estimates
+// are done.
+func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
+	const homes, asked = 500, 100
+	c := estimating(t, homes)
+	deliver(t, c, homes) // warm
+	alone := deliver(t, c, homes)
+	began := time.Now()
+	if _, err := c.EstimateSavings(t.Context(), "home_0", client.SavingsRequest{Type: savings.Annual}); err != nil {
+		t.Fatal(err)
+	}
+	one := time.Since(began)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var estimates sync.WaitGroup
+	var ended atomic.Int32
+	first := make(chan error, asked)
+	for range asked {
+		estimates.Go(func() {
+			_, err := c.EstimateSavings(ctx, "home_0", client.SavingsRequest{Type: savings.Annual})
+			ended.Add(1)
+			first <- err
+		})
+	}
+	if err := <-first; err != nil { // then the others wait for their turn
+		t.Fatal(err)
+	}
+	beside := deliver(t, c, homes)
+	left := asked - ended.Load()
+	cancel() // nobody waits for them any more
+	estimates.Wait()
+	t.Logf("%d homes were told in %s, and in %s beside %d estimates of %s on %d processors, of which %d were left then",
+		homes, alone.Round(time.Millisecond), beside.Round(time.Millisecond), asked, one.Round(time.Millisecond), runtime.GOMAXPROCS(0), left)
+	// Without a bound the homes wait for a good part of all estimates.
+	if most := 10 * (alone + one); beside > most || left == 0 {
+		t.Errorf("the homes were told in %s, want at most %s; %d estimates were left", beside, most, left)
+	}
+}

@@ -1,0 +1,135 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+)
+
+func start(t *testing.T) *app.App { return startWith(t, func(*app.Options) {}) }
+
+// startWith starts everything in one process, with options of the test's own.
+func startWith(t *testing.T, change func(*app.Options)) *app.App {
+	t.Helper()
+	o := app.Options{Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
+	change(&o)
+	a, err := app.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// TestAdminPathsAreTakenAsTheyAreSent: a path that is cleaned is answered with a
+// redirect, and a redirected POST arrives as a GET.
+func TestAdminPathsAreTakenAsTheyAreSent(t *testing.T) {
+	a := start(t)
+	for _, r := range []struct {
+		method, path string
+		status       int
+		has          string
+	}{
+		{"GET", "/livez", 200, "alive"},
+		{"GET", "/readyz", 200, "ready"},
+		{"HEAD", "/readyz", 200, ""},
+		{"GET", "/metrics", 200, "gridhook_http_requests_total"},
+		{"GET", "/openapi.json", 200, "/v1/admin/organizations/list"},
+		{"POST", "/metrics", 404, client.CodeNotFound},
+		{"POST", "//v1/admin/organizations/list", 404, client.CodeNotFound},
+		{"POST", "/v1//admin/organizations/list", 404, client.CodeNotFound},
+		{"POST", "/v1/./admin/organizations/list", 404, client.CodeNotFound},
+		{"POST", "/v1/admin/organizations/list/", 404, client.CodeNotFound},
+		{"POST", "/v1/homes/../admin/organizations/list", 404, client.CodeNotFound},
+		{"GET", "//metrics", 404, client.CodeNotFound},
+		{"GET", "/%6detrics", 404, client.CodeNotFound},
+		{"POST", "/v1/admin/organizations/%2e%2e/get", 400, client.CodeValidationFailed},
+	} {
+		status, body := ask(t, a, r.method, r.path)
+		if status != r.status || !strings.Contains(body, r.has) {
+			t.Errorf("%s %s: %d %.200s, want %d with %q", r.method, r.path, status, body, r.status, r.has)
+		}
+	}
+}
+
+// ask sends a path as it is written, which net/http's client would not.
+func ask(t *testing.T, a *app.App, method, path string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, a.AdminURL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.URL.Opaque = path
+	request.Header.Set("x-ws-api-key", a.OperatorKeyText())
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+	response, err := (&http.Transport{DialContext: dial, DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// TestEligibilityKnowsTheCatalog: Commonwealth Edison's rates come with the
+// product.
+func TestEligibilityKnowsTheCatalog(t *testing.T) {
+	a := start(t)
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	if _, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := operator.For("acme").CheckEligibility(t.Context(), "94107")
+	if err != nil || !got.TariffData || !got.Supported {
+		t.Errorf("94107: %+v %v", got, err)
+	}
+}
+
+// Profiles are there only where they were asked for, and never on the public
+// address.
+func TestProfiles(t *testing.T) {
+	without := start(t)
+	if status, _ := ask(t, without, "GET", "/debug/pprof/heap"); status != 404 {
+		t.Errorf("profiles that nobody asked for are answered %d", status)
+	}
+	with, err := app.Start(t.Context(), app.Options{
+		Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Profiles: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := with.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for path, has := range map[string]string{"/debug/pprof/": "goroutine", "/debug/pprof/goroutine?debug=1": "goroutine profile"} {
+		if status, body := ask(t, with, "GET", path); status != 200 || !strings.Contains(body, has) {
+			t.Errorf("%s is answered %d %.100s", path, status, body)
+		}
+	}
+	response, err := http.Get(with.URL() + "/debug/pprof/heap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != 404 {
+		t.Errorf("the public address answers profiles with %d", response.StatusCode)
+	}
+}

@@ -1,0 +1,20 @@
+package app
+
+import (
+	"net/http"
+	"net/http/pprof"
+)
+
+// profilePages are the profiles of the running process. Index serves those that
+// have no page of their own by their names.
+func profilePages() map[string]http.Handler {
+	pages := map[string]http.Handler{
+		"/debug/pprof/profile": http.HandlerFunc(pprof.Profile),
+		"/debug/pprof/trace":   http.HandlerFunc(pprof.Trace),
+		"/debug/pprof/symbol":  http.HandlerFunc(pprof.Symbol),
+	}
+	for _, name := range []string{"", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
+		pages["/debug/pprof/"+name] = http.HandlerFunc(pprof.Index)
+	}
+	return pages
+}

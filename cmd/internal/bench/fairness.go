@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Fairness is what a small organization feels of a big one's walk.
+type Fairness struct {
+	BigHomes   int `json:"bigHomes"`
+	SmallHomes int `json:"smallHomes"`
+	// Alone and Beside are how long after its trigger was asked for the small
+	// organization's last webhook arrived, in milliseconds; medians.
+	Alone  float64 `json:"aloneMs"`
+	Beside float64 `json:"besideMs"`
+}
+
+const smallHomes = 100
+
+func measureFairness(ctx context.Context, o Options) (f *Fairness, err error) {
+	big, rounds := 300_000, 5
+	if o.Quick {
+		big, rounds = 60_000, 3
+	}
+	o.say("fairness: importing %d homes of one organization, and %d of another", big, smallHomes)
+	m, done, err := startMeter(ctx, o, big)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	const small = "small"
+	sink, err := StartSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sink.Close()) }()
+	if err := m.box.Furnish(ctx, small, smallHomes, func(int) {}); err != nil {
+		return nil, err
+	}
+	if _, err := m.box.Register(ctx, small, sink.URL); err != nil {
+		return nil, err
+	}
+	beside := &deliveryMeter{box: m.box, sink: sink, homes: smallHomes}
+	f = &Fairness{BigHomes: big, SmallHomes: smallHomes}
+	var alone, with []float64
+	for range rounds {
+		ms, err := beside.lastArrival(ctx, small)
+		if err != nil {
+			return nil, err
+		}
+		alone = append(alone, ms)
+		if err := m.sink.Reset(ctx); err != nil {
+			return nil, err
+		}
+		trigger, err := m.triggerOf(ctx, organization)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := m.sink.Wait(ctx, big/10); err != nil { // it is in full swing
+			return nil, err
+		}
+		if ms, err = beside.lastArrival(ctx, small); err != nil {
+			return nil, err
+		}
+		with = append(with, ms)
+		if err := m.completed(ctx, trigger.TriggerID); err != nil {
+			return nil, err
+		}
+		o.say("fairness: last webhook after %.0f ms alone, %.0f ms beside", alone[len(alone)-1], ms)
+	}
+	f.Alone, f.Beside = median(alone), median(with)
+	return f, nil
+}
+
+// lastArrival triggers an organization and says how long after the asking its
+// last webhook arrived, in milliseconds.
+func (m *deliveryMeter) lastArrival(ctx context.Context, organization string) (float64, error) {
+	if err := m.sink.Reset(ctx); err != nil {
+		return 0, err
+	}
+	asked := time.Now()
+	if _, err := m.triggerOf(ctx, organization); err != nil {
+		return 0, err
+	}
+	arrived, err := m.sink.Wait(ctx, m.homes)
+	return float64(arrived.Last.Sub(asked).Microseconds()) / 1000, err
+}

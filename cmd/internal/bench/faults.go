@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// fault is a way to be dead.
+type fault struct {
+	name string
+	// url is where it is, seen from a sink's.
+	url func(sink string) string
+	// serve plays it at /NAME of a sink; nil where nothing is there to answer.
+	serve http.HandlerFunc
+}
+
+func at(name string) func(string) string {
+	return func(sink string) string { return sink + name }
+}
+
+// faults are ten ways to be dead.
+var faults = []fault{
+	{"hang", at("hang"), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+	{"reset", at("reset"), func(w http.ResponseWriter, _ *http.Request) {
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	}},
+	{"error", at("error"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }},
+	{"slow-headers", at("slow-headers"), slowHeaders},
+	{"endless-body", at("endless-body"), func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		for chunk := make([]byte, 32<<10); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}},
+	{"no-tls", func(sink string) string { return strings.Replace(sink, "http://", "https://", 1) + "no-tls" }, nil},
+	{"redirect", at("redirect"), func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/redirect", http.StatusTemporaryRedirect)
+	}},
+	{"too-many", at("too-many"), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}},
+	{"no-name", func(string) string { return "http://nobody.invalid/no-name" }, nil},
+	{"gone", at("gone"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }},
+}
+
+// slowHeaders answers a header now and then, for as long as somebody listens.
+func slowHeaders(w http.ResponseWriter, r *http.Request) {
+	conn, out, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close() //nolint:errcheck // it is the client's to close
+	_, _ = io.WriteString(out, "HTTP/1.1 200 OK\r\n")
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		if _, err := fmt.Fprintf(out, "X-%d: slow\r\n", i); err != nil || out.Flush() != nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

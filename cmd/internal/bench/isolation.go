@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Isolation compares a healthy endpoint's deliveries beside ten dead ones with
+// its deliveries alone.
+type Isolation struct {
+	// AlonePerSecond and BesidePerSecond are medians, Ratio is the median of
+	// each round's.
+	AlonePerSecond  float64 `json:"alonePerSecond"`
+	BesidePerSecond float64 `json:"besidePerSecond"`
+	Ratio           float64 `json:"ratio"`
+	// AloneFirst and BesideFirst are how long after the trigger was asked for
+	// the first webhook arrived, in milliseconds; medians.
+	AloneFirst  float64  `json:"aloneFirstMs"`
+	BesideFirst float64  `json:"besideFirstMs"`
+	Homes       int      `json:"homes"`
+	DeadHomes   int      `json:"deadHomes"`
+	Faults      []string `json:"faults"`
+}
+
+// deadHomes is how many homes each of the dead endpoints has.
+const deadHomes = 2000
+
+func measureIsolation(ctx context.Context, o Options) (iso *Isolation, err error) {
+	homes, rounds := 40_000, 5
+	if o.Quick {
+		homes, rounds = 20_000, 3
+	}
+	o.say("isolation: importing %d homes, and %d of each dead endpoint", homes, deadHomes)
+	m, done, err := startMeter(ctx, o, homes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, fault := range faults {
+		if err := m.box.Furnish(ctx, fault.name, deadHomes, func(int) {}); err != nil {
+			return nil, err
+		}
+		if _, err := m.box.Register(ctx, fault.name, fault.url(m.sink.URL)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := m.walk(ctx); err != nil { // warms up
+		return nil, err
+	}
+	return m.isolation(ctx, o, rounds)
+}
+
+func (m *deliveryMeter) isolation(ctx context.Context, o Options, rounds int) (*Isolation, error) {
+	iso := &Isolation{Homes: m.homes, DeadHomes: deadHomes * len(faults)}
+	for _, fault := range faults {
+		iso.Faults = append(iso.Faults, fault.name)
+	}
+	var alone, beside, ratios, aloneFirst, besideFirst []float64
+	for range rounds {
+		a, err := m.walk(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, fault := range faults {
+			if err := m.revive(ctx, fault.name); err != nil {
+				return nil, err
+			}
+			if _, err := m.triggerOf(ctx, fault.name); err != nil {
+				return nil, err
+			}
+		}
+		b, err := m.walk(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.say("isolation: %6.0f/s alone, %6.0f/s beside %d dead endpoints, ratio %.2f", a.perSecond, b.perSecond, len(faults), b.perSecond/a.perSecond)
+		alone, beside = append(alone, a.perSecond), append(beside, b.perSecond)
+		ratios = append(ratios, b.perSecond/a.perSecond)
+		aloneFirst, besideFirst = append(aloneFirst, a.firstMs), append(besideFirst, b.firstMs)
+	}
+	iso.AlonePerSecond, iso.BesidePerSecond, iso.Ratio = median(alone), median(beside), median(ratios)
+	iso.AloneFirst, iso.BesideFirst = median(aloneFirst), median(besideFirst)
+	return iso, nil
+}
+
+// revive enables the endpoints of an organization again: one that answered 410 is
+// disabled.
+func (m *deliveryMeter) revive(ctx context.Context, organization string) error {
+	operator, enabled := m.box.Operator.For(organization), true
+	endpoints, _, err := operator.Endpoints(ctx, client.Page{})
+	for _, e := range endpoints {
+		if err == nil && !e.Enabled {
+			_, err = operator.UpdateEndpoint(ctx, e.ID, client.EndpointFields{Enabled: &enabled})
+		}
+	}
+	return err
+}
+
+// walked is one walk of the homes.
+type walked struct{ perSecond, firstMs float64 }
+
+// walk triggers the organization and waits for every webhook.
+func (m *deliveryMeter) walk(ctx context.Context) (w walked, err error) {
+	if err := m.sink.Reset(ctx); err != nil {
+		return w, err
+	}
+	asked := time.Now()
+	trigger, err := m.triggerOf(ctx, organization)
+	if err != nil {
+		return w, err
+	}
+	accepted := time.Now()
+	arrived, err := m.sink.Wait(ctx, m.homes)
+	if err != nil {
+		return w, err
+	}
+	w.perSecond = float64(m.homes) / arrived.Last.Sub(accepted).Seconds()
+	w.firstMs = float64(arrived.First.Sub(asked).Microseconds()) / 1000
+	return w, m.completed(ctx, trigger.TriggerID)
+}
+
+func (m *deliveryMeter) triggerOf(ctx context.Context, organization string) (client.Accepted, error) {
+	start := time.Now().UTC().Truncate(15 * time.Minute)
+	accepted, err := m.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{
+		StartTime: &storage.Time{Time: start}, EndTime: &storage.Time{Time: start.Add(intervals * 15 * time.Minute)},
+	})
+	if err != nil {
+		return accepted, fmt.Errorf("trigger %s: %w", organization, err)
+	}
+	return accepted, nil
+}

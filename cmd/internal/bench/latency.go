@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/dispatcher"
+)
+
+// Latency is how long a webhook takes.
+type Latency struct {
+	// Accept is how long a trigger takes to be answered, durably stored; First
+	// is how long after its answer the first webhook arrives, 0 when it arrived
+	// before.
+	Accept   Quantiles `json:"accept"`
+	First    Quantiles `json:"first"`
+	Triggers int       `json:"triggers"`
+}
+
+// Quantiles are in milliseconds.
+type Quantiles struct {
+	P50  float64 `json:"p50Ms"`
+	P99  float64 `json:"p99Ms"`
+	P999 float64 `json:"p999Ms"`
+}
+
+// quantiles of a list that is not empty.
+func quantiles(list []time.Duration) Quantiles {
+	slices.Sort(list)
+	at := func(q float64) float64 {
+		return float64(list[min(len(list)-1, int(q*float64(len(list))))].Microseconds()) / 1000
+	}
+	return Quantiles{P50: at(0.5), P99: at(0.99), P999: at(0.999)}
+}
+
+func (q Quantiles) String() string {
+	return fmt.Sprintf("p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms", q.P50, q.P99, q.P999)
+}
+
+// measureLatency triggers an organization of one home again and again, on an idle
+// machine.
+func measureLatency(ctx context.Context, o Options) (l *Latency, err error) {
+	triggers := 2000
+	if o.Quick {
+		triggers = 300
+	}
+	m, done, err := startMeter(ctx, o, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	o.say("latency: %d triggers of one home, one after another", triggers)
+	l = &Latency{Triggers: triggers}
+	var accept, first []time.Duration
+	for range triggers {
+		if err := m.sink.Reset(ctx); err != nil {
+			return nil, err
+		}
+		asked := time.Now()
+		if _, err := m.triggerOf(ctx, organization); err != nil {
+			return nil, err
+		}
+		answered := time.Now()
+		arrived, err := m.sink.Wait(ctx, 1)
+		if err != nil {
+			return nil, err
+		}
+		accept = append(accept, answered.Sub(asked))
+		first = append(first, max(0, arrived.First.Sub(answered)))
+	}
+	l.Accept, l.First = quantiles(accept), quantiles(first)
+	return l, nil
+}
+
+// startMeter starts a sink and a sandbox with an organization whose webhooks go
+// there.
+func startMeter(ctx context.Context, o Options, homes int) (m *deliveryMeter, done func() error, err error) {
+	sink, err := StartSink(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{})
+	if err != nil {
+		return nil, nil, errors.Join(err, sink.Close())
+	}
+	done = func() error { return errors.Join(box.Close(), sink.Close()) }
+	if err = box.Furnish(ctx, organization, homes, func(int) {}); err == nil {
+		_, err = box.Register(ctx, organization, sink.URL)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return &deliveryMeter{box: box, sink: sink, homes: homes}, done, nil
+}

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Print writes the report for people.
+func (r *Report) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%s, %d CPUs, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.Go)
+	if d := r.Delivery; d != nil {
+		fmt.Fprintf(&b, "\ndelivery: %d homes, bodies of %d bytes, %d connections, medians of %d rounds\n", d.Homes, d.BodyBytes, d.Connections, len(d.Rounds))
+		bar(&b, "bare client", d.CeilingPerSecond, d.CeilingPerSecond, "requests/s")
+		bar(&b, "gridhook", d.DeliveriesPerSecond, d.CeilingPerSecond, "deliveries/s")
+		fmt.Fprintf(&b, "  ratio        %.2f\n", d.Ratio)
+	}
+	if l := r.Latency; l != nil {
+		fmt.Fprintf(&b, "\nlatency: %d triggers of one home\n  answered       %s\n  first webhook  %s\n", l.Triggers, l.Accept, l.First)
+	}
+	if f := r.Fairness; f != nil {
+		fmt.Fprintf(&b, "\nfairness: %d homes beside a walk of %d\n  last webhook after %.0f ms alone, %.0f ms beside\n", f.SmallHomes, f.BigHomes, f.Alone, f.Beside)
+	}
+	if i := r.Isolation; i != nil {
+		fmt.Fprintf(&b, "\nisolation: %d homes beside %d of %d dead endpoints\n", i.Homes, i.DeadHomes, len(i.Faults))
+		bar(&b, "alone", i.AlonePerSecond, i.AlonePerSecond, "deliveries/s")
+		bar(&b, "beside", i.BesidePerSecond, i.AlonePerSecond, "deliveries/s")
+		fmt.Fprintf(&b, "  ratio        %.2f; first webhook after %.1f ms alone, %.1f ms beside\n", i.Ratio, i.AloneFirst, i.BesideFirst)
+	}
+	if p := r.Prices; p != nil {
+		fmt.Fprintf(&b, "\npricing: one core\n  %9.0f distinct curves of a day a second, encoded\n  %9.0f home messages on one curve a second\n", p.DistinctPerSecond, p.SharedPerSecond)
+	}
+	if a := r.Reads; a != nil {
+		fmt.Fprintf(&b, "\napi: price signals of %d bytes\n", a.AnswerBytes)
+		bar(&b, "bare handler", a.CeilingPerSecond, a.CeilingPerSecond, "answers/s")
+		bar(&b, "gridhook", a.SignalsPerSecond, a.CeilingPerSecond, "answers/s")
+		fmt.Fprintf(&b, "  ratio        %.2f\n", a.Ratio)
+	}
+	if s := r.State; s != nil {
+		fmt.Fprintf(&b, "\nstate: %d homes\n  %9.0f imported a second, durable\n  %9.0f a second into a new replica\n  %9.0f scanned a second\n",
+			s.Homes, s.ImportPerSecond, s.ColdPerSecond, s.ScanPerSecond)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// bar draws a figure against the largest of its kind.
+func bar(b *strings.Builder, name string, value, most float64, unit string) {
+	const width = 40
+	filled := min(width, max(0, int(width*value/max(most, 1))))
+	fmt.Fprintf(b, "  %-12s %s%s %9.0f %s\n", name, strings.Repeat("█", filled), strings.Repeat("·", width-filled), value, unit)
+}

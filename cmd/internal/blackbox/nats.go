@@ -1,0 +1,66 @@
+package blackbox
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// NATS is a nats-server set up as an operator should: synced at every write.
+type NATS struct {
+	Binary string
+	// Dir has its files.
+	Dir string
+	// Address is where clients connect.
+	Address string
+	// Name, Cluster and Routes make it one of a cluster: Cluster is its own
+	// address for the others, Routes are theirs. All may be empty.
+	Name, Cluster string
+	Routes        []string
+	// Lazy leaves the server's default of syncing every two minutes.
+	Lazy     bool
+	Log      io.Writer
+	Patience time.Duration
+}
+
+// Start starts the server and returns when it is ready.
+func (n *NATS) Start() (*Process, error) {
+	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(n.Dir, "nats.conf")
+	if err := os.WriteFile(file, []byte(n.config()), 0o600); err != nil {
+		return nil, err
+	}
+	return Start(Spec{
+		Binary: n.Binary, Args: []string{"-c", file}, Log: n.Log, Patience: n.Patience,
+		Ready: func(line string) bool { return strings.Contains(line, "Server is ready") },
+	})
+}
+
+func (n *NATS) config() string {
+	sync := "sync_interval: always"
+	if n.Lazy {
+		sync = ""
+	}
+	text := fmt.Sprintf("listen: %q\nmax_payload: 8MB\njetstream { store_dir: %q, %s }\n", n.Address, filepath.Join(n.Dir, "js"), sync)
+	if n.Cluster == "" {
+		return text
+	}
+	return text + fmt.Sprintf("server_name: %q\ncluster { name: gridhook, listen: %q, no_advertise: true, routes: [nats://%s] }\n",
+		n.Name, n.Cluster, strings.Join(n.Routes, ", nats://"))
+}
+
+// FreeAddress is an address on the loopback that nobody listens on now.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	if err != nil {
+		return "", err
+	}
+	defer l.Close() //nolint:errcheck // nothing was written
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,98 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// The looks in which every view must be legible.
+var (
+	widths = []int64{1280, 390}
+	themes = []string{"light", "dark"}
+)
+
+// look checks what is shown in every look, and keeps a picture of each.
+func (p *tab) look(name string) {
+	p.t.Helper()
+	for _, width := range widths {
+		for _, theme := range themes {
+			p.appear(width, theme)
+			as := fmt.Sprintf("%s-%d-%s", name, width, theme)
+			p.legible(as)
+			p.named(as)
+			p.keep(as)
+		}
+	}
+	p.appear(widths[0], themes[0])
+}
+
+// appear gives the page a width and a theme, and waits until it is drawn so.
+func (p *tab) appear(width int64, theme string) {
+	p.t.Helper()
+	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
+	command(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	p.until(fmt.Sprintf("innerWidth === %d", width))
+	p.until(`[...document.querySelectorAll(".plot")].every((e) => e.firstElementChild?.getBoundingClientRect().width === Math.round(e.getBoundingClientRect().width))`)
+}
+
+// legible wants text of enough contrast and size, and nothing wider than the page.
+func (p *tab) legible(as string) {
+	p.t.Helper()
+	check, err := os.ReadFile("testdata/legible.js")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, w := range ask[[]string](p, string(check)) {
+		p.t.Errorf("%s: %s", as, w)
+	}
+}
+
+// spoken are the roles whose elements must have a name that is said.
+var spoken = []string{
+	"button", "link", "textbox", "searchbox", "combobox", "checkbox", "spinbutton", "slider", "progressbar", "image", "dialog", "table", "region", "navigation", "form", "Date",
+}
+
+// named wants every element that one uses, or is led by, to have a name.
+func (p *tab) named(as string) {
+	p.t.Helper()
+	for _, n := range command(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
+		if !n.Ignored && slices.Contains(spoken, text(n.Role)) && text(n.Name) == "" {
+			p.t.Errorf("%s: a %s has no name", as, text(n.Role))
+		}
+	}
+}
+
+func text(v *accessibility.Value) string {
+	if v == nil || len(v.Value) < 2 {
+		return ""
+	}
+	return string(v.Value[1 : len(v.Value)-1])
+}
+
+// keep writes a picture of the whole page to the folder that GRIDHOOK_SCREENSHOTS
+// names, if it does.
+func (p *tab) keep(name string) {
+	dir := os.Getenv("GRIDHOOK_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	picture, err := run(p, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.t.Errorf("no picture %s: %v", name, err)
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		p.t.Error(err)
+	}
+}

@@ -1,0 +1,39 @@
+package browser
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+)
+
+// TestModules runs the tests of the console's pure modules where they will run.
+func TestModules(t *testing.T) {
+	p := newTab(t)
+	source, err := blackbox.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/console/", http.StripPrefix("/console", http.FileServer(http.Dir(filepath.Join(source, "api/console/assets")))))
+	mux.Handle("/modules/", http.StripPrefix("/modules", http.FileServer(http.Dir("testdata/modules"))))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	for _, file := range []string{"format_test.js", "chart_test.js"} {
+		t.Run(file, func(t *testing.T) {
+			p.open(server.URL + "/modules/")
+			result := ask[struct {
+				Ran    int
+				Failed []string
+			}](p, `Promise.all([import("/modules/`+file+`"), import("/modules/harness.js")]).then(([, harness]) => harness.outcome())`)
+			if result.Ran == 0 {
+				t.Error("no test ran")
+			}
+			for _, f := range result.Failed {
+				t.Error(f)
+			}
+		})
+	}
+}

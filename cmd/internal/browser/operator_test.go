@@ -1,0 +1,252 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestOperator clicks through the operator's console: key in, an endpoint, a
+// trigger to its end, a failed delivery, tests, a rotation, and a home's signal
+// over a clock change.
+func TestOperator(t *testing.T) {
+	p := newTab(t)
+	w := newWorld(t)
+	p.open(w.Admin + "/console/")
+
+	p.signInAsOperator(w)
+	id := p.createEndpoint(w)
+	p.watchTrigger(w, id)
+	p.turnsPages(id)
+	p.overview(w)
+	p.schedules()
+	p.useEndpoint(w, id)
+	p.drawSignals()
+	p.keepsNothing(w)
+}
+
+func (p *tab) signInAsOperator(w *world) {
+	p.t.Helper()
+	p.sees("h1", "Sign in")
+	p.look("signin")
+	p.enter("Operator key", "gho_wrong")
+	p.click("button", "Sign in")
+	p.shows(".problem", "The API key is not valid.")
+	p.shows(".problem", "AUTH_INVALID_API_KEY · request req_")
+	p.enter("Operator key", w.operatorKey)
+	p.press(enterKey)
+
+	p.sees("h1", "Organizations")
+	p.sees("td", "Somebody Else")
+	p.look("organizations")
+	p.click("button", organization)
+	p.sees("h1", "Overview")
+	p.sees(".organization", "Acting for "+organization)
+	if got := p.focused(); got != "h1 Overview" {
+		p.t.Errorf("the focus is on %q, not on the heading of the view", got)
+	}
+	p.skips()
+}
+
+// skips goes from the top of the page past the navigation with two keys.
+func (p *tab) skips() {
+	p.t.Helper()
+	ask[bool](p, `(document.activeElement.blur(), getSelection().setPosition(document.body, 0), true)`)
+	p.press(tabKey)
+	p.sees("a.skip:focus", "Skip to the content")
+	p.press(enterKey)
+	p.until(`document.activeElement === document.getElementById("main")`)
+	p.sees("h1", "Overview")
+}
+
+// createEndpoint registers the receiver, first with mistakes.
+func (p *tab) createEndpoint(w *world) string {
+	p.t.Helper()
+	p.click("nav a", "Endpoints")
+	p.sees("p", "There is no endpoint yet, so that triggers have nowhere to deliver to.")
+	p.click("button", "Add an endpoint")
+	p.enter("URL", "nowhere")
+	p.enter("First pause, seconds", "0")
+	p.click("button", "Create the endpoint")
+	p.sees(".field-error", "URL must be an absolute URL such as https://example.com/hooks.")
+	p.sees(".field-error", "First pause, seconds must be from 1 to 3600.")
+	if got := p.focused(); !strings.HasPrefix(got, "input") {
+		p.t.Errorf("the focus is on %q, not on the field that is wrong", got)
+	}
+	p.look("endpoint-new")
+
+	p.enter("URL", w.receiver.url)
+	p.enter("Description", "the receiver of this test")
+	p.enter("First pause, seconds", "1")
+	p.enter("Longest pause, seconds", "1")
+	p.click("button", "Create the endpoint")
+	p.sees("dialog h2", "The endpoint is registered")
+	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
+	p.look("secret")
+	p.click("button", "I have kept it")
+	p.sees("h1", "ep_…")
+	return ask[string](p, `document.querySelector("h1").textContent`)
+}
+
+// watchTrigger starts a trigger and sees it to its end.
+func (p *tab) watchTrigger(w *world, endpoint string) {
+	p.t.Helper()
+	p.click("nav a", "Triggers")
+	p.set("Window from (optional)", "2030-01-01T00:00")
+	p.click("button", "Trigger every home")
+	p.sees(".field-error", "endTime is required when startTime is given.")
+	p.set("Window from (optional)", "")
+	p.click("button", "Trigger every home")
+	p.sees("h1", "trg_…")
+	p.sees(".walk", "130 homes")
+	p.opensRetrying()
+	w.receiver.relent()
+	p.sees(".filters button", "Delivered 129")
+	w.giveUp(endpoint)
+	p.sees(".headline .badge", "Completed")
+	p.sees(".filters button", "Failed 1")
+	p.until(`document.getElementById("spoken").textContent === "Completed. 129 Delivered, 1 Failed."`)
+}
+
+// opensRetrying looks at a delivery that failed, while it is tried again.
+func (p *tab) opensRetrying() {
+	p.t.Helper()
+	p.click(".filters button", "Retrying 2")
+	p.until(`t.all("tbody").length === 2`)
+	p.click("button.toggle", lostHome)
+	p.sees(".attempts li .answer", "The answer began with")
+	p.shows(".attempts li .answer", refusal)
+	p.shows(".attempts li", "HTTP 500")
+	p.shows(".delivery", "Next attempt")
+	p.look("trigger-running")
+	p.shows(".answer", refusal) // it stays open while attempts go on
+	if p.has(".answer b", "…") {
+		p.t.Error("the answer of a receiver became markup")
+	}
+}
+
+// turnsPages goes through the log, and opens the delivery that was given up.
+func (p *tab) turnsPages(endpoint string) {
+	p.t.Helper()
+	p.click(".filters button", "All 130")
+	p.sees(".pages .hint", "Page 1")
+	p.click(".pages button", "Next")
+	p.sees(".pages .hint", "Page 2")
+	p.click(".pages button", "Next")
+	p.sees(".pages .hint", "Page 3")
+	p.until(`t.all("tbody").length === 30`)
+	p.click(".pages button", "Previous")
+	p.sees(".pages .hint", "Page 2")
+	p.until(`t.all("tbody").length === 50`)
+	p.click(".filters button", "Failed 1")
+	p.until(`t.all("tbody").length === 1`)
+	p.click("button.toggle", lostHome)
+	p.shows(".delivery", "Every attempt failed, and none is left.")
+	p.shows(".delivery", "msg_")
+	p.sees(".delivery a", endpoint)
+	p.until(`t.all(".attempts li").length > 2`) // those before are kept
+	p.shows(".attempts li .answer", refusal)
+	p.look("delivery")
+}
+
+// overview shows the trigger, and the rates of another one while it runs.
+func (p *tab) overview(w *world) {
+	p.t.Helper()
+	p.click("nav a", "Overview")
+	p.sees("td", "130 homes")
+	p.shows(".shares", "129 delivered")
+	p.until(`t.all(".tile")[3].textContent.startsWith("Failed1")`)
+	p.sees("h2", "This process")
+	p.until(`t.all(".tile .figure").every((e) => e.textContent !== "–")`)
+	p.until(`t.all(".spark path").length === 2`)
+	w.command("trigger", "--org", organization)
+	p.until(`t.all(".tile .figure")[0].textContent !== "0"`) // the organization's rate
+	p.until(`t.all(".tile .figure")[4].textContent !== "0"`) // the process's
+	p.shows(".shares", "258 delivered")
+	p.look("overview")
+}
+
+// schedules makes a schedule, wrongly and then well, stops it and deletes it.
+func (p *tab) schedules() {
+	p.t.Helper()
+	p.click("nav a", "Schedules")
+	p.sees("p", "There is no schedule…")
+	p.click("button", "Add a schedule")
+	p.set("Run", "cron")
+	p.enter("Cron", "at noon")
+	p.click("button", "Create the schedule")
+	p.until(`t.field("Cron").getAttribute("aria-invalid") === "true"`)
+	p.enter("Cron", "0 12 * * 1")
+	p.enter("Time zone", zone)
+	p.look("schedule-new")
+	p.click("button", "Create the schedule")
+	p.sees("td", "0 12 * * 1 in "+zone)
+	p.sees("td", "the next 1 d")
+	p.look("schedules")
+	p.click("td button", "Disable sch_…")
+	p.sees("td", "Disabled")
+	p.click("td button", "Delete sch_…")
+	p.click("dialog button", "Delete")
+	p.sees("p", "There is no schedule…")
+}
+
+// useEndpoint tests the endpoint, changes it, and gives it a new secret.
+func (p *tab) useEndpoint(w *world, id string) {
+	p.t.Helper()
+	p.click("nav a", "Endpoints")
+	p.shows("td", "Healthy")
+	p.look("endpoints")
+	p.click("td a", id)
+	p.click("button", "Send a test")
+	p.sees("h2", "The test Delivered")
+	p.shows(".panel", "HTTP 204")
+	if got := w.receiver.tested(); got != 1 {
+		p.t.Errorf("%d tests came", got)
+	}
+	p.look("endpoint")
+
+	p.click("button", "Rotate the secret")
+	p.sees("dialog h2", "Rotate the signing secret?")
+	p.look("rotate")
+	p.click("dialog button", "Rotate")
+	p.sees("dialog h2", "The new signing secret")
+	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
+	p.click("button", "I have kept it")
+	p.until(`!document.querySelector("dialog")`)
+
+	p.click("button", "Edit")
+	p.enter("Description", "another word")
+	p.click("button", "Save")
+	p.sees("dd", "another word")
+	p.click("button", "Disable")
+	p.sees(".headline .badge", "Disabled")
+	p.click("button", "Enable")
+	p.sees(".headline .badge", "Enabled")
+
+	p.click("button", "Delete")
+	p.click("dialog button", "Cancel")
+	p.until(`!document.querySelector("dialog")`)
+	p.click("button", "Delete")
+	p.click("dialog button", "Delete")
+	p.sees("h1", "Endpoints")
+	p.sees("p", "There is no endpoint yet, so that triggers have nowhere to deliver to.")
+}
+
+// keepsNothing wants the key to be in the tab's own storage alone, and gone from
+// there when its user signs out.
+func (p *tab) keepsNothing(w *world) {
+	p.t.Helper()
+	leaks := ask[bool](p, `[location.href, document.cookie, JSON.stringify(localStorage), document.documentElement.outerHTML].some((s) => s.includes(`+js(w.operatorKey)+`))`)
+	if leaks {
+		p.t.Error("the key is in the address, a cookie, the local storage or the page")
+	}
+	p.set("Theme", "dark")
+	p.until(`getComputedStyle(document.documentElement).colorScheme === "dark"`)
+	must(p, "reload", chromedp.Reload())
+	p.until(`getComputedStyle(document.documentElement).colorScheme === "dark"`)
+	p.sees(".organization", "Acting for "+organization)
+	p.click("button", "Sign out")
+	p.sees("h1", "Sign in")
+	p.until(`!JSON.stringify(sessionStorage).includes("gho_")`)
+}

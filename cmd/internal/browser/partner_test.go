@@ -1,0 +1,72 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPartner signs in where partners do: with keys that may little, and sees no
+// more than they may.
+func TestPartner(t *testing.T) {
+	p := newTab(t)
+	w := newWorld(t)
+	p.open(w.API + "/console/")
+
+	p.sees("label", "API key")
+	p.enter("API key", w.key("read"))
+	p.press(enterKey)
+	p.sees("h1", "Overview")
+	p.shows(".organization", "key_")
+	if p.has("h2", "This process") {
+		t.Error("a partner sees what the process measures of all organizations")
+	}
+	p.click("nav a", "Triggers")
+	p.sees("p", "There is no trigger yet.")
+	if p.has("button", "Trigger every home") {
+		t.Error("a key without the scope is offered to trigger")
+	}
+	p.click("nav a", "Endpoints")
+	p.sees("p", "There is no endpoint yet…")
+	if p.has("button", "Add an endpoint") {
+		t.Error("a key without the scope is offered to write")
+	}
+	p.click("nav a", "Homes")
+	p.enter("Identifier of the home", home(3))
+	p.click("button", "Show its price signal")
+	p.until(`t.all(".plot path.line.import").length === 1`)
+	p.set("in the time zone", zone)
+	p.until(`location.hash.includes("zone=")`)
+	p.until(`t.all(".plot path.line.import").length === 1`)
+	p.look("partner-home")
+	p.open(w.API + "/console/#/homes/home_of_somebody_else")
+	p.shows(".problem", "There is no such thing for this organization.")
+	p.look("problem")
+
+	p.click("button", "Sign out")
+	p.enter("API key", w.key("trigger"))
+	p.press(enterKey)
+	p.sees("h1", "Triggers")
+	p.click("button", "Trigger every home")
+	p.sees(".notice", "trg_…")
+	if p.has("nav a", "Endpoints") {
+		t.Error("a key that may not read is offered the endpoints")
+	}
+
+	key := w.key("read")
+	p.click("button", "Sign out")
+	p.enter("API key", key)
+	p.press(enterKey)
+	p.sees("h1", "Overview")
+	w.command("key", "revoke", keyID(key))
+	p.sees(".notice", "The key is no longer valid. Sign in with another.")
+
+	p.enter("API key", w.key())
+	p.enter("Act for (optional)", "other")
+	p.click("button", "Sign in")
+	p.shows(".problem", "The API key may not act for that organization.")
+}
+
+// keyID is the identifier in a key's text, ghk_<key id>_<secret>.
+func keyID(key string) string {
+	return key[len("ghk_"):strings.LastIndexByte(key, '_')]
+}

@@ -1,0 +1,104 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// js quotes a text for JavaScript.
+func js(text string) string {
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return string(quoted)
+}
+
+// open goes to an address and waits for the page.
+func (p *tab) open(url string) {
+	p.t.Helper()
+	must(p, "open "+url, chromedp.Navigate(url))
+	p.until("globalThis.t && document.readyState === 'complete'")
+}
+
+// ask evaluates an expression; a promise is awaited.
+func ask[T any](p *tab, expression string) T {
+	p.t.Helper()
+	return must(p, "evaluate "+expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits until a condition holds on the page, and shows the page when it
+// does not.
+func (p *tab) until(condition string) {
+	p.t.Helper()
+	if _, err := run(p, chromedp.Evaluate[bool]("t.until(() => "+condition+")", chromedp.EvalAwaitPromise)); err != nil {
+		body, _ := run(p, chromedp.Evaluate[string]("document.body.innerText")) // to say more, if it can
+		p.t.Fatalf("it does not come to %s: %v\nThe page shows:\n%s", condition, err, body)
+	}
+}
+
+// sees waits until an element of a selector shows a text; "abc…" is its
+// beginning.
+func (p *tab) sees(selector, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("t.all(%s, %s).length > 0", js(selector), js(text)))
+}
+
+// shows waits until what a selector's elements show has a text in it.
+func (p *tab) shows(selector, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("t.text(%s).includes(%s)", js(selector), js(text)))
+}
+
+// has reports whether there is such an element now.
+func (p *tab) has(selector, text string) bool {
+	p.t.Helper()
+	return ask[bool](p, fmt.Sprintf("t.all(%s, %s).length > 0", js(selector), js(text)))
+}
+
+// click clicks an element with the mouse, once nothing lies on it.
+func (p *tab) click(selector, text string) {
+	p.t.Helper()
+	p.clickOn(fmt.Sprintf("t.all(%s, %s)[0]", js(selector), js(text)))
+}
+
+func (p *tab) clickOn(element string) {
+	p.t.Helper()
+	at := must(p, "find a place to click "+element, chromedp.Evaluate[struct{ X, Y float64 }](
+		"t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
+	must(p, "click "+element, chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// enter types a text into the field of a label, in the place of what is there.
+func (p *tab) enter(label, text string) {
+	p.t.Helper()
+	field := fmt.Sprintf("t.field(%s)", js(label))
+	p.clickOn(field)
+	ask[bool](p, field+".select() ?? true")
+	command(p, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// set sets a field that is not typed into, such as a date or a choice.
+func (p *tab) set(label, value string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("t.field(%s)", js(label)))
+	ask[string](p, fmt.Sprintf(`(f => { f.value = %s; f.dispatchEvent(new Event("change", {bubbles: true})); return f.value })(t.field(%s))`, js(value), js(label)))
+}
+
+// press presses a key, such as kb.Tab.
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		must(p, "press a key", chromedp.KeyEvent(key))
+	}
+}
+
+// focused says what has the focus: its tag and its text.
+func (p *tab) focused() string {
+	p.t.Helper()
+	return ask[string](p, `((e) => e.tagName.toLowerCase() + " " + (e.getAttribute("aria-label") ?? e.textContent).trim())(document.activeElement)`)
+}
+
+// The keys that the tests press.
+var tabKey, enterKey, rightKey, homeKey, endKey, pageUpKey = kb.Tab, kb.Enter, kb.ArrowRight, kb.Home, kb.End, kb.PageUp

@@ -1,0 +1,215 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+// The tenant of these tests, its homes, and where they are.
+const (
+	organization = "acme"
+	homes        = 130
+	zone         = "America/Los_Angeles"
+)
+
+func home(i int) string { return fmt.Sprintf("home_%04d", i) }
+
+// The homes that the receiver refuses: one at first, and one always.
+var shyHome, lostHome = home(7), home(9)
+
+// refusal is what the receiver answers then. Its markup must stay text.
+const refusal = `<b onclick="alert(1)">the meter cupboard is locked</b>`
+
+// world is a gridhook that runs, with an organization, and a receiver.
+type world struct {
+	t *testing.T
+	*blackbox.Gridhook
+	binary, operatorKey string
+	receiver            *receiver
+}
+
+// newWorld starts everything.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{t: t, binary: filepath.Join(dir, "gridhook"), receiver: newReceiver(t)}
+	if err := blackbox.BuildGridhook(w.binary); err != nil {
+		t.Fatal(err)
+	}
+	logs := &blackbox.Tail{}
+	running, err := blackbox.StartGridhook(blackbox.Run{
+		Binary: w.binary, Role: "serve", Data: filepath.Join(dir, "data"), Log: logs, Patience: patience,
+	})
+	if err != nil {
+		t.Fatalf("gridhook is not ready: %v\n%s", err, logs.Last(4000))
+	}
+	t.Cleanup(func() {
+		running.Kill()
+		if t.Failed() {
+			t.Logf("the end of what gridhook logged:\n%s", logs.Last(4000))
+		}
+	})
+	w.Gridhook = running
+	key, err := os.ReadFile(filepath.Join(dir, "data", "operator.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.operatorKey = strings.TrimSpace(string(key))
+	w.furnish(dir)
+	return w
+}
+
+// furnish makes the organization with homes on a real tariff.
+func (w *world) furnish(dir string) {
+	w.t.Helper()
+	w.command("org", "create", "--id", organization, "--name", "Acme Energy")
+	w.command("org", "create", "--id", "other", "--name", "Somebody Else")
+	plan := plan(w.t)
+	tariff := filepath.Join(dir, "plan.json")
+	w.write(tariff, plan.URDB())
+	w.command("plan", "import", "--id", plan.ID, tariff)
+	var lines bytes.Buffer
+	for i := range homes {
+		fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":%q,"name":"Number %d","timezone":%q,"zipcode":"94110","city":"San Francisco","ratePlanId":%q}`+"\n",
+			organization, home(i), i, zone, plan.ID)
+	}
+	fmt.Fprintf(&lines, `{"resource":"solar","organizationId":%q,"homeId":%q,"solarSystemSizeKw":6,"isNonNetMetered":false}`+"\n", organization, home(3))
+	file := filepath.Join(dir, "homes.ndjson")
+	w.write(file, lines.Bytes())
+	w.command("import", file)
+}
+
+// plan is the first of the catalog's in the homes' time zone that has several
+// prices a day.
+func plan(t *testing.T) catalog.Plan {
+	t.Helper()
+	for _, p := range catalog.Plans() {
+		if p.Timezone == zone && len(p.Periods) > 2 {
+			return p
+		}
+	}
+	t.Fatalf("the catalog has no plan in %s", zone)
+	return catalog.Plan{}
+}
+
+// key makes a key of the organization with scopes.
+func (w *world) key(scopes ...string) string {
+	w.t.Helper()
+	args := []string{"key", "create", "--org", organization, "--json"}
+	for _, s := range scopes {
+		args = append(args, "--scopes", s)
+	}
+	var made struct{ Key string }
+	if err := json.Unmarshal([]byte(w.command(args...)), &made); err != nil || made.Key == "" {
+		w.t.Fatalf("no key was made: %v", err)
+	}
+	return made.Key
+}
+
+// giveUp lets an endpoint's deliveries be tried no longer.
+func (w *world) giveUp(endpoint string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.Admin+"/v1/webhook/endpoints/"+endpoint+"/update",
+		strings.NewReader(`{"retryPolicy":{"giveUpSeconds":0}}`))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("x-ws-api-key", w.operatorKey)
+	request.Header.Set("x-gridhook-organization", organization)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		w.t.Fatalf("the endpoint could not be changed: %s", answer.Status)
+	}
+}
+
+// command runs a subcommand against the process, and wants it to succeed.
+func (w *world) command(args ...string) string {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), w.binary, append(args, "--admin-url", w.Admin, "--data", w.Data)...)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		w.t.Fatalf("gridhook %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), problems.String())
+	}
+	return out.String()
+}
+
+func (w *world) write(path string, data []byte) {
+	w.t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// receiver answers 500 for the shy home until it is patient, and for the lost
+// home always.
+type receiver struct {
+	url string
+
+	mu      sync.Mutex
+	patient bool
+	tests   int
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// ServeHTTP takes a delivery.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // cut off
+	}
+	var event struct {
+		Type string
+		Data struct{ HomeID string }
+	}
+	_ = json.Unmarshal(body, &event) // what is no event is of no home
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if event.Type == "webhook.test" {
+		r.tests++
+	}
+	if event.Data.HomeID == lostHome || event.Data.HomeID == shyHome && !r.patient {
+		http.Error(w, refusal, http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// relent lets the shy home be delivered.
+func (r *receiver) relent() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.patient = true
+}
+
+// tested is how many tests came.
+func (r *receiver) tested() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tests
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// smallDisk is the size of the disk that is filled.
+	smallDisk = 48 << 20
+	// fullFor is how long it stays full, roomWithin how soon after there is room
+	// everything must be well.
+	fullFor    = 15 * time.Second
+	roomWithin = 30 * time.Second
+)
+
+// diskFull is a round in which the disk of the embedded default is filled under
+// load to its last byte, a number of times, and then has room again. The process
+// must live through it.
+func (r *round) diskFull() (v verdict, err error) {
+	d, err := newSmallDisk(r.dir, smallDisk)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, d.unmount()) }()
+	r.data = func(name string) string { return filepath.Join(d.mount, name) }
+	return r.runWith(func(f *faults) error {
+		for cycle := range r.cycles {
+			time.Sleep(f.between(time.Second, 2*time.Second))
+			what, err := f.fillDisk(d)
+			if err != nil {
+				return fmt.Errorf("full disk %d: %w", cycle+1, err)
+			}
+			r.sayf("  full disk %3d/%d  %s\n", cycle+1, r.cycles, what)
+		}
+		return nil
+	})
+}
+
+// fillDisk fills the disk, waits, and makes room again.
+func (f *faults) fillDisk(d *disk) (what string, err error) {
+	f.excuse(1) // the server is restarted under the worker
+	n, before := f.w.nodes[0], f.w.unavailable.Load()
+	filler := filepath.Join(d.mount, "filler")
+	until := time.Now().Add(fullFor)
+	for time.Now().Before(until) {
+		if err := fill(filler); err != nil {
+			return "", err
+		}
+		if err := n.died(); err != nil {
+			return "", err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	refused := f.w.unavailable.Load() - before
+	if refused == 0 {
+		f.w.violated.addf("I0", "with a full disk no request was answered 503 in %s", fullFor)
+	}
+	if err := os.Remove(filler); err != nil {
+		return "", err
+	}
+	began := time.Now()
+	if err := f.w.waitReady(n, began.Add(roomWithin)); err != nil {
+		return "", fmt.Errorf("%s after there is room again: %w", roomWithin, err)
+	}
+	return fmt.Sprintf("%d requests answered 503; ready %s after there was room", refused, time.Since(began).Round(time.Millisecond)), nil
+}
+
+// fill appends to a file until there is no room for another byte.
+func fill(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it is filler
+	for block := make([]byte, 1<<20); len(block) > 0; {
+		if _, err := f.Write(block); err != nil { // there is no room for that much
+			block = block[:len(block)/2]
+		}
+	}
+	return nil
+}

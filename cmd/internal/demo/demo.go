@@ -1,0 +1,173 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/receiver"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Options say how the demonstration goes.
+type Options struct {
+	// Homes is how many homes are triggered.
+	Homes int
+	// Stumbles is how many webhooks the receiver refuses once, to be sent again.
+	Stumbles int
+	Log      *slog.Logger
+}
+
+const organization = "acme"
+
+// patience bounds the wait for the webhooks.
+const patience = 2 * time.Minute
+
+// Report is what happened.
+type Report struct {
+	Homes int `json:"homes"`
+	// Verified is how many homes' webhooks came with a right signature, Refused
+	// how many did not verify, and Stumbled how many were refused once on
+	// purpose and came again.
+	Verified int `json:"verified"`
+	Refused  int `json:"refused"`
+	Stumbled int `json:"stumbled"`
+	// AcceptMilliseconds is how long the trigger took to be stored durably,
+	// FirstMilliseconds and LastMilliseconds how long after that the first and
+	// the last first attempt arrived.
+	AcceptMilliseconds float64         `json:"acceptMs"`
+	FirstMilliseconds  float64         `json:"firstMs"`
+	LastMilliseconds   float64         `json:"lastMs"`
+	Plans              []PlanReport    `json:"plans"`
+	Progress           events.Progress `json:"trigger"`
+}
+
+// OK reports whether every home's webhook arrived and verified.
+func (r *Report) OK() bool {
+	return r.Verified == r.Homes && r.Refused == 0 && r.Progress.Outcomes[events.OutcomeDelivered] == r.Homes
+}
+
+// Run runs the demonstration and says on out what happens.
+func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the webhooks did not arrive within %s", patience))
+	defer cancel()
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, "  "+format+"\n", args...) } // nobody may be reading
+	began := time.Now()
+	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	say("started in %s: API, worker, nats-server and bbolt in one process, in a temporary folder", since(began))
+
+	began = time.Now()
+	if err := box.Furnish(ctx, organization, o.Homes, func(int) {}); err != nil {
+		return nil, err
+	}
+	say("imported the organization %q: %d homes on %d real rate plans, in %s", organization, o.Homes, len(planNames()), since(began))
+
+	d := &demonstration{Options: o, box: box, say: say, left: atomic.Int64{}}
+	return d.run(ctx)
+}
+
+// demonstration is one that is under way.
+type demonstration struct {
+	Options
+	box      *sandbox.Sandbox
+	say      func(format string, args ...any)
+	left     atomic.Int64 // stumbles still to come
+	arrivals arrivals
+}
+
+func (d *demonstration) run(ctx context.Context) (*Report, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	url := "http://" + listener.Addr().String() + "/hooks"
+	secret, err := d.register(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	r, err := receiver.New(secret, d.arrivals.add)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: d.stumbling(r), ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	defer func() { _, _ = server.Close(), <-served }()
+	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
+
+	d.left.Store(int64(d.Stumbles))
+	asked := time.Now()
+	trigger, err := d.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{})
+	if err != nil {
+		return nil, err
+	}
+	accepted := time.Now()
+	d.say("triggered %s for the next 24 hours: accepted durably in %s", trigger.TriggerID, since(asked))
+	report := &Report{Homes: d.Homes, AcceptMilliseconds: milliseconds(accepted.Sub(asked))}
+	if report.Progress, err = d.await(ctx, trigger.TriggerID); err != nil {
+		return nil, err
+	}
+	counts := r.Counts()
+	report.Verified, report.Refused = counts.Messages, counts.Refused
+	report.Stumbled = d.Stumbles - int(max(d.left.Load(), 0))
+	d.arrivals.sumUp(report, accepted)
+	return report, nil
+}
+
+// register registers the receiver with a patience that suits a demonstration.
+func (d *demonstration) register(ctx context.Context, url string) (secret string, err error) {
+	policy := storage.DefaultRetryPolicy()
+	policy.InitialSeconds = 1
+	endpoint, err := d.box.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url, RetryPolicy: &policy}})
+	return endpoint.Secret, err
+}
+
+// stumbling refuses the first few requests with 503, as a partner's receiver does
+// on a bad day.
+func (d *demonstration) stumbling(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.left.Add(-1) >= 0 {
+			http.Error(w, "back in a second", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// await follows the trigger until every home has its outcome.
+func (d *demonstration) await(ctx context.Context, id string) (p events.Progress, err error) {
+	told := false
+	err = sandbox.Poll(ctx, 50*time.Millisecond, func() (bool, error) {
+		p, err = d.box.Operator.For(organization).GetTrigger(ctx, id)
+		if n := p.Outcomes[events.OutcomeRetrying]; n > 0 && !told {
+			told = true
+			d.say("%d of %d delivered; %d were answered 503 and are due again in a moment", p.Outcomes[events.OutcomeDelivered], d.Homes, n)
+		}
+		return p.Status == events.TriggerCompleted, err
+	})
+	return p, err
+}
+
+func since(t time.Time) time.Duration {
+	d := time.Since(t)
+	if d < 100*time.Millisecond {
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(time.Millisecond)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

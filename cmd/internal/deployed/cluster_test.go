@@ -1,0 +1,202 @@
+package deployed
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+const (
+	patience = 2 * time.Minute
+	homes    = 200
+)
+
+// TestCluster runs what the compose file runs: three NATS servers on its
+// configuration, an api and two workers. One of the servers is killed; nothing
+// is lost, and triggers go on being accepted.
+func TestCluster(t *testing.T) {
+	b, err := blackbox.Build(t.TempDir())
+	must(t, err)
+	servers, url := natsCluster(t, b.NATS)
+	api := start(t, b, "api", url)
+	start(t, b, "worker", url)
+	start(t, b, "worker", url)
+
+	var arrived atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		arrived.Add(1)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer receiver.Close()
+	operator := furnish(t, api, receiver.URL)
+
+	deliver(t, operator)
+	servers[0].Kill()
+	deliver(t, operator)
+	if n := arrived.Load(); n < 2*homes {
+		t.Errorf("%d webhooks arrived of %d", n, 2*homes)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// natsCluster starts three servers on the compose file's configuration, with the
+// addresses and the folder of this machine.
+func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url string) {
+	t.Helper()
+	shipped, err := os.ReadFile(filepath.Join(deploy, "compose/nats.conf"))
+	must(t, err)
+	address := func() string {
+		a, err := blackbox.FreeAddress()
+		must(t, err)
+		return a
+	}
+	var names, urls, health []string
+	routes := []string{}
+	for i := range 3 {
+		names = append(names, fmt.Sprintf("nats-%d", i+1))
+		routes = append(routes, address())
+	}
+	specs := make([]blackbox.Spec, 3)
+	for i, name := range names {
+		dir, client, monitor := t.TempDir(), address(), address()
+		urls, health = append(urls, "nats://"+client), append(health, "http://"+monitor+"/healthz")
+		replace := []string{
+			"0.0.0.0:4222", client, "0.0.0.0:8222", monitor, "0.0.0.0:6222", routes[i], "store_dir: /data", fmt.Sprintf("store_dir: %q", dir),
+		}
+		for j, other := range names {
+			replace = append(replace, other+":6222", routes[j])
+		}
+		file := filepath.Join(dir, "nats.conf")
+		must(t, os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(string(shipped))), 0o600))
+		specs[i] = blackbox.Spec{
+			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Patience: patience,
+			Ready: func(line string) bool { return strings.Contains(line, "Server is ready") },
+		}
+	}
+	for _, s := range specs {
+		server, err := blackbox.Start(s)
+		must(t, err)
+		t.Cleanup(server.Kill)
+		servers = append(servers, server)
+	}
+	for _, url := range health { // as the compose file's health check
+		eventually(t, url, func(ctx context.Context) (bool, error) { return answers(ctx, url) })
+	}
+	return servers, strings.Join(urls, ",")
+}
+
+func answers(ctx context.Context, url string) (bool, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK, fmt.Errorf("it answered %s", response.Status)
+}
+
+// start starts a process of the fleet as the compose file does.
+func start(t *testing.T, b blackbox.Binaries, role, url string) *blackbox.Gridhook {
+	t.Helper()
+	log := &blackbox.Tail{}
+	g, err := blackbox.StartGridhook(blackbox.Run{
+		Binary: b.Gridhook, Role: role, Data: t.TempDir(), Log: log, Patience: patience,
+		Env: []string{"GRIDHOOK_NATS=" + url, "GRIDHOOK_NATS_REPLICAS=3"},
+	})
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", role, err, log.Last(3000))
+	}
+	t.Cleanup(func() {
+		g.Kill()
+		if t.Failed() {
+			t.Logf("the end of what %s logged:\n%s", role, log.Last(3000))
+		}
+	})
+	return g
+}
+
+// eventually asks until it is enough.
+func eventually(t *testing.T, what string, ask func(context.Context) (enough bool, err error)) {
+	t.Helper()
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		enough, err := ask(ctx)
+		if enough {
+			t.Logf("%s: %s", what, time.Since(began).Round(time.Millisecond))
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s: it took too long: %v", what, err)
+		}
+	}
+}
+
+// furnish makes an organization with homes and an endpoint.
+func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(api.Data, "operator.key"))
+	must(t, err)
+	operator := &client.Client{BaseURL: api.Admin, Key: strings.TrimSpace(string(key))}
+	_, err = operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"})
+	must(t, err)
+	plan := catalog.Plans()[0]
+	_, err = operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()})
+	must(t, err)
+	var lines bytes.Buffer
+	for i := range homes {
+		fmt.Fprintf(&lines, `{"resource":"home","organizationId":"acme","id":"home_%d","timezone":%q,"ratePlanId":%q}`+"\n", i, plan.Timezone, plan.ID)
+	}
+	imported, err := operator.Import(t.Context(), &lines)
+	must(t, err)
+	if imported.Failed > 0 {
+		t.Fatalf("%+v", imported)
+	}
+	acme := operator.For("acme")
+	_, err = acme.CreateEndpoint(t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &hook}})
+	must(t, err)
+	return acme
+}
+
+// deliver triggers once, however long the cluster takes to accept it, and waits
+// until every home is delivered.
+func deliver(t *testing.T, acme *client.Client) {
+	t.Helper()
+	var accepted client.Accepted
+	request := client.TriggerRequest{IdempotencyKey: fmt.Sprint(time.Now().UnixNano())}
+	eventually(t, "trigger", func(ctx context.Context) (_ bool, err error) {
+		accepted, err = acme.Trigger(ctx, request)
+		return err == nil, err
+	})
+	eventually(t, "deliver", func(ctx context.Context) (bool, error) {
+		p, err := acme.GetTrigger(ctx, accepted.TriggerID)
+		return err == nil && p.Outcomes[events.OutcomeDelivered] == homes, err
+	})
+}

@@ -1,0 +1,144 @@
+package deployed
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// manifest is one document of a rendered chart.
+type manifest = map[string]any
+
+// rendered are the renderings of the chart in the folder GRIDHOOK_MANIFESTS, by
+// file.
+func rendered(t *testing.T) map[string][]manifest {
+	t.Helper()
+	dir := os.Getenv("GRIDHOOK_MANIFESTS")
+	if dir == "" {
+		t.Skip("GRIDHOOK_MANIFESTS does not name a folder of rendered manifests: .ci/deploy renders them and runs this test")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no manifests in %s: %v", dir, err)
+	}
+	all := map[string][]manifest{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		for {
+			var m manifest
+			err := decoder.Decode(&m)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			must(t, err)
+			if m != nil {
+				all[filepath.Base(file)] = append(all[filepath.Base(file)], m)
+			}
+		}
+	}
+	return all
+}
+
+// TestManifests holds the chart's manifests against the schemas in the folders
+// that GRIDHOOK_SCHEMAS lists.
+func TestManifests(t *testing.T) {
+	all := rendered(t)
+	s := newSchemas(t, strings.Split(os.Getenv("GRIDHOOK_SCHEMAS"), string(os.PathListSeparator)))
+	kinds := map[string]bool{}
+	for file, manifests := range all {
+		for _, m := range manifests {
+			kinds[m["kind"].(string)] = true
+			if err := s.check(m); err != nil {
+				t.Errorf("%s: %s %v: %v", file, m["kind"], at(m, "metadata", "name"), err)
+			}
+		}
+	}
+	t.Logf("checked %v", slices.Sorted(maps.Keys(kinds)))
+	for _, kind := range []string{
+		"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "ScaledObject", "ServiceMonitor", "PrometheusRule", "Ingress", "ConfigMap", "Secret",
+	} {
+		if !kinds[kind] {
+			t.Errorf("no %s was rendered", kind)
+		}
+	}
+	wrong := manifest{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "x"},
+		"spec": map[string]any{"replica": 2, "selector": map[string]any{}, "template": map[string]any{}},
+	}
+	if s.check(wrong) == nil {
+		t.Error("a Deployment with a misspelled field was taken")
+	}
+}
+
+// TestSelectors wants what selects pods to select those of one Deployment, and
+// what names another object to name one that is there.
+func TestSelectors(t *testing.T) {
+	for file, manifests := range rendered(t) {
+		pods := map[string]map[string]any{} // deployment -> the labels of its pods
+		for _, m := range manifests {
+			if m["kind"] == "Deployment" {
+				pods[at(m, "metadata", "name").(string)], _ = at(m, "spec", "template", "metadata", "labels").(map[string]any)
+			}
+		}
+		for _, m := range manifests {
+			var selector any
+			want := 1
+			switch m["kind"] {
+			case "Deployment", "PodDisruptionBudget":
+				selector = at(m, "spec", "selector", "matchLabels")
+			case "NetworkPolicy":
+				selector = at(m, "spec", "podSelector", "matchLabels")
+			case "Service":
+				selector = at(m, "spec", "selector")
+				if strings.HasSuffix(at(m, "metadata", "name").(string), "-admin") {
+					want = len(pods)
+				}
+			case "ScaledObject":
+				if name, _ := at(m, "spec", "scaleTargetRef", "name").(string); pods[name] == nil {
+					t.Errorf("%s: the ScaledObject scales %q, which there is not", file, name)
+				}
+				continue
+			default:
+				continue
+			}
+			if n := selected(selector, pods); n != want {
+				t.Errorf("%s: %s %v selects the pods of %d deployments, want %d", file, m["kind"], at(m, "metadata", "name"), n, want)
+			}
+		}
+	}
+}
+
+// selected counts the deployments whose pods have the labels.
+func selected(selector any, pods map[string]map[string]any) int {
+	labels, _ := selector.(map[string]any)
+	n := 0
+	for _, have := range pods {
+		all := len(labels) > 0
+		for name, value := range labels {
+			all = all && have[name] == value
+		}
+		if all {
+			n++
+		}
+	}
+	return n
+}
+
+// at is what a manifest has at a path, nil for nothing.
+func at(v any, path ...string) any {
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}

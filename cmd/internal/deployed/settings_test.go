@@ -1,0 +1,90 @@
+package deployed
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+// deploy is the folder of what operators apply.
+const deploy = "../../../deploy"
+
+// notSettings are variables of commands, not of processes.
+var notSettings = map[string]bool{"GRIDHOOK_CONFIG": true}
+
+var variable = regexp.MustCompile(`\bGRIDHOOK_[A-Z_]*[A-Z]\b`)
+
+// TestSettings wants every variable in these files to be one that Gridhook reads.
+func TestSettings(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range config.Settings() {
+		known[config.EnvName(s.Name)] = true
+	}
+	found := 0
+	err := filepath.WalkDir(deploy, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range variable.FindAllString(string(text), -1) {
+			found++
+			if !known[name] && !notSettings[name] {
+				t.Errorf("%s: %s is no setting", path, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found == 0 {
+		t.Error("nothing is set anywhere")
+	}
+}
+
+// TestComposeFiles wants every file that the compose file mounts to be there.
+func TestComposeFiles(t *testing.T) {
+	var compose struct {
+		Services map[string]struct{ Volumes []string }
+		Configs  map[string]struct{ File string }
+	}
+	decode(t, filepath.Join(deploy, "docker-compose.yml"), &compose)
+	mounted := 0
+	exists := func(path string) {
+		mounted++
+		if _, err := os.Stat(filepath.Join(deploy, path)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, s := range compose.Services {
+		for _, v := range s.Volumes {
+			if from, _, ok := strings.Cut(v, ":"); ok && strings.HasPrefix(from, ".") {
+				exists(from)
+			}
+		}
+	}
+	for _, c := range compose.Configs {
+		exists(c.File)
+	}
+	if mounted == 0 {
+		t.Error("nothing is mounted")
+	}
+}
+
+func decode(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}

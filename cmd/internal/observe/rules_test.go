@@ -1,0 +1,153 @@
+package observe
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deploy is the folder of what operators apply.
+const deploy = "../../../deploy"
+
+// rules are the shipped rule files by name, ending in .rules.
+func rules(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(deploy, "prometheus/rules/*.yml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no rules: %v", err)
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		texts[filepath.Base(file)+".rules"] = read(t, file)
+	}
+	return texts
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestPromtool runs the checks and the unit tests of the rules.
+func TestPromtool(t *testing.T) {
+	promtool := tool(t, "promtool")
+	dir := filepath.Join(deploy, "prometheus")
+	for _, args := range [][]string{
+		{"check", "config", "prometheus.yml"},
+		{"check", "rules", "rules/recording.yml", "rules/alerts.yml"},
+		{"test", "rules", "tests/alerts_test.yml"},
+	} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestMetricsExist wants every metric that the rules and the dashboard name to be
+// told by a process.
+func TestMetricsExist(t *testing.T) {
+	serve := start(t, "serve", t.TempDir())
+	told := scrape(t, serve.Admin+"/metrics")
+	texts := rules(t)
+	texts["the dashboard"] = read(t, dashboardFile)
+	name := regexp.MustCompile(`\b(?:gridhook|process|go)_[a-z_]+[a-z]\b`)
+	for file, text := range texts {
+		names := name.FindAllString(text, -1)
+		if len(names) == 0 {
+			t.Errorf("%s names no metric", file)
+		}
+		slices.Sort(names)
+		for _, n := range slices.Compact(names) {
+			if !strings.Contains(told, "\n"+n+" ") && !strings.Contains(told, "\n"+n+"{") {
+				t.Errorf("%s names %s, which there is not", file, n)
+			}
+		}
+	}
+}
+
+// TestMetricsAreExplained wants every metric that a process tells to be in the
+// operator's guide.
+func TestMetricsAreExplained(t *testing.T) {
+	guide := read(t, "../../../docs/operator-guide.md")
+	told := scrape(t, start(t, "serve", t.TempDir()).Admin+"/metrics")
+	families := regexp.MustCompile(`(?m)^# TYPE (gridhook_\w+) `).FindAllStringSubmatch(told, -1)
+	if len(families) == 0 {
+		t.Fatal("no metrics")
+	}
+	for _, f := range families {
+		if !strings.Contains(guide, "`"+f[1]+"`") && !strings.Contains(guide, "`"+f[1]+"{") {
+			t.Errorf("the operator's guide does not explain %s", f[1])
+		}
+	}
+}
+
+func scrape(t *testing.T, url string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", url, response.StatusCode, err)
+	}
+	return string(body)
+}
+
+var (
+	alertName = regexp.MustCompile(`(?m)^ +- alert: (\w+)$`)
+	runbook   = regexp.MustCompile(`(?m)^ +runbook: (\S+)#(\S+)$`)
+)
+
+// alerts are the names of the shipped alerts.
+func alerts(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, m := range alertName.FindAllStringSubmatch(rules(t)["alerts.yml.rules"], -1) {
+		names = append(names, m[1])
+	}
+	if len(names) == 0 {
+		t.Fatal("there are no alerts")
+	}
+	return names
+}
+
+// TestRunbooks wants each alert to have a runbook under its name, and a unit test.
+func TestRunbooks(t *testing.T) {
+	names := alerts(t)
+	books := runbook.FindAllStringSubmatch(rules(t)["alerts.yml.rules"], -1)
+	if len(books) != len(names) {
+		t.Fatalf("%d alerts have %d runbooks", len(names), len(books))
+	}
+	tests := read(t, filepath.Join(deploy, "prometheus/tests/alerts_test.yml"))
+	for i, name := range names {
+		guide := read(t, filepath.Join("../../..", books[i][1]))
+		if books[i][2] != strings.ToLower(name) || !strings.Contains(guide, "\n### "+name+"\n") {
+			t.Errorf("%s has no runbook in %s", name, books[i][1])
+		}
+		if !strings.Contains(tests, "{severity: ") || !regexp.MustCompile(`alertname: `+name+`\n +exp_alerts:\n`).MatchString(tests) {
+			t.Errorf("%s fires in no unit test", name)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package promise
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A partner whose endpoint refuses connections costs a handful of messages,
+// whatever the number of its homes, and gets everything once it is back.
+func TestDeadPartnerIsParked(t *testing.T) {
+	t.Parallel()
+	const homes = 10_000
+	p := start(t, "serve", t.TempDir())
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	address := freeAddress(t)
+	r.url = "http://" + address
+	acme.register(r, map[string]any{"initialSeconds": 1, "multiplier": 2, "maxSeconds": 2, "giveUpSeconds": 3600})
+	trigger := acme.trigger()
+	var waiting float64
+	p.await("the walk to be parked", func() bool {
+		waiting = p.metric("gridhook_retries_pending")
+		return p.metric("gridhook_walks_parked_total") >= 1 && waiting >= 1
+	})
+	if waiting > 30 {
+		t.Errorf("%d homes of a dead partner cost %v messages, want a handful", homes, waiting)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: r}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	acme.delivered(trigger, homes)
+	if repeats := r.check(homes); repeats != 0 {
+		t.Errorf("%d deliveries were repeated, want none", repeats)
+	}
+}
+
+// A newer trigger takes the place of what still waits of an older one.
+func TestNewestWins(t *testing.T) {
+	t.Parallel()
+	const homes = 300
+	p := start(t, "serve", t.TempDir())
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	refusing := true
+	r.answer = func(string, int) int {
+		if refusing {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	}
+	acme.register(r, map[string]any{"initialSeconds": 3, "multiplier": 1, "maxSeconds": 3, "giveUpSeconds": 600})
+	older := acme.trigger()
+	r.wait("the older signals to be refused", func() bool { return r.total >= homes })
+	r.mu.Lock()
+	refusing = false
+	r.mu.Unlock()
+	newer := acme.trigger()
+	acme.delivered(newer, homes)
+	if state := acme.completed(older); state.Outcomes["SUPERSEDED"] != homes {
+		t.Errorf("the older trigger ended with %+v, want every home superseded", state)
+	}
+	for home, list := range r.arrivals() {
+		if len(list) != 2 || list[1].status != http.StatusOK {
+			t.Fatalf("%s was sent %d times, want the older one refused and the newer one taken", home, len(list))
+		}
+	}
+}
+
+// metric is the value of one metric of the process, summed over its labels.
+func (p *process) metric(name string) (sum float64) {
+	p.t.Helper()
+	response, err := http.Get(p.admin + "/metrics")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		line := lines.Text()
+		if rest, ok := strings.CutPrefix(line, name); ok && rest != "" && (rest[0] == ' ' || rest[0] == '{') {
+			value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+			if err != nil {
+				p.t.Fatalf("%s: %v", line, err)
+			}
+			sum += value
+		}
+	}
+	return sum
+}
+
+// await asks until a condition holds.
+func (p *process) await(what string, condition func() bool) {
+	p.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			p.t.Fatalf("%s did not happen", what)
+		}
+	}
+}

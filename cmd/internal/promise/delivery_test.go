@@ -1,0 +1,150 @@
+package promise
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// The night on which the clocks of North America went back: a local day of 25
+// hours, 100 quarter hours.
+const (
+	clockChangeFrom = "2026-11-01T00:00:00-04:00"
+	clockChangeTo   = "2026-11-02T00:00:00-05:00"
+)
+
+// Each webhook equals the operation's own answer for that home, over a clock
+// change, on real tariffs.
+func TestWebhooksEqualTheOperation(t *testing.T) {
+	t.Parallel()
+	const homes = 300
+	p := start(t, "serve", t.TempDir(), "--rate-limit", "10000", "--rate-burst", "10000")
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	r.keep = true
+	acme.register(r, nil)
+	acme.delivered(acme.trigger(clockChangeFrom, clockChangeTo), homes)
+	if repeats := r.check(homes); repeats != 0 {
+		t.Errorf("%d deliveries were repeated, want none", repeats)
+	}
+	got := r.arrivals()
+	for i := range homes {
+		home := acme.home(i)
+		var event struct {
+			Type string
+			Data map[string]any
+		}
+		if err := json.Unmarshal(got[home][0].body, &event); err != nil {
+			t.Fatal(err)
+		}
+		own := decode[map[string]any](t, string(acme.call("/v1/homes/"+home+"/price_signal",
+			map[string]string{"startTime": clockChangeFrom, "endTime": clockChangeTo})))
+		if n := len(own["data"].([]any)); n != 100 {
+			t.Fatalf("the day of the clock change has %d intervals, want 100", n)
+		}
+		for _, name := range []string{"triggerId", "organizationId", "sequence"} {
+			if event.Data[name] == nil {
+				t.Fatalf("%s: the webhook has no %s", home, name)
+			}
+			delete(event.Data, name)
+		}
+		// When it was made is the one thing that may differ.
+		delete(own["metadata"].(map[string]any), "generatedAt")
+		delete(event.Data["metadata"].(map[string]any), "generatedAt")
+		if event.Type != "price_signal.updated" || !reflect.DeepEqual(event.Data, own) {
+			t.Fatalf("%s: the webhook\n%v\ndiffers from the operation\n%v", home, event.Data, own)
+		}
+	}
+}
+
+// Three kills in the middle of a walk lose nothing and repeat at most the slices
+// that were in flight.
+func TestKilledThreeTimes(t *testing.T) {
+	t.Parallel()
+	const (
+		homes     = 6000
+		slices    = 4 + 8 // in slots, and slow ones that gave theirs up
+		sliceSize = 64
+		kills     = 3
+	)
+	data := t.TempDir()
+	p := start(t, "serve", data, "--slices", "4")
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	acme.register(r, nil)
+	r.holdAfter(700)
+	trigger := acme.trigger()
+	for range kills {
+		r.wait("the middle of the walk", func() bool { return r.hold == nil || r.total > r.holdFrom })
+		p.kill()
+		r.release()
+		r.holdAfter(1300)
+		p = start(t, "serve", data, "--slices", "4")
+	}
+	r.release()
+	acme.api = p.api
+	acme.delivered(trigger, homes)
+	repeats := r.check(homes)
+	t.Logf("%d kills, %d homes: %d deliveries repeated, at most %d allowed", kills, homes, repeats, kills*slices*sliceSize)
+	if repeats > kills*slices*sliceSize {
+		t.Errorf("%d deliveries were repeated, more than %d slices in flight account for", repeats, kills*slices)
+	}
+}
+
+// A home whose endpoint answers 500 twice is delivered on the third attempt,
+// though the process is restarted in between.
+func TestThirdAttemptAfterRestart(t *testing.T) {
+	t.Parallel()
+	const homes = 200
+	data := t.TempDir()
+	p := start(t, "serve", data)
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	r.answer = func(_ string, n int) int {
+		if n <= 2 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	}
+	acme.register(r, map[string]any{"initialSeconds": 2, "multiplier": 2, "maxSeconds": 8, "giveUpSeconds": 600})
+	trigger := acme.trigger()
+	r.wait("the first attempt of every home", func() bool { return r.total >= homes })
+	p.stop()
+	p = start(t, "serve", data)
+	acme.api = p.api
+	acme.delivered(trigger, homes)
+	r.check(homes)
+	var longest time.Duration
+	for home, list := range r.arrivals() {
+		if len(list) != 3 {
+			t.Fatalf("%s was tried %d times, want 3", home, len(list))
+		}
+		longest = max(longest, list[2].at.Sub(list[1].at))
+	}
+	// The ceiling of the second pause is 4 s; schedules are in whole seconds.
+	if longest > 6*time.Second {
+		t.Errorf("the longest second pause was %s", longest)
+	}
+}
+
+// After a graceful stop nothing is delivered again.
+func TestGracefulStopRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	const homes = 3000
+	data := t.TempDir()
+	p := start(t, "serve", data)
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	acme.register(r, nil)
+	trigger := acme.trigger()
+	r.wait("the middle of the walk", func() bool { return r.total >= homes/4 })
+	p.stop()
+	p = start(t, "serve", data)
+	acme.api = p.api
+	acme.delivered(trigger, homes)
+	if repeats := r.check(homes); repeats != 0 {
+		t.Errorf("%d deliveries were repeated after a graceful stop, want none", repeats)
+	}
+}

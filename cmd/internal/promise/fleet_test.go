@@ -1,0 +1,59 @@
+package promise
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// One api and two workers on a real nats-server: a worker killed half way costs
+// nothing, and a new one catches up by itself.
+func TestFleet(t *testing.T) {
+	t.Parallel()
+	const homes = 4000
+	server := nats(t)
+	api := start(t, "api", t.TempDir(), "--nats", server)
+	first := start(t, "worker", t.TempDir(), "--nats", server, "--slices", "4")
+	start(t, "worker", t.TempDir(), "--nats", server, "--slices", "4")
+	acme := furnish(t, api, homes)
+	r := newReceiver(t)
+	acme.register(r, nil)
+	r.holdAfter(homes / 2)
+	trigger := acme.trigger()
+	r.wait("half of the walk", func() bool { return r.total > r.holdFrom })
+	first.kill()
+	r.release()
+	late := start(t, "worker", t.TempDir(), "--nats", server)
+	acme.delivered(trigger, homes)
+	repeats := r.check(homes)
+	t.Logf("one of two workers killed: %d deliveries repeated", repeats)
+	if repeats > (4+8)*64 {
+		t.Errorf("%d deliveries were repeated, more than the killed worker's 4 slices and 8 slow ones", repeats)
+	}
+	// The newcomer alone walks the next trigger, on its own replica.
+	waitReady(t, late)
+	second := acme.trigger()
+	acme.delivered(second, homes)
+}
+
+// waitReady waits until a process says that it is ready.
+func waitReady(t *testing.T, p *process) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		response, err := http.Get(p.admin + "/readyz")
+		if err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("it is not ready: %v", err)
+		}
+	}
+}

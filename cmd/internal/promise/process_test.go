@@ -1,0 +1,143 @@
+package promise
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+)
+
+// patience bounds every wait: a promise that takes longer is broken.
+const patience = 60 * time.Second
+
+// binaries are built once, from this very tree.
+var binaries blackbox.Binaries
+
+func TestMain(m *testing.M) {
+	code, err := withBinaries(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withBinaries(run func() int) (code int, err error) {
+	dir, err := os.MkdirTemp("", "gridhook-promise-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	if binaries, err = blackbox.Build(dir); err != nil {
+		return 0, err
+	}
+	return run(), nil
+}
+
+// process is a Gridhook that runs.
+type process struct {
+	t       *testing.T
+	running *blackbox.Gridhook
+	data    string
+	// api and admin are where it listens.
+	api, admin string
+}
+
+// start starts `gridhook ROLE` on a data folder and free ports, and returns when
+// it is ready.
+func start(t *testing.T, role, data string, args ...string) *process {
+	t.Helper()
+	logs := &blackbox.Tail{}
+	running, err := blackbox.StartGridhook(blackbox.Run{
+		Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Log: logs, Patience: patience,
+	})
+	if err != nil {
+		t.Fatalf("%s is not ready: %v\n%s", role, err, logs.Last(4000))
+	}
+	p := &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("the end of what %s logged:\n%s", role, logs.Last(4000))
+		}
+	})
+	return p
+}
+
+// kill is kill -9.
+func (p *process) kill() { p.running.Kill() }
+
+// stop stops the process as an operator does, and wants it to end well.
+func (p *process) stop() {
+	p.t.Helper()
+	if err := p.running.Stop(patience); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// command runs a subcommand against the process, and wants it to succeed.
+func (p *process) command(args ...string) string {
+	p.t.Helper()
+	out, err := p.try(args...)
+	if err != nil {
+		p.t.Fatalf("gridhook %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (p *process) try(args ...string) (string, error) {
+	return command(p.t, []string{"GRIDHOOK_ADMIN_URL=" + p.admin, "GRIDHOOK_DATA=" + p.data}, args...)
+}
+
+// command runs a subcommand and returns stdout, or both outputs with an error.
+func command(t *testing.T, env []string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binaries.Gridhook, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String() + stderr.String(), err
+	}
+	return stdout.String(), nil
+}
+
+// decode is a subcommand's JSON.
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// nats starts a real nats-server, set up as an operator should, and returns its URL.
+func nats(t *testing.T) string {
+	t.Helper()
+	server := blackbox.NATS{Binary: binaries.NATS, Dir: t.TempDir(), Address: freeAddress(t), Patience: patience}
+	running, err := server.Start()
+	if err != nil {
+		t.Fatalf("nats-server: %v", err)
+	}
+	t.Cleanup(running.Kill)
+	return "nats://" + server.Address
+}
+
+// freeAddress is an address on the loopback that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	address, err := blackbox.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}

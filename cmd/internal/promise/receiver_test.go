@@ -1,0 +1,181 @@
+package promise
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// arrival is one request that a receiver got.
+type arrival struct {
+	id       string
+	at       time.Time
+	sum      [sha256.Size]byte // of the body
+	body     []byte            // where the receiver keeps bodies
+	verified bool
+	status   int
+}
+
+// receiver is a partner that keeps everything it gets, by home.
+type receiver struct {
+	t      *testing.T
+	url    string
+	verify *standardwebhooks.Webhook
+	// keep says that bodies are kept.
+	keep bool
+	// answer is the status for a home's n-th request (from 1).
+	answer func(home string, n int) int
+
+	mu      sync.Mutex
+	got     map[string][]arrival
+	total   int
+	changed chan struct{} // closed and replaced with every arrival
+	// hold is where requests wait from the given total on, until released.
+	holdFrom int
+	hold     chan struct{}
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{
+		t: t, got: map[string][]arrival{}, changed: make(chan struct{}),
+		answer: func(string, int) int { return http.StatusOK },
+	}
+	server := httptest.NewServer(r)
+	r.url = server.URL
+	t.Cleanup(func() {
+		r.release()
+		server.Close()
+	})
+	return r
+}
+
+// trust sets the secret that the signatures must be made with.
+func (r *receiver) trust(secret string) {
+	r.t.Helper()
+	var err error
+	if r.verify, err = standardwebhooks.NewWebhook(secret); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// ServeHTTP takes a delivery.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // cut off: whoever sent it was killed
+	}
+	var event struct {
+		Data struct {
+			HomeID string `json:"homeId"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal(body, &event) // what is no event counts as the home ""
+	a := arrival{id: req.Header.Get("webhook-id"), at: time.Now(), sum: sha256.Sum256(body)}
+	if r.keep {
+		a.body = body
+	}
+	a.verified = r.verify != nil && r.verify.Verify(body, req.Header) == nil
+	status, hold := r.record(event.Data.HomeID, a)
+	if hold != nil {
+		<-hold
+	}
+	w.WriteHeader(status)
+}
+
+func (r *receiver) record(home string, a arrival) (status int, hold chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a.status = r.answer(home, len(r.got[home])+1)
+	r.got[home] = append(r.got[home], a)
+	r.total++
+	close(r.changed)
+	r.changed = make(chan struct{})
+	if r.hold != nil && r.total >= r.holdFrom {
+		return a.status, r.hold
+	}
+	return a.status, nil
+}
+
+// holdAfter lets n more requests through and holds the others until release.
+func (r *receiver) holdAfter(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hold, r.holdFrom = make(chan struct{}), r.total+n
+}
+
+// release lets held requests go, their answers lost or not.
+func (r *receiver) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hold != nil {
+		close(r.hold)
+		r.hold = nil
+	}
+}
+
+// wait returns once the condition holds; it is asked again at every arrival.
+func (r *receiver) wait(what string, condition func() bool) {
+	r.t.Helper()
+	deadline := time.After(patience)
+	for {
+		r.mu.Lock()
+		ok, changed, total := condition(), r.changed, r.total
+		r.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			r.t.Fatalf("%s did not happen; %d requests came, of %d homes", what, total, len(r.got))
+		}
+	}
+}
+
+// arrivals is a copy of what came.
+func (r *receiver) arrivals() map[string][]arrival {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.got)
+}
+
+// check wants each home to have come, signed, under one webhook-id with one
+// body, and returns how many requests were repeats of an answered one.
+func (r *receiver) check(homes int) (repeats int) {
+	r.t.Helper()
+	got := r.arrivals()
+	if len(got) != homes {
+		r.t.Errorf("%d homes were delivered, want %d", len(got), homes)
+	}
+	ids := map[string]string{}
+	for home, list := range got {
+		answered := 0
+		for _, a := range list {
+			switch {
+			case !a.verified:
+				r.t.Fatalf("%s: a signature does not verify", home)
+			case a.id != list[0].id:
+				r.t.Fatalf("%s came under two identifiers, %s and %s", home, list[0].id, a.id)
+			case a.sum != list[0].sum:
+				r.t.Fatalf("%s came with two bodies", home)
+			}
+			if a.status < 300 {
+				answered++
+			}
+		}
+		if other, taken := ids[list[0].id]; taken {
+			r.t.Fatalf("%s and %s came under one identifier", home, other)
+		}
+		ids[list[0].id] = home
+		repeats += max(0, answered-1)
+	}
+	return repeats
+}

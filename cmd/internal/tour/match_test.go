@@ -1,0 +1,69 @@
+package tour
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// anything is what stands for what differs.
+const anything = "..."
+
+var spaces = regexp.MustCompile(`[ \t]+`)
+
+// lines are a text's lines without what tables do to their width.
+func lines(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
+		out = append(out, strings.TrimSpace(spaces.ReplaceAllString(line, " ")))
+	}
+	return out
+}
+
+// matches reports whether a text is as shown.
+func matches(shown, text string) bool { return matchLines(lines(shown), lines(text)) }
+
+func matchLines(shown, text []string) bool {
+	if len(shown) == 0 {
+		return len(text) == 0
+	}
+	if shown[0] == anything {
+		for skipped := range len(text) + 1 {
+			if matchLines(shown[1:], text[skipped:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(text) > 0 && matchLine(shown[0], text[0]) && matchLines(shown[1:], text[1:])
+}
+
+func matchLine(shown, line string) bool {
+	parts := strings.Split(shown, anything)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(line)
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		shown, text string
+		want        bool
+	}{
+		{"a  b", "a\tb\n", true},
+		{"a b", "ab", false},
+		{"id ...", "id trg_1", true},
+		{"id ...", "name trg_1", false},
+		{"...", "", true},
+		{"...\nlast", "1\n2\nlast\n", true},
+		{"...\nlast", "1\n2\nlast\nmore", false},
+		{"first\n...", "first", true},
+		{"a.c", "abc", false},
+		{"one", "one\ntwo", false},
+	} {
+		if got := matches(c.shown, c.text); got != c.want {
+			t.Errorf("%q against %q: %t", c.shown, c.text, got)
+		}
+	}
+}

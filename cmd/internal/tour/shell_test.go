@@ -1,0 +1,153 @@
+package tour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds one document's commands, compiling among them.
+const patience = 5 * time.Minute
+
+// address is what the documents use of the loopback: each such port is mapped to a
+// free one, so that tests can run beside each other.
+var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+// session is one reader's shell.
+type session struct {
+	dir     string
+	ports   map[string]string // in the document -> here
+	results string            // a folder with a file of output for each block
+}
+
+// newSession makes a fresh folder that looks like a clone of this repository. What
+// commands write at its top is gone with it.
+func newSession(t *testing.T) *session {
+	t.Helper()
+	root := repository(t)
+	s := &session{dir: t.TempDir(), results: t.TempDir(), ports: map[string]string{}}
+	for _, name := range []string{
+		"api", "cmd", "config", "deploy", "dispatcher", "docs", "events", "pricing", "storage", "go.mod", "go.sum",
+	} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// here is a text with the addresses that this session has in place of the
+// document's.
+func (s *session) here(t *testing.T, text string) string {
+	return address.ReplaceAllStringFunc(text, func(documented string) string {
+		if s.ports[documented] == "" {
+			s.ports[documented] = freeAddress(t)
+		}
+		return s.ports[documented]
+	})
+}
+
+// jobNotice is what a shell that is not a terminal says of a job that was killed.
+var jobNotice = regexp.MustCompile(`(?m)^bash: line \d+: +\d+ (?:Killed|Terminated) .*\n`)
+
+// documented is what was printed with the document's addresses.
+func (s *session) documented(text string) string {
+	text = jobNotice.ReplaceAllString(text, "")
+	for documented, here := range s.ports {
+		text = strings.ReplaceAll(text, here, documented)
+	}
+	return text
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// run runs the blocks in one shell, which ends at the first that does not do as
+// the document says, and kills what was left running.
+func (s *session) run(t *testing.T, blocks []block) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", s.here(t, s.script(blocks)))
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(),
+		"GRIDHOOK_HTTP="+s.here(t, "127.0.0.1:8080"), "GRIDHOOK_ADMIN="+s.here(t, "127.0.0.1:8081"),
+		"GRIDHOOK_ADMIN_URL=http://"+s.here(t, "127.0.0.1:8081"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = end
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err := cmd.Wait()
+	_ = end() // what was started in the background, if any is left
+	if ctx.Err() != nil {
+		return fmt.Errorf("the commands took longer than %s", patience)
+	}
+	return err
+}
+
+// script is the blocks one after another, each with its output in a file of its
+// own and its exit code in another. A block ends at the first command that fails,
+// and the shell with it.
+func (s *session) script(blocks []block) string {
+	var b strings.Builder
+	b.WriteString("set -uo pipefail\n")
+	for i, block := range blocks {
+		out := filepath.Join(s.results, strconv.Itoa(i))
+		switch {
+		case block.notRun != "":
+		case block.exit != 0: // it must not end the shell
+			fmt.Fprintf(&b, "(\nset -e\n%[2]s\n) > %[1]s.out 2>&1\necho $? > %[1]s.exit\n", out, block.code)
+		default:
+			fmt.Fprintf(&b, "trap 'echo $? > %[1]s.exit' EXIT\nset -e\n{\n%[2]s\n} > %[1]s.out 2>&1\nset +e\ntrap - EXIT\necho 0 > %[1]s.exit\n", out, block.code)
+		}
+	}
+	return b.String()
+}
+
+// result is what a block printed, and how it ended; ran is false when the shell
+// did not come to it.
+func (s *session) result(i int) (output string, exit int, ran bool, err error) {
+	path := filepath.Join(s.results, strconv.Itoa(i))
+	out, err := os.ReadFile(path + ".out")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", 0, false, nil
+	}
+	if err != nil {
+		return "", 0, true, err
+	}
+	code, err := os.ReadFile(path + ".exit")
+	if err != nil {
+		return "", 0, true, fmt.Errorf("the block did not end: %w", err)
+	}
+	exit, err = strconv.Atoi(strings.TrimSpace(string(code)))
+	return s.documented(string(out)), exit, true, err
+}

@@ -1,0 +1,213 @@
+package config_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+// load reads a configuration as a command line, an environment and a file say.
+func load(t *testing.T, role config.Role, args []string, environ []string, file string) (*config.Loaded, error) {
+	t.Helper()
+	if file != "" {
+		args = append(args, "--config", write(t, "gridhook.yaml", file))
+	}
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(flags, role)
+	if err := flags.Parse(args); err != nil {
+		t.Fatalf("parse %q: %v", args, err)
+	}
+	return config.Load(role, flags, environ)
+}
+
+func mustLoad(t *testing.T, role config.Role, args []string, environ []string, file string) config.Config {
+	t.Helper()
+	loaded, err := load(t, role, args, environ, file)
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return loaded.Config
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// mistakes are the lines of an error, without the file's folder.
+func mistakes(t *testing.T, err error) []string {
+	t.Helper()
+	var wrong *config.Error
+	if !errors.As(err, &wrong) {
+		t.Fatalf("the error is %v, no *config.Error", err)
+	}
+	lines := make([]string, len(wrong.Mistakes))
+	for i, m := range wrong.Mistakes {
+		m.Source = filepath.Base(m.Source)
+		lines[i] = m.String()
+	}
+	return lines
+}
+
+func TestStrongestPlaceCounts(t *testing.T) {
+	const file = "http: 127.0.0.1:3\nslices: 3\nallow-private-destinations: true\n"
+	tests := []struct {
+		name    string
+		args    []string
+		environ []string
+		file    string
+		want    string
+	}{
+		{"default", nil, nil, "", "127.0.0.1:8080"},
+		{"file over default", nil, nil, file, "127.0.0.1:3"},
+		{"environment over file", nil, []string{"GRIDHOOK_HTTP=127.0.0.1:2"}, file, "127.0.0.1:2"},
+		{"flag over environment", []string{"--http", "127.0.0.1:1"}, []string{"GRIDHOOK_HTTP=127.0.0.1:2"}, file, "127.0.0.1:1"},
+		{"an empty variable says nothing", nil, []string{"GRIDHOOK_HTTP="}, file, "127.0.0.1:3"},
+		{"another's variable says nothing", nil, []string{"OTHER_HTTP=x", "GRIDHOOK_SERVICE_HOST=10.0.0.1"}, "", "127.0.0.1:8080"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := mustLoad(t, config.Serve, test.args, test.environ, test.file).HTTP; got != test.want {
+				t.Errorf("http is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentNamesTheFile(t *testing.T) {
+	path := write(t, "env.yaml", "slices: 7\n")
+	c := mustLoad(t, config.Serve, nil, []string{"GRIDHOOK_CONFIG=" + path}, "")
+	if c.Worker.Slices != 7 {
+		t.Errorf("slices is %d, want 7 from the file that GRIDHOOK_CONFIG names", c.Worker.Slices)
+	}
+}
+
+func TestEveryKindOfValue(t *testing.T) {
+	c := mustLoad(t, config.Serve, []string{"--allow-private-destinations", "--log-level", "DEBUG", "--log-format=text"},
+		[]string{"GRIDHOOK_DRAIN_TIMEOUT=90s", "GRIDHOOK_MAX_STORE=20GiB"},
+		"slices: 3\nrate-limit: 12.5\nmax-body: 2097152\nreceipts-age: 48h\noperator-key: 0123456789abcdef\n")
+	want := config.Config{
+		Role: config.Serve, Data: "./gridhook-data", HTTP: "127.0.0.1:8080", Admin: "127.0.0.1:8081",
+		NATS: config.NATS{Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
+		LogLevel: slog.LevelDebug, LogFormat: config.LogText,
+		Worker: config.Delivery{Slices: 3, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
+		Curves: 1024,
+		Limits: config.Limits{
+			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxHeaders: 16 << 10,
+			HeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, RequestTimeout: 25 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+		},
+		ReceiptsAge: 48 * time.Hour, TriggersAge: 720 * time.Hour, MaxStore: 20 << 30,
+	}
+	if c != want {
+		t.Errorf("got  %+v\nwant %+v", c, want)
+	}
+}
+
+func TestSettingsOfOtherRolesArePassedOver(t *testing.T) {
+	file := "http: nonsense\nslices: 9\nnats: nats://10.0.0.5:4222\n"
+	c := mustLoad(t, config.Worker, nil, []string{"GRIDHOOK_RATE_LIMIT=nonsense"}, file)
+	if c.Worker.Slices != 9 || c.HTTP != "127.0.0.1:8080" || c.Limits.RateLimit != 100 {
+		t.Errorf("a worker got slices %d, http %s, rate-limit %g", c.Worker.Slices, c.HTTP, c.Limits.RateLimit)
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	_, err := load(t, config.Serve,
+		[]string{"--http", "8080", "--slices", "many", "--receipts-age", "1h"},
+		[]string{"GRIDHOOK_LOG_LEVEL=loud", "GRIDHOOK_OPERATOR_KEY=short"},
+		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolour: red\nadmin:\n  port: 1\n")
+	want := []string{
+		`colour (gridhook.yaml) is no setting`,
+		`max-bdy (gridhook.yaml) is no setting: did you mean max-body?`,
+		`http (flag --http) must be an address to listen on, such as 127.0.0.1:8080 or :8080, not "8080"`,
+		`admin (gridhook.yaml: admin) must be a single value`,
+		`operator-key (GRIDHOOK_OPERATOR_KEY) must have at least 16 characters, all of them printable ASCII without spaces, not "********"`,
+		`log-level (GRIDHOOK_LOG_LEVEL) must be debug, info, warn or error, not "loud"`,
+		`slices (flag --slices) must be a whole number, not "many"`,
+		`concurrency (gridhook.yaml: concurrency) must be from 1 to 65536, not "0"`,
+		`rate-limit (gridhook.yaml: rate-limit) must be a single value`,
+		`max-body (gridhook.yaml: max-body) must be a size such as 1MiB, 512KiB or a number of bytes, not "1MB"`,
+		`receipts-age (flag --receipts-age) must be from 25h (retries go on for 24h) to 87600h, not "1h"`,
+	}
+	if got := mistakes(t, err); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	there := write(t, "there.pem", "x")
+	nats := []string{"--nats", "nats://h:1"}
+	tests := []struct {
+		name string
+		role config.Role
+		args []string
+		file string
+		want string
+	}{
+		{"a worker needs NATS", config.Worker, nil, "", "nats (not set) is required by gridhook worker: give --nats or GRIDHOOK_NATS"},
+		{"no URL", config.API, []string{"--nats", "10.0.0.5:4222"}, "", `nats (flag --nats) must be a URL`},
+		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
+		{"a token in a wrong URL stays secret", config.API, []string{"--nats", "http://hunter2@h"}, "", `not "http://xxxxx@h"`},
+		{"a certificate without its key", config.API, append(nats, "--nats-cert", there), "", "nats-cert (flag --nats-cert) needs nats-key beside it"},
+		{"a key without its certificate", config.API, append(nats, "--nats-key", there), "", "nats-key (flag --nats-key) needs nats-cert beside it"},
+		{"a file that is not there", config.API, append(nats, "--nats-ca", missing), "", "nats-ca (flag --nats-ca) must be a file that can be read: no such file or directory"},
+		{"both on one address", config.Serve, []string{"--admin", "127.0.0.1:8080"}, "", "admin (flag --admin) must be another address than http's"},
+		{"a port that is none", config.Serve, []string{"--http", ":65536"}, "", "http (flag --http) must be an address"},
+		{"no folder", config.Serve, []string{"--data", ""}, "", "data (flag --data) must be a folder"},
+		{"triggers gone before their receipts", config.Serve, []string{"--triggers-age", "100h"}, "", "triggers-age (flag --triggers-age) must be at least receipts-age"},
+		{"a rate of nothing", config.Serve, []string{"--rate-limit", "0"}, "", "rate-limit (flag --rate-limit) must be above 0"},
+		{"a rate that is no number", config.Serve, []string{"--rate-limit", "NaN"}, "", "rate-limit (flag --rate-limit) must be a number"},
+		{"a store too small", config.Serve, []string{"--max-store", "1MiB"}, "", "max-store (flag --max-store) must be 0 or at least 64MiB"},
+		{"a body too large", config.Serve, []string{"--max-body", "1GiB"}, "", "max-body (flag --max-body) must be from 1KiB to 16MiB"},
+		{"an import too large", config.Serve, []string{"--max-import", "1TiB"}, "", "max-import (flag --max-import) must be from 1KiB to 256MiB"},
+		{"no depth", config.Serve, []string{"--max-depth", "0"}, "", "max-depth (flag --max-depth) must be from 1 to 1000"},
+		{"feedback at no rate", config.Serve, []string{"--feedback-rate", "-1"}, "", "feedback-rate (flag --feedback-rate) must be above 0"},
+		{"no estimates", config.Serve, []string{"--estimates", "-1"}, "", "estimates (flag --estimates) must be from 0 to 1024"},
+		{"headers too large", config.API, append(nats, "--max-headers", "2MiB"), "", "max-headers (flag --max-headers) must be from 1KiB to 1MiB"},
+		{"no time for headers", config.Serve, []string{"--header-timeout", "1ms"}, "", "header-timeout (flag --header-timeout) must be from 100ms to 1h"},
+		{"less for all than for the headers", config.Serve, []string{"--read-timeout", "4s"}, "", "read-timeout (flag --read-timeout) must be at least header-timeout"},
+		{"no time to answer", config.Serve, []string{"--request-timeout", "30s"}, "", "write-timeout (default) must be longer than request-timeout"},
+		{"an origin with a path", config.Serve, []string{"--cors-origins", "https://a.example,https://b.example/"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"every origin", config.Serve, []string{"--cors-origins", "*"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"no time to drain", config.Worker, append(nats, "--drain-timeout", "0s"), "", "drain-timeout (flag --drain-timeout) must be from 1s to 1h"},
+		{"a truth that is none", config.Serve, []string{"--allow-private-destinations=perhaps"}, "", "allow-private-destinations (flag --allow-private-destinations) must be true or false"},
+		{"a file that is no YAML", config.Serve, nil, "a: [", "config (flag --config) must name a YAML file"},
+		{"a key twice", config.Serve, nil, "slices: 1\nslices: 2\n", "config (flag --config) must name a YAML file"},
+		{"no config file", config.Serve, []string{"--config", missing}, "", "no such file or directory"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := load(t, test.role, test.args, nil, test.file)
+			if got := mistakes(t, err); len(got) != 1 || !strings.Contains(got[0], test.want) {
+				t.Errorf("got %q, want one with %q", got, test.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestOneMistakeIsOneLine(t *testing.T) {
+	_, err := load(t, config.Serve, []string{"--slices", "x"}, nil, "")
+	if got := err.Error(); strings.Contains(got, "\n") || strings.Contains(got, "wrong:") {
+		t.Errorf("one mistake is told as %q", got)
+	}
+	_, err = load(t, config.Serve, []string{"--slices", "x", "--curves", "x"}, nil, "")
+	if got := err.Error(); !strings.HasPrefix(got, "2 settings are wrong:\n  slices ") {
+		t.Errorf("two mistakes are told as %q", got)
+	}
+}

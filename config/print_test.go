@@ -1,0 +1,75 @@
+package config_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+func yaml(t *testing.T, l *config.Loaded) string {
+	t.Helper()
+	var b strings.Builder
+	if err := l.WriteYAML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPrintSaysWhereFromAndMasksSecrets(t *testing.T) {
+	loaded, err := load(t, config.API,
+		[]string{"--nats", "nats://u:hunter2@a:1,nats://hunter2@b:1", "--rate-burst", "9"},
+		[]string{"GRIDHOOK_OPERATOR_KEY=hunter2hunter2hunter2"}, "http: ':1'\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := yaml(t, loaded)
+	for _, want := range []string{
+		"# The settings of gridhook api.\n",
+		"data: ./gridhook-data # default\n",
+		"gridhook.yaml: http\n",
+		"operator-key: '********' # GRIDHOOK_OPERATOR_KEY, secret\n",
+		"nats: nats://u:xxxxx@a:1,nats://xxxxx@b:1 # flag --nats, secret\n",
+		"rate-burst: 9 # flag --rate-burst\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+	for _, no := range []string{"hunter2", "slices", "max-store"} {
+		if strings.Contains(got, no) {
+			t.Errorf("it has %q:\n%s", no, got)
+		}
+	}
+}
+
+// What is printed, read again, is the same configuration: where nothing is
+// secret, it is a file for --config.
+func TestPrintIsAConfigFile(t *testing.T) {
+	args := []string{"--data", "a #folder: x", "--rate-limit", "0.5", "--max-store", "3GiB", "--max-body", "4096", "--allow-private-destinations", "--log-level", "warn"}
+	loaded, err := load(t, config.Serve, args, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := mustLoad(t, config.Serve, nil, nil, yaml(t, loaded)); again != loaded.Config {
+		t.Errorf("read again it is %+v, not %+v", again, loaded.Config)
+	}
+}
+
+func TestReferenceIsUpToDate(t *testing.T) {
+	file, err := os.ReadFile("../docs/configuration.md")
+	if os.IsNotExist(err) {
+		t.Skip("docs/configuration.md is not here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := config.WriteReference(&b); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(file) {
+		t.Error(`docs/configuration.md is not what the table of settings says: run "go generate ./config"`)
+	}
+}

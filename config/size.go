@@ -1,0 +1,50 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes.
+type Size int64
+
+// units are the units of a Size, the largest first. Decimal units (kB, MB) are
+// not taken: whoever writes them may mean either.
+var units = []struct {
+	name  string
+	bytes int64
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+
+var errSize = errors.New("must be a size such as 1MiB, 512KiB or a number of bytes")
+
+// UnmarshalText reads a number of bytes, with or without a binary unit.
+func (s *Size) UnmarshalText(text []byte) error {
+	number, factor := string(text), int64(1)
+	for _, u := range units {
+		if n, ok := strings.CutSuffix(number, u.name); ok {
+			number, factor = strings.TrimSpace(n), u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/factor {
+		return errSize
+	}
+	*s = Size(n * factor)
+	return nil
+}
+
+// String writes the size in the largest unit that keeps it whole.
+func (s Size) String() string {
+	for _, u := range units {
+		if n := int64(s); n != 0 && n%u.bytes == 0 && u.bytes > 1 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+// MarshalText writes it as String does.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,160 @@
+{{- define "gridhook.name" -}}
+{{- .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "gridhook.fullname" -}}
+{{- if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The labels that select the pods of one component. */}}
+{{- define "gridhook.selector" -}}
+app.kubernetes.io/name: {{ include "gridhook.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- if .component }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+{{- end -}}
+
+{{- define "gridhook.labels" -}}
+{{ include "gridhook.selector" . }}
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{- define "gridhook.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.name | default (include "gridhook.fullname" .) -}}
+{{- else -}}
+{{- .Values.serviceAccount.name | default "default" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "gridhook.operatorSecret" -}}
+{{- .Values.operatorKey.existingSecret | default (printf "%s-operator" (include "gridhook.fullname" .)) -}}
+{{- end -}}
+
+{{/* The pod of a component: one container that runs its role. */}}
+{{- define "gridhook.pod" -}}
+{{- $root := .root -}}
+{{- $values := .values -}}
+metadata:
+  labels:
+    {{- include "gridhook.labels" . | nindent 4 }}
+  {{- with $root.Values.podAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "gridhook.serviceAccount" $root }}
+  automountServiceAccountToken: false
+  {{- with $root.Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    fsGroup: 65532
+    seccompProfile: {type: RuntimeDefault}
+  # Longer than the drain: what is in flight is finished.
+  terminationGracePeriodSeconds: 60
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "gridhook.selector" . | nindent 10 }}
+  containers:
+    - name: {{ .component }}
+      image: "{{ $root.Values.image.repository }}:{{ $root.Values.image.tag | default $root.Chart.AppVersion }}"
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: [{{ .component }}]
+      env:
+        - {name: GRIDHOOK_NATS, value: {{ $root.Values.nats.url | quote }}}
+        - {name: GRIDHOOK_NATS_REPLICAS, value: {{ $root.Values.nats.replicas | quote }}}
+        {{- if $root.Values.nats.credentialsSecret }}
+        - {name: GRIDHOOK_NATS_CREDS, value: /etc/gridhook/nats/{{ $root.Values.nats.credentialsKey }}}
+        {{- end }}
+        {{- if $root.Values.nats.tlsSecret }}
+        - {name: GRIDHOOK_NATS_CA, value: /etc/gridhook/tls/ca.crt}
+        {{- if $root.Values.nats.clientCertificate }}
+        - {name: GRIDHOOK_NATS_CERT, value: /etc/gridhook/tls/tls.crt}
+        - {name: GRIDHOOK_NATS_KEY, value: /etc/gridhook/tls/tls.key}
+        {{- end }}
+        {{- end }}
+        {{- if eq .component "api" }}
+        - name: GRIDHOOK_OPERATOR_KEY
+          valueFrom:
+            secretKeyRef: {name: {{ include "gridhook.operatorSecret" $root }}, key: operator-key}
+        {{- else }}
+        - {name: GRIDHOOK_SLICES, value: {{ $values.slices | quote }}}
+        - {name: GRIDHOOK_DRAIN_TIMEOUT, value: {{ $values.drainTimeout | quote }}}
+        {{- end }}
+        - name: GOMEMLIMIT
+          valueFrom:
+            resourceFieldRef: {resource: limits.memory}
+        {{- range $name, $value := $root.Values.env }}
+        - {name: {{ $name }}, value: {{ $value | quote }}}
+        {{- end }}
+      ports:
+        {{- if eq .component "api" }}
+        - {name: http, containerPort: 8080}
+        {{- end }}
+        - {name: admin, containerPort: 8081}
+      # A process listens once it has recovered and caught up.
+      startupProbe:
+        httpGet: {path: /readyz, port: admin}
+        periodSeconds: 2
+        failureThreshold: 180
+      readinessProbe:
+        httpGet: {path: /readyz, port: admin}
+        periodSeconds: 5
+      livenessProbe:
+        httpGet: {path: /livez, port: admin}
+        periodSeconds: 10
+        failureThreshold: 3
+      resources:
+        {{- toYaml $values.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: {drop: [ALL]}
+      volumeMounts:
+        - {name: data, mountPath: /var/lib/gridhook}
+        {{- if $root.Values.nats.credentialsSecret }}
+        - {name: nats, mountPath: /etc/gridhook/nats, readOnly: true}
+        {{- end }}
+        {{- if $root.Values.nats.tlsSecret }}
+        - {name: tls, mountPath: /etc/gridhook/tls, readOnly: true}
+        {{- end }}
+  volumes:
+    - name: data
+      emptyDir: {sizeLimit: {{ $values.dataSize }}}
+    {{- if $root.Values.nats.credentialsSecret }}
+    - name: nats
+      secret: {secretName: {{ $root.Values.nats.credentialsSecret }}}
+    {{- end }}
+    {{- if $root.Values.nats.tlsSecret }}
+    - name: tls
+      secret: {secretName: {{ $root.Values.nats.tlsSecret }}}
+    {{- end }}
+  {{- with $values.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}

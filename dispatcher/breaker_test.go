@@ -1,0 +1,128 @@
+package dispatcher
+
+import (
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// seconds5 stays open for five seconds a time.
+func seconds5(n int) time.Duration { return time.Duration(n) * 5 * time.Second }
+
+func failTimes(b *breaker, n, weight int, now time.Time) {
+	for range n {
+		b.failed(b.ask(now), weight, now, seconds5)
+	}
+}
+
+func TestBreakerOpensOnFailuresInARow(t *testing.T) {
+	cases := []struct {
+		name   string
+		n      int
+		weight int
+		open   bool
+	}{
+		{"few without an answer", 10, weightNoAnswer, false},
+		{"enough without an answer", 11, weightNoAnswer, true},
+		{"few refusals", 511, weightRefused, false},
+		{"enough refusals", 512, weightRefused, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := &breaker{}
+			failTimes(b, c.n, c.weight, noon)
+			if b.open() != c.open {
+				t.Errorf("open is %v, want %v", b.open(), c.open)
+			}
+		})
+	}
+	b := &breaker{}
+	failTimes(b, 10, weightNoAnswer, noon)
+	b.succeeded()
+	failTimes(b, 10, weightNoAnswer, noon)
+	if b.open() {
+		t.Error("a success in between counts from the beginning")
+	}
+}
+
+func TestBreakerLetsOneProbeThrough(t *testing.T) {
+	b := &breaker{}
+	failTimes(b, 11, weightNoAnswer, noon)
+	if p := b.ask(noon.Add(4 * time.Second)); p.allowed || !p.until.Equal(noon.Add(5*time.Second)) {
+		t.Fatalf("before its time it answers %+v", p)
+	}
+	later := noon.Add(5 * time.Second)
+	probe := b.ask(later)
+	if !probe.allowed || !probe.probe {
+		t.Fatalf("the first at its time is the probe, not %+v", probe)
+	}
+	waiting := b.ask(later)
+	if waiting.allowed || waiting.probed == nil {
+		t.Fatalf("the second waits for the probe, not %+v", waiting)
+	}
+	b.failed(pass{allowed: true}, weightNoAnswer, later, seconds5) // one that was under way since before
+	select {
+	case <-waiting.probed:
+		t.Fatal("an older failure was taken for the probe's")
+	default:
+	}
+	b.failed(probe, weightNoAnswer, later, seconds5)
+	<-waiting.probed
+	if until := b.openUntil(later); !until.Equal(later.Add(10 * time.Second)) {
+		t.Errorf("after a failed probe it is open until %s, want longer", until)
+	}
+	later = later.Add(10 * time.Second)
+	probe = b.ask(later)
+	b.dropped(&probe)
+	if again := b.ask(later); !again.probe {
+		t.Error("a probe that was not made leaves its place to the next")
+	}
+	b.succeeded()
+	if p := b.ask(later); !p.allowed || p.probe || b.open() {
+		t.Errorf("after a success it is closed, not %+v", p)
+	}
+}
+
+func TestBreakerStaysOpenForNoLongerThanAMinute(t *testing.T) {
+	b := &breaker{}
+	now := noon
+	failTimes(b, 11, weightNoAnswer, now)
+	for range 50 {
+		now = b.openUntil(now)
+		b.failed(b.ask(now), weightNoAnswer, now, func(n int) time.Duration { return time.Duration(n) * time.Hour })
+		if wait := b.openUntil(now).Sub(now); wait > longestBreak {
+			t.Fatalf("it waits %s", wait)
+		}
+	}
+}
+
+func TestBreakerHoldsAsAsked(t *testing.T) {
+	b := &breaker{}
+	b.hold(noon.Add(30 * time.Minute))
+	if p := b.ask(noon); p.allowed || !p.until.Equal(noon.Add(30*time.Minute)) {
+		t.Errorf("it answers %+v", p)
+	}
+	b.hold(noon.Add(time.Minute))
+	if until := b.openUntil(noon); !until.Equal(noon.Add(30 * time.Minute)) {
+		t.Errorf("an earlier time shortens it to %s", until)
+	}
+}
+
+func TestBreakerIsDownWhileItIsTried(t *testing.T) {
+	b := &breaker{}
+	if b.down(noon) {
+		t.Error("down before anything failed")
+	}
+	failTimes(b, 11, weightNoAnswer, noon)
+	probeAt := noon.Add(5 * time.Second)
+	for after, want := range map[time.Duration]bool{0: true, forgottenAfter - 1: true, forgottenAfter: false} {
+		if got := b.down(probeAt.Add(after)); got != want {
+			t.Errorf("%s after the probe was due: %v", after, got)
+		}
+	}
+	b.succeeded()
+	if b.down(noon) {
+		t.Error("down after a success")
+	}
+}

@@ -1,0 +1,129 @@
+package dispatcher
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A signal's time ends by its window or by the endpoint's patience, and nothing
+// is sent after it.
+func TestRetriesEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hours  int
+		giveUp float64 // seconds
+		dead   bool    // refuses connections instead of answering 500
+		want   events.Outcome
+		ends   time.Duration
+	}{
+		"with the window":                {1, 86400, false, events.OutcomeExpired, time.Hour},
+		"with the window, of a dead one": {1, 86400, true, events.OutcomeExpired, time.Hour},
+		"with the policy":                {24, 600, false, events.OutcomeFailed, 10 * time.Minute},
+		"with the policy, of a dead one": {24, 600, true, events.OutcomeFailed, 10 * time.Minute},
+		"with the day":                   {48, 86400, false, events.OutcomeFailed, 24 * time.Hour},
+		"at once":                        {24, 0, false, events.OutcomeFailed, 0},
+		"at once, of a dead one":         {24, 0, true, events.OutcomeFailed, 0},
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			n := 5
+			if tt.ends < time.Hour {
+				n += events.SliceHomes
+			}
+			w.homes(n)
+			w.endpoint("ep", patience(tt.giveUp))
+			w.partner.answers(func(*http.Request, arrival) int { return 500 })
+			w.partner.refuses("ep", tt.dead)
+			w.worker()
+			tr := w.trigger(tt.hours)
+			deadline := time.Now().Add(tt.ends)
+			for _, d := range w.wants(tr, outcomes{tt.want: n}) {
+				if d.Reason == "" || !d.NextAt.IsZero() {
+					t.Errorf("%s: it ended as %+v", name, d)
+					break
+				}
+			}
+			for _, a := range w.partner.got() {
+				if late := a.at.Sub(deadline); late > 0 && tt.giveUp > 0 {
+					t.Errorf("%s: %s was tried %s after its time", name, a.home, late)
+					break
+				}
+			}
+			if tt.giveUp == 0 && !tt.dead && len(w.partner.got()) != n {
+				t.Errorf("%s: %d were tried of %d, each of which has one attempt", name, len(w.partner.got()), n)
+			}
+			if since := time.Since(deadline); since > 2*time.Minute {
+				t.Errorf("%s: it ended %s after its time", name, since)
+			}
+		})
+	}
+}
+
+// A worker that comes late makes no first attempt at a signal whose window is
+// over.
+func TestAWorkerThatComesLate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		tr := w.trigger(1)
+		<-time.After(2 * time.Hour)
+		w.worker()
+		w.wants(tr, outcomes{events.OutcomeExpired: 3})
+		if got := w.partner.got(); len(got) != 0 {
+			t.Errorf("%d were sent", len(got))
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	for header, want := range map[string]time.Duration{"90": 90 * time.Second, "999999": maxRetryAfter} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.homes(1)
+			w.endpoint("ep")
+			first := true
+			w.partner.answers(func(r *http.Request, _ arrival) int {
+				if !first {
+					return http.StatusOK
+				}
+				first = false
+				return http.StatusTooManyRequests
+			})
+			w.partner.server.Handler = withHeader(w.partner, "Retry-After", header)
+			w.worker()
+			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
+			at := w.partner.attempts("ep", homeID(0))
+			if len(at) != 2 || at[1].Sub(at[0]) < want || at[1].Sub(at[0]) > want+longestBreak {
+				t.Errorf("asked for %s it came at %v, want %s later", header, at, want)
+			}
+		})
+	}
+}
+
+// withHeader adds a header to every answer.
+func withHeader(h http.Handler, name, value string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(name, value)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// An attempt whose turn comes after its time is not made.
+func TestATurnThatComesTooLate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(10)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.001 }) // one in a thousand seconds
+		w.worker()
+		tr := w.trigger(1)
+		_, list := w.settled(tr)
+		for _, a := range w.partner.got() {
+			if late := a.at.Sub(tr.End.Time); late >= 0 {
+				t.Errorf("%s came %s after its window", a.home, late)
+			}
+		}
+		if len(list) != 10 || repeated(list) != "" {
+			t.Errorf("%d have an outcome", len(list))
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// result is what came of one job.
+type result struct {
+	delivery events.Delivery
+	// dueAt is when a RETRYING delivery is due, zero otherwise; nextAttempt is
+	// the number of the attempt then.
+	dueAt       time.Time
+	nextAttempt int
+}
+
+// bodies keeps the buffers that bodies are made in.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+
+// lane is what one endpoint is sent of a slice. The endpoints of an organization
+// do not wait for one another.
+type lane struct {
+	endpoint *endpoint
+	places   []int        // in the slice's jobs
+	taken    atomic.Int64 // of the places
+	left     atomic.Int64 // jobs that are not done
+	answered atomic.Int64 // when the last job was done, in ns since 1970
+}
+
+func splitLanes(jobs []job) []*lane {
+	var list []*lane
+	byEndpoint := map[*endpoint]*lane{}
+	for i := range jobs {
+		l := byEndpoint[jobs[i].endpoint]
+		if l == nil {
+			l = &lane{endpoint: jobs[i].endpoint}
+			l.answered.Store(time.Now().UnixNano())
+			byEndpoint[l.endpoint] = l
+			list = append(list, l)
+		}
+		l.places = append(l.places, i)
+		l.left.Add(1)
+	}
+	return list
+}
+
+// deliver makes one attempt for every job and returns what came of them and the
+// retries to be scheduled. It frees its slot when that takes long.
+func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, free func()) ([]events.Delivery, []events.Retry) {
+	results := make([]result, len(jobs))
+	lanes := splitLanes(jobs)
+	done := w.relief.watch(lanes, free)
+	var wg sync.WaitGroup
+	for _, l := range lanes {
+		until := l.endpoint.unavailable(w.Now(), w.Jitter())
+		for range min(len(l.places), max(1, w.opt.Concurrency/w.opt.Slices/len(lanes))) {
+			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
+		}
+	}
+	wg.Wait()
+	done()
+	deliveries := make([]events.Delivery, len(jobs))
+	for i := range results {
+		deliveries[i] = results[i].delivery
+	}
+	w.metrics.count(deliveries)
+	return deliveries, groupRetries(t, jobs, results)
+}
+
+// deliverLane takes jobs of a lane, one after another, until there are none. Where
+// the endpoint is unavailable until a time, they are put off.
+func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results []result, until time.Time) {
+	body := bodies.Get().(*[]byte)
+	defer bodies.Put(body)
+	for {
+		n := int(l.taken.Add(1)) - 1
+		if n >= len(l.places) {
+			return
+		}
+		i := l.places[n]
+		if until.IsZero() {
+			results[i] = w.tryGuarded(ctx, &jobs[i], body)
+		} else {
+			results[i] = w.putOff(&jobs[i], until)
+		}
+		l.left.Add(-1)
+		l.answered.Store(time.Now().UnixNano())
+	}
+}
+
+// tryGuarded turns a panic into a failed attempt: one home must not take the
+// worker down.
+func (w *Worker) tryGuarded(ctx context.Context, j *job, body *[]byte) (r result) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.Log.Error("a delivery panicked", "org", j.trigger.OrganizationID, "home", j.signal.HomeID, "panic", p, "stack", string(debug.Stack()))
+			r = w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")})
+		}
+	}()
+	return w.try(ctx, j, body)
+}
+
+// deadline is when a job is given up. The first attempt is made however little
+// patience the endpoint has, for that is about retries: only the end of the
+// signal's own window, or of a day, comes before it.
+func (j *job) deadline() time.Time {
+	policy := j.endpoint.RetryPolicy
+	if j.attempt == 1 {
+		policy.GiveUpSeconds = events.LongestRetry.Seconds()
+	}
+	return j.trigger.Deadline(policy)
+}
+
+// try makes one attempt, unless its deadline has passed or the worker must stop.
+func (w *Worker) try(ctx context.Context, j *job, body *[]byte) result {
+	if now := w.Now(); !now.Before(j.deadline()) {
+		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
+	}
+	if j.endpoint.limiter != nil && j.endpoint.limiter.Wait(ctx) != nil {
+		return handBack(j, w.Now())
+	}
+	if !j.endpoint.bulkhead.enter(ctx) {
+		return handBack(j, w.Now())
+	}
+	defer j.endpoint.bulkhead.leave()
+	p := w.askLeave(ctx, j.endpoint)
+	defer j.endpoint.breaker.dropped(&p) // unless it was reported
+	switch now := w.Now(); {
+	case ctx.Err() != nil:
+		return handBack(j, now)
+	case !p.allowed:
+		return w.putOff(j, p.until)
+	case !now.Before(j.deadline()): // it has waited for long
+		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
+	}
+	*body = j.appendBody((*body)[:0])
+	w.metrics.inFlight.Inc()
+	a := w.sender.send(ctx, j.endpoint, j.id, *body, w.Now)
+	w.metrics.inFlight.Dec()
+	w.metrics.attempted(a)
+	w.reportTo(j.endpoint, &p, a)
+	return w.conclude(ctx, j, a)
+}
+
+// askLeave asks the endpoint's breaker for leave, and waits for the end of a probe
+// that is under way.
+func (w *Worker) askLeave(ctx context.Context, e *endpoint) pass {
+	for {
+		p := e.breaker.ask(w.Now())
+		if p.probed == nil {
+			return p
+		}
+		select {
+		case <-p.probed:
+		case <-ctx.Done():
+			return p
+		}
+	}
+}
+
+// reportTo tells the endpoint's breaker what came of an attempt.
+func (w *Worker) reportTo(e *endpoint, p *pass, a attempt) {
+	defer func() { p.probe = false }()
+	now := w.Now()
+	switch {
+	case judge(a) == delivered:
+		e.breaker.succeeded()
+	case a.retryAfter > 0:
+		e.breaker.hold(now.Add(min(a.retryAfter, maxRetryAfter)))
+	default:
+		weight := weightRefused
+		if a.err != nil {
+			weight = weightNoAnswer
+		}
+		e.breaker.failed(*p, weight, now, func(n int) time.Duration {
+			return time.Duration((0.5 + w.Jitter()/2) * float64(ceiling(e.RetryPolicy, n)))
+		})
+	}
+}
+
+// putOff leaves a job undone until its endpoint may be back, as long as the
+// endpoint has patience.
+func (w *Worker) putOff(j *job, until time.Time) result {
+	now, deadline := w.Now(), j.trigger.Deadline(j.endpoint.RetryPolicy)
+	if !now.Before(deadline) {
+		return w.givenUp(j, now, deadline, attempt{at: now}, j.attempt-1)
+	}
+	until = until.Add(time.Duration(w.Jitter() * float64(crowdedFor)))
+	if deadline.Before(until) {
+		until = deadline // to be given up then
+	}
+	d := j.delivery(attempt{at: now}, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
+	d.NextAt = storage.Time{Time: until.UTC()}
+	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
+}
+
+// conclude turns an attempt into an outcome.
+func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
+	d := j.delivery(a, j.attempt)
+	switch judge(a) {
+	case delivered:
+		d.Outcome, d.Answer = events.OutcomeDelivered, ""
+		return result{delivery: d}
+	case gone:
+		w.disable(ctx, j.endpoint)
+		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
+		return result{delivery: d}
+	default:
+		return w.again(j, a)
+	}
+}
+
+// again schedules the next attempt, or gives up when there is no time for one.
+func (w *Worker) again(j *job, a attempt) result {
+	policy, now := j.endpoint.RetryPolicy, w.Now()
+	deadline := j.trigger.Deadline(policy)
+	due, ok := next(policy, j.attempt, now, deadline, a.retryAfter, w.Jitter())
+	if !ok {
+		return w.givenUp(j, now, deadline, a, j.attempt)
+	}
+	d := j.delivery(a, j.attempt)
+	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
+	return result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+}
+
+// givenUp is the outcome when no attempt can come before the deadline: EXPIRED
+// when the signal's own window ends it, FAILED when the policy does.
+func (w *Worker) givenUp(j *job, now, deadline time.Time, a attempt, attempts int) result {
+	d := j.delivery(a, attempts)
+	d.Outcome = events.OutcomeFailed
+	if deadline.Equal(j.trigger.End.Time) {
+		d.Outcome = events.OutcomeExpired
+	}
+	if d.Reason == "" {
+		d.Reason = "its time was over before another attempt"
+	}
+	d.At = storage.Time{Time: now.UTC()}
+	return result{delivery: d}
+}
+
+// handBack leaves a job undone for whoever is there next, at once.
+func handBack(j *job, now time.Time) result {
+	d := j.delivery(attempt{at: now}, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeRetrying, "handed back because the worker was stopping"
+	d.NextAt = storage.Time{Time: now}
+	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
+}
+
+// delivery describes an attempt, without an outcome yet.
+func (j *job) delivery(a attempt, attempts int) events.Delivery {
+	d := events.Delivery{
+		MessageID: j.id, HomeID: j.signal.HomeID, EndpointID: j.endpoint.ID, Attempt: attempts,
+		At: storage.Time{Time: a.at.UTC()}, Status: a.status, Answer: a.answer,
+		Milliseconds: float64(a.took.Microseconds()) / 1000,
+	}
+	switch {
+	case a.err != nil:
+		d.Reason = a.err.Error()
+	case a.status != 0 && (a.status < 200 || a.status > 299):
+		d.Reason = "the endpoint answered " + statusLine(a.status)
+	}
+	return d
+}
+
+// disable turns an endpoint off that wants nothing more.
+func (w *Worker) disable(ctx context.Context, e *endpoint) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	_, err := storage.Update(ctx, w.Store, e.Ref(), func(stored *storage.WebhookEndpoint) error {
+		if !stored.Enabled {
+			return errAlready
+		}
+		stored.Enabled = false
+		return nil
+	})
+	switch {
+	case err == nil:
+		w.metrics.endpointsDisabled.Inc()
+		w.Log.Warn("an endpoint answered 410 Gone and is disabled", "org", e.OrganizationID, "endpoint", e.ID)
+	case !errors.Is(err, errAlready):
+		w.Log.Error("an endpoint that answered 410 Gone could not be disabled; the next answer tries again",
+			"org", e.OrganizationID, "endpoint", e.ID, "error", err)
+	}
+}
+
+var errAlready = errors.New("already so")

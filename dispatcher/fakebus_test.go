@@ -1,0 +1,437 @@
+package dispatcher
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// fakeBus is the message system in memory. It keeps what workers put although
+// they die, hands it out again when they do, and does what package
+// events/jetstream does: what is put goes through JSON, queues hand out a message
+// until it is acknowledged, retries come in whole seconds.
+type fakeBus struct {
+	t testing.TB
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed, and replaced, at every change
+	log      []events.Trigger
+	triggers []*queued[events.Trigger]
+	slices   []*queued[events.Slice]
+	retries  []*queued[events.Retry]
+	receipts []events.Receipt
+	stored   map[string]bool // subjects of receipts
+
+	known       map[string]events.Known
+	everPut     map[string]int // how often a slice was put on the queue
+	retryPuts   []events.Retry
+	redelivered int // messages that were handed out again
+	down        bool
+}
+
+// message_ is a message of a queue.
+type queued[T any] struct {
+	value      T
+	key        string
+	readyAt    time.Time
+	deliveries int
+	holder     *busConn // who handles it, nil when it waits
+}
+
+// The pauses of the message system.
+const (
+	busAckWait  = 10 * time.Second
+	busNakDelay = time.Second
+)
+
+func newFakeBus(t testing.TB) *fakeBus {
+	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}}
+}
+
+// wakeLocked tells everybody that something has changed.
+func (b *fakeBus) wakeLocked() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// await waits until a condition on the bus holds.
+func (b *fakeBus) await(holds func() bool) {
+	for {
+		b.mu.Lock()
+		done, changed := holds(), b.changed
+		b.mu.Unlock()
+		if done {
+			return
+		}
+		<-changed
+	}
+}
+
+// idleLocked reports whether no queue has anything left.
+func (b *fakeBus) idleLocked() bool { return len(b.triggers)+len(b.slices)+len(b.retries) == 0 }
+
+// copied is a value as it comes off the wire.
+func copied[T any](b *fakeBus, v T) (out T) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		b.t.Errorf("%T does not go over the wire: %v", v, err)
+	}
+	return out
+}
+
+// accept accepts a trigger, as the API does.
+func (b *fakeBus) accept(t events.Trigger) events.Trigger {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t = copied(b, t)
+	t.Sequence = uint64(len(b.log)) + 1
+	b.log = append(b.log, t)
+	b.triggers = append(b.triggers, &queued[events.Trigger]{value: t, key: t.ID})
+	b.wakeLocked()
+	return t
+}
+
+func sliceName(trigger string, number int) string { return fmt.Sprintf("%s.%d", trigger, number) }
+
+func (b *fakeBus) queuedLocked(key string) bool {
+	return slices.ContainsFunc(b.slices, func(m *queued[events.Slice]) bool { return m.key == key })
+}
+
+// lose drops the slices that wait, as a power cut may.
+func (b *fakeBus) lose() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.slices = nil
+	b.wakeLocked()
+}
+
+// busConn is one worker's connection to the bus. Once it is dead it does nothing.
+type busConn struct {
+	bus *fakeBus
+	// point is asked before and after everything that the worker does on the
+	// bus; when it returns true the worker dies at that point.
+	point func(at string) bool
+
+	mu   sync.Mutex
+	dead bool
+	die  context.CancelFunc
+}
+
+var _ Bus = (*busConn)(nil)
+
+var errDead = errors.New("this process is dead")
+
+// kill ends a worker as kill -9 does: what it holds is handed out again after a
+// while, and what it still does is in vain.
+func (c *busConn) kill() {
+	c.mu.Lock()
+	was := c.dead
+	c.dead = true
+	c.mu.Unlock()
+	if was {
+		return
+	}
+	c.die()
+	b := c.bus
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	release(c, b.triggers)
+	release(c, b.slices)
+	release(c, b.retries)
+	b.wakeLocked()
+}
+
+func release[T any](c *busConn, queue []*queued[T]) {
+	for _, m := range queue {
+		if m.holder == c {
+			m.holder, m.readyAt = nil, time.Now().Add(busAckWait)
+		}
+	}
+}
+
+func (c *busConn) isDead() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+// at passes a point, and reports whether the worker lives on.
+func (c *busConn) at(point string) bool {
+	if c.isDead() {
+		return false
+	}
+	if c.point != nil && c.point(point) {
+		c.kill()
+		return false
+	}
+	return true
+}
+
+// do does something on the bus, unless the worker dies before; after is returned
+// when it dies of it.
+func (c *busConn) do(ctx context.Context, name string, fn func(b *fakeBus)) error {
+	if !c.at("before " + name) {
+		return errDead
+	}
+	b := c.bus
+	b.mu.Lock()
+	if b.down || ctx.Err() != nil {
+		b.mu.Unlock()
+		return storage.ErrUnavailable
+	}
+	fn(b)
+	b.wakeLocked()
+	b.mu.Unlock()
+	if !c.at("after " + name) {
+		return errDead
+	}
+	return nil
+}
+
+func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
+	return c.do(ctx, "put slice", func(b *fakeBus) {
+		key := sliceName(s.Trigger.ID, s.Number)
+		if !b.queuedLocked(key) {
+			b.slices = append(b.slices, &queued[events.Slice]{value: copied(b, s), key: key})
+			b.everPut[key]++
+		}
+	})
+}
+
+func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error {
+	return c.do(ctx, "put retries", func(b *fakeBus) {
+		for _, r := range retries {
+			r = copied(b, r)
+			key := r.Trigger.ID + "." + r.Key()
+			due := r.DueAt.Truncate(time.Second)
+			if due.Before(r.DueAt.Time) {
+				due = due.Add(time.Second)
+			}
+			m := &queued[events.Retry]{value: r, key: key, readyAt: due}
+			waits := func(o *queued[events.Retry]) bool {
+				return o.key == key && o.deliveries == 0 && time.Now().Before(o.readyAt)
+			}
+			if i := slices.IndexFunc(b.retries, waits); i >= 0 {
+				b.retries[i] = m
+			} else {
+				b.retries = append(b.retries, m)
+			}
+			b.retryPuts = append(b.retryPuts, r)
+		}
+	})
+}
+
+func receiptName(org, trigger, key string) string { return org + "." + trigger + "." + key }
+
+func (c *busConn) PutReceipt(ctx context.Context, r events.Receipt) error {
+	return c.do(ctx, "put receipt", func(b *fakeBus) {
+		name := receiptName(r.OrganizationID, r.TriggerID, r.Key)
+		if b.stored[name] {
+			return // the stream knows the message
+		}
+		b.stored[name] = true
+		b.receipts = append(b.receipts, copied(b, r))
+	})
+}
+
+func (c *busConn) HasReceipt(ctx context.Context, org, triggerID, key string) (has bool, err error) {
+	err = c.do(ctx, "has receipt", func(b *fakeBus) { has = b.stored[receiptName(org, triggerID, key)] })
+	return has, err
+}
+
+func (c *busConn) Reached(ctx context.Context, t events.Trigger, number int) (reached bool, err error) {
+	err = c.do(ctx, "reached", func(b *fakeBus) {
+		parked := t.ID + "." + events.ParkedKey(number)
+		s := events.Slice{Number: number}
+		reached = b.queuedLocked(sliceName(t.ID, number)) || b.stored[receiptName(t.OrganizationID, t.ID, s.Key())] ||
+			slices.ContainsFunc(b.retries, func(m *queued[events.Retry]) bool { return m.key == parked })
+	})
+	return reached, err
+}
+
+func (c *busConn) Newest(ctx context.Context, org string) (newest events.Trigger, err error) {
+	err = c.do(ctx, "newest", func(b *fakeBus) {
+		for _, t := range b.log {
+			if t.OrganizationID == org {
+				newest = t
+			}
+		}
+	})
+	return newest, err
+}
+
+func knownName(org, endpointID string, slice int) string {
+	return fmt.Sprintf("%s.%s.%d", org, endpointID, slice)
+}
+
+func (c *busConn) Known(ctx context.Context, org, endpointID string, slice int) (known events.Known, err error) {
+	err = c.do(ctx, "known", func(b *fakeBus) {
+		stored := b.known[knownName(org, endpointID, slice)]
+		known = copied(b, stored)
+		known.Revision = stored.Revision
+		if known.Signals == nil {
+			known.Signals = map[string]string{}
+		}
+	})
+	return known, err
+}
+
+func (c *busConn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error {
+	conflict := false
+	err := c.do(ctx, "put known", func(b *fakeBus) {
+		name := knownName(org, endpointID, slice)
+		if conflict = b.known[name].Revision != known.Revision; conflict {
+			return
+		}
+		stored := copied(b, known)
+		stored.Revision = known.Revision + 1
+		b.known[name] = stored
+	})
+	if err == nil && conflict {
+		return storage.ErrConflict
+	}
+	return err
+}
+
+func (c *busConn) ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error {
+	return consume(ctx, taking, c, slots, "trigger", func(b *fakeBus) *[]*queued[events.Trigger] { return &b.triggers }, handle)
+}
+
+func (c *busConn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
+	return consume(ctx, taking, c, slots, "slice", func(b *fakeBus) *[]*queued[events.Slice] { return &b.slices }, handle)
+}
+
+func (c *busConn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
+	return consume(ctx, taking, c, slots, "retry", func(b *fakeBus) *[]*queued[events.Retry] { return &b.retries }, handle)
+}
+
+func consume[T any](ctx, taking context.Context, c *busConn, slots int, name string, queue func(*fakeBus) *[]*queued[T], handle func(context.Context, T, events.Taken) error) error {
+	var wg sync.WaitGroup
+	var slot func()
+	slot = func() {
+		var freed atomic.Bool // then another goroutine has the slot
+		for !freed.Load() {
+			m := take(taking, c, queue)
+			if m == nil {
+				return
+			}
+			free := sync.OnceFunc(func() { freed.Store(true); wg.Go(slot) })
+			err := handle(ctx, m.value, events.Taken{Redelivered: m.deliveries > 1, Free: free})
+			if c.at("before ack " + name) {
+				finish(c, queue, m, err)
+			}
+		}
+	}
+	for range slots {
+		wg.Go(slot)
+	}
+	wg.Wait()
+	return nil
+}
+
+// finish acknowledges a message, or hands it back.
+func finish[T any](c *busConn, queue func(*fakeBus) *[]*queued[T], m *queued[T], err error) {
+	b := c.bus
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case c.isDead():
+	case err == nil:
+		remove(b, queue, m)
+	default:
+		m.holder, m.readyAt = nil, time.Now().Add(busNakDelay)
+	}
+	b.wakeLocked()
+}
+
+func remove[T any](b *fakeBus, queue func(*fakeBus) *[]*queued[T], m *queued[T]) {
+	q := queue(b)
+	*q = slices.DeleteFunc(slices.Clone(*q), func(o *queued[T]) bool { return o == m })
+}
+
+// take waits for a message that is ready, nil when taking ends or the worker dies.
+func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*queued[T]) *queued[T] {
+	for {
+		b, now := c.bus, time.Now()
+		b.mu.Lock()
+		if taking.Err() != nil || c.isDead() {
+			b.mu.Unlock()
+			return nil
+		}
+		waiting := slices.DeleteFunc(slices.Clone(*queue(b)), func(m *queued[T]) bool { return m.holder != nil })
+		changed, wake := b.changed, time.Hour
+		if len(waiting) > 0 && !b.down {
+			m := slices.MinFunc(waiting, func(x, y *queued[T]) int { return cmp.Compare(x.readyAt.UnixNano(), y.readyAt.UnixNano()) })
+			if wake = m.readyAt.Sub(now); wake <= 0 {
+				m.holder = c
+				if m.deliveries++; m.deliveries > 1 {
+					b.redelivered++
+				}
+				b.mu.Unlock()
+				return m
+			}
+		}
+		b.mu.Unlock()
+		timer := time.NewTimer(wake)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-taking.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// ledgerSource is the bus as a ledger follows it.
+type ledgerSource struct{ *fakeBus }
+
+func (ledgerSource) Identity(context.Context) (string, error) { return "fake", nil }
+
+func (s ledgerSource) Ends(context.Context) (triggers, receipts uint64, err error) {
+	return math.MaxUint64, math.MaxUint64, nil // it loses nothing
+}
+
+func (s ledgerSource) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
+	return tail(ctx, s.fakeBus, after, func() []events.Trigger { return s.log }, apply)
+}
+
+func (s ledgerSource) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
+	return tail(ctx, s.fakeBus, after, func() []events.Receipt { return s.receipts }, apply)
+}
+
+func tail[T any](ctx context.Context, b *fakeBus, after uint64, all func() []T, apply func([]events.Sequenced[T]) error) error {
+	for {
+		b.mu.Lock()
+		var batch []events.Sequenced[T]
+		for i, v := range all()[after:] {
+			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Value: copied(b, v)})
+		}
+		changed := b.changed
+		b.mu.Unlock()
+		if len(batch) > 0 {
+			if err := apply(batch); err != nil {
+				return err
+			}
+			after += uint64(len(batch))
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,9 @@
+package dispatcher
+
+import (
+	"io"
+	"log"
+)
+
+// quiet is where the servers of tests complain.
+var quiet = log.New(io.Discard, "", 0)

@@ -1,0 +1,105 @@
+package http1
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Header is a header that only one request has. Neither part may have line
+// breaks.
+type Header struct{ Name, Value string }
+
+// Answer is what a destination answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	// Body is the beginning of an unsuccessful answer's body.
+	Body []byte
+}
+
+// Post sends one request and reads its answer, of which it keeps up to keep bytes
+// of the body when the status is not 2xx. It ends when ctx does, at the latest.
+//
+// A connection that was kept may have been closed by the other side meanwhile:
+// where it ends before the first byte of an answer, the request is sent once more
+// on a new one. Errors: ErrHTTP2 when nothing was sent, those of ctx and of the
+// network. An error beside an Answer says that the answer's body was cut off.
+func (t *Target) Post(ctx context.Context, body []byte, keep int, more ...Header) (*Answer, error) {
+	return t.PostTimed(ctx, body, keep, &Timing{}, more...)
+}
+
+// PostTimed is Post that notes how long its parts take, as far as it comes.
+func (t *Target) PostTimed(ctx context.Context, body []byte, keep int, timing *Timing, more ...Header) (*Answer, error) {
+	if c := t.idle.take(); c != nil {
+		answer, err := t.exchange(ctx, c, body, keep, timing, more)
+		if !errors.Is(err, errStale) || ctx.Err() != nil {
+			return answer, err
+		}
+	}
+	c, err := t.connect(ctx, timing)
+	if err != nil {
+		return nil, because(ctx, err)
+	}
+	return t.exchange(ctx, c, body, keep, timing, more)
+}
+
+// exchange sends a request and reads the answer, after which the connection is
+// kept for the next one or closed.
+func (t *Target) exchange(ctx context.Context, c *connection, body []byte, keep int, timing *Timing, more []Header) (*Answer, error) {
+	unbind := c.bind(ctx)
+	answer, reusable, err := t.roundTrip(ctx, c, body, keep, timing, more)
+	if unbind() && reusable {
+		t.idle.put(c)
+	} else {
+		c.close()
+	}
+	return answer, because(ctx, err)
+}
+
+func (t *Target) roundTrip(ctx context.Context, c *connection, body []byte, keep int, timing *Timing, more []Header) (answer *Answer, reusable bool, err error) {
+	c.out = append(c.out[:0], t.head...)
+	for _, h := range more {
+		c.out = appendHeader(c.out, h.Name, h.Value)
+	}
+	c.out = append(c.out, "Content-Length: "...)
+	c.out = strconv.AppendInt(c.out, int64(len(body)), 10)
+	c.out = append(c.out, "\r\n\r\n"...)
+	c.out = append(c.out, body...)
+	sent := time.Now()
+	err = c.send()
+	timing.FirstByte = time.Since(sent)
+	if err != nil {
+		return nil, false, err
+	}
+	response, err := c.receive() //nolint:bodyclose // the body is the connection, which is kept or closed as a whole
+	if err != nil {
+		return nil, false, err
+	}
+	answer = &Answer{Status: response.StatusCode, Header: response.Header}
+	c.hurry(ctx, t.options.BodyTimeout)
+	if answer.Status < 200 || answer.Status > 299 {
+		if answer.Body, err = io.ReadAll(io.LimitReader(response.Body, int64(keep))); err != nil {
+			return answer, false, err
+		}
+	}
+	_, err = io.CopyN(io.Discard, response.Body, int64(t.options.MaxBody-len(answer.Body)))
+	switch {
+	case errors.Is(err, io.EOF): // that was all of it
+		return answer, !response.Close && c.in.Buffered() == 0, nil
+	default: // there is more, or it was cut off
+		return answer, false, err
+	}
+}
+
+// because names the context's end where that is what an error came from.
+func because(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return err
+}

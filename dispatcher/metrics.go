@@ -1,0 +1,113 @@
+package dispatcher
+
+import (
+	"errors"
+	"net"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// metrics are what a worker counts. No label has a home, an endpoint or an
+// organization: their number is not bounded.
+type metrics struct {
+	triggers          prometheus.Counter
+	homesWalked       prometheus.Counter
+	deliveries        *prometheus.CounterVec
+	attempts          *prometheus.CounterVec
+	attemptSeconds    prometheus.Histogram
+	retriesScheduled  prometheus.Counter
+	walksParked       prometheus.Counter
+	endpointsDisabled prometheus.Counter
+	inFlight          prometheus.Gauge
+	slicesInFlight    prometheus.Gauge
+}
+
+// The classes of attempts.
+const (
+	classSuccess     = "2xx"
+	classRedirect    = "3xx"
+	classClientError = "4xx"
+	classServerError = "5xx"
+	classTimeout     = "timeout"
+	classConnection  = "connection"
+)
+
+// newMetrics registers the metrics; down counts the endpoints that are taken to be
+// down.
+func newMetrics(r prometheus.Registerer, down func() int) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	m := &metrics{
+		triggers:    counter("triggers_started_total", "Triggers whose walk this worker began."),
+		homesWalked: counter("homes_walked_total", "Homes that this worker walked."),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "deliveries_total", Help: "Outcomes reached, by outcome: one for each home, endpoint and attempt.",
+		}, []string{"outcome"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "attempts_total", Help: "Webhook requests made, by what came back.",
+		}, []string{"class"}),
+		attemptSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: "gridhook", Name: "attempt_duration_seconds", Help: "How long webhook requests took, answer included.",
+			Buckets:                     []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
+		}),
+		retriesScheduled:  counter("retries_scheduled_total", "Retry messages scheduled; one may carry several homes that failed together."),
+		walksParked:       counter("walks_parked_total", "Walks parked as one message because every endpoint was down or crowded."),
+		endpointsDisabled: counter("endpoints_disabled_total", "Endpoints disabled because they answered 410 Gone."),
+		inFlight:          gauge("attempts_in_flight", "Webhook requests in flight."),
+		slicesInFlight:    gauge("slices_in_flight", "Slices being walked."),
+	}
+	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
+		m.retriesScheduled, m.walksParked, m.endpointsDisabled, m.inFlight, m.slicesInFlight)
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints that this worker takes to be down: their breaker is open.",
+	}, func() float64 { return float64(down()) }))
+	for _, o := range events.Outcomes() {
+		m.deliveries.WithLabelValues(string(o))
+	}
+	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection} {
+		m.attempts.WithLabelValues(c)
+	}
+	return m
+}
+
+func (m *metrics) count(deliveries []events.Delivery) {
+	counts := map[events.Outcome]int{}
+	for i := range deliveries {
+		counts[deliveries[i].Outcome]++
+	}
+	for outcome, n := range counts {
+		m.deliveries.WithLabelValues(string(outcome)).Add(float64(n))
+	}
+}
+
+func (m *metrics) attempted(a attempt) {
+	m.attemptSeconds.Observe(a.took.Seconds())
+	m.attempts.WithLabelValues(class(a)).Inc()
+}
+
+func class(a attempt) string {
+	if a.err != nil {
+		var timeout net.Error
+		if errors.Is(a.err, errNoAnswer) || errors.As(a.err, &timeout) && timeout.Timeout() {
+			return classTimeout
+		}
+		return classConnection
+	}
+	switch a.status / 100 {
+	case 2:
+		return classSuccess
+	case 3:
+		return classRedirect
+	case 4:
+		return classClientError
+	default:
+		return classServerError
+	}
+}

@@ -1,0 +1,90 @@
+package dispatcher
+
+import (
+	"context"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// unavailable is until when nothing can be sent to an endpoint, zero when
+// something can: it is down, or the worker holds enough slow slices for it.
+func (e *endpoint) unavailable(now time.Time, jitter float64) time.Time {
+	until := e.breaker.openUntil(now)
+	if e.crowd.full() {
+		until = later(until, now.Add(crowdedFor))
+	}
+	if until.IsZero() {
+		return until
+	}
+	// What waits together must not come back together.
+	return until.Add(time.Duration(jitter * float64(crowdedFor)))
+}
+
+// parkUntil is until when none of the endpoints can be sent anything, zero when
+// one can. What is past its deadline need not wait.
+func (w *Worker) parkUntil(t *events.Trigger, targets []*endpoint, now time.Time) time.Time {
+	var first, deadline time.Time
+	for _, e := range targets {
+		until := e.unavailable(now, w.Jitter())
+		if until.IsZero() {
+			return time.Time{}
+		}
+		if first.IsZero() || until.Before(first) {
+			first = until
+		}
+		deadline = later(deadline, t.Deadline(e.RetryPolicy))
+	}
+	if len(targets) == 0 || !now.Before(deadline) {
+		return time.Time{}
+	}
+	if deadline.Before(first) {
+		return deadline
+	}
+	return first
+}
+
+// park puts off a slice, and with it all of the walk that follows in its lane, as
+// one message on disk: an endpoint that is down costs a handful of messages,
+// however many homes there are.
+func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
+	w.metrics.walksParked.Inc()
+	return w.putRetries(ctx, []events.Retry{{
+		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.UTC()}, Walk: s,
+	}})
+}
+
+// unpark takes up a parked walk. It may have been taken up before, by a worker
+// that died of it.
+func (w *Worker) unpark(ctx context.Context, s events.Slice) error {
+	s.Resumed, s.Parked = true, true
+	return w.Bus.PutSlice(ctx, s)
+}
+
+// postpone puts off a retry as it is.
+func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
+	r.Round++
+	r.DueAt = storage.Time{Time: until.UTC()}
+	return w.putRetries(ctx, []events.Retry{r})
+}
+
+func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {
+	if len(retries) == 0 {
+		return nil
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if err := w.Bus.PutRetries(ctx, retries); err != nil {
+		return err
+	}
+	w.metrics.retriesScheduled.Add(float64(len(retries)))
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,360 @@
+package dispatcher
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// attempts are the times at which one home's webhook came to a host.
+func (p *partner) attempts(host, home string) (at []time.Time) {
+	for _, a := range p.got() {
+		if a.host == host && a.home == home {
+			at = append(at, a.at)
+		}
+	}
+	return at
+}
+
+// failing answers a home's first n requests with a status, and well after that.
+func failing(status, n int, home string) func(*http.Request, arrival) int {
+	var mu sync.Mutex
+	return func(_ *http.Request, a arrival) int {
+		mu.Lock()
+		defer mu.Unlock()
+		if (home == "" || a.home == home) && n > 0 {
+			n--
+			return status
+		}
+		return http.StatusOK
+	}
+}
+
+func TestAFailedHomeIsTriedAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 2, homeID(1)))
+		w.worker()
+		tr := w.trigger(24)
+		began := time.Now()
+		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 3}) {
+			want := 1
+			if d.HomeID == homeID(1) {
+				want = 3
+			}
+			if d.Attempt != want || d.Reason != "" || d.Answer != "" {
+				t.Errorf("%s was delivered as %+v, want attempt %d", d.HomeID, d, want)
+			}
+		}
+		w.checkDelivered(nil, 1)
+		at := w.partner.attempts("ep", homeID(1))
+		for i, want := range []time.Duration{0, 2500 * time.Millisecond, 7500 * time.Millisecond} { // half of 5 s, and of 10 s more
+			if early := at[i].Sub(began) - want; early < 0 || early > time.Duration(i)*time.Second+100*time.Millisecond {
+				t.Errorf("attempt %d was after %s, want %s and up to %d s more for whole seconds", i+1, at[i].Sub(began), want, i)
+			}
+		}
+		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != 1 {
+			t.Errorf("%d retries were put", len(w.bus.retryPuts))
+		}
+	})
+}
+
+// Where every home of a slice fails they wait as one message.
+func TestASliceThatFailedWaitsTogether(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 2*events.SliceHomes, ""))
+		w.worker()
+		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes}), 1)
+		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != events.SliceHomes || len(w.bus.retryPuts[0].Curves) != 1 {
+			t.Errorf("%d retries were put, want one message for each time", len(w.bus.retryPuts))
+		}
+	})
+}
+
+// A dead endpoint costs a handful of messages, and gets everything when it is
+// back, except for what is past its time.
+func TestADeadEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 40 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.partner.refuses("ep", true)
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(10 * time.Minute)
+		w.bus.mu.Lock()
+		puts, waiting := len(w.bus.retryPuts), len(w.bus.retries)+len(w.bus.slices)
+		w.bus.mu.Unlock()
+		if waiting > 40 || puts > 1000 {
+			t.Errorf("%d homes that cannot be reached wait in %d messages, and %d were put in ten minutes", n, waiting, puts)
+		}
+		w.partner.refuses("ep", false)
+		back := time.Now()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
+		if took := time.Since(back); took > longestBreak+10*time.Second {
+			t.Errorf("it took %s from its coming back", took)
+		}
+	})
+}
+
+// 410 turns an endpoint off: for what is in flight, for what waits, and for the
+// triggers to come.
+func TestGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		w.endpoint("other")
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			switch {
+			case a.host == "other":
+				return http.StatusOK
+			case a.home == homeID(1):
+				<-time.After(time.Second) // the others fail first, and wait
+				return http.StatusGone
+			default:
+				return http.StatusInternalServerError
+			}
+		})
+		w.worker()
+		reasons := map[string]string{}
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeFailed: 3}) {
+			reasons[d.EndpointID+" "+d.HomeID] = d.Reason
+		}
+		for home, want := range map[string]string{homeID(0): "is disabled", homeID(1): "410 Gone", homeID(2): "is disabled"} {
+			if got := reasons["ep "+home]; !strings.Contains(got, want) {
+				t.Errorf("%s ended because %q, want %q", home, got, want)
+			}
+		}
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
+		if err != nil || e.Enabled {
+			t.Errorf("the endpoint is enabled: %v, %v", e.Enabled, err)
+		}
+		before := len(w.partner.got())
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3})
+		for _, a := range w.partner.got()[before:] {
+			if a.host == "ep" {
+				t.Error("a disabled endpoint was sent something")
+			}
+		}
+	})
+}
+
+func TestAnEndpointIsDeletedWhileARetryWaits(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int { return 500 })
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Second)
+		w.delete(storage.WebhookEndpointRef("org", "ep"))
+		list := w.wants(tr, outcomes{events.OutcomeFailed: 1})
+		if d := list[0]; !strings.Contains(d.Reason, "deleted") || d.Attempt != 1 || d.MessageID == "" {
+			t.Errorf("it ended as %+v", d)
+		}
+	})
+}
+
+// What changes between two attempts does not change the message.
+func TestTheMessageStaysTheSame(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 3, ""))
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Second)
+		home, err := storage.Update(t.Context(), w.store, storage.HomeRef("org", homeID(0)), func(h *storage.Home) error {
+			h.RatePlanID, h.Timezone = "gone", "America/New_York"
+			return nil
+		})
+		if err != nil || home.RatePlanID != "gone" {
+			t.Fatal(err)
+		}
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 1}), 1) // compares bodies
+		if got := w.partner.got(); len(got) != 4 {
+			t.Errorf("%d attempts, want 4", len(got))
+		}
+	})
+}
+
+// A bug that shows at one home is that home's failed attempt.
+func TestAPanicIsAFailedAttempt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		n := w.worker()
+		tr := w.trigger(24)
+		e := &endpoint{WebhookEndpoint: storage.NewWebhookEndpoint("org"), breaker: &breaker{}} // without a bulkhead
+		j := job{message: newMessage(&tr, "ep", signals.Signal{HomeID: "h"}), endpoint: e, attempt: 1}
+		r := n.tryGuarded(t.Context(), &j, new([]byte))
+		if r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
+			t.Errorf("it is %+v", r)
+		}
+	})
+}
+
+// A retry wherever whose worker dies goes on, with one outcome for each home.
+func TestAWorkerDiesOfARetry(t *testing.T) {
+	for _, point := range []string{
+		"before put retries", "after put retries", "before put receipt", "after put receipt", "before ack retry", "before ack slice", "before newest",
+	} {
+		for times := 1; times <= 3; times++ {
+			inWorld(t, func(t *testing.T, w *world) {
+				const n = 10
+				w.homes(n)
+				w.endpoint("ep")
+				w.partner.answers(failing(500, 3*n, ""))
+				dying := w.worker(dieAt(point, times))
+				tr := w.trigger(24)
+				w.bus.await(func() bool { return dying.conn.isDead() || w.bus.idleLocked() })
+				w.worker()
+				list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
+				most := 3
+				if point == "before ack retry" || point == "after put receipt" {
+					most = 1 // a receipt says what was done
+				}
+				w.checkDelivered(list, most)
+				if t.Failed() {
+					t.Logf("it died %s, time %d", point, times)
+				}
+			})
+		}
+	}
+}
+
+// A retry that is handed back at a stop, again and again, is neither lost nor
+// taken for done.
+func TestARetryIsHandedBackAgainAndAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.DrainTimeout = time.Second
+		w.homes(2)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.TimeoutSeconds = 60; e.RateLimit = 0.01 })
+		tr := w.trigger(24)
+		for range 5 {
+			n := w.worker()
+			<-time.After(3 * time.Second)
+			n.stop()
+		}
+		w.worker()
+		list := w.wants(tr, outcomes{events.OutcomeDelivered: 2})
+		w.checkDelivered(list, 1)
+		for _, d := range list {
+			if d.Attempt != 1 {
+				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+			}
+		}
+	})
+}
+
+// An endpoint's rate limit spreads its deliveries.
+func TestRateLimit(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(60)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 2 })
+		w.worker()
+		began := time.Now()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 60})
+		if took := time.Since(began); took < 29*time.Second || took > 40*time.Second {
+			t.Errorf("60 at 2 a second took %s", took)
+		}
+	})
+}
+
+// An endpoint that hangs costs the others nothing.
+func TestASlowNeighbour(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 8 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("hangs")
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			if a.host == "hangs" {
+				<-r.Context().Done()
+				return 0
+			}
+			<-time.After(10 * time.Millisecond)
+			return http.StatusOK
+		})
+		w.worker()
+		w.trigger(24)
+		<-time.After(time.Second) // it is in the middle of hanging
+		w.neighbour(n)
+		began := time.Now()
+		tr := w.triggerOf("neighbour", 24)
+		w.bus.await(func() bool {
+			homes := 0
+			for _, r := range w.bus.receipts {
+				if r.TriggerID == tr.ID {
+					homes += r.Slice.Homes
+				}
+			}
+			return homes == n
+		})
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%d homes of a neighbour took %s", n, took)
+		}
+	})
+}
+
+// A newer trigger takes the place of what is still being tried.
+func TestNewestWins(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 3, ""))
+		w.worker()
+		first := w.trigger(24)
+		<-time.After(time.Second)
+		second := w.trigger(24)
+		w.settled(second)
+		w.wants(first, outcomes{events.OutcomeSuperseded: 3})
+		for _, d := range w.wants(second, outcomes{events.OutcomeDelivered: 3}) {
+			if d.Attempt != 1 {
+				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+			}
+		}
+	})
+}
+
+func TestSendTest(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
+		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true})
+		tester.sender.close()
+		tester.sender = newSenderOver(w.partner.dial, nil, 1)
+		defer tester.sender.close()
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for status, want := range map[int]events.Outcome{200: events.OutcomeDelivered, 500: events.OutcomeFailed, 410: events.OutcomeFailed} {
+			w.partner.answers(func(*http.Request, arrival) int { return status })
+			d, err := tester.SendTest(t.Context(), e)
+			if err != nil || d.Outcome != want || d.Status != status || d.Attempt != 1 || d.EndpointID != "ep" || d.MessageID == "" {
+				t.Errorf("%d: %+v, %v", status, d, err)
+			}
+		}
+		got := w.partner.got() // which were verified as they came
+		if len(got) != 3 || got[0].id == got[1].id {
+			t.Errorf("came %+v", got)
+		}
+		e.ID = "none"
+		if _, err := tester.SendTest(t.Context(), e); err == nil {
+			t.Error("an endpoint that is not there was sent something")
+		}
+		w.endpoint("down")
+		w.partner.refuses("down", true)
+		e.ID = "down"
+		if d, err := tester.SendTest(t.Context(), e); err != nil || d.Outcome != events.OutcomeFailed || !strings.Contains(d.Reason, fmt.Sprint(errRefused)) {
+			t.Errorf("refused: %+v, %v", d, err)
+		}
+	})
+}

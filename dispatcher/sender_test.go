@@ -1,0 +1,380 @@
+package dispatcher
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+var testSecret = secretOf(strings.Repeat("s", 24))
+
+// endpointAt is an endpoint at a URL, whose attempts may take a while.
+func endpointAt(t testing.TB, raw string, timeout time.Duration) *endpoint {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &endpoint{
+		WebhookEndpoint: storage.WebhookEndpoint{ID: "ep"}, url: u, timeout: timeout,
+		header:  http.Header{"Content-Type": {"application/json"}, "X-Own": {"yes"}},
+		signers: []*signer{newTestSigner(t, testSecret, time.Time{})},
+	}
+}
+
+func newTestSender(t testing.TB) *sender {
+	s := newSender(Guard{AllowPrivate: true}, 4)
+	t.Cleanup(s.close)
+	return s
+}
+
+const testBody = `{"type":"price_signal.updated"}`
+
+func post(t testing.TB, s *sender, e *endpoint) attempt {
+	t.Helper()
+	return s.send(t.Context(), e, "msg_1", []byte(testBody), time.Now)
+}
+
+// sink is a server that does with each connection what script says, and then
+// closes it.
+func sink(t testing.TB, script func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, conn)
+			mu.Unlock()
+			wg.Go(func() {
+				defer conn.Close()
+				script(conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	return l.Addr().String()
+}
+
+// answering is a script that reads a request and writes an answer.
+func answering(text string) func(net.Conn) {
+	return func(c net.Conn) {
+		if readRequest(c) == nil {
+			_, _ = io.WriteString(c, text)
+		}
+	}
+}
+
+func readRequest(c net.Conn) error {
+	r, err := http.ReadRequest(bufio.NewReader(c))
+	if err == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+	}
+	return err
+}
+
+// reset closes a connection with a RST.
+func reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}
+
+// hang waits until the other side has gone.
+func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// drip writes a text over and over, a byte at a time, until the other side goes.
+func drip(text string) func(net.Conn) {
+	return func(c net.Conn) {
+		_ = readRequest(c)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			<-tick.C
+			if _, err := c.Write([]byte{text[i%len(text)]}); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// endlessly writes a head and then a text over and over.
+func endlessly(head, text string) func(net.Conn) {
+	return func(c net.Conn) {
+		_ = readRequest(c)
+		_, err := io.WriteString(c, head)
+		for err == nil {
+			_, err = io.WriteString(c, text)
+		}
+	}
+}
+
+const ok = "HTTP/1.1 200 OK\r\n"
+
+// What receivers do, and what it must count as.
+func TestReceivers(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, _ = z.Write(make([]byte, 8<<20))
+	_ = z.Close()
+	const dead = verdict(-1) // again, without an answer
+	for name, tt := range map[string]struct {
+		script func(net.Conn)
+		want   verdict
+		reason string
+	}{
+		"204":                        {answering("HTTP/1.1 204 No Content\r\n\r\n"), delivered, ""},
+		"200 and a body":             {answering(ok + "Content-Length: 2\r\n\r\nok"), delivered, ""},
+		"200, body drips":            {func(c net.Conn) { _ = readRequest(c); io.WriteString(c, ok+"\r\n"); drip("x")(c) }, delivered, ""},
+		"200, reset in the body":     {func(c net.Conn) { answering(ok + "Content-Length: 100\r\n\r\nhalf")(c); reset(c) }, delivered, ""},
+		"200, endless chunks":        {endlessly(ok+"Transfer-Encoding: chunked\r\n\r\n", "1000\r\n"+strings.Repeat("x", 4096)+"\r\n"), delivered, ""},
+		"200, a gzip bomb":           {answering(ok + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(bomb.Len()) + "\r\n\r\n" + bomb.String()), delivered, ""},
+		"200, broken chunks":         {answering(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), delivered, ""},
+		"410":                        {answering("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"), gone, ""},
+		"500":                        {answering("HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"), again, ""},
+		"500, reset in the body":     {func(c net.Conn) { answering("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf")(c); reset(c) }, again, ""},
+		"304":                        {answering("HTTP/1.1 304 Not Modified\r\n\r\n"), again, ""},
+		"accepted and reset":         {reset, dead, ""},
+		"reset in the request":       {func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 10)); reset(c) }, dead, ""},
+		"the answer is lost":         {func(c net.Conn) { _ = readRequest(c) }, dead, ""},
+		"never answers":              {hang, dead, "within 300ms"},
+		"the status line drips":      {drip("HTTP/1.1 200 OK  "), dead, "within 300ms"},
+		"the headers drip":           {func(c net.Conn) { _ = readRequest(c); io.WriteString(c, ok); drip("X-Y: z\r\n")(c) }, dead, "within 300ms"},
+		"no HTTP":                    {answering("SSH-2.0-OpenSSH_9.6\r\n"), dead, "malformed"},
+		"HTTP/0.9":                   {answering("<html>hello</html>\n"), dead, "malformed"},
+		"status 000":                 {answering("HTTP/1.1 000 What\r\n\r\n"), dead, ""},
+		"status 99999":               {answering("HTTP/1.1 99999 What\r\n\r\n"), dead, "malformed"},
+		"a header of 1 MiB":          {answering(ok + "X-Long: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), dead, "headers"},
+		"10,000 headers":             {answering(ok + strings.Repeat("X-Y: z\r\n", 10_000) + "\r\n"), dead, "headers"},
+		"endless headers":            {endlessly(ok, "X-Y: z\r\n"), dead, "headers"},
+		"endless interim answers":    {endlessly("", "HTTP/1.1 103 Early Hints\r\n\r\n"), dead, "interim"},
+		"another protocol":           {answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), dead, "protocol"},
+		"a header with a null in it": {answering(ok + "X: a\x00b\r\nContent-Length: 0\r\n\r\n"), dead, "malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := endpointAt(t, "http://"+sink(t, tt.script), 300*time.Millisecond)
+			e.timeout = 300 * time.Millisecond
+			if tt.want == delivered || tt.want == gone { // these must not need all of their time
+				e.timeout = time.Minute
+			}
+			a := post(t, newTestSender(t), e)
+			want := tt.want
+			if want == dead {
+				want = again
+				if a.err == nil || a.status != 0 {
+					t.Errorf("answered %+v, want no answer", a)
+				}
+			} else if a.err != nil || a.status == 0 {
+				t.Errorf("no answer: %+v", a)
+			}
+			if judge(a) != want || a.err != nil && !strings.Contains(a.err.Error(), tt.reason) {
+				t.Errorf("judged %v of %+v, want %v because of %q", judge(a), a, want, tt.reason)
+			}
+			if a.took > 20*time.Second {
+				t.Errorf("it took %s", a.took)
+			}
+		})
+	}
+}
+
+// Of a body that never ends no more than a bounded part is taken.
+func TestAnAnswerIsCapped(t *testing.T) {
+	var taken atomic.Int64
+	ended := make(chan struct{})
+	address := sink(t, func(c net.Conn) {
+		defer close(ended)
+		_ = readRequest(c)
+		_, err := io.WriteString(c, "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n")
+		chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
+		for err == nil {
+			var n int
+			n, err = io.WriteString(c, chunk)
+			taken.Add(int64(n))
+		}
+	})
+	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
+	if a.status != 500 || a.answer != strings.Repeat("x", 1024) {
+		t.Errorf("answered %d with %d bytes kept", a.status, len(a.answer))
+	}
+	<-ended // our side has closed
+	if n := taken.Load(); n > 16<<20 {
+		t.Errorf("%d bytes went through, most of them the kernels'", n)
+	}
+}
+
+func TestAnAnswerIsKeptAsText(t *testing.T) {
+	body := "no \x1b[31m\r\n\x00 \xff\xfe ü " + strings.Repeat("é", keptAnswer)
+	address := sink(t, answering(fmt.Sprintf("HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n%s", len(body), body)))
+	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
+	if !utf8.ValidString(a.answer) || !strings.HasPrefix(a.answer, "no \x1b[31m\r\n\x00 \uFFFD ü é") || len(a.answer) > keptAnswer+10 {
+		t.Errorf("kept is %q", a.answer)
+	}
+	if success := post(t, newTestSender(t), endpointAt(t, "http://"+sink(t, answering(ok+"Content-Length: 2\r\n\r\nok")), time.Minute)); success.answer != "" {
+		t.Errorf("of a success %q is kept", success.answer)
+	}
+}
+
+func TestWhatIsSent(t *testing.T) {
+	requests := make(chan *http.Request, 9)
+	bodies := make(chan string, 9)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		requests <- r
+		bodies <- string(b)
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "x"})
+		w.Header().Set("WWW-Authenticate", "Basic")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	s, e := newTestSender(t), endpointAt(t, server.URL+"/hooks?x=y%20z", time.Minute)
+	for range 2 { // the second after cookies and a challenge
+		if a := post(t, s, e); a.status != http.StatusUnauthorized {
+			t.Fatalf("answered %+v", a)
+		}
+		r, body := <-requests, <-bodies
+		if r.Method != http.MethodPost || r.RequestURI != "/hooks?x=y%20z" || body != testBody || r.ContentLength != int64(len(testBody)) {
+			t.Errorf("it sent %s %s with %q", r.Method, r.RequestURI, body)
+		}
+		hook, err := standardwebhooks.NewWebhook(testSecret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := hook.Verify([]byte(body), r.Header); err != nil {
+			t.Errorf("a partner cannot verify it: %v", err)
+		}
+		for name, want := range map[string]string{
+			"Webhook-Id": "msg_1", "Content-Type": "application/json", "X-Own": "yes",
+			"Cookie": "", "Authorization": "", "Accept-Encoding": "", "Transfer-Encoding": "", "Referer": "",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("the header %s is %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var followed atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+	defer elsewhere.Close()
+	s := newTestSender(t)
+	for _, status := range []int{300, 301, 302, 303, 307, 308} {
+		for _, location := range []string{elsewhere.URL, "//" + strings.TrimPrefix(elsewhere.URL, "http://") + "/", "gopher://127.0.0.1:6379/_INFO", "file:///etc/passwd"} {
+			address := sink(t, answering(fmt.Sprintf("HTTP/1.1 %d Away\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", status, location)))
+			if a := post(t, s, endpointAt(t, "http://"+address, time.Minute)); a.status != status || judge(a) != again {
+				t.Errorf("%d to %s: %+v", status, location, a)
+			}
+		}
+	}
+	if n := followed.Load(); n != 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+func TestRetryAfterIsNoted(t *testing.T) {
+	s := newTestSender(t)
+	for answer, want := range map[string]time.Duration{
+		"429 Slow\r\nRetry-After: 7\r\n":                    7 * time.Second,
+		"503 Slow\r\nRetry-After: 999999999\r\n":            time.Hour,
+		"503 Slow\r\nRetry-After: 3\r\nRetry-After: 5\r\n":  3 * time.Second,
+		"429 Slow\r\nRetry-After: soon\r\n":                 0,
+		"429 Slow\r\n":                                      0,
+		"500 No\r\nRetry-After: 7\r\n":                      0,
+		"302 Away\r\nRetry-After: 7\r\nLocation: http://x/": 0,
+	} {
+		a := post(t, s, endpointAt(t, "http://"+sink(t, answering("HTTP/1.1 "+strings.TrimSuffix(answer, "\r\n")+"\r\nContent-Length: 0\r\n\r\n")), time.Minute))
+		if a.err != nil || a.retryAfter != want {
+			t.Errorf("%q: %+v, want a pause of %s", answer, a, want)
+		}
+	}
+}
+
+func TestAClosedPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
+	if a.err == nil || judge(a) != again || class(a) != classConnection {
+		t.Errorf("it is %+v", a)
+	}
+}
+
+func TestAnAttemptEndsWithTheWorker(t *testing.T) {
+	asked := make(chan struct{})
+	address := sink(t, func(c net.Conn) { _ = readRequest(c); close(asked); hang(c) })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	a := newTestSender(t).send(ctx, endpointAt(t, "http://"+address, time.Minute), "msg_1", []byte(testBody), time.Now)
+	if a.err == nil || !strings.Contains(a.err.Error(), "stopping") || judge(a) != again {
+		t.Errorf("it is %+v", a)
+	}
+}
+
+// The guard stands before every connection, whatever a name resolves to.
+func TestTheGuardStandsBeforeConnections(t *testing.T) {
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+	s := newSender(Guard{}, 1)
+	defer s.close()
+	for _, host := range []string{"localhost:8443", "127.0.0.1:8443", "[::1]:443", "169.254.169.254", "[::ffff:10.0.0.1]:8443"} {
+		for _, multiplexed := range []bool{false, true} {
+			e := endpointAt(t, "https://"+host, 5*time.Second)
+			e.http2.Store(multiplexed)
+			if a := post(t, s, e); a.err == nil || !strings.Contains(a.err.Error(), "not allowed") {
+				t.Errorf("%s: %+v", host, a)
+			}
+		}
+	}
+}
+
+func TestClass(t *testing.T) {
+	for want, a := range map[string]attempt{
+		classSuccess: {status: 204}, classRedirect: {status: 302}, classClientError: {status: 410}, classServerError: {status: 500},
+		classTimeout: {err: fmt.Errorf("%w within 1s", errNoAnswer)}, classConnection: {err: io.ErrUnexpectedEOF},
+	} {
+		if got := class(a); got != want {
+			t.Errorf("%+v is of the class %s, want %s", a, got, want)
+		}
+	}
+	if got := class(attempt{err: &net.DNSError{IsTimeout: true}}); got != classTimeout {
+		t.Errorf("a resolver that does not answer is of the class %s", got)
+	}
+}

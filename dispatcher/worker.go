@@ -1,0 +1,163 @@
+package dispatcher
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// Bus is what a worker needs of the message system. Every Put returns when what
+// it stores is durable, except that slices need not survive a power cut: they can
+// be derived from triggers and receipts.
+type Bus interface {
+	PutSlice(ctx context.Context, s events.Slice) error
+	PutRetries(ctx context.Context, retries []events.Retry) error
+	PutReceipt(ctx context.Context, r events.Receipt) error
+	// HasReceipt reports whether a receipt of that key is stored.
+	HasReceipt(ctx context.Context, org, triggerID, key string) (bool, error)
+	// Reached reports whether a trigger's walk has come to a slice.
+	Reached(ctx context.Context, t events.Trigger, number int) (bool, error)
+	// Known and PutKnown are what an endpoint has of the signals of a slice of
+	// homes. PutKnown replaces the state that was read; errors:
+	// storage.ErrConflict.
+	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
+	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error
+	// Newest is an organization's newest trigger, with its sequence; zero when
+	// it has none.
+	Newest(ctx context.Context, org string) (events.Trigger, error)
+	// ConsumeTriggers, ConsumeSlices and ConsumeRetries take messages in a
+	// number of slots until taking ends, and return when all are handled. An
+	// error of handle hands the message back.
+	ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error
+	ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error
+	ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error
+}
+
+// Deps are what a worker works with.
+type Deps struct {
+	Bus        Bus
+	Store      *storage.Store
+	Book       *signals.Book
+	Vault      *vault.Vault
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	Now        func() time.Time
+	// Jitter returns a number in [0,1); nil means a random one.
+	Jitter func() float64
+}
+
+// Options bound a worker.
+type Options struct {
+	// Slices is how many slices are walked at once, default 16.
+	Slices int
+	// Concurrency is how many requests may be in flight for slices, default
+	// 256; the retries that are due may have half as many beside them.
+	Concurrency int
+	// EndpointConcurrency is how many requests one endpoint may have in flight
+	// from this worker, default 64.
+	EndpointConcurrency int
+	// DrainTimeout is how long a stopping worker may take to finish what it
+	// holds, default 30 s. What is left then is handed back.
+	DrainTimeout time.Duration
+	// AllowPrivate lets webhooks go to http, any port, and loopback or private
+	// addresses.
+	AllowPrivate bool
+}
+
+func (o Options) withDefaults() Options {
+	set := func(field *int, value int) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	set(&o.Slices, 16)
+	set(&o.Concurrency, 256)
+	set(&o.EndpointConcurrency, 64)
+	if o.DrainTimeout <= 0 {
+		o.DrainTimeout = 30 * time.Second
+	}
+	return o
+}
+
+// Worker takes triggers, slices and retries off their queues and delivers.
+type Worker struct {
+	Deps
+	opt       Options
+	metrics   *metrics
+	endpoints *endpoints
+	sender    *sender
+	relief    *relief
+	newest    newest
+}
+
+// New makes a worker. Run starts it.
+func New(d Deps, o Options) *Worker {
+	o = o.withDefaults()
+	if d.Jitter == nil {
+		d.Jitter = rand.Float64
+	}
+	endpoints := newEndpoints(d.Vault, o.EndpointConcurrency)
+	return &Worker{
+		Deps: d, opt: o,
+		metrics:   newMetrics(d.Registerer, func() int { return endpoints.down(d.Now()) }),
+		endpoints: endpoints,
+		sender:    newSender(Guard{AllowPrivate: o.AllowPrivate}, o.EndpointConcurrency),
+		relief:    newRelief(),
+		newest:    newest{seen: map[string]newestSeen{}},
+	}
+}
+
+// catchUpWait is how long a slice waits for the replica before it is handed
+// back for another worker, or a later moment.
+const catchUpWait = 5 * time.Second
+
+// Run works until ctx ends and then drains: it takes nothing new, finishes the
+// slices it holds, and hands back what is not done when the drain timeout ends.
+func (w *Worker) Run(ctx context.Context) error {
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(w.opt.DrainTimeout)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			w.Log.Warn("the drain timeout has ended: handing back what is not delivered")
+			cancel()
+		case <-hard.Done():
+		}
+	})
+	defer stop()
+	// A queue that cannot be consumed ends the others too: a half-dead worker
+	// must not look alive.
+	group, taking := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.Bus.ConsumeTriggers(hard, taking, 2, w.handleTrigger) })
+	group.Go(func() error { return w.Bus.ConsumeSlices(hard, taking, w.opt.Slices, w.handleSlice) })
+	group.Go(func() error { return w.Bus.ConsumeRetries(hard, taking, max(1, w.opt.Slices/2), w.handleRetry) })
+	err := group.Wait()
+	w.sender.close()
+	return err
+}
+
+// handleTrigger begins a trigger's walk.
+func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken events.Taken) error {
+	if taken.Redelivered || w.Now().Sub(t.CreatedAt.Time) > stalledAfter/2 {
+		if begun, err := w.Bus.Reached(ctx, t, 0); begun || err != nil {
+			return err
+		}
+	}
+	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence}); err != nil {
+		return err
+	}
+	w.metrics.triggers.Inc()
+	w.Log.Info("a trigger's walk begins", "trigger", t.ID, "org", t.OrganizationID, "homes", t.Homes, "request", t.RequestID)
+	return nil
+}

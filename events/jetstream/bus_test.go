@@ -1,0 +1,359 @@
+package jetstream
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	first, second := newTrigger("org"), newTrigger("org")
+	for i, want := range []events.Trigger{first, second} {
+		sequence, err := b.Accept(within(t), want)
+		if err != nil || sequence != uint64(i)+1 {
+			t.Fatalf("accepted as %d, %v", sequence, err)
+		}
+	}
+	if sequence, err := b.Accept(within(t), first); err != nil || sequence != 1 {
+		t.Errorf("accepted again as %d, %v: the same trigger is stored once", sequence, err)
+	}
+	got := make(chan events.Trigger, 3)
+	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error { got <- tr; return nil }
+	stop := consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeTriggers(ctx, taking, 1, handle) })
+	for i, want := range []events.Trigger{first, second} {
+		want.Sequence = uint64(i) + 1
+		if tr := receive(t, got); !reflect.DeepEqual(tr, want) {
+			t.Errorf("it came as %+v, want %+v", tr, want)
+		}
+	}
+	stop()
+}
+
+func TestAcceptOnce(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	once := func(org string, at time.Time) events.Trigger {
+		tr := newTrigger(org)
+		tr.OnceKey, tr.CreatedAt = "abc", storage.Time{Time: at}
+		return tr
+	}
+	first := once("org", noon)
+	sequence, err := b.Accept(within(t), first)
+	must(t, err)
+	if again, err := b.Accept(within(t), first); err != nil || again != sequence {
+		t.Errorf("the same trigger again: %d, %v", again, err)
+	}
+	_, err = b.Accept(within(t), once("org", noon.Add(storage.OnceFor-time.Millisecond)))
+	var already *events.AlreadyAccepted
+	if !errors.As(err, &already) || already.First.ID != first.ID || already.First.Sequence != sequence {
+		t.Errorf("a second of that key: %v", err)
+	}
+	if _, err := b.Accept(within(t), once("other", noon)); err != nil {
+		t.Errorf("another organization's: %v", err)
+	}
+	if later, err := b.Accept(within(t), once("org", noon.Add(storage.OnceFor))); err != nil || later <= sequence {
+		t.Errorf("a day later: %d, %v", later, err)
+	}
+}
+
+func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	winners, firsts := map[string]bool{}, map[string]bool{}
+	for range 20 {
+		wg.Go(func() {
+			tr := newTrigger("org")
+			tr.OnceKey = "abc"
+			_, err := b.Accept(t.Context(), tr)
+			mu.Lock()
+			defer mu.Unlock()
+			var already *events.AlreadyAccepted
+			switch {
+			case err == nil:
+				winners[tr.ID] = true
+			case errors.As(err, &already):
+				firsts[already.First.ID] = true
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(winners) != 1 || !reflect.DeepEqual(winners, firsts) {
+		t.Errorf("accepted were %v, and the others met %v", winners, firsts)
+	}
+}
+
+func TestSlices(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	reached := func(number int, want bool) {
+		t.Helper()
+		if got, err := b.Reached(within(t), tr, number); got != want || err != nil {
+			t.Errorf("Reached(%d) = %v, %v", number, got, err)
+		}
+	}
+	reached(1, false)
+	slice := newSlice(tr, 1)
+	must(t, b.PutSlice(within(t), slice))
+	must(t, b.PutSlice(within(t), slice)) // it is there once
+	reached(1, true)
+	reached(11, false)
+	reached(0, false)
+	got := make(chan events.Slice, 9)
+	stop := consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeSlices(ctx, taking, 3, func(ctx contextT, s events.Slice, _ events.Taken) error {
+			got <- s
+			return b.PutReceipt(ctx, newReceipt(tr, s.Key()))
+		})
+	})
+	if s := receive(t, got); !reflect.DeepEqual(s, slice) {
+		t.Errorf("it came as %+v, want %+v", s, slice)
+	}
+	stop()
+	if len(got) != 0 {
+		t.Errorf("it came %d times more", len(got))
+	}
+	reached(1, true) // by its receipt
+	if depth := depth(t, b); depth.Slices != 0 {
+		t.Errorf("%d slices are left", depth.Slices)
+	}
+}
+
+// A slice that the queue lost is put again, although the queue still remembers
+// its message.
+func TestALostSliceIsPutAgain(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	slice := newSlice(newTrigger("org"), 3)
+	must(t, b.PutSlice(within(t), slice))
+	work, err := b.js.Stream(within(t), workStream)
+	must(t, err)
+	must(t, work.Purge(within(t)))
+	slice.Resumed = true
+	must(t, b.PutSlice(within(t), slice))
+	if reached, err := b.Reached(within(t), slice.Trigger, 3); !reached || err != nil {
+		t.Errorf("it is not there: %v", err)
+	}
+	must(t, b.PutSlice(within(t), slice))
+	if d := depth(t, b); d.Slices != 1 {
+		t.Errorf("it is there %d times", d.Slices)
+	}
+}
+
+func depth(t *testing.T, b *bus) Depth {
+	t.Helper()
+	d, err := b.Depth(within(t))
+	must(t, err)
+	return d
+}
+
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	has := func(org, trigger, key string, want bool) {
+		t.Helper()
+		if got, err := b.HasReceipt(within(t), org, trigger, key); got != want || err != nil {
+			t.Errorf("HasReceipt(%s, %s, %s) = %v, %v", org, trigger, key, got, err)
+		}
+	}
+	has("org", tr.ID, "s1", false)
+	must(t, b.PutReceipt(within(t), newReceipt(tr, "s1")))
+	must(t, b.PutReceipt(within(t), newReceipt(tr, "s1")))
+	must(t, b.PutReceipt(within(t), newReceipt(tr, "s2")))
+	has("org", tr.ID, "s1", true)
+	has("org", tr.ID, "s", false)
+	has("org", tr.ID, "s11", false)
+	has("other", tr.ID, "s1", false)
+	has("org", "trg_other", "s1", false)
+	var keys []string
+	tailReceipts(t, b.Conn, 0, 2, func(r events.Sequenced[events.Receipt]) { keys = append(keys, r.Value.Key) })
+	if strings.Join(keys, " ") != "s1 s2" {
+		t.Errorf("stored are %v", keys)
+	}
+}
+
+// A retry comes at its time, in whole seconds, and not before; the same one put
+// twice comes once, and one of the same home that is another retry comes too.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	due := time.Now().Add(1200 * time.Millisecond)
+	alone := newRetry(tr, 1, due, "home_1")
+	group := newRetry(tr, 1, due, "home_1", "home_2")
+	again := newRetry(tr, 2, due, "home_1")
+	must(t, b.PutRetries(within(t), []events.Retry{alone, group, again}))
+	must(t, b.PutRetries(within(t), []events.Retry{alone}))
+	must(t, b.PutRetries(within(t), nil))
+	if d := depth(t, b); d.RetriesWaiting != 3 {
+		t.Errorf("%d wait, want 3", d.RetriesWaiting)
+	}
+	type arrival struct {
+		retry events.Retry
+		at    time.Time
+	}
+	got := make(chan arrival, 9)
+	stop := consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeRetries(ctx, taking, 2, func(_ contextT, r events.Retry, taken events.Taken) error {
+			if taken.Redelivered {
+				t.Error("it came as redelivered")
+			}
+			got <- arrival{r, time.Now()}
+			return nil
+		})
+	})
+	want := map[string]events.Retry{alone.Key(): alone, group.Key(): group, again.Key(): again}
+	for range 3 {
+		a := receive(t, got)
+		w := want[a.retry.Key()]
+		w.DueAt = storage.Time{Time: w.DueAt.Truncate(time.Millisecond)} // as it is stored
+		if !reflect.DeepEqual(a.retry, w) {
+			t.Errorf("it came as %+v, want %+v", a.retry, w)
+		}
+		delete(want, a.retry.Key())
+		if early := due.Sub(a.at); early > 0 {
+			t.Errorf("it came %s early", early)
+		}
+	}
+	stop()
+	if len(got) != 0 {
+		t.Errorf("%d came more", len(got))
+	}
+	if d := depth(t, b); d.RetriesWaiting != 0 {
+		t.Errorf("%d are left", d.RetriesWaiting)
+	}
+}
+
+func TestWholeSecond(t *testing.T) {
+	for in, want := range map[time.Duration]time.Duration{
+		0: 0, 1: time.Second, time.Second - 1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,
+	} {
+		if got := wholeSecond(noon.Add(in)); !got.Equal(noon.Add(want)) {
+			t.Errorf("%s becomes %s", in, got.Sub(noon))
+		}
+	}
+}
+
+func TestStateSubject(t *testing.T) {
+	ref := storage.Ref{Kind: storage.KindWebhookEndpoint, Org: "_", ID: "a-Z_9"}
+	got, err := parseStateSubject(stateSubject(ref))
+	if err != nil || got != ref {
+		t.Errorf("%s reads as %v, %v", stateSubject(ref), got, err)
+	}
+	for _, subject := range []string{statePrefix + "home.org", statePrefix + "home.org.a.b", "x"} {
+		if ref, err := parseStateSubject(subject); err == nil {
+			t.Errorf("%s reads as %v", subject, ref)
+		}
+	}
+}
+
+// What is the record cannot be deleted, by nobody.
+func TestTheRecordCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	_, err := b.Accept(within(t), tr)
+	must(t, err)
+	must(t, b.PutReceipt(within(t), newReceipt(tr, "s0")))
+	_, err = b.StateLog().Append(within(t), storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)})
+	must(t, err)
+	for _, name := range []string{stateStream, triggersStream, receiptsStream} {
+		s, err := b.js.Stream(within(t), name)
+		must(t, err)
+		for what, err := range map[string]error{"purged": s.Purge(within(t)), "robbed of a message": s.DeleteMsg(within(t), 1)} {
+			if err == nil || !strings.Contains(err.Error(), "not permitted") {
+				t.Errorf("%s was %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// The same streams are set up again by every process that comes.
+func TestASecondConnection(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 0)))
+	second, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
+	must(t, err)
+	defer second.Close()
+	before, err := b.Identity(within(t))
+	must(t, err)
+	if after, err := second.Identity(within(t)); err != nil || after != before || before == "" {
+		t.Errorf("the identity was %q and is %q, %v", before, after, err)
+	}
+	if d, err := second.Depth(within(t)); err != nil || d.Slices != 1 {
+		t.Errorf("it finds %+v, %v", d, err)
+	}
+}
+
+func TestConnectWhereNothingAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := Connect(within(t), "nats://127.0.0.1:1", streamOptions, discard)
+	if err == nil || !strings.Contains(err.Error(), "nats://127.0.0.1:1") || !strings.Contains(err.Error(), "--nats") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A server that has stopped makes everything unavailable, and soon.
+func TestAStoppedServer(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	must(t, b.server.Stop(patience))
+	defer b.nc.Close() // there is nothing to flush
+	b.publishWait = 50 * time.Millisecond
+	tr := newTrigger("org")
+	once := tr
+	once.OnceKey = "abc"
+	state := b.StateLog()
+	w := storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)}
+	var err error
+	unavailable := func(what string) {
+		t.Helper()
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", what, err)
+		}
+	}
+	_, err = b.Accept(within(t), tr)
+	unavailable("Accept")
+	_, err = b.Accept(within(t), once)
+	unavailable("Accept once")
+	err = b.PutSlice(within(t), newSlice(tr, 0))
+	unavailable("PutSlice")
+	err = b.PutRetries(within(t), []events.Retry{newRetry(tr, 1, noon, "h")})
+	unavailable("PutRetries")
+	err = b.PutReceipt(within(t), newReceipt(tr, "s0"))
+	unavailable("PutReceipt")
+	_, err = b.HasReceipt(within(t), "org", tr.ID, "s0")
+	unavailable("HasReceipt")
+	_, err = b.Reached(within(t), tr, 0)
+	unavailable("Reached")
+	_, err = b.Identity(within(t))
+	unavailable("Identity")
+	_, err = state.Append(within(t), w)
+	unavailable("Append")
+	_, err = state.AppendBatch(within(t), []storage.Write{w, w})
+	unavailable("AppendBatch")
+	_, err = state.Last(within(t))
+	unavailable("Last")
+	_, err = state.Identity(within(t))
+	unavailable("the log's Identity")
+	if _, err := b.Depth(within(t)); err == nil {
+		t.Error("Depth answered")
+	}
+	if b.Connected() {
+		t.Error("it says that it is connected")
+	}
+}

@@ -1,0 +1,134 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Conn is a connection to NATS with the streams set up.
+type Conn struct {
+	nc  *nats.Conn
+	js  jetstream.JetStream
+	log *slog.Logger
+	// publishWait bounds one try of a durable publish, or one question.
+	publishWait time.Duration
+}
+
+// setUpWait bounds connecting and setting up the streams.
+const setUpWait = 30 * time.Second
+
+// Connect connects to NATS and makes or updates the streams.
+func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
+	opts = append([]nats.Option{
+		nats.Name("gridhook"),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // a publish during a reconnect fails now instead of later
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("the connection to NATS was lost; reconnecting", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("connected to NATS again", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "error", err) }),
+	}, opts...)
+	nc, err := nats.Connect(url, opts...)
+	if err != nil {
+		return nil, connectError(url, err)
+	}
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096))
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	if err := ensureStreams(ctx, js, o); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait}, nil
+}
+
+func connectError(url string, err error) error {
+	switch {
+	case url == "": // the embedded server
+		return fmt.Errorf("connect to the embedded nats-server: %w", err)
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
+		return fmt.Errorf("no NATS server answers at %s (%w): start it, or correct --nats", url, err)
+	case errors.Is(err, nats.ErrAuthorization):
+		return fmt.Errorf("NATS at %s refuses the credentials: check --nats-creds", url)
+	}
+	return fmt.Errorf("connect to NATS at %s: %w", url, err)
+}
+
+// Connected reports whether the connection is up now.
+func (c *Conn) Connected() bool { return c.nc.IsConnected() }
+
+// Close sends what is buffered, acknowledgements included, and closes the
+// connection.
+func (c *Conn) Close() error {
+	err := c.nc.FlushTimeout(5 * time.Second)
+	c.nc.Close()
+	return err
+}
+
+// publishTries and publishWait bound one durable publish: every try has the same
+// message id, because a publish that timed out may have been stored.
+const (
+	publishTries = 3
+	publishWait  = 4 * time.Second
+)
+
+// errAfterNoAnswer is a storage.ErrConflict of a publish whose earlier try was
+// not answered: it may have met itself.
+var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answered", storage.ErrConflict)
+
+// publish stores a message and waits until it is durable. Errors:
+// storage.ErrConflict when an expectation does not hold, storage.ErrUnavailable
+// when NATS does not answer or cannot store.
+func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
+	opts = append(opts, jetstream.WithMsgID(messageID))
+	var failed error
+	for range publishTries {
+		try, cancel := context.WithTimeout(ctx, c.publishWait)
+		ack, err := c.js.Publish(try, subject, data, opts...)
+		cancel()
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		var refused *jetstream.APIError
+		if errors.As(err, &refused) {
+			err = refusal(refused)
+			if failed != nil && errors.Is(err, storage.ErrConflict) {
+				err = errAfterNoAnswer
+			}
+			return 0, err
+		}
+		failed = err
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, failed)
+}
+
+// refusal turns an error that JetStream answered into one of storage's.
+func refusal(e *jetstream.APIError) error {
+	if e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == wrongLastSequenceConstant {
+		return storage.ErrConflict
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, e)
+}
+
+// wrongLastSequenceConstant is the code that a server of a cluster answers where
+// JSErrCodeStreamWrongLastSequence is meant (nats-server errors.json).
+const wrongLastSequenceConstant = 10164

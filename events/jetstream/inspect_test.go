@@ -1,0 +1,123 @@
+package jetstream
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func look(t *testing.T, i *Inspector, revision uint64) Finding {
+	t.Helper()
+	f, err := i.Look(within(t), revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	i := b.NewInspector()
+	trigger := newTrigger("acme")
+	for round := range 3 {
+		if f := look(t, i, 0); f.Damage != nil || f.Remade != nil {
+			t.Fatalf("round %d: found %+v", round, f)
+		}
+		must(t, b.PutSlice(within(t), newSlice(trigger, round)))
+		must(t, b.PutReceipt(within(t), newReceipt(trigger, "s"+strconv.Itoa(round))))
+	}
+}
+
+// A power cut can leave a queue with fewer messages than its consumer has
+// handled, and the consumer's own file empty: what was stored from then on would
+// never be handed out.
+func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	handleSlices(t, b, 15)
+	b.stop()
+	work := filepath.Join(dir, "jetstream", "$G", "streams", workStream)
+	must(t, os.RemoveAll(filepath.Join(work, "msgs")))
+	must(t, os.Truncate(filepath.Join(work, "obs", sliceQueue.name, "meta.inf"), 0))
+
+	b = newBus(t, dir)
+	s := &source{c: b.Conn, queue: sliceQueue}
+	if _, err := s.refresh(within(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := b.js.Consumer(within(t), workStream, sliceQueue.name)
+	must(t, err)
+	if info := consumer.CachedInfo(); info.Delivered.Stream < 15 {
+		t.Skipf("this nats-server forgets where the consumer was: %+v", info.Delivered)
+	}
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
+	i := b.NewInspector()
+	for range looksAstray - 1 {
+		if f := look(t, i, 0); f.Remade != nil {
+			t.Fatalf("found %+v too soon", f)
+		}
+	}
+	if f := look(t, i, 0); len(f.Remade) != 1 || f.Remade[0] != sliceQueue.name {
+		t.Fatalf("found %+v", f)
+	}
+	handleSlices(t, b, 0)
+}
+
+// handleSlices puts a number of slices and takes as many, or one where there are
+// none.
+func handleSlices(t *testing.T, b *bus, n int) {
+	t.Helper()
+	trigger := newTrigger("acme")
+	for number := range n {
+		must(t, b.PutSlice(within(t), newSlice(trigger, number)))
+	}
+	s := &source{c: b.Conn, queue: sliceQueue}
+	consumer, err := s.refresh(within(t), nil)
+	must(t, err)
+	for range max(n, 1) {
+		m, err := consumer.Next(jetstream.FetchMaxWait(patience))
+		must(t, err)
+		must(t, m.DoubleAck(within(t)))
+	}
+}
+
+func TestWhatTheRecordHasLostIsFound(t *testing.T) {
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	const receipts = 12 // of a megabyte: several of the server's files
+	for n := range receipts {
+		if _, err := b.js.Publish(within(t), receiptPrefix+"acme.trg_1.s"+strconv.Itoa(n), make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := b.NewInspector()
+	if f := look(t, i, 1); len(f.Damage) != 1 {
+		t.Errorf("STATE is empty and revision 1 was read; found %+v", f)
+	}
+	b.stop()
+	flip(t, filepath.Join(dir, "jetstream", "$G", "streams", receiptsStream, "msgs"))
+	b = newBus(t, dir)
+	if f := look(t, b.NewInspector(), 0); len(f.Damage) != 1 {
+		t.Errorf("a bit of a receipt was flipped; found %+v", f)
+	}
+}
+
+// flip flips a bit in the middle of a stream's blocks, and takes the index away
+// as a server does that was killed.
+func flip(t *testing.T, dir string) {
+	t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(dir, "*.blk"))
+	if err != nil || len(blocks) == 0 {
+		t.Fatalf("%v, %v", blocks, err)
+	}
+	data, err := os.ReadFile(blocks[0])
+	must(t, err)
+	data[len(data)/2] ^= 4
+	must(t, os.WriteFile(blocks[0], data, 0o600))
+	if err := os.Remove(filepath.Join(dir, "index.db")); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+}

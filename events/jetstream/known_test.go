@@ -1,0 +1,52 @@
+package jetstream
+
+import (
+	"errors"
+	"maps"
+	"testing"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// What an endpoint has is read as it was stored, and a writer who did not see the
+// last write does not overwrite it.
+func TestKnown(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	ctx := within(t)
+	read := func(endpoint string, slice int) events.Known {
+		t.Helper()
+		known, err := b.Known(ctx, "org", endpoint, slice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	none := read("ep", 0)
+	if len(none.Signals) != 0 || none.Signals == nil || none.Revision != 0 {
+		t.Fatalf("of nothing %+v is known", none)
+	}
+	none.Signals["home"] = "a"
+	if err := b.PutKnown(ctx, "org", "ep", 0, none); err != nil {
+		t.Fatal(err)
+	}
+	first := read("ep", 0)
+	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Revision == 0 {
+		t.Fatalf("%+v is known", first)
+	}
+	if err := b.PutKnown(ctx, "org", "ep", 0, none); !errors.Is(err, storage.ErrConflict) {
+		t.Errorf("who saw nothing yet overwrites with %v", err)
+	}
+	first.Signals["home"] = "b"
+	if err := b.PutKnown(ctx, "org", "ep", 0, first); err != nil {
+		t.Error(err)
+	}
+	if second := read("ep", 0); second.Signals["home"] != "b" {
+		t.Errorf("%+v is known", second)
+	}
+	for _, other := range []events.Known{read("ep", 1), read("other", 0)} {
+		if len(other.Signals) != 0 {
+			t.Errorf("another slice or endpoint has %+v", other)
+		}
+	}
+}

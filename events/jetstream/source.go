@@ -1,0 +1,88 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// source is a queue as one process takes from it.
+type source struct {
+	c     *Conn
+	queue queue
+
+	mu       sync.Mutex
+	consumer jetstream.Consumer
+	// known is the last sequence of the stream when this process came to it, at
+	// the connection of that number. What is no newer may have been taken before
+	// without the server's still knowing: it writes down what it hands out a
+	// little later, and a kill loses that.
+	known      uint64
+	connection uint64
+}
+
+// refresh makes or updates the queue's consumer, unless another slot has done so
+// since old.
+func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream.Consumer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.consumer != old {
+		return s.consumer, nil
+	}
+	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, jetstream.ConsumerConfig{
+		Durable: s.queue.name, FilterSubject: s.queue.filter, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: ackWait, MaxAckPending: maxHandling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+	})
+	if err == nil {
+		err = s.look(ctx)
+	}
+	if err != nil {
+		return old, fmt.Errorf("set up the consumer %s: %w", s.queue.name, explain(err))
+	}
+	s.consumer = consumer
+	return consumer, nil
+}
+
+// look notes how far the stream goes now.
+func (s *source) look(ctx context.Context) error {
+	connection := s.c.nc.Stats().Reconnects
+	stream, err := s.c.js.Stream(ctx, s.queue.stream)
+	if err != nil {
+		return err
+	}
+	s.known, s.connection = stream.CachedInfo().State.LastSeq, connection
+	return nil
+}
+
+// mend is the consumer to go on with after an error: a new one where the old one
+// is gone from the server.
+func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
+	log := s.c.log.With("queue", s.queue.name)
+	if !errors.Is(err, jetstream.ErrConsumerDeleted) && !errors.Is(err, jetstream.ErrConsumerNotFound) && !errors.Is(err, nats.ErrNoResponders) {
+		log.Debug("taking from a queue met an error", "error", err)
+		return old
+	}
+	consumer, err := s.refresh(ctx, old)
+	if err != nil && ctx.Err() == nil {
+		log.Warn("a queue's consumer is gone and could not be made anew; trying again", "error", err)
+	}
+	return consumer
+}
+
+// redelivered reports whether somebody may have taken a message before.
+func (s *source) redelivered(ctx context.Context, m jetstream.Msg) bool {
+	meta, err := m.Metadata()
+	if err != nil || meta.NumDelivered > 1 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.connection != s.c.nc.Stats().Reconnects && s.look(ctx) != nil {
+		return true
+	}
+	return meta.Sequence.Stream <= s.known
+}

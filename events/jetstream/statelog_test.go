@@ -1,0 +1,250 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/replica"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// newReplica opens a replica of the log and follows it until the test ends.
+func newReplica(t *testing.T, log storage.Log, path string) *replica.Replica {
+	t.Helper()
+	r, err := replica.Open(path, discard)
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.Follow(ctx, log) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("following ended with %v", err)
+		}
+		must(t, r.Close())
+	})
+	return r
+}
+
+func TestConformance(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	log := b.StateLog()
+	storagetest.Conformance(t, log, newReplica(t, log, filepath.Join(t.TempDir(), "state.db")))
+}
+
+// A write whose answer did not come is sent again; that it then meets itself is
+// no conflict.
+func TestAWriteThatWasNotAnswered(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	b.publishWait = 100 * time.Millisecond
+	ref := storage.HomeRef("org", "h")
+	type result struct {
+		revision uint64
+		err      error
+	}
+	unanswered := func(w storage.Write) result {
+		t.Helper()
+		subject := "HPUB " + stateSubject(w.Ref)
+		b.wire.mu.Lock()
+		before := strings.Count(b.wire.sent.String(), subject)
+		b.wire.mu.Unlock()
+		b.wire.holdUp()
+		done := make(chan result, 1)
+		go func() {
+			revision, err := b.StateLog().Append(within(t), w)
+			done <- result{revision, err}
+		}()
+		b.wire.await(t, subject, before+2) // it was sent, not answered, and sent again
+		b.publishWait = patience
+		b.wire.release()
+		defer func() { b.publishWait = 100 * time.Millisecond }()
+		return receive(t, done)
+	}
+	first := unanswered(storage.Write{Ref: ref, At: noon, Value: []byte(`1`)})
+	if first.err != nil || first.revision != 1 {
+		t.Errorf("a create: %+v", first)
+	}
+	second := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`2`)})
+	if second.err != nil || second.revision != 2 {
+		t.Errorf("an update: %+v", second)
+	}
+	rival := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`3`)})
+	if !errors.Is(rival.err, storage.ErrConflict) {
+		t.Errorf("a real conflict: %+v", rival)
+	}
+}
+
+func TestARestartKeepsTheLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	for i := range 10 {
+		_, err := b.StateLog().Append(within(t), storage.Write{Ref: storage.HomeRef("org", fmt.Sprint("h", i)), At: noon, Value: []byte(`{}`)})
+		must(t, err)
+	}
+	identity, err := b.StateLog().Identity(within(t))
+	must(t, err)
+	b.stop()
+	b = newBus(t, dir)
+	last, err := b.StateLog().Last(within(t))
+	if err != nil || last != 10 {
+		t.Errorf("it ends at %d, %v", last, err)
+	}
+	if again, err := b.StateLog().Identity(within(t)); again != identity || err != nil {
+		t.Errorf("its identity was %q and is %q, %v", identity, again, err)
+	}
+}
+
+func TestARecordOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.js.Publish(within(t), stateSubject(storage.HomeRef("org", "h")), []byte(`{"v":2,"at":0}`))
+	must(t, err)
+	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("it was applied"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "upgrade") {
+		t.Errorf("the tail ended with %v", err)
+	}
+}
+
+// tailReceipts reads receipts until a sequence has come.
+func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Sequenced[events.Receipt])) {
+	t.Helper()
+	enough := errors.New("enough")
+	err := c.TailReceipts(within(t), after, func(batch []events.Sequenced[events.Receipt]) error {
+		for _, r := range batch {
+			fn(r)
+			if r.Sequence >= until {
+				return enough
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Fatalf("the tail ended with %v", err)
+	}
+}
+
+func TestTailsGoOnWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	for i := range 10 {
+		must(t, b.PutReceipt(within(t), newReceipt(tr, fmt.Sprint("s", i))))
+	}
+	var got []string
+	tailReceipts(t, b.Conn, 7, 10, func(r events.Sequenced[events.Receipt]) { got = append(got, fmt.Sprint(r.Sequence, r.Value.Key)) })
+	if want := "8s7 9s8 10s9"; strings.Join(got, " ") != want {
+		t.Errorf("after 7 came %v, want %s", got, want)
+	}
+}
+
+// Through cuts of the connection a tail goes on, in order and without gaps.
+func TestATailSurvivesReconnects(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
+	must(t, err)
+	defer other.Close()
+	got := make(chan uint64, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- b.TailTriggers(ctx, 0, func(batch []events.Sequenced[events.Trigger]) error {
+			for _, tr := range batch {
+				got <- tr.Sequence
+			}
+			return nil
+		})
+	}()
+	for i := uint64(1); i <= 9; i++ {
+		_, err := other.Accept(within(t), newTrigger("org"))
+		must(t, err)
+		if i%3 == 0 {
+			b.wire.cut()
+		}
+	}
+	for want := uint64(1); want <= 9; want++ {
+		select {
+		case s := <-got:
+			if s != want {
+				t.Fatalf("%d came, want %d", s, want)
+			}
+		case err := <-done:
+			t.Fatalf("before %d the tail ended with %v", want, err)
+		}
+	}
+	cancel()
+	must(t, receive(t, done))
+	if len(got) != 0 {
+		t.Errorf("%d came more", len(got))
+	}
+}
+
+// A tail that begins while NATS does not answer waits until it does.
+func TestATailThatBeginsInAnOutage(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.Accept(within(t), newTrigger("org"))
+	must(t, err)
+	b.wire.setDown(true)
+	for b.Connected() {
+		runtime.Gosched()
+	}
+	got := make(chan uint64, 9)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- b.TailTriggers(ctx, 0, func(batch []events.Sequenced[events.Trigger]) error {
+			got <- batch[0].Sequence
+			return nil
+		})
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("the tail ended with %v", err)
+	case <-time.After(100 * time.Millisecond): // it has tried
+	}
+	b.wire.setDown(false)
+	if s := receive(t, got); s != 1 {
+		t.Errorf("%d came", s)
+	}
+	cancel()
+	must(t, receive(t, done))
+}
+
+// A view with a hole must not look whole: nothing behind it is applied, however
+// much has come while what is before it was being applied.
+func TestATailEndsAtWhatDoesNotDecode(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	must(t, b.PutReceipt(within(t), newReceipt(tr, "s0")))
+	_, err := b.js.Publish(within(t), receiptPrefix+"org.trg.s0", []byte("garbage"), jetstream.WithMsgID("x"))
+	must(t, err)
+	for i := range 100 {
+		must(t, b.PutReceipt(within(t), newReceipt(tr, fmt.Sprint("t", i))))
+	}
+	for range 5 {
+		err := b.TailReceipts(within(t), 0, func(batch []events.Sequenced[events.Receipt]) error {
+			if len(batch) != 1 || batch[0].Sequence != 1 {
+				t.Errorf("%d were applied from %d on", len(batch), batch[0].Sequence)
+			}
+			<-time.After(100 * time.Millisecond) // the rest comes meanwhile
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), receiptsStream) {
+			t.Errorf("the tail ended with %v", err)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// tailBatch is the most messages handed over at once.
+const tailBatch = 5000
+
+// errInterrupted says that a stream could not be followed for now.
+var errInterrupted = errors.New("following the stream was interrupted")
+
+// tail follows a stream from the message after the given sequence, in order and
+// without gaps, and hands over what has arrived in batches. Where NATS does not
+// answer it waits until it does. It returns when ctx ends (nil), when JetStream
+// refuses, or when a message does not decode or apply fails: a view with a hole
+// must not look whole.
+func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+	for {
+		err := follow(ctx, c, stream, &after, decode, apply)
+		switch {
+		case ctx.Err() != nil && (err == nil || errors.Is(err, errInterrupted)):
+			return nil
+		case !errors.Is(err, errInterrupted):
+			return fmt.Errorf("follow the stream %s: %w", stream, err)
+		}
+		c.log.Warn("a stream cannot be followed now; trying again", "stream", stream, "error", err)
+		sleep(ctx, nakDelay)
+	}
+}
+
+// numbered is a message's value and its place in the stream.
+type numbered[T any] struct {
+	sequence uint64
+	value    T
+}
+
+// follow is tail up to the first interruption. It moves after on to what was
+// handed over.
+func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	arrived := make(chan numbered[T], tailBatch)
+	connection := c.nc.Stats().Reconnects
+	following, err := c.follow(ctx, stream, *after, func(m jetstream.Msg) {
+		if ctx.Err() != nil {
+			return // nothing may come behind a hole
+		}
+		n, err := number(m, decode)
+		if err != nil {
+			cancel(err)
+			return
+		}
+		select {
+		case arrived <- n:
+		case <-ctx.Done():
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer following.Stop()
+	look := time.NewTicker(nakDelay)
+	defer look.Stop()
+	batch := make([]T, 0, tailBatch)
+	for {
+		select {
+		case n := <-arrived:
+			batch, n = collect(batch[:0], n, arrived)
+			if err := apply(batch); err != nil {
+				return err
+			}
+			*after = n.sequence
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+				return cause
+			}
+			return nil
+		case <-following.Closed():
+			return errInterrupted
+		case <-look.C:
+			// The server's side of following may have died with the server, and
+			// the client takes minutes to notice.
+			if c.nc.Stats().Reconnects != connection {
+				return fmt.Errorf("%w: the connection was lost", errInterrupted)
+			}
+		}
+	}
+}
+
+// follow has every message after a sequence handed to handle, in order.
+func (c *Conn) follow(ctx context.Context, stream string, after uint64, handle jetstream.MessageHandler) (jetstream.ConsumeContext, error) {
+	consumer, err := c.js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
+	})
+	var following jetstream.ConsumeContext
+	if err == nil {
+		following, err = consumer.Consume(handle, jetstream.PullMaxMessages(2*tailBatch),
+			jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+				c.log.Debug("following a stream met an error; it goes on by itself", "stream", stream, "error", err)
+			}))
+	}
+	var refused *jetstream.APIError
+	if err != nil && !errors.As(err, &refused) {
+		err = fmt.Errorf("%w: %w", errInterrupted, err)
+	}
+	return following, err
+}
+
+func number[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (numbered[T], error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return numbered[T]{}, err
+	}
+	v, err := decode(m)
+	return numbered[T]{meta.Sequence.Stream, v}, err
+}
+
+// collect adds a message and what else has already arrived, up to the batch's
+// capacity, and returns the last of them.
+func collect[T any](batch []T, last numbered[T], arrived <-chan numbered[T]) ([]T, numbered[T]) {
+	batch = append(batch, last.value)
+	for len(batch) < cap(batch) {
+		select {
+		case last = <-arrived:
+			batch = append(batch, last.value)
+		default:
+			return batch, last
+		}
+	}
+	return batch, last
+}

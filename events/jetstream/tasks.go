@@ -1,0 +1,112 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A task waits on one subject for its time, and then on another to be taken.
+const (
+	tasksStream    = "GRIDHOOK_TASKS"
+	taskWaitPrefix = "gridhook.tasks.wait."
+	taskDuePrefix  = "gridhook.tasks.due."
+
+	taskWaitSubjects = taskWaitPrefix + ">"
+	taskDueSubjects  = taskDuePrefix + ">"
+)
+
+func taskQueue(k events.TaskKind) queue {
+	return queue{tasksStream, "tasks-" + string(k), taskDuePrefix + string(k) + ".>"}
+}
+
+// PutTask has a task wait until it is due, in place of one of the same name that
+// waits, and returns when that is durable. One that is due already can be taken
+// within a moment.
+func (c *Conn) PutTask(ctx context.Context, t events.Task) error {
+	return c.putTask(ctx, t)
+}
+
+// PutNewTask is PutTask, but that one of the same name which waits stays as it is.
+func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
+	err := c.putTask(ctx, t, jetstream.WithExpectLastSequencePerSubject(0))
+	if errors.Is(err, storage.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.PublishOpt) error {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	name := t.Name().String()
+	opts = append(opts, jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(taskDuePrefix+name))
+	_, err = c.publish(ctx, taskWaitPrefix+name, nuid.Next(), data, opts...)
+	return err
+}
+
+// DropTask removes a task that waits. One that is due is left to who takes it.
+func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	s, err := c.js.Stream(ctx, tasksStream)
+	if err == nil {
+		err = s.Purge(ctx, jetstream.WithPurgeSubject(taskWaitPrefix+name.String()))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// ConsumeTasks hands tasks of a kind that are due to handle. See consume.
+func (c *Conn) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error {
+	return consume(ctx, taking, c, taskQueue(kind), slots, fromJSON[events.Task], handle)
+}
+
+// Tasks are the names of the tasks of a kind that wait, are due, or are being done.
+func (c *Conn) Tasks(ctx context.Context, kind events.TaskKind) (map[events.TaskName]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTries*c.publishWait)
+	defer cancel()
+	names := map[events.TaskName]bool{}
+	for _, prefix := range []string{taskWaitPrefix, taskDuePrefix} {
+		// The waiting first: a task that goes from there to the due is seen at
+		// least once.
+		s, err := c.js.Stream(ctx, tasksStream)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		info, err := s.Info(ctx, jetstream.WithSubjectFilter(prefix+string(kind)+".>"))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		for subject := range info.State.Subjects {
+			name, err := parseTaskName(strings.TrimPrefix(subject, prefix))
+			if err != nil {
+				return nil, err
+			}
+			names[name] = true
+		}
+	}
+	return names, nil
+}
+
+func parseTaskName(text string) (events.TaskName, error) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 4 {
+		return events.TaskName{}, fmt.Errorf("%q is no name of a task", text)
+	}
+	revision, err := strconv.ParseUint(parts[3], 10, 64)
+	return events.TaskName{Kind: events.TaskKind(parts[0]), OrganizationID: parts[1], ID: parts[2], Revision: revision}, err
+}

@@ -1,0 +1,127 @@
+package jetstream
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func newTask(id string, revision uint64, due time.Time) events.Task {
+	return events.Task{
+		Kind: events.TaskSchedule, OrganizationID: "org", ID: id, Revision: revision,
+		DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)}, Body: json.RawMessage(`{"a":1}`),
+	}
+}
+
+func takeTasks(t *testing.T, b *bus, got chan<- events.Task) (stop func()) {
+	t.Helper()
+	return consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeTasks(ctx, taking, events.TaskSchedule, 2, func(_ contextT, task events.Task, _ events.Taken) error {
+			got <- task
+			return nil
+		})
+	})
+}
+
+// waiting wants these tasks to be the ones that wait, are due, or are being done.
+func waiting(t *testing.T, b *bus, want ...events.Task) {
+	t.Helper()
+	names := map[events.TaskName]bool{}
+	for i := range want {
+		names[want[i].Name()] = true
+	}
+	if got, err := b.Tasks(within(t), events.TaskSchedule); err != nil || !reflect.DeepEqual(got, names) {
+		t.Errorf("there are %v, %v, want %v", got, err, names)
+	}
+}
+
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	overdue, later := newTask("a", 1, noon), newTask("b", 1, time.Now().Add(time.Hour))
+	must(t, b.PutTask(within(t), overdue))
+	must(t, b.PutTask(within(t), later))
+	waiting(t, b, overdue, later)
+	got := make(chan events.Task, 9)
+	stop := takeTasks(t, b, got)
+	if task := receive(t, got); !reflect.DeepEqual(task, overdue) {
+		t.Errorf("%+v came, want %+v", task, overdue)
+	}
+	stop()
+	waiting(t, b, later)
+
+	// A later one replaces it; a new one does not.
+	other := newTask("b", 1, noon)
+	must(t, b.PutNewTask(within(t), other))
+	stop = takeTasks(t, b, got)
+	sooner := newTask("b", 1, time.Now())
+	sooner.Body = json.RawMessage(`{"a":2}`)
+	must(t, b.PutTask(within(t), sooner))
+	if task := receive(t, got); !reflect.DeepEqual(task, sooner) {
+		t.Errorf("%+v came, want %+v", task, sooner)
+	}
+	stop()
+	waiting(t, b)
+	must(t, b.PutNewTask(within(t), later))
+	waiting(t, b, later)
+	another := newTask("b", 2, noon)
+	must(t, b.DropTask(within(t), another.Name()))
+	waiting(t, b, later)
+	must(t, b.DropTask(within(t), later.Name()))
+	waiting(t, b)
+	if len(got) > 0 {
+		t.Errorf("%+v came too", <-got)
+	}
+}
+
+// Of two who take tasks, one gets each, and one that fails gets it again.
+func TestATaskIsTakenUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	got := make(chan events.Task, 9)
+	tries := 0
+	stop := consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeTasks(ctx, taking, events.TaskSchedule, 1, func(_ contextT, task events.Task, taken events.Taken) error {
+			if tries++; tries == 1 {
+				return errors.New("not now")
+			}
+			if !taken.Redelivered {
+				t.Error("it does not say that it came before")
+			}
+			got <- task
+			return nil
+		})
+	})
+	must(t, b.PutTask(within(t), newTask("a", 1, noon)))
+	receive(t, got)
+	stop()
+	waiting(t, b)
+	if tries != 2 {
+		t.Errorf("it was handled %d times", tries)
+	}
+}
+
+// What waits survives the server's end, and is due where its time passed meanwhile.
+func TestTasksSurvive(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	soon, later := newTask("a", 1, time.Now()), newTask("b", 1, time.Now().Add(time.Hour))
+	must(t, b.PutTask(within(t), soon))
+	must(t, b.PutTask(within(t), later))
+	b.stop()
+	b = newBus(t, dir)
+	waiting(t, b, soon, later)
+	got := make(chan events.Task, 9)
+	stop := takeTasks(t, b, got)
+	if came := receive(t, got); came.ID != soon.ID {
+		t.Errorf("%+v came, want %+v", came, soon)
+	}
+	stop()
+	waiting(t, b, later)
+}

@@ -1,0 +1,87 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// BenchmarkFold folds receipts of slices, of 64 deliveries each, as they come.
+func BenchmarkFold(b *testing.B) {
+	l := newLedger(b)
+	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
+	accept(b, l, tr)
+	const batch = 256
+	number := 0
+	texts := make([][]byte, batch)
+	for b.Loop() {
+		b.StopTimer()
+		for i := range texts {
+			var deliveries []events.Delivery
+			for h := range events.SliceHomes {
+				d := delivery(fmt.Sprintf("home_%09d", number*events.SliceHomes+h), events.OutcomeDelivered, 1)
+				d.EndpointID, d.Status, d.Milliseconds = "ep_01M7YDEW9M1369VPJYNH7DJVSQ", 204, 1.5
+				deliveries = append(deliveries, d)
+			}
+			texts[i], _ = json.Marshal(slice(tr, number, false, deliveries...))
+			number++
+		}
+		b.StartTimer()
+		list := make([]events.Sequenced[events.Receipt], batch)
+		for i, text := range texts {
+			if err := json.Unmarshal(text, &list[i].Value); err != nil {
+				b.Fatal(err)
+			}
+			list[i].Sequence = uint64(number + i)
+		}
+		must(b, l.foldReceipts(list))
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(number), "us/receipt")
+}
+
+// BenchmarkFind looks for a delivery among those of a million homes.
+func BenchmarkFind(b *testing.B) {
+	l := newLedger(b)
+	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
+	accept(b, l, tr)
+	home := func(i int) string { return fmt.Sprintf("home_%09d", i) }
+	const slicesAtOnce, total = 512, 1_000_000 / events.SliceHomes
+	for number := 0; number < total; {
+		var list []events.Receipt
+		for ; number < total && len(list) < slicesAtOnce; number++ {
+			var deliveries []events.Delivery
+			for h := range events.SliceHomes {
+				d := delivery(home(number*events.SliceHomes+h), events.OutcomeDelivered, 1)
+				d.EndpointID, d.Status, d.Milliseconds = "ep_1", 204, 1.5
+				d.MessageID = events.MessageID(tr.ID, d.HomeID, d.EndpointID)
+				deliveries = append(deliveries, d)
+			}
+			list = append(list, slice(tr, number, number == total-1, deliveries...))
+		}
+		fold(b, l, list...)
+	}
+	b.Run("by message", func(b *testing.B) {
+		for b.Loop() {
+			_, err := l.Delivery("org", events.MessageID(tr.ID, home(987_654), "ep_1"))
+			must(b, err)
+		}
+	})
+	b.Run("by home", func(b *testing.B) {
+		for b.Loop() {
+			list, _, err := l.Deliveries("org", events.DeliveryQuery{HomeID: home(987_654), Limit: 10})
+			if err != nil || len(list) != 1 {
+				b.Fatal(list, err)
+			}
+		}
+	})
+	b.Run("an outcome that none has", func(b *testing.B) {
+		for b.Loop() {
+			list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 10})
+			if err != nil || len(list) != 0 {
+				b.Fatal(list, err)
+			}
+		}
+	})
+}

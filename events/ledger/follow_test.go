@@ -1,0 +1,199 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// source is a Source in memory.
+type source struct {
+	identity string
+	triggers []events.Sequenced[events.Trigger]
+	receipts []events.Sequenced[events.Receipt]
+	after    []uint64 // where it was asked to begin
+}
+
+func (s *source) Identity(context.Context) (string, error) { return s.identity, nil }
+
+func (s *source) Ends(context.Context) (triggers, receipts uint64, err error) {
+	return lastOf(s.triggers), lastOf(s.receipts), nil
+}
+
+func lastOf[T any](list []events.Sequenced[T]) uint64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[len(list)-1].Sequence
+}
+
+func (s *source) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
+	return hand(ctx, s.triggers, after, apply)
+}
+
+func (s *source) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
+	s.after = append(s.after, after)
+	return hand(ctx, s.receipts, after, apply)
+}
+
+func hand[T any](ctx context.Context, all []events.Sequenced[T], after uint64, apply func([]events.Sequenced[T]) error) error {
+	if after < uint64(len(all)) {
+		if err := apply(all[after:]); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// followUntil follows a source until a condition holds.
+func followUntil(t *testing.T, l *Ledger, s *source, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Follow(ctx, s) }()
+	for {
+		changed := l.Changed()
+		if holds() {
+			break
+		}
+		select {
+		case <-changed:
+		case err := <-done:
+			t.Fatalf("following ended with %v", err)
+		}
+	}
+	cancel()
+	must(t, <-done)
+}
+
+// A source that lost its end goes on at sequences that the ledger has folded.
+func TestASourceThatLostItsEnd(t *testing.T) {
+	s := &source{identity: "one", triggers: sequenced([]events.Trigger{
+		trigger("org", "trg_1", 0, 1), trigger("org", "trg_2", 0, 1), trigger("org", "trg_3", 0, 1),
+	})}
+	l := newLedger(t)
+	folded := func(n int) func() bool {
+		return func() bool {
+			list, err := l.Recent("org", 10)
+			must(t, err)
+			return len(list) == n
+		}
+	}
+	followUntil(t, l, s, folded(3))
+	s.triggers = s.triggers[:1]
+	followUntil(t, l, s, folded(1))
+	s.triggers = append(s.triggers, events.Sequenced[events.Trigger]{Sequence: 2, Value: trigger("org", "trg_4", 0, 1)})
+	followUntil(t, l, s, folded(2))
+}
+
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := openLedger(t, path)
+	tr := trigger("org", "trg_1", 0, 2)
+	s := &source{identity: "first", triggers: sequenced([]events.Trigger{tr}), receipts: sequenced([]events.Receipt{
+		slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1)),
+	})}
+	has := func(status events.TriggerStatus) func() bool {
+		return func() bool {
+			p, err := l.Progress("org", "trg_1")
+			return err == nil && p.Status == status
+		}
+	}
+	followUntil(t, l, s, has(events.TriggerRunning))
+	must(t, l.Close())
+	l = openLedger(t, path)
+	s.receipts = append(s.receipts, events.Sequenced[events.Receipt]{Sequence: 2, Value: retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))})
+	followUntil(t, l, s, has(events.TriggerCompleted))
+	if !slices.Equal(s.after, []uint64{0, 1}) {
+		t.Errorf("the receipts were asked for after %v, want 0 and then 1", s.after)
+	}
+	other := &source{identity: "second", triggers: sequenced([]events.Trigger{trigger("org", "trg_9", 0, 1)})}
+	followUntil(t, l, other, func() bool { _, err := l.Progress("org", "trg_9"); return err == nil })
+	if _, err := l.Progress("org", "trg_1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("with other streams the old trigger is still there: %v", err)
+	}
+	must(t, l.Close())
+}
+
+// acceptor is a TriggerLog that hands out sequences.
+type acceptor struct {
+	sequence uint64
+	err      error
+}
+
+func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
+	a.sequence++
+	return a.sequence, a.err
+}
+
+func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		log := l.Log(&acceptor{})
+		tr := trigger("org", "trg_1", 0, 0)
+		done := make(chan uint64)
+		go func() {
+			sequence, err := log.Accept(t.Context(), tr)
+			must(t, err)
+			done <- sequence
+		}()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Error("it answered before the ledger had the trigger")
+		default:
+		}
+		fold(t, l, retry(trigger("org", "trg_0", 0, 0), "r1.ep.a.1")) // something else
+		synctest.Wait()
+		began := time.Now()
+		accept(t, l, tr)
+		if sequence := <-done; sequence != 1 || time.Since(began) != 0 {
+			t.Errorf("it answered %d after %s", sequence, time.Since(began))
+		}
+		// A ledger that lags costs a second and no more.
+		began = time.Now()
+		if sequence, err := log.Accept(t.Context(), tr); sequence != 2 || err != nil || time.Since(began) != showWait {
+			t.Errorf("without the ledger: %d, %v after %s", sequence, err, time.Since(began))
+		}
+		refused := l.Log(&acceptor{err: storage.ErrUnavailable})
+		if _, err := refused.Accept(t.Context(), tr); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("a refusal becomes %v", err)
+		}
+	})
+}
+
+func TestItPrunesRegularly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ledger.db")
+		l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+		must(t, err)
+		tr := trigger("org", "trg_1", 0, 0)
+		tr.CreatedAt = storage.Time{Time: time.Now()}
+		accept(t, l, tr)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.pruneRegularly(ctx) }()
+		for _, tt := range []struct {
+			wait time.Duration
+			want bool
+		}{{time.Hour, true}, {pruneEvery + time.Second, false}} {
+			<-time.After(tt.wait)
+			synctest.Wait()
+			if _, err := l.Progress("org", "trg_1"); (err == nil) != tt.want {
+				t.Errorf("after %s more: %v", tt.wait, err)
+			}
+		}
+		cancel()
+		must(t, <-done)
+		must(t, l.Close())
+	})
+}

@@ -1,0 +1,86 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
+)
+
+// foldHealth notes the attempts of a receipt with their endpoints.
+func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
+	changed := map[string]*events.Health{}
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		a := d.Last()
+		if !a.Tried() {
+			continue
+		}
+		h := changed[d.EndpointID]
+		if h == nil {
+			h = &events.Health{State: events.HealthUnknown}
+			changed[d.EndpointID] = h
+			if value := tx.Get(healthBucket, key(r.OrganizationID, d.EndpointID)); value != nil {
+				if err := json.Unmarshal(value, h); err != nil {
+					return err
+				}
+			}
+		}
+		h.Note(&a)
+	}
+	for endpoint, h := range changed {
+		value, err := json.Marshal(h)
+		if err != nil {
+			return err
+		}
+		if err := tx.Put(healthBucket, key(r.OrganizationID, endpoint), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Health is how an endpoint has done of late.
+func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
+	h.State = events.HealthUnknown
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		if value := tx.Bucket([]byte(healthBucket)).Get(key(org, endpointID)); value != nil {
+			return json.Unmarshal(value, &h)
+		}
+		return nil
+	})
+	return h, err
+}
+
+// EachHealth hands the health of every endpoint to do, until it returns false.
+func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool) error {
+	return l.file.View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(healthBucket)).Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			var h events.Health
+			if err := json.Unmarshal(v, &h); err != nil {
+				return err
+			}
+			org, endpoint, _ := bytes.Cut(k, []byte{0})
+			if !do(storage.WebhookEndpointRef(string(org), string(endpoint)), h) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// triedAt is when an endpoint whose health is kept was last sent anything.
+func triedAt(value []byte) (time.Time, error) {
+	var h events.Health
+	err := json.Unmarshal(value, &h)
+	if h.LastSuccessAt.After(h.LastFailureAt.Time) {
+		return h.LastSuccessAt.Time, err
+	}
+	return h.LastFailureAt.Time, err
+}

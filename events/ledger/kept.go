@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"encoding/json"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage/boltfile"
+)
+
+// putKept stores what the deliveries were made of that a retry's receipt gave up.
+// That of a slice's is in the slice.
+func putKept(tx *boltfile.Tx, r *events.Receipt) error {
+	if len(r.Kept) == 0 {
+		return nil
+	}
+	value, err := json.Marshal(r.Kept)
+	if err != nil {
+		return err
+	}
+	return tx.Put(keptBucket, key(r.TriggerID, r.Key), value)
+}
+
+// Kept finds what deliveries of one trigger were made of, those of one endpoint that
+// were given up together in one. Of what is not kept nothing is found.
+func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.Kept, err error) {
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		tally, err := find(tx, org, triggerID)
+		if err != nil {
+			return err
+		}
+		t = tally.Trigger
+		t.Sequence = tally.Sequence
+		found, err = keptOf(tx, triggerID, deliveries)
+		return err
+	})
+	return t, found, err
+}
+
+// keeper is a receipt that keeps something of an endpoint.
+type keeper struct{ endpoint, receipt string }
+
+func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.Kept, err error) {
+	wanted := map[keeper][]string{} // homes, sorted as deliveries are
+	var order []keeper
+	kept := map[keeper][]events.Kept{}
+	for i := range deliveries {
+		d := &deliveries[i]
+		from, list, err := keptFrom(tx, triggerID, d, kept)
+		if err != nil {
+			return nil, err
+		}
+		kept[from] = list
+		if wanted[from] == nil {
+			order = append(order, from)
+		}
+		wanted[from] = append(wanted[from], d.HomeID)
+	}
+	for _, from := range order {
+		homes := wanted[from]
+		slices.Sort(homes)
+		for i := range kept[from] {
+			k := &kept[from][i]
+			if k.EndpointID != from.endpoint {
+				continue
+			}
+			if part, ok := k.Of(func(id string) bool { _, in := slices.BinarySearch(homes, id); return in }); ok {
+				found = append(found, part)
+			}
+		}
+	}
+	return found, nil
+}
+
+// keptFrom finds the receipt that keeps what a delivery was made of, and all that it
+// keeps, read once.
+func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keeper][]events.Kept) (keeper, []events.Kept, error) {
+	have, ok, err := decodeRetried(tx.Bucket([]byte(retriedBucket)).Get(key(triggerID, d.HomeID, d.EndpointID)))
+	if err != nil {
+		return keeper{}, nil, err
+	}
+	if ok && have.Kept != "" {
+		from := keeper{d.EndpointID, have.Kept}
+		if list, known := read[from]; known {
+			return from, list, nil
+		}
+		value := tx.Bucket([]byte(keptBucket)).Get(key(triggerID, have.Kept))
+		if value == nil {
+			return from, nil, nil
+		}
+		var list []events.Kept
+		err := json.Unmarshal(value, &list)
+		return from, list, err
+	}
+	number, value, ok, err := slicesOf(tx, triggerID).ofHome(d.HomeID)
+	if err != nil || !ok {
+		return keeper{d.EndpointID, ""}, nil, err
+	}
+	from := keeper{d.EndpointID, (&events.Slice{Number: number}).Key()}
+	if list, known := read[from]; known {
+		return from, list, nil
+	}
+	r, err := decodeSlice(value)
+	if err != nil {
+		return from, nil, err
+	}
+	return from, r.Kept, nil
+}

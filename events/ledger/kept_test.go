@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func keptFor(homes ...string) events.Kept {
+	k := events.Kept{EndpointID: "ep", Curves: []events.RetryCurve{{RatePlanID: "p"}}}
+	for i, h := range homes {
+		k.Homes = append(k.Homes, events.RetryHome{HomeID: h, Revision: uint64(i) + 1})
+	}
+	return k
+}
+
+// named gives deliveries the identifiers that follow from the rest.
+func named(tr events.Trigger, list ...events.Delivery) []events.Delivery {
+	for i := range list {
+		list[i].MessageID = events.MessageID(tr.ID, list[i].HomeID, list[i].EndpointID)
+	}
+	return list
+}
+
+// given is a trigger of which two homes were given up at once, and one after a
+// retry.
+func given(t *testing.T) (*Ledger, events.Trigger) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 4)
+	accept(t, l, tr)
+	first := slice(tr, 0, true, named(tr, delivery("a", events.OutcomeFailed, 1), delivery("b", events.OutcomeExpired, 1), delivery("c", events.OutcomeRetrying, 1), delivery("d", events.OutcomeDelivered, 1))...)
+	first.Kept = []events.Kept{keptFor("a", "b")}
+	last := retry(tr, "r1.ep.x", named(tr, delivery("c", events.OutcomeFailed, 2))...)
+	last.Kept = []events.Kept{keptFor("c")}
+	fold(t, l, first, last)
+	return l, tr
+}
+
+func TestWhatWasGivenUpIsKept(t *testing.T) {
+	l, tr := given(t)
+	list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed, events.OutcomeExpired, events.OutcomeDelivered}, Limit: 9})
+	must(t, err)
+	got, found, err := l.Kept("org", "trg_1", list)
+	must(t, err)
+	if got.ID != tr.ID || got.Sequence != 1 {
+		t.Errorf("the trigger is %+v", got)
+	}
+	if want := []events.Kept{keptFor("a", "b"), keptFor("c")}; !reflect.DeepEqual(found, want) {
+		t.Errorf("kept are\n%+v, want\n%+v", found, want)
+	}
+	if _, found, err := l.Kept("org", "trg_1", list[1:2]); err != nil || len(found) != 1 || len(found[0].Homes) != 1 || found[0].Homes[0].HomeID != "b" {
+		t.Errorf("of b there is %+v, %v", found, err)
+	}
+	if _, _, err := l.Kept("other", "trg_1", list); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("another organization finds it: %v", err)
+	}
+}
+
+func TestTakenUpAgain(t *testing.T) {
+	l, tr := given(t)
+	check := func(what string, status events.TriggerStatus, want map[events.Outcome]int) {
+		t.Helper()
+		if p := progress(t, l, tr); p.Status != status || !reflect.DeepEqual(p.Outcomes, want) {
+			t.Errorf("%s: %s %v, want %s %v", what, p.Status, p.Outcomes, status, want)
+		}
+	}
+	check("given up", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeFailed: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
+	takeUp := func(minute int, homes ...string) (events.Retry, events.Receipt) {
+		k := keptFor(homes...)
+		return k.TakeUp(tr, at(time.Duration(minute)*time.Minute), noon)
+	}
+	r, receipt := takeUp(10, "a", "c", "d", "unknown")
+	fold(t, l, receipt, receipt)
+	check("taken up", events.TriggerRunning, map[events.Outcome]int{events.OutcomeRetrying: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
+
+	// What comes late of the attempts before does not count.
+	fold(t, l, retry(tr, "r1.ep.y", named(tr, delivery("c", events.OutcomeExpired, 3))...))
+	check("late", events.TriggerRunning, map[events.Outcome]int{events.OutcomeRetrying: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
+
+	again := retry(tr, r.Key(), named(tr, delivery("a", events.OutcomeDelivered, 1), delivery("c", events.OutcomeRetrying, 1))...)
+	fold(t, l, again, receipt)
+	check("the retry", events.TriggerRunning, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeRetrying: 1, events.OutcomeExpired: 1})
+	r.Round = 2
+	failed := delivery("c", events.OutcomeFailed, 2)
+	failed.At = at(11 * time.Minute)
+	fold(t, l, retry(tr, r.Key(), named(tr, failed)...))
+	check("failed again", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeFailed: 1, events.OutcomeExpired: 1})
+
+	// What becomes of it may come before the word that it was taken up.
+	r, receipt = takeUp(20, "a", "b", "c")
+	quick := delivery("b", events.OutcomeRetrying, 1)
+	quick.At = at(20*time.Minute + time.Second)
+	fold(t, l, retry(tr, r.Key(), named(tr, quick)...), receipt)
+	check("taken up once more", events.TriggerRunning, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeRetrying: 2})
+	log, err := l.Delivery("org", events.MessageID(tr.ID, "c", "ep"))
+	must(t, err)
+	if log.Outcome != events.OutcomeRetrying || log.Reason != "taken up again by hand" || len(log.Attempts) != 3 {
+		t.Errorf("the log is %+v", log)
+	}
+}

@@ -1,0 +1,330 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+)
+
+var noon = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) storage.Time { return storage.Time{Time: noon.Add(d)} }
+
+func openLedger(t testing.TB, path string) *Ledger {
+	t.Helper()
+	l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// newLedger is a ledger in a folder of the test's own.
+func newLedger(t testing.TB) *Ledger {
+	l := openLedger(t, filepath.Join(t.TempDir(), "ledger.db"))
+	t.Cleanup(func() { must(t, l.Close()) })
+	return l
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// trigger is one of the organization's, accepted some time after noon.
+func trigger(org, id string, after time.Duration, homes int) events.Trigger {
+	t := events.NewTrigger(org, pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon.Add(after))
+	t.ID, t.Homes = id, homes
+	return t
+}
+
+// accept folds triggers as if they had come with the sequences 1, 2, ...
+func accept(t testing.TB, l *Ledger, triggers ...events.Trigger) {
+	t.Helper()
+	must(t, l.foldTriggers(sequenced(triggers)))
+}
+
+func fold(t testing.TB, l *Ledger, receipts ...events.Receipt) {
+	t.Helper()
+	must(t, l.foldReceipts(sequenced(receipts)))
+}
+
+func sequenced[T any](values []T) []events.Sequenced[T] {
+	list := make([]events.Sequenced[T], len(values))
+	for i, v := range values {
+		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Value: v}
+	}
+	return list
+}
+
+// delivery is home's at the endpoint ep, made some seconds after noon.
+func delivery(home string, o events.Outcome, attempt int) events.Delivery {
+	d := events.Delivery{
+		MessageID: "msg_" + home, HomeID: home, EndpointID: "ep", Outcome: o, Attempt: attempt, At: at(time.Duration(attempt) * time.Second),
+	}
+	if o == events.OutcomeRetrying {
+		d.Reason, d.Answer, d.Status, d.NextAt = "the endpoint answered 500", "oops", 500, at(time.Minute)
+	}
+	return d
+}
+
+func slice(t events.Trigger, number int, last bool, deliveries ...events.Delivery) events.Receipt {
+	b := &events.SliceBounds{Number: number, Homes: len(deliveries), Last: last}
+	if len(deliveries) > 0 {
+		b.Through = deliveries[len(deliveries)-1].HomeID
+	}
+	return events.Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: fmt.Sprint("s", number), Slice: b, Deliveries: deliveries}
+}
+
+func retry(t events.Trigger, key string, deliveries ...events.Delivery) events.Receipt {
+	return events.Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: key, Deliveries: deliveries}
+}
+
+func progress(t testing.TB, l *Ledger, tr events.Trigger) events.Progress {
+	t.Helper()
+	p, err := l.Progress(tr.OrganizationID, tr.ID)
+	must(t, err)
+	return p
+}
+
+func TestProgress(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 3)
+	accept(t, l, tr)
+	want := events.Progress{
+		TriggerID: "trg_1", OrganizationID: "org", Status: events.TriggerAccepted, StartTime: tr.Start, EndTime: tr.End,
+		Homes: 3, Outcomes: map[events.Outcome]int{}, CreatedAt: tr.CreatedAt,
+	}
+	check := func(after string) {
+		t.Helper()
+		if got := progress(t, l, tr); !reflect.DeepEqual(got, want) {
+			t.Errorf("after %s it is\n%+v, want\n%+v", after, got, want)
+		}
+	}
+	check("being accepted")
+	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1)))
+	want.Status, want.Walked = events.TriggerRunning, 2
+	want.Outcomes = map[events.Outcome]int{events.OutcomeDelivered: 1, events.OutcomeRetrying: 1}
+	check("its first slice")
+	fold(t, l, slice(tr, 1, true, delivery("c", events.OutcomeUnpriceable, 0)))
+	want.Walked, want.Outcomes[events.OutcomeUnpriceable] = 3, 1
+	check("its last slice: a home is still being tried")
+	fold(t, l, retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeRetrying, 2)))
+	check("a retry that failed")
+	fold(t, l, retry(tr, "r2.ep.b.1", delivery("b", events.OutcomeFailed, 3)))
+	delete(want.Outcomes, events.OutcomeRetrying)
+	want.Status, want.Outcomes[events.OutcomeFailed], want.CompletedAt = events.TriggerCompleted, 1, at(3*time.Second)
+	check("the last retry")
+}
+
+func TestATriggerWithoutHomes(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", time.Minute, 0)
+	accept(t, l, tr)
+	fold(t, l, slice(tr, 0, true))
+	if p := progress(t, l, tr); p.Status != events.TriggerCompleted || !p.CompletedAt.Equal(tr.CreatedAt.Time) {
+		t.Errorf("it is %+v, want it completed when it was accepted", p)
+	}
+}
+
+// After a crash between the retries and the receipt of a slice, what the slice
+// delivered at its second walk is tried again by the first walk's retry.
+func TestARetryOfAWalkThatCrashed(t *testing.T) {
+	tr := trigger("org", "trg_1", 0, 2)
+	walked := slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1))
+	ghost := retry(tr, "r1.ep.a.1", delivery("a", events.OutcomeDelivered, 2))
+	real := retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))
+	for name, order := range map[string][]events.Receipt{
+		"the ghost first": {ghost, walked, real}, "the ghost last": {walked, real, ghost}, "all before the slice": {real, ghost, walked},
+	} {
+		l := newLedger(t)
+		accept(t, l, tr)
+		fold(t, l, order...)
+		p := progress(t, l, tr)
+		if p.Status != events.TriggerCompleted || !reflect.DeepEqual(p.Outcomes, map[events.Outcome]int{events.OutcomeDelivered: 2}) {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestARetriedDeliveryIsShownAsItIsNow(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 1)
+	accept(t, l, tr)
+	done := delivery("a", events.OutcomeDelivered, 2)
+	done.Status = 204
+	fold(t, l, slice(tr, 0, true, delivery("a", events.OutcomeRetrying, 1)), retry(tr, "r1.ep.a.1", done))
+	done.TriggerID = "trg_1"
+	page, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Limit: 9})
+	if err != nil || len(page) != 1 || !reflect.DeepEqual(page[0], done) {
+		t.Errorf("it is shown as %+v (%v), want %+v without what came of the attempt before", page, err, done)
+	}
+}
+
+func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 1)
+	accept(t, l, tr)
+	fold(t, l, slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1)))
+	fold(t, l, slice(trigger("org", "trg_unknown", 0, 1), 0, true, delivery("a", events.OutcomeDelivered, 1)))
+	for _, place := range [][2]string{{"other", "trg_1"}, {"org", "trg_2"}, {"org", "trg_"}, {"org", "trg_unknown"}, {"", "trg_1"}} {
+		if p, err := l.Progress(place[0], place[1]); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("%v has progress %+v, %v", place, p, err)
+		}
+		if page, _, err := l.Deliveries(place[0], events.DeliveryQuery{TriggerID: place[1], Limit: 9}); !errors.Is(err, storage.ErrNotFound) || page != nil {
+			t.Errorf("%v has deliveries %+v, %v", place, page, err)
+		}
+	}
+	for org, want := range map[string]int{"org": 1, "other": 0, "or": 0, "orgs": 0} {
+		if list, err := l.Recent(org, 9); err != nil || len(list) != want || list == nil {
+			t.Errorf("%s has %d recent triggers (%v), want %d", org, len(list), err, want)
+		}
+	}
+}
+
+func TestRecent(t *testing.T) {
+	l := newLedger(t)
+	for i := range 5 {
+		accept(t, l, trigger("org", fmt.Sprint("trg_", i), 0, 0), trigger("orf", fmt.Sprint("trg_x", i), 0, 0), trigger("orh", fmt.Sprint("trg_y", i), 0, 0))
+	}
+	for limit, want := range map[int]string{0: "", 2: "trg_4 trg_3", 9: "trg_4 trg_3 trg_2 trg_1 trg_0"} {
+		list, err := l.Recent("org", limit)
+		var ids []string
+		for _, p := range list {
+			ids = append(ids, p.TriggerID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != want {
+			t.Errorf("the %d newest are %s (%v), want %s", limit, got, err, want)
+		}
+	}
+	if list, err := l.Recent("orh", 9); err != nil || len(list) != 5 || list[0].TriggerID != "trg_y4" {
+		t.Errorf("the last organization has %+v, %v", list, err)
+	}
+}
+
+// pages reads all pages of at most limit.
+func pages(t testing.TB, l *Ledger, tr events.Trigger, o events.Outcome, limit int) (all []events.Delivery) {
+	t.Helper()
+	for after := ""; ; {
+		q := events.DeliveryQuery{TriggerID: tr.ID, After: after, Limit: limit}
+		if o != "" {
+			q.Outcomes = []events.Outcome{o}
+		}
+		page, next, err := l.Deliveries(tr.OrganizationID, q)
+		must(t, err)
+		if len(page) > limit || len(page) == 0 && next != "" {
+			t.Fatalf("a page of %d with the next %q", len(page), next)
+		}
+		all = append(all, page...)
+		if after = next; after == "" {
+			return all
+		}
+	}
+}
+
+func homes(list []events.Delivery) string {
+	var ids []string
+	for _, d := range list {
+		ids = append(ids, d.HomeID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// A page's cursor stays true while retries change what was shown, and while
+// slices before it come in.
+func TestPagesAreStable(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 6)
+	accept(t, l, tr)
+	fold(t, l, slice(tr, 1, true, delivery("d", events.OutcomeRetrying, 1), delivery("e", events.OutcomeRetrying, 1), delivery("f", events.OutcomeRetrying, 1)))
+	page, next, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Outcomes: []events.Outcome{events.OutcomeRetrying}, Limit: 2})
+	if err != nil || homes(page) != "d e" {
+		t.Fatalf("the first page is %s, %v", homes(page), err)
+	}
+	fold(t, l, retry(tr, "r1.ep.d.1", delivery("d", events.OutcomeDelivered, 2)),
+		slice(tr, 0, false, delivery("a", events.OutcomeRetrying, 1), delivery("b", events.OutcomeDelivered, 1)))
+	if page, next, err = l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Outcomes: []events.Outcome{events.OutcomeRetrying}, After: next, Limit: 2}); err != nil || homes(page) != "f" || next != "" {
+		t.Errorf("the next page is %s, and then %q, %v", homes(page), next, err)
+	}
+	if got := homes(pages(t, l, tr, "", 2)); got != "a b d e f" {
+		t.Errorf("all are %s", got)
+	}
+	for _, cursor := range []string{"x", "1", "trg_1.", "trg_1.1", "trg_1.1.x", "trg_1.1.2.3", "trg_1.99999999999.0", "trg_1.-1.0", ".1.1", "a*.1.1"} {
+		_, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", After: cursor, Limit: 2})
+		var invalid *storage.InvalidError
+		if !errors.As(err, &invalid) || invalid.Fields[0].Field != "after" {
+			t.Errorf("the cursor %q: %v", cursor, err)
+		}
+	}
+	if page, next, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", After: "trg_1.99.0", Limit: 2}); err != nil || len(page) != 0 || next != "" {
+		t.Errorf("a cursor behind the end: %v %q %v", page, next, err)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := openLedger(t, path)
+	old, young := trigger("org", "trg_1", -time.Minute, 2), trigger("org", "trg_2", 0, 1)
+	accept(t, l, old, young)
+	fold(t, l, slice(old, 0, true, delivery("a", events.OutcomeRetrying, 1), delivery("b", events.OutcomeRetrying, 1)),
+		retry(old, "r1.ep.a.1", delivery("a", events.OutcomeDelivered, 2)),
+		slice(young, 0, true, delivery("a", events.OutcomeDelivered, 1)))
+	must(t, l.Prune(noon))
+	if _, err := l.Progress("org", "trg_1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the old one: %v", err)
+	}
+	if got := homes(pages(t, l, young, "", 9)); got != "a" {
+		t.Errorf("the young one has %q", got)
+	}
+	// A retry of the old one that comes late brings nothing of it back.
+	fold(t, l, retry(old, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2)))
+	if list, err := l.Recent("org", 9); err != nil || len(list) != 1 {
+		t.Errorf("%d are left, %v", len(list), err)
+	}
+	must(t, l.Prune(noon.Add(time.Hour)))
+	for bucket, n := range counts(t, l) {
+		if n != 0 && bucket != metaBucket {
+			t.Errorf("%d entries are left in %s", n, bucket)
+		}
+	}
+	must(t, l.Close())
+}
+
+func TestUnfinished(t *testing.T) {
+	l := newLedger(t)
+	tr, done := trigger("org", "trg_1", 0, 9), trigger("org", "trg_2", 0, 1)
+	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1)))
+	unfinished := func(want ...string) {
+		t.Helper()
+		walks, err := l.Unfinished(9)
+		var got []string
+		for _, w := range walks {
+			got = append(got, fmt.Sprintf("%s %d at %d after %q", w.Trigger.ID, w.Trigger.Sequence, w.Next, w.After))
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("unfinished are %q (%v), want %q", got, err, want)
+		}
+	}
+	unfinished() // it is known by a receipt alone
+	accept(t, l, tr, done)
+	unfinished(`trg_1 1 at 1 after "a"`, `trg_2 2 at 0 after ""`)
+	fold(t, l, slice(done, 0, true, delivery("x", events.OutcomeRetrying, 1)), slice(tr, 2, true, delivery("z", events.OutcomeDelivered, 1)))
+	unfinished(`trg_1 1 at 1 after "a"`) // a retry is no walk, and slice 1 is missing
+	if walks, err := l.Unfinished(0); err != nil || len(walks) != 0 {
+		t.Errorf("none were asked for: %v, %v", walks, err)
+	}
+	fold(t, l, slice(tr, 1, false, delivery("m", events.OutcomeDelivered, 1)))
+	unfinished()
+}

@@ -1,0 +1,286 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// most bounds what one page may cost: the slices that are opened for it, about 30
+// microseconds each, and the triggers and slices that are only looked at.
+const (
+	mostOpened = 4000
+	mostPassed = 200_000
+)
+
+// reading is the reading of one page.
+type reading struct {
+	tx     *bbolt.Tx
+	query  *events.DeliveryQuery
+	wanted outcomes // 0 for all
+	page   []events.Delivery
+	// last is where the last delivery of the page stands, or as far as was looked.
+	last           cursor
+	opened, passed int
+}
+
+// Deliveries lists what became of homes.
+func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
+	from, err := parseCursor(q.After)
+	if err != nil {
+		return nil, "", err
+	}
+	r := reading{query: &q, wanted: setOf(q.Outcomes...), page: []events.Delivery{}, last: from}
+	more := false
+	err = l.file.View(func(tx *bbolt.Tx) (err error) {
+		r.tx = tx
+		if q.TriggerID == "" {
+			more, err = r.triggers(org, from)
+			return err
+		}
+		t, err := find(tx, org, q.TriggerID)
+		if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
+			return err
+		}
+		more, err = r.trigger(&t, from.place)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case more:
+		next = r.last.String()
+	}
+	return r.page, next, nil
+}
+
+// triggers reads those of an organization, the newest first, from a place on. More
+// says that the page ended before they did.
+func (r *reading) triggers(org string, from cursor) (more bool, err error) {
+	prefix := key(org, "")
+	c := r.tx.Bucket([]byte(triggersBucket)).Cursor()
+	k, v := seekLast(c, prefix)
+	if from.trigger != "" {
+		if k, v = c.Seek(key(org, from.trigger)); string(k) != string(key(org, from.trigger)) {
+			k, v = c.Prev() // it has been forgotten since
+		}
+	}
+	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
+		if r.passed++; r.passed > mostPassed {
+			return true, nil
+		}
+		t, err := decodeTally(v)
+		if err != nil {
+			return false, err
+		}
+		if t.Trigger.ID == "" {
+			continue
+		}
+		start := begin
+		if t.Trigger.ID == from.trigger {
+			start = from.place
+		}
+		if more, err := r.trigger(&t, start); more || err != nil {
+			return more, err
+		}
+	}
+	return false, nil
+}
+
+// mayHave judges a trigger by its tally.
+func (r *reading) mayHave(t *tally) bool {
+	if !r.query.Since.IsZero() && t.LastAt.Before(r.query.Since) || !r.query.Until.IsZero() && !t.Trigger.CreatedAt.Before(r.query.Until) {
+		return false
+	}
+	if r.wanted == 0 {
+		return true
+	}
+	for o, n := range t.Outcomes {
+		if n > 0 && setOf(o)&r.wanted != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// trigger reads one trigger's deliveries from a place on.
+func (r *reading) trigger(t *tally, from place) (more bool, err error) {
+	if !r.mayHave(t) {
+		return false, nil
+	}
+	walk := slicesOf(r.tx, t.Trigger.ID)
+	if r.query.HomeID != "" {
+		number, value, ok, err := walk.ofHome(r.query.HomeID)
+		if err != nil || !ok || number < from.slice {
+			return false, err
+		}
+		return r.slice(t.Trigger.ID, number, value, from)
+	}
+	for number, value, ok := walk.from(from.slice); ok; number, value, ok = walk.next() {
+		if more, err := r.slice(t.Trigger.ID, number, value, from); more || err != nil {
+			return more, err
+		}
+	}
+	return false, nil
+}
+
+// slice reads one slice's deliveries that stand behind a place.
+func (r *reading) slice(triggerID string, number int, value []byte, from place) (more bool, err error) {
+	r.passed++
+	if r.opened > mostOpened || r.passed > mostPassed {
+		r.last = cursor{triggerID, place{number, -1}}
+		if from.slice == number {
+			r.last.place = from
+		}
+		return true, nil
+	}
+	h, _, err := readHead(value)
+	if err != nil || r.wanted != 0 && h.outcomes&(r.wanted|passing) == 0 {
+		return false, err
+	}
+	r.opened++
+	receipt, err := decodeSlice(value)
+	if err != nil {
+		return false, err
+	}
+	for i := range receipt.Deliveries {
+		here := place{number, i}
+		d := &receipt.Deliveries[i]
+		if !from.before(here) || r.query.HomeID != "" && d.HomeID != r.query.HomeID || r.query.EndpointID != "" && d.EndpointID != r.query.EndpointID {
+			continue
+		}
+		now, err := latest(r.tx, triggerID, *d)
+		if err != nil {
+			return false, err
+		}
+		if !r.wants(&now.Delivery) {
+			continue
+		}
+		if len(r.page) == r.query.Limit {
+			return true, nil
+		}
+		now.TriggerID = triggerID
+		r.page, r.last = append(r.page, now.Delivery), cursor{triggerID, here}
+	}
+	return false, nil
+}
+
+func (r *reading) wants(d *events.Delivery) bool {
+	q := r.query
+	return (r.wanted == 0 || setOf(d.Outcome)&r.wanted != 0) &&
+		(q.Since.IsZero() || !d.At.Before(q.Since)) && (q.Until.IsZero() || d.At.Before(q.Until))
+}
+
+// place is where a delivery stands in a trigger's walk. It stays true while retries
+// change what stands there.
+type place struct{ slice, index int }
+
+// begin is before every place.
+var begin = place{0, -1}
+
+func (p place) before(q place) bool {
+	return p.slice < q.slice || p.slice == q.slice && p.index < q.index
+}
+
+// cursor is a place in a trigger's walk, the trigger included: where a page ended.
+type cursor struct {
+	trigger string
+	place
+}
+
+func (c cursor) String() string { return fmt.Sprintf("%s.%d.%d", c.trigger, c.slice, c.index+1) }
+
+var errCursor = &storage.InvalidError{Fields: []storage.FieldError{{Field: "after", Message: "must be the next of an earlier page"}}}
+
+func parseCursor(s string) (cursor, error) {
+	if s == "" {
+		return cursor{place: begin}, nil
+	}
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 || !storage.ValidID(parts[0]) {
+		return cursor{}, errCursor
+	}
+	numbers := make([]int, 2)
+	for i, text := range parts[1:] {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return cursor{}, errCursor
+		}
+		numbers[i] = int(n)
+	}
+	return cursor{parts[0], place{numbers[0], numbers[1] - 1}}, nil
+}
+
+// hashChars is how much of a message's identifier is its own. See events.MessageID.
+const hashChars = 16
+
+// Delivery is one delivery by the identifier of its message, which begins as its
+// trigger's does.
+func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err error) {
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		stamp, ok := strings.CutPrefix(messageID, "msg_")
+		if !ok || len(stamp) < hashChars {
+			return storage.ErrNotFound
+		}
+		prefix := key(org, "trg_"+stamp[:len(stamp)-hashChars])
+		c := tx.Bucket([]byte(triggersBucket)).Cursor()
+		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			if t, err := decodeTally(v); err != nil || t.Trigger.ID == "" {
+				continue // it is known by a late receipt alone
+			}
+			found, err := findMessage(tx, string(k[len(org)+1:]), messageID, &log)
+			if found || err != nil {
+				return err
+			}
+		}
+		return storage.ErrNotFound
+	})
+	return log, err
+}
+
+// findMessage looks for a message among a trigger's.
+func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.DeliveryLog) (found bool, err error) {
+	m, walk := mark(messageID), slicesOf(tx, triggerID)
+	for _, value, ok := walk.from(0); ok; _, value, ok = walk.next() {
+		h, _, err := readHead(value)
+		if err != nil {
+			return false, err
+		}
+		if !h.has(m) {
+			continue
+		}
+		r, err := decodeSlice(value)
+		if err != nil {
+			return false, err
+		}
+		i := slices.IndexFunc(r.Deliveries, func(d events.Delivery) bool { return d.MessageID == messageID })
+		if i >= 0 {
+			*log, err = history(tx, triggerID, &r.Deliveries[i])
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// history is a delivery of a slice as it is now, with its attempts.
+func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events.DeliveryLog, err error) {
+	now, err := latest(tx, triggerID, *first)
+	if err != nil {
+		return log, err
+	}
+	log.Delivery, log.Attempts = now.Delivery, []events.Attempt{}
+	log.TriggerID = triggerID
+	if a := first.Last(); a.Tried() || a.Outcome.Final() {
+		log.Attempts = append(log.Attempts, a)
+	}
+	more, err := attempts(tx, key(triggerID, first.HomeID, first.EndpointID))
+	log.Attempts = append(log.Attempts, more...)
+	return log, err
+}

@@ -1,0 +1,273 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// all reads a query page by page.
+func all(t testing.TB, l *Ledger, org string, q events.DeliveryQuery) (list []events.Delivery) {
+	t.Helper()
+	for {
+		page, next, err := l.Deliveries(org, q)
+		must(t, err)
+		if len(page) > q.Limit {
+			t.Fatalf("a page of %d, at most %d were asked for", len(page), q.Limit)
+		}
+		list = append(list, page...)
+		if q.After = next; next == "" {
+			return list
+		}
+	}
+}
+
+// drawWalk draws what became of a trigger's homes, slices with holes included.
+func drawWalk(rt *rapid.T, l *Ledger, t testing.TB, tr events.Trigger) (list []events.Delivery) {
+	var receipts []events.Receipt
+	home := 0
+	n := rapid.IntRange(0, 6).Draw(rt, "slices")
+	for number := range n {
+		var deliveries []events.Delivery
+		for range rapid.IntRange(1, 4).Draw(rt, "homes") { // only a walk of no homes has a slice of none
+			home += rapid.IntRange(1, 2).Draw(rt, "step")
+			for _, endpoint := range []string{"ep1", "ep2"} {
+				d := delivery(fmt.Sprintf("h%02d", home), rapid.SampledFrom(events.Outcomes()).Draw(rt, "outcome"), 1)
+				d.EndpointID, d.MessageID = endpoint, events.MessageID(tr.ID, d.HomeID, endpoint)
+				d.At = at(time.Duration(rapid.IntRange(0, 9).Draw(rt, "at")) * time.Minute)
+				deliveries = append(deliveries, d)
+			}
+		}
+		if rapid.IntRange(0, 5).Draw(rt, "lost") == 0 {
+			continue
+		}
+		receipts = append(receipts, slice(tr, number, number == n-1, deliveries...))
+		for _, d := range deliveries {
+			if d.Outcome == events.OutcomeRetrying && rapid.Bool().Draw(rt, "retried") {
+				d.Outcome, d.Attempt = events.OutcomeDelivered, 2
+				d.At = at(time.Duration(rapid.IntRange(0, 9).Draw(rt, "retried at")) * time.Minute)
+				receipts = append(receipts, retry(tr, "r1."+d.EndpointID+"."+d.HomeID+".1", d))
+			}
+			d.TriggerID = tr.ID
+			list = append(list, d)
+		}
+	}
+	if len(receipts) > 0 {
+		fold(t, l, receipts...)
+	}
+	return list
+}
+
+// Whatever is asked for, in pages of any length: the answer is what a look at every
+// delivery finds.
+func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
+	dir, runs := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		l := openLedger(t, filepath.Join(dir, fmt.Sprint(runs)))
+		defer func() { must(t, l.Close()) }()
+		var list []events.Delivery // as they are listed: the newest trigger first
+		for i := range 3 {
+			tr := trigger("org", fmt.Sprint("trg_", i), time.Duration(i)*time.Minute, 9)
+			accept(t, l, tr)
+			list = append(drawWalk(rt, l, t, tr), list...)
+		}
+		foreign := trigger("orh", "trg_x", 0, 1)
+		accept(t, l, foreign)
+		fold(t, l, slice(foreign, 0, true, delivery("h01", events.OutcomeDelivered, 1)))
+
+		q := events.DeliveryQuery{Limit: rapid.IntRange(1, 7).Draw(rt, "limit")}
+		if rapid.Bool().Draw(rt, "by trigger") {
+			q.TriggerID = rapid.SampledFrom([]string{"trg_0", "trg_1", "trg_2"}).Draw(rt, "trigger")
+		}
+		if rapid.Bool().Draw(rt, "by home") {
+			q.HomeID = fmt.Sprintf("h%02d", rapid.IntRange(0, 30).Draw(rt, "home"))
+		}
+		if rapid.Bool().Draw(rt, "by endpoint") {
+			q.EndpointID = "ep2"
+		}
+		if rapid.Bool().Draw(rt, "by outcome") {
+			q.Outcomes = rapid.SliceOfN(rapid.SampledFrom(events.Outcomes()), 1, 2).Draw(rt, "outcomes")
+		}
+		if rapid.Bool().Draw(rt, "since") {
+			q.Since = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "since when")) * time.Minute)
+		}
+		if rapid.Bool().Draw(rt, "until") {
+			q.Until = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "until when")) * time.Minute)
+		}
+		want := slices.DeleteFunc(list, func(d events.Delivery) bool {
+			return q.TriggerID != "" && d.TriggerID != q.TriggerID || q.HomeID != "" && d.HomeID != q.HomeID ||
+				q.EndpointID != "" && d.EndpointID != q.EndpointID || q.Outcomes != nil && !slices.Contains(q.Outcomes, d.Outcome) ||
+				!q.Since.IsZero() && d.At.Before(q.Since) || !q.Until.IsZero() && !d.At.Before(q.Until)
+		})
+		want = slices.DeleteFunc(want, func(d events.Delivery) bool {
+			// A delivery before its trigger was accepted is none.
+			created := noon.Add(time.Duration(d.TriggerID[len("trg_")]-'0') * time.Minute)
+			return !q.Until.IsZero() && !created.Before(q.Until)
+		})
+		if got := all(t, l, "org", q); !slices.Equal(got, want) {
+			rt.Fatalf("%+v finds\n%+v, want\n%+v", q, got, want)
+		}
+		for _, d := range want {
+			log, err := l.Delivery("org", d.MessageID)
+			if err != nil || log.Delivery != d {
+				rt.Fatalf("by its identifier it is %+v, %v, want %+v", log, err, d)
+			}
+			if _, err := l.Delivery("orh", d.MessageID); !errors.Is(err, storage.ErrNotFound) {
+				rt.Fatalf("another organization finds it: %v", err)
+			}
+		}
+	})
+}
+
+// A page costs no more than it may, however little is found: it is short then, and
+// the next one goes on.
+func TestALongSearchTakesSeveralPages(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, mostOpened+10)
+	accept(t, l, tr)
+	receipts := make([]events.Receipt, mostOpened+10)
+	for i := range receipts {
+		o := events.OutcomeRetrying
+		if i == len(receipts)-1 {
+			o = events.OutcomeFailed
+		}
+		receipts[i] = slice(tr, i, false, delivery(fmt.Sprintf("h%06d", i), o, 1))
+	}
+	fold(t, l, receipts...)
+	q := events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 5}
+	page, next, err := l.Deliveries("org", q)
+	if err != nil || len(page) != 0 || next == "" {
+		t.Fatalf("the first page has %d, and then %q, %v", len(page), next, err)
+	}
+	if got := all(t, l, "org", q); len(got) != 1 {
+		t.Errorf("found are %+v", got)
+	}
+	q.HomeID = "h004009"
+	if page, next, err := l.Deliveries("org", q); err != nil || len(page) != 1 || next != "" {
+		t.Errorf("by its home it is found as %+v, %q, %v", page, next, err)
+	}
+}
+
+func TestEveryAttemptIsKept(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 2)
+	accept(t, l, tr)
+	id := events.MessageID(tr.ID, "a", "ep")
+	attempt := func(n int, o events.Outcome, ms float64) events.Delivery {
+		d := delivery("a", o, n)
+		d.MessageID, d.Milliseconds, d.Timing.Connect, d.ErrorClass = id, ms, ms/2, events.ErrorStatus
+		return d
+	}
+	first, putOff, second, last := attempt(1, events.OutcomeRetrying, 10), attempt(1, events.OutcomeRetrying, 0), attempt(2, events.OutcomeRetrying, 20), attempt(3, events.OutcomeDelivered, 30)
+	putOff.At = at(90 * time.Second)
+	other := delivery("b", events.OutcomeDelivered, 1)
+	other.Milliseconds = 1
+	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", putOff), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
+	log, err := l.Delivery("org", id)
+	must(t, err)
+	if want := []events.Attempt{first.Last(), second.Last(), last.Last()}; !reflect.DeepEqual(log.Attempts, want) {
+		t.Errorf("the attempts are\n%+v, want\n%+v", log.Attempts, want)
+	}
+	if log.Outcome != events.OutcomeDelivered || log.TriggerID != tr.ID || log.Attempt != 3 {
+		t.Errorf("the delivery is %+v", log.Delivery)
+	}
+	for _, unknown := range []string{"", "msg_", "x", events.MessageID(tr.ID, "z", "ep"), "msg_01M7YDEW9M"} {
+		if _, err := l.Delivery("org", unknown); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("%q is found: %v", unknown, err)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 9)
+	n := 0
+	sent := func(second int, o events.Outcome) {
+		n++
+		d := delivery(fmt.Sprint("h", n), o, 1)
+		d.At, d.Milliseconds = at(time.Duration(second)*time.Second), 5
+		fold(t, l, slice(tr, n, false, d))
+	}
+	check := func(state events.HealthState, failures int, since time.Duration) {
+		t.Helper()
+		h, err := l.Health("org", "ep")
+		must(t, err)
+		want := storage.Time{}
+		if since > 0 {
+			want = at(since)
+		}
+		if h.State != state || h.ConsecutiveFailures != failures || !h.FailingSince.Equal(want.Time) {
+			t.Errorf("it is %+v, want %s, %d since %s", h, state, failures, since)
+		}
+	}
+	check(events.HealthUnknown, 0, 0)
+	sent(1, events.OutcomeRetrying)
+	sent(2, events.OutcomeFailed)
+	check(events.HealthFailing, 2, time.Second)
+	sent(3, events.OutcomeDelivered)
+	check(events.HealthGood, 0, 0)
+	sent(2, events.OutcomeRetrying) // it comes late
+	check(events.HealthGood, 0, 0)
+	sent(5, events.OutcomeRetrying)
+	sent(4, events.OutcomeDelivered)
+	check(events.HealthFailing, 1, 5*time.Second)
+	putOff := delivery("x", events.OutcomeRetrying, 1)
+	fold(t, l, slice(tr, 99, false, putOff)) // nothing was sent
+	check(events.HealthFailing, 1, 5*time.Second)
+	seen := 0
+	must(t, l.EachHealth(func(e storage.Ref, h events.Health) bool {
+		seen++
+		return e == storage.WebhookEndpointRef("org", "ep") && h.State == events.HealthFailing
+	}))
+	if seen != 1 {
+		t.Errorf("%d endpoints have a health", seen)
+	}
+	must(t, l.Prune(noon.Add(time.Minute)))
+	check(events.HealthUnknown, 0, 0)
+}
+
+// Of slices with holes between them, that is found which a home lies in.
+func TestTheSliceOfAHome(t *testing.T) {
+	dir, runs := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		l := openLedger(t, filepath.Join(dir, fmt.Sprint(runs)))
+		defer func() { must(t, l.Close()) }()
+		tr := trigger("org", "trg_1", 0, 9)
+		through := rapid.SliceOfNDistinct(rapid.IntRange(1, 40), 0, 12, rapid.ID).Draw(rt, "through")
+		slices.Sort(through)
+		there := map[int]string{}
+		for number, last := range through {
+			if rapid.IntRange(0, 3).Draw(rt, "lost") > 0 {
+				there[number] = fmt.Sprintf("h%02d", last)
+				fold(t, l, slice(tr, number, false, delivery(there[number], events.OutcomeDelivered, 1)))
+			}
+		}
+		fold(t, l, slice(trigger("org", "trg_2", 0, 9), 7, false, delivery("h99", events.OutcomeDelivered, 1)))
+		home := fmt.Sprintf("h%02d", rapid.IntRange(0, 42).Draw(rt, "home"))
+		want := -1
+		for number := range through {
+			if last, ok := there[number]; ok && last >= home && want < 0 {
+				want = number
+			}
+		}
+		must(t, l.file.View(func(tx *bbolt.Tx) error {
+			number, _, ok, err := slicesOf(tx, "trg_1").ofHome(home)
+			if err != nil || ok != (want >= 0) || ok && number != want {
+				rt.Fatalf("%s is in %d, %v, %v, want %d of %v", home, number, ok, err, want, there)
+			}
+			return nil
+		}))
+	})
+}

@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"bytes"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Progress is one trigger of an organization.
+func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		t, err := find(tx, org, triggerID)
+		p = t.progress()
+		return err
+	})
+	return p, err
+}
+
+// find is the tally of a trigger that is known itself, not only by receipts.
+func find(tx *bbolt.Tx, org, triggerID string) (tally, error) {
+	t, err := decodeTally(tx.Bucket([]byte(triggersBucket)).Get(key(org, triggerID)))
+	if err == nil && t.Trigger.ID == "" {
+		err = storage.ErrNotFound
+	}
+	return t, err
+}
+
+func (t *tally) progress() events.Progress {
+	p := events.Progress{
+		TriggerID: t.Trigger.ID, OrganizationID: t.Trigger.OrganizationID, ScheduleID: t.Trigger.ScheduleID,
+		Status: events.TriggerAccepted, StartTime: t.Trigger.Start, EndTime: t.Trigger.End,
+		Homes: t.Trigger.Homes, Walked: t.Walked, Outcomes: t.Outcomes, CreatedAt: t.Trigger.CreatedAt,
+	}
+	switch {
+	case t.completed():
+		p.Status, p.CompletedAt = events.TriggerCompleted, t.LastAt
+		if p.CompletedAt.IsZero() { // there was nothing to deliver
+			p.CompletedAt = t.Trigger.CreatedAt
+		}
+	case t.Slices > 0:
+		p.Status = events.TriggerRunning
+	}
+	return p
+}
+
+// Recent lists an organization's newest triggers first.
+func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
+	list := []events.Progress{}
+	err := l.file.View(func(tx *bbolt.Tx) error {
+		prefix := key(org, "")
+		c := tx.Bucket([]byte(triggersBucket)).Cursor()
+		k, v := seekLast(c, prefix)
+		for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, v = c.Prev() {
+			t, err := decodeTally(v)
+			if err != nil {
+				return err
+			}
+			if t.Trigger.ID != "" {
+				list = append(list, t.progress())
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// seekLast goes to the last key before the end of the prefix's range.
+func seekLast(c *bbolt.Cursor, prefix []byte) (k, v []byte) {
+	end := bytes.Clone(prefix)
+	end[len(end)-1]++ // prefixes end in 0
+	if k, _ = c.Seek(end); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}

@@ -1,0 +1,191 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// The stored form of a receipt is compact, as there is one for every 64 homes:
+// what deliveries have in common is written once, and message identifiers, which
+// follow from the rest, are not written at all.
+
+// receiptJSON is a receipt as it is stored.
+type receiptJSON struct {
+	TriggerID      string       `json:"triggerId"`
+	OrganizationID string       `json:"organizationId"`
+	Key            string       `json:"key"`
+	Slice          *SliceBounds `json:"slice,omitempty"`
+	// Base is the time, in milliseconds since 1970, that the groups' times
+	// count from.
+	Base   int64        `json:"base"`
+	Groups []*groupJSON `json:"groups"`
+	Kept   []Kept       `json:"kept,omitempty"`
+}
+
+// groupJSON are deliveries that went alike. The lists have an element a delivery.
+type groupJSON struct {
+	common
+	// Places are the deliveries' indexes in the receipt, left out where the
+	// group is all of it.
+	Places []int    `json:"places,omitempty"`
+	Homes  []string `json:"homes"`
+	// At is in milliseconds from the receipt's base, Took in microseconds.
+	At   []int64 `json:"at"`
+	Took []int64 `json:"took,omitempty"`
+	// First are the times to the first byte, left out where none is kept, and Opened
+	// what it took to open a connection: the place in Homes, and the times of DNS,
+	// connecting and TLS. All in microseconds.
+	First  []int64    `json:"first,omitempty"`
+	Opened [][4]int64 `json:"opened,omitempty"`
+}
+
+// common is what the deliveries of a group have in common.
+type common struct {
+	EndpointID string     `json:"endpointId,omitempty"`
+	Outcome    Outcome    `json:"outcome"`
+	Attempt    int        `json:"attempt,omitempty"`
+	Status     int        `json:"status,omitempty"`
+	ErrorClass ErrorClass `json:"errorClass,omitempty"`
+	Reason     string     `json:"reason,omitempty"`
+	Answer     string     `json:"answer,omitempty"`
+	// Next is in milliseconds since 1970.
+	Next int64 `json:"next,omitempty"`
+}
+
+// MarshalJSON writes the stored form.
+func (r Receipt) MarshalJSON() ([]byte, error) {
+	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Groups: []*groupJSON{}, Kept: r.Kept}
+	groups := map[common]*groupJSON{}
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		if i == 0 {
+			out.Base = d.At.UnixMilli()
+		}
+		c := common{
+			EndpointID: d.EndpointID, Outcome: d.Outcome, Attempt: d.Attempt,
+			Status: d.Status, ErrorClass: d.ErrorClass, Reason: d.Reason, Answer: d.Answer,
+		}
+		if !d.NextAt.IsZero() {
+			c.Next = d.NextAt.UnixMilli()
+		}
+		g := groups[c]
+		if g == nil {
+			g = &groupJSON{common: c}
+			groups[c] = g
+			out.Groups = append(out.Groups, g)
+		}
+		g.Places = append(g.Places, i)
+		g.Homes = append(g.Homes, d.HomeID)
+		g.At = append(g.At, d.At.UnixMilli()-out.Base)
+		g.Took = append(g.Took, micro(d.Milliseconds))
+		g.addTiming(len(g.Homes)-1, &d.Timing)
+	}
+	for _, g := range out.Groups {
+		g.shorten(len(out.Groups))
+	}
+	return json.Marshal(out)
+}
+
+// addTiming notes how long the parts of the delivery at a place took.
+func (g *groupJSON) addTiming(place int, t *Timing) {
+	if t.DNS != 0 || t.Connect != 0 || t.TLS != 0 {
+		g.Opened = append(g.Opened, [4]int64{int64(place), micro(t.DNS), micro(t.Connect), micro(t.TLS)})
+	}
+	if t.FirstByte != 0 {
+		for len(g.First) < place {
+			g.First = append(g.First, 0)
+		}
+		g.First = append(g.First, micro(t.FirstByte))
+	}
+}
+
+// micro is milliseconds in microseconds.
+func micro(ms float64) int64 { return int64(ms*1000 + 0.5) }
+
+// shorten leaves out what goes without saying.
+func (g *groupJSON) shorten(groups int) {
+	if groups == 1 {
+		g.Places = nil
+	}
+	if g.Attempt == 0 { // nothing was sent, so it took no time
+		g.Took = nil
+	}
+}
+
+// UnmarshalJSON reads the stored form. Errors: lists that do not fit.
+func (r *Receipt) UnmarshalJSON(b []byte) error {
+	var in receiptJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Kept: in.Kept}
+	total := 0
+	for _, g := range in.Groups {
+		total += len(g.Homes)
+	}
+	r.Deliveries = make([]Delivery, total)
+	for _, g := range in.Groups {
+		if err := g.spread(r, in.Base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spread puts a group's deliveries into their places.
+func (g *groupJSON) spread(r *Receipt, base int64) error {
+	if !g.fits() {
+		return fmt.Errorf("the receipt %s of %s has lists of different lengths", r.Key, r.TriggerID)
+	}
+	for i, home := range g.Homes {
+		place := i
+		if g.Places != nil {
+			place = g.Places[i]
+		}
+		if place < 0 || place >= len(r.Deliveries) {
+			return fmt.Errorf("the receipt %s of %s has no place %d", r.Key, r.TriggerID, place)
+		}
+		d := Delivery{
+			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, Status: g.Status,
+			ErrorClass: g.ErrorClass, Reason: g.Reason, Answer: g.Answer, At: moment(base + g.At[i]),
+		}
+		if i < len(g.First) {
+			d.Timing.FirstByte = float64(g.First[i]) / 1000
+		}
+		if g.EndpointID != "" {
+			d.MessageID = MessageID(r.TriggerID, home, g.EndpointID)
+		}
+		if g.Next != 0 {
+			d.NextAt = moment(g.Next)
+		}
+		if g.Took != nil {
+			d.Milliseconds = float64(g.Took[i]) / 1000
+		}
+		r.Deliveries[place] = d
+	}
+	for _, o := range g.Opened {
+		place := o[0]
+		if g.Places != nil {
+			place = int64(g.Places[place])
+		}
+		t := &r.Deliveries[place].Timing
+		t.DNS, t.Connect, t.TLS = float64(o[1])/1000, float64(o[2])/1000, float64(o[3])/1000
+	}
+	return nil
+}
+
+// fits reports whether the lists go together.
+func (g *groupJSON) fits() bool {
+	n := len(g.Homes)
+	for _, opened := range g.Opened {
+		if opened[0] < 0 || opened[0] >= int64(n) {
+			return false
+		}
+	}
+	return len(g.At) == n && (g.Places == nil || len(g.Places) == n) && (g.Took == nil || len(g.Took) == n) && len(g.First) <= n
+}
+
+func moment(ms int64) storage.Time { return storage.Time{Time: time.UnixMilli(ms).UTC()} }

@@ -1,0 +1,135 @@
+package events
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// sampleDelivery draws a delivery that a worker could make.
+func sampleDelivery(t *rapid.T, triggerID string) Delivery {
+	d := Delivery{
+		HomeID:  rapid.StringMatching(`home_[0-9]{1,4}`).Draw(t, "home"),
+		Outcome: rapid.SampledFrom(Outcomes()).Draw(t, "outcome"),
+		At:      moment(rapid.Int64Range(0, 4e12).Draw(t, "at")),
+		Reason:  rapid.SampledFrom([]string{"", "the endpoint answered 500"}).Draw(t, "reason"),
+	}
+	if d.Outcome == OutcomeUnpriceable || d.Outcome == OutcomeNoEndpoint {
+		return d
+	}
+	d.EndpointID = rapid.SampledFrom([]string{"ep_1", "ep_2"}).Draw(t, "endpoint")
+	d.MessageID = MessageID(triggerID, d.HomeID, d.EndpointID)
+	d.Attempt = rapid.IntRange(0, 3).Draw(t, "attempt")
+	if d.Attempt > 0 {
+		d.Status = rapid.SampledFrom([]int{0, 200, 500}).Draw(t, "status")
+		d.Milliseconds = float64(rapid.IntRange(0, 30_000_000).Draw(t, "took")) / 1000
+		d.Answer = rapid.SampledFrom([]string{"", "no \u00e9 \x00"}).Draw(t, "answer")
+		d.ErrorClass = rapid.SampledFrom(append(ErrorClasses(), "")).Draw(t, "class")
+		part := rapid.Map(rapid.SampledFrom([]int{0, 0, 1, 1234, 5_000_000}), func(n int) float64 { return float64(n) / 1000 })
+		d.Timing = Timing{DNS: part.Draw(t, "dns"), Connect: part.Draw(t, "connect"), TLS: part.Draw(t, "tls"), FirstByte: part.Draw(t, "first byte")}
+	}
+	if d.Outcome == OutcomeRetrying {
+		d.NextAt = moment(rapid.Int64Range(1, 4e12).Draw(t, "next"))
+	}
+	return d
+}
+
+// What was stored is what is read, in its order.
+func TestReceiptJSONKeepsEverything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Receipt{
+			TriggerID: storage.NewID("trg_", time.UnixMilli(1_800_000_000_000)), OrganizationID: "acme", Key: "s3",
+			Deliveries: []Delivery{},
+		}
+		if rapid.Bool().Draw(t, "slice") {
+			r.Slice = &SliceBounds{Number: 3, After: "a", Through: "b", Homes: 64, Last: true}
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "deliveries") {
+			r.Deliveries = append(r.Deliveries, sampleDelivery(t, r.TriggerID))
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Receipt
+		if err := json.Unmarshal(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, r) {
+			t.Fatalf("stored as %s,\nread   %+v,\nwas    %+v", b, got, r)
+		}
+	})
+}
+
+func TestReceiptJSONRefusesWhatDoesNotFit(t *testing.T) {
+	for _, text := range []string{
+		`{"groups":[{"homes":["a"],"at":[]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"took":[1,2]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"places":[1]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"places":[-1]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"places":[0,0]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"first":[1,2]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"opened":[[1,0,0,0]]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"opened":[[-1,0,0,0]]}]}`,
+		`[]`,
+	} {
+		if err := json.Unmarshal([]byte(text), new(Receipt)); err == nil {
+			t.Errorf("%s was read", text)
+		}
+	}
+}
+
+// The identifier is part of what partners rely on: it must not change.
+func TestMessageID(t *testing.T) {
+	got := MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1")
+	if want := "msg_01M7YDEW9M"; len(got) != len(want)+16 || got[:len(want)] != want {
+		t.Errorf("the identifier is %s", got)
+	}
+	if got != MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1") || !storage.ValidID(got) {
+		t.Errorf("%s is not stable or not valid", got)
+	}
+	for _, other := range []string{
+		MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1e", "p_1"),
+		MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSR", "home_1", "ep_1"),
+	} {
+		if other == got {
+			t.Errorf("%s is another message's too", got)
+		}
+	}
+}
+
+func FuzzReceiptJSON(f *testing.F) {
+	f.Add([]byte(`{"triggerId":"t","groups":[{"outcome":"DELIVERED","homes":["a","b"],"at":[0,1],"took":[5,6],"first":[4],"opened":[[1,2,3,4]]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r Receipt
+		if json.Unmarshal(b, &r) != nil {
+			return
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func BenchmarkReceiptJSON(b *testing.B) {
+	r := Receipt{TriggerID: "trg_01M7YDEW9M1369VPJYNH7DJVSQ", OrganizationID: "acme", Key: "s3", Slice: &SliceBounds{}}
+	for range SliceHomes {
+		r.Deliveries = append(r.Deliveries, Delivery{HomeID: "home_0000001", EndpointID: "ep_01M7YDEW9M1369VPJYNH7DJVSQ", Outcome: OutcomeDelivered, Attempt: 1, Status: 200, At: moment(1_800_000_000_000), Milliseconds: 1.234})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		text, err := json.Marshal(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(text)), "bytes")
+		if err := json.Unmarshal(text, new(Receipt)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package replayer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Ledger is what a replayer needs of the ledger.
+type Ledger interface {
+	Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error)
+	Delivery(org, messageID string) (events.DeliveryLog, error)
+	Kept(org, triggerID string, deliveries []events.Delivery) (events.Trigger, []events.Kept, error)
+}
+
+// Bus is what a replayer needs of the message system. Every Put returns when what it
+// stores is durable.
+type Bus interface {
+	PutRetries(ctx context.Context, retries []events.Retry) error
+	PutReceipt(ctx context.Context, r events.Receipt) error
+	HasReceipt(ctx context.Context, org, triggerID, key string) (bool, error)
+	Newest(ctx context.Context, org string) (events.Trigger, error)
+}
+
+// Deps are what a replayer works with.
+type Deps struct {
+	Store      *storage.Store
+	Ledger     Ledger
+	Bus        Bus
+	Tasks      events.Tasks
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	Now        func() time.Time
+}
+
+// Replayer does the replays and retries that were asked for. Any number of
+// replayers may run: each is a task that one of them takes, and that another takes
+// up where it was left.
+type Replayer struct {
+	Deps
+	takenUp prometheus.Counter
+}
+
+// New makes a replayer. Run starts it.
+func New(d Deps) *Replayer {
+	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Deliveries that were given up and taken up again by hand.",
+	})
+	d.Registerer.MustRegister(takenUp)
+	return &Replayer{Deps: d, takenUp: takenUp}
+}
+
+// Replays and retries that a process does at once.
+const (
+	replaySlots = 2
+	retrySlots  = 2
+)
+
+// Run does what is asked for until ctx ends.
+func (r *Replayer) Run(ctx context.Context) error {
+	// A replay may be long: the rest of it is left to who takes it next.
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskReplay, replaySlots, r.replay) })
+	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskRetry, retrySlots, r.retry) })
+	group.Go(func() error { return r.planRegularly(ctx) })
+	return group.Wait()
+}
+
+// pageSize is how many deliveries are taken up between two notes of how far a
+// replay has come.
+const pageSize = 512
+
+// errCompleted ends the change of a replay that is completed.
+var errCompleted = errors.New("the replay is completed")
+
+// replay does a replay, from where it was left.
+func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken) error {
+	if err := r.Store.CatchUp(ctx); err != nil {
+		return err
+	}
+	ref := storage.ReplayRef(task.OrganizationID, task.ID)
+	replay, err := storage.Get[storage.Replay](r.Store, ref)
+	for err == nil && replay.Status != storage.ReplayCompleted {
+		var page []events.Delivery
+		var next string
+		page, next, err = r.Ledger.Deliveries(ref.Org, query(&replay))
+		if err != nil {
+			break
+		}
+		var n counts
+		if n, err = r.takeUp(ctx, ref.Org, page, replay.CreatedAt); err != nil {
+			break
+		}
+		replay, err = r.note(ctx, ref, replay.Cursor, next, n)
+	}
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, errCompleted) {
+		return nil // it was deleted, or done by somebody else
+	}
+	return err
+}
+
+func query(replay *storage.Replay) events.DeliveryQuery {
+	q := events.DeliveryQuery{EndpointID: replay.EndpointID, Since: replay.Since.Time, After: replay.Cursor, Limit: pageSize}
+	for _, o := range replay.Outcomes {
+		q.Outcomes = append(q.Outcomes, events.Outcome(o))
+	}
+	return q
+}
+
+// note stores how far a replay has come.
+func (r *Replayer) note(ctx context.Context, ref storage.Ref, from, next string, n counts) (storage.Replay, error) {
+	now := storage.Time{Time: r.Store.Now()}
+	replay, err := storage.Update(ctx, r.Store, ref, func(replay *storage.Replay) error {
+		if replay.Status == storage.ReplayCompleted || replay.Cursor != from {
+			return errCompleted
+		}
+		replay.Status, replay.Cursor = storage.ReplayRunning, next
+		replay.Found += n.found
+		replay.Retried += n.retried
+		replay.Superseded += n.superseded
+		replay.Lost += n.found - n.retried - n.superseded
+		if next == "" {
+			replay.Status, replay.CompletedAt = storage.ReplayCompleted, now
+		}
+		return nil
+	})
+	if err == nil && next == "" {
+		r.Log.Info("a replay is completed", "replay", ref.ID, "org", ref.Org, "endpoint", replay.EndpointID,
+			"found", replay.Found, "retried", replay.Retried, "superseded", replay.Superseded, "lost", replay.Lost)
+	}
+	return replay, err
+}
+
+// counts are what became of deliveries that were to be taken up.
+type counts struct{ found, retried, superseded int }
+
+// takeUp takes up deliveries of an organization, in the order of their triggers.
+func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.Delivery, again storage.Time) (n counts, err error) {
+	newest, err := r.Bus.Newest(ctx, org)
+	for len(deliveries) > 0 && err == nil {
+		of := 1
+		for of < len(deliveries) && deliveries[of].TriggerID == deliveries[0].TriggerID {
+			of++
+		}
+		if err = r.takeUpTrigger(ctx, org, &newest, deliveries[:of], again, &n); err != nil {
+			err = fmt.Errorf("take up deliveries of %s: %w", deliveries[0].TriggerID, err)
+		}
+		deliveries = deliveries[of:]
+	}
+	r.takenUp.Add(float64(n.retried))
+	return n, err
+}
+
+// takeUpTrigger takes up deliveries of one trigger, unless a newer one has taken its
+// place.
+func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events.Trigger, deliveries []events.Delivery, again storage.Time, n *counts) error {
+	t, kept, err := r.Ledger.Kept(org, deliveries[0].TriggerID, deliveries)
+	if err != nil {
+		return err
+	}
+	n.found += len(deliveries)
+	if newest.Supersedes(&t, r.Now()) {
+		n.superseded += len(deliveries)
+		return nil
+	}
+	for i := range kept {
+		n.retried += len(kept[i].Homes)
+		retry, receipt := kept[i].TakeUp(t, again, r.Now())
+		if err := r.putOnce(ctx, retry, receipt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putOnce puts a retry and then says so. Whoever took the task before may have come as
+// far, and the retry too: then it is done.
+func (r *Replayer) putOnce(ctx context.Context, retry events.Retry, receipt events.Receipt) error {
+	done, err := r.Bus.HasReceipt(ctx, receipt.OrganizationID, receipt.TriggerID, retry.Key())
+	if done || err != nil {
+		return err
+	}
+	if err := r.Bus.PutRetries(ctx, []events.Retry{retry}); err != nil {
+		return err
+	}
+	return r.Bus.PutReceipt(ctx, receipt)
+}
+
+// RetryRequest is the body of a TaskRetry.
+type RetryRequest struct {
+	// Again is when it was asked for.
+	Again storage.Time `json:"again"`
+}
+
+// NewRetryTask asks for one delivery to be taken up again.
+func NewRetryTask(org, messageID string, now time.Time) (events.Task, error) {
+	at := storage.Time{Time: now}
+	body, err := json.Marshal(RetryRequest{Again: at})
+	return events.Task{Kind: events.TaskRetry, OrganizationID: org, ID: messageID, DueAt: at, Body: body}, err
+}
+
+// lagFor is how long a ledger may take to show what another has shown already.
+const lagFor = 15 * time.Second
+
+var errLagging = errors.New("the ledger does not show the delivery yet")
+
+// retry takes up one delivery.
+func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) error {
+	var request RetryRequest
+	if err := json.Unmarshal(task.Body, &request); err != nil {
+		return err
+	}
+	log, err := r.Ledger.Delivery(task.OrganizationID, task.ID)
+	if found := err == nil && GivenUp(log.Outcome); !found {
+		if errors.Is(err, storage.ErrNotFound) {
+			err = nil
+		}
+		if err == nil && log.Outcome != events.OutcomeDelivered && r.Now().Sub(task.DueAt.Time) < lagFor {
+			err = errLagging
+		}
+		return err
+	}
+	_, err = r.takeUp(ctx, task.OrganizationID, []events.Delivery{log.Delivery}, request.Again)
+	return err
+}
+
+// GivenUp reports whether a delivery of the outcome can be taken up again.
+func GivenUp(o events.Outcome) bool { return o == events.OutcomeFailed || o == events.OutcomeExpired }

@@ -1,0 +1,259 @@
+package replayer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+var noon = storagetest.Start
+
+// world is a ledger, a message system and a queue of tasks in memory.
+type world struct {
+	t        testing.TB
+	store    *storage.Store
+	now      time.Time
+	newest   events.Trigger
+	triggers map[string]events.Trigger
+	list     []events.Delivery // in the ledger's order
+	lost     map[string]bool   // homes of which nothing is kept
+	receipts map[string]bool
+	retries  map[string]int // homes taken up, by trigger and home
+	order    []string
+	waiting  map[events.TaskName]events.Task
+	fail     func(what string) error
+}
+
+var errInjected = errors.New("injected")
+
+func newWorld(t testing.TB) *world {
+	w := &world{
+		t: t, now: noon, triggers: map[string]events.Trigger{}, lost: map[string]bool{}, receipts: map[string]bool{},
+		retries: map[string]int{}, waiting: map[events.TaskName]events.Task{}, fail: func(string) error { return nil },
+	}
+	w.store, _, _ = storagetest.NewStore(func() time.Time { return w.now })
+	storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org"})
+	return w
+}
+
+func (w *world) replayer() *Replayer {
+	return New(Deps{
+		Store: w.store, Ledger: w, Bus: w, Tasks: w, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry(), Now: func() time.Time { return w.now },
+	})
+}
+
+// give adds a trigger with homes of an outcome each, at the endpoint ep.
+func (w *world) give(id string, sequence uint64, start time.Time, outcomes ...events.Outcome) {
+	t := events.NewTrigger("org", pricing.Window{Start: start, End: start.Add(24 * time.Hour)}, start)
+	t.ID, t.Sequence = id, sequence
+	w.triggers[id] = t
+	if sequence > w.newest.Sequence {
+		w.newest = t
+	}
+	for i, o := range outcomes {
+		home := fmt.Sprintf("h%04d", i)
+		w.list = append(w.list, events.Delivery{
+			MessageID: events.MessageID(id, home, "ep"), TriggerID: id, HomeID: home, EndpointID: "ep", Outcome: o, At: storage.Time{Time: start},
+		})
+	}
+}
+
+func (w *world) Deliveries(_ string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
+	from, _ := strconv.Atoi(q.After)
+	for i := from; i < len(w.list); i++ {
+		d := w.list[i]
+		if d.EndpointID != q.EndpointID || !slices.Contains(q.Outcomes, d.Outcome) || d.At.Before(q.Since) {
+			continue
+		}
+		if len(page) == q.Limit {
+			return page, strconv.Itoa(i), w.fail("deliveries")
+		}
+		page = append(page, d)
+	}
+	return page, "", w.fail("deliveries")
+}
+
+func (w *world) Delivery(_, id string) (events.DeliveryLog, error) {
+	for _, d := range w.list {
+		if d.MessageID == id {
+			return events.DeliveryLog{Delivery: d}, nil
+		}
+	}
+	return events.DeliveryLog{}, storage.ErrNotFound
+}
+
+// Kept keeps two homes together.
+func (w *world) Kept(_, trigger string, deliveries []events.Delivery) (events.Trigger, []events.Kept, error) {
+	var kept []events.Kept
+	for _, d := range deliveries {
+		switch n := len(kept); {
+		case w.lost[d.HomeID]:
+		case n > 0 && len(kept[n-1].Homes) < 2:
+			kept[n-1].Homes = append(kept[n-1].Homes, events.RetryHome{HomeID: d.HomeID})
+		default:
+			kept = append(kept, events.Kept{EndpointID: "ep", Homes: []events.RetryHome{{HomeID: d.HomeID}}})
+		}
+	}
+	return w.triggers[trigger], kept, w.fail("kept")
+}
+
+func (w *world) PutReceipt(_ context.Context, r events.Receipt) error {
+	if err := w.fail("receipt"); err != nil {
+		return err
+	}
+	w.receipts[r.TriggerID+r.Key] = true
+	for _, d := range r.Deliveries {
+		i := slices.IndexFunc(w.list, func(have events.Delivery) bool { return have.MessageID == d.MessageID })
+		if GivenUp(w.list[i].Outcome) {
+			w.list[i].Outcome = events.OutcomeRetrying
+		}
+	}
+	return w.fail("receipt, unanswered")
+}
+
+func (w *world) HasReceipt(_ context.Context, _, trigger, key string) (bool, error) {
+	return w.receipts[trigger+key], nil
+}
+
+func (w *world) PutRetries(_ context.Context, retries []events.Retry) error {
+	if err := w.fail("retries"); err != nil {
+		return err
+	}
+	for _, r := range retries {
+		for _, h := range r.Homes { // one that waits is replaced
+			w.retries[r.Trigger.ID+"/"+h.HomeID+" "+r.Key()]++
+			w.order = append(w.order, r.Trigger.ID+"/"+h.HomeID)
+		}
+	}
+	return w.fail("retries, unanswered")
+}
+
+func (w *world) Newest(context.Context, string) (events.Trigger, error) { return w.newest, nil }
+
+func (w *world) PutTask(_ context.Context, t events.Task) error {
+	w.waiting[t.Name()] = t
+	return nil
+}
+
+func (w *world) PutNewTask(ctx context.Context, t events.Task) error { return w.PutTask(ctx, t) }
+
+func (w *world) DropTask(context.Context, events.TaskName) error { return nil }
+
+func (w *world) Tasks(context.Context, events.TaskKind) (map[events.TaskName]bool, error) {
+	names := map[events.TaskName]bool{}
+	for name := range w.waiting {
+		names[name] = true
+	}
+	return names, nil
+}
+
+func (w *world) ConsumeTasks(_, taking context.Context, _ events.TaskKind, _ int, _ func(context.Context, events.Task, events.Taken) error) error {
+	<-taking.Done()
+	return nil
+}
+
+func (w *world) ask(outcomes ...events.Outcome) events.Task {
+	r := storage.Replay{ID: "rpl", EndpointID: "ep", Since: storage.Time{Time: noon.Add(-12 * time.Hour)}, Status: storage.ReplayAccepted}
+	r.OrganizationID = "org"
+	for _, o := range outcomes {
+		r.Outcomes = append(r.Outcomes, string(o))
+	}
+	storagetest.Put(w.t, w.store, &r)
+	return Task(&r, w.now)
+}
+
+func (w *world) result() storage.Replay {
+	r, err := storage.Get[storage.Replay](w.store, storage.ReplayRef("org", "rpl"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func repeat(n int, o ...events.Outcome) (list []events.Outcome) {
+	for range n {
+		list = append(list, o...)
+	}
+	return list
+}
+
+func TestReplay(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_3", 3, noon, repeat(pageSize, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeExpired)...)
+	w.give("trg_2", 2, noon.Add(-time.Hour), repeat(5, events.OutcomeFailed)...)                                                       // superseded
+	w.give("trg_1", 1, noon.AddDate(0, 0, -3), events.OutcomeFailed)                                                                   // before
+	w.list = append(w.list, events.Delivery{TriggerID: "trg_3", EndpointID: "other", Outcome: "FAILED", At: storage.Time{Time: noon}}) // another's
+	w.lost["h0000"] = true
+	task := w.ask(events.OutcomeFailed, events.OutcomeExpired)
+	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.result()
+	if got.Status != storage.ReplayCompleted || got.Found != 2*pageSize+5 || got.Retried != 2*pageSize-1 || got.Superseded != 5 || got.Lost != 1 || got.CompletedAt.IsZero() {
+		t.Errorf("the replay is %+v", got)
+	}
+	if len(w.retries) != 2*pageSize-1 || w.order[0] != "trg_3/h0002" {
+		t.Errorf("%d homes were taken up, the first %s", len(w.retries), w.order[0])
+	}
+	// Whoever comes later finds nothing to do.
+	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil || len(w.order) != 2*pageSize-1 {
+		t.Errorf("done again: %v, %d taken up", err, len(w.order))
+	}
+}
+
+// Wherever a replay breaks off, before something has taken effect or after, who takes
+// it next takes up the rest, and nothing twice that the ledger tells was tried.
+func TestABrokenReplayIsTakenUpWhereItWasLeft(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		n := rapid.IntRange(1, 3*pageSize).Draw(rt, "homes")
+		w.give("trg_1", 1, noon, repeat(n, events.OutcomeFailed)...)
+		task := w.ask(events.OutcomeFailed)
+		breaks := map[int]bool{}
+		for range rapid.IntRange(0, 6).Draw(rt, "breaks") {
+			breaks[rapid.IntRange(1, 60).Draw(rt, "at")] = true
+		}
+		step := 0
+		w.fail = func(what string) error {
+			if step++; breaks[step] {
+				return fmt.Errorf("%s: %w", what, errInjected)
+			}
+			return nil
+		}
+		for range 10 {
+			if err := w.replayer().replay(t.Context(), task, events.Taken{}); err == nil {
+				break
+			} else if !errors.Is(err, errInjected) {
+				rt.Fatal(err)
+			}
+		}
+		if got := w.result(); got.Status != storage.ReplayCompleted {
+			rt.Fatalf("the replay is %+v", got)
+		}
+		retries := map[string]int{}
+		for name := range w.retries {
+			home, _, _ := strings.Cut(name, " ")
+			retries[home]++
+		}
+		for _, d := range w.list {
+			if d.Outcome != events.OutcomeRetrying || retries["trg_1/"+d.HomeID] == 0 {
+				rt.Fatalf("%s is %s, with %d retries", d.HomeID, d.Outcome, retries["trg_1/"+d.HomeID])
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package replayer
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func TestRetry(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_2", 2, noon, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed)
+	w.give("trg_1", 1, noon.Add(-time.Hour), events.OutcomeExpired) // a newer trigger has taken its place
+	w.lost["h0003"] = true
+	do := func(trigger, home string) error {
+		t.Helper()
+		task, err := NewRetryTask("org", events.MessageID(trigger, home, "ep"), w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.replayer().retry(t.Context(), task, events.Taken{})
+	}
+	for _, place := range [][2]string{{"trg_2", "h0000"}, {"trg_2", "h0001"}, {"trg_2", "h0003"}, {"trg_1", "h0000"}} {
+		if err := do(place[0], place[1]); err != nil {
+			t.Errorf("%v: %v", place, err)
+		}
+	}
+	if len(w.order) != 1 || w.order[0] != "trg_2/h0000" {
+		t.Errorf("taken up were %v", w.order)
+	}
+	// What this process's ledger does not show yet is waited for, but not for ever.
+	for _, home := range []string{"h0002", "unknown"} {
+		task, err := NewRetryTask("org", events.MessageID("trg_2", home, "ep"), w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(lagFor - time.Second)
+		if err := w.replayer().retry(t.Context(), task, events.Taken{}); !errors.Is(err, errLagging) {
+			t.Errorf("%s: %v", home, err)
+		}
+		w.now = w.now.Add(time.Second)
+		if err := w.replayer().retry(t.Context(), task, events.Taken{}); err != nil {
+			t.Errorf("%s, later: %v", home, err)
+		}
+	}
+}
+
+func TestForgottenReplaysAreFoundAndOldOnesForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.ask(events.OutcomeFailed)
+	old := storage.Replay{
+		ID: "old", EndpointID: "ep", Since: storage.Time{Time: noon}, Outcomes: []string{"FAILED"}, Status: storage.ReplayCompleted,
+		CompletedAt: storage.Time{Time: noon},
+	}
+	old.OrganizationID = "org"
+	storagetest.Put(t, w.store, &old)
+	plan := func() {
+		t.Helper()
+		if err := w.replayer().plan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan()
+	if len(w.waiting) != 1 {
+		t.Errorf("%v wait", w.waiting)
+	}
+	w.now = w.now.Add(storage.ReplaysKept)
+	plan()
+	if _, err := storage.Get[storage.Replay](w.store, old.Ref()); err != nil {
+		t.Errorf("after a week: %v", err)
+	}
+	w.now = w.now.Add(time.Second)
+	plan()
+	if _, err := storage.Get[storage.Replay](w.store, old.Ref()); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("after more than a week: %v", err)
+	}
+	if w.result().Status != storage.ReplayAccepted {
+		t.Error("one that is not completed is forgotten")
+	}
+}

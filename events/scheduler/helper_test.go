@@ -1,0 +1,257 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// tasks is an events.Tasks in memory, on the test's clock.
+type tasks struct {
+	mu      sync.Mutex
+	waiting map[events.TaskName]events.Task
+	due     []events.Task
+	doing   map[events.TaskName]int
+	fail    func(what string) error // nil for never
+}
+
+func (q *tasks) failing(what string) error {
+	if q.fail == nil {
+		return nil
+	}
+	return q.fail(what)
+}
+
+func (q *tasks) put(t events.Task, replace bool) error {
+	if err := q.failing("put"); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, there := q.waiting[t.Name()]; !there || replace {
+		q.waiting[t.Name()] = t
+	}
+	return q.failing("put, unanswered")
+}
+
+func (q *tasks) PutTask(_ context.Context, t events.Task) error    { return q.put(t, true) }
+func (q *tasks) PutNewTask(_ context.Context, t events.Task) error { return q.put(t, false) }
+
+func (q *tasks) DropTask(_ context.Context, name events.TaskName) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.move()
+	delete(q.waiting, name)
+	return nil
+}
+
+// move makes due what was waiting for its time.
+func (q *tasks) move() {
+	for _, name := range slices.SortedFunc(maps.Keys(q.waiting), func(a, b events.TaskName) int {
+		return q.waiting[a].DueAt.Compare(q.waiting[b].DueAt.Time)
+	}) {
+		if t := q.waiting[name]; !time.Now().Before(t.DueAt.Time) {
+			delete(q.waiting, name)
+			q.due = append(q.due, t)
+		}
+	}
+}
+
+func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	names := map[events.TaskName]bool{}
+	for name := range q.waiting {
+		names[name] = true
+	}
+	for name, n := range q.doing {
+		if n > 0 {
+			names[name] = true
+		}
+	}
+	for i := range q.due {
+		names[q.due[i].Name()] = true
+	}
+	return names, nil
+}
+
+func (q *tasks) take() (events.Task, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.move()
+	if len(q.due) == 0 {
+		return events.Task{}, false
+	}
+	t := q.due[0]
+	q.due = q.due[1:]
+	q.doing[t.Name()]++
+	return t, true
+}
+
+func (q *tasks) ConsumeTasks(ctx, taking context.Context, _ events.TaskKind, _ int, handle func(context.Context, events.Task, events.Taken) error) error {
+	for taking.Err() == nil {
+		t, ok := q.take()
+		if !ok {
+			select {
+			case <-time.After(5 * time.Second):
+			case <-taking.Done():
+			}
+			continue
+		}
+		err := handle(ctx, t, events.Taken{})
+		if err == nil {
+			err = q.failing("acknowledge")
+		}
+		q.mu.Lock()
+		q.doing[t.Name()]--
+		if err != nil {
+			q.due = append(q.due, t)
+		}
+		q.mu.Unlock()
+	}
+	return nil
+}
+
+// triggers is the log of triggers.
+type triggers struct {
+	mu   sync.Mutex
+	list []events.Trigger
+	fail func(what string) error
+}
+
+func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.list {
+		if l.list[i].OnceKey == t.OnceKey {
+			return uint64(i) + 1, nil
+		}
+	}
+	if l.fail != nil {
+		if err := l.fail("accept"); err != nil {
+			return 0, err
+		}
+	}
+	l.list = append(l.list, t)
+	if l.fail != nil {
+		if err := l.fail("accept, unanswered"); err != nil {
+			return 0, err
+		}
+	}
+	return uint64(len(l.list)), nil
+}
+
+// world is a store with an organization, and the queue and log of a fleet.
+type world struct {
+	t        testing.TB
+	store    *storage.Store
+	tasks    *tasks
+	triggers *triggers
+}
+
+// newWorld is a world in a bubble of its own time.
+func newWorld(t testing.TB) *world {
+	store, _, _ := storagetest.NewStore(time.Now)
+	w := &world{
+		t: t, store: store, triggers: &triggers{},
+		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}},
+	}
+	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"}, storagetest.Home("org", "h1", "p"), storagetest.Home("org", "h2", "p"))
+	return w
+}
+
+// fleet starts schedulers; the returned function stops them.
+func (w *world) fleet(n int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for range n {
+		s := New(Deps{
+			Store: w.store, Tasks: w.tasks, Triggers: w.triggers, Log: slog.New(slog.DiscardHandler),
+			Registerer: prometheus.NewRegistry(), Now: time.Now,
+		})
+		wg.Go(func() {
+			if err := s.Run(ctx); err != nil {
+				w.t.Error(err)
+			}
+		})
+	}
+	return func() { cancel(); wg.Wait() }
+}
+
+// create stores a schedule as the API does: its first run is put to wait.
+func (w *world) create(s storage.Schedule) {
+	if err := w.store.Create(context.Background(), &s); err != nil {
+		w.t.Fatal(err)
+	}
+	w.plan(s.ID)
+}
+
+func (w *world) change(id string, change func(*storage.Schedule)) {
+	_, err := storage.Update(context.Background(), w.store, storage.ScheduleRef("org", id), func(s *storage.Schedule) error {
+		change(s)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.plan(id)
+}
+
+func (w *world) plan(id string) {
+	err := w.store.View(func(v storage.View) error {
+		s, revision, err := storage.Read[storage.Schedule](v, storage.ScheduleRef("org", id))
+		if task, ok := events.FirstRun(&s, revision); err == nil && ok {
+			err = w.tasks.PutTask(context.Background(), task)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errInjected) {
+		w.t.Fatal(err)
+	}
+}
+
+var errInjected = errors.New("injected")
+
+// pass lets time pass, and what is due be done.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// runs are the times at which triggers were accepted, since the bubble's start.
+func (w *world) runs() (list []time.Duration) {
+	w.triggers.mu.Lock()
+	defer w.triggers.mu.Unlock()
+	for _, t := range w.triggers.list {
+		list = append(list, t.CreatedAt.Sub(began).Truncate(time.Minute))
+	}
+	return list
+}
+
+// forget empties the log of triggers.
+func (w *world) forget() {
+	w.triggers.mu.Lock()
+	defer w.triggers.mu.Unlock()
+	w.triggers.list = nil
+}
+
+// began is when every bubble's time begins.
+var began = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func schedule(every int) storage.Schedule {
+	s := storage.NewSchedule("org")
+	s.ID, s.EveryMinutes = "sch", every
+	return s
+}

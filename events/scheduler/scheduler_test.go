@@ -1,0 +1,213 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const minute = time.Minute
+
+func (w *world) expect(what string, want ...time.Duration) {
+	w.t.Helper()
+	if got := w.runs(); !slices.Equal(got, want) {
+		w.t.Errorf("%s: runs at %v, want %v", what, got, want)
+	}
+}
+
+func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		stop := w.fleet(3)
+		pass(16 * minute)
+		w.expect("the first", 15*minute)
+		tr := w.triggers.list[0]
+		if tr.ScheduleID != "sch" || tr.OrganizationID != "org" || tr.Homes != 2 || tr.Revision != w.store.Revision() ||
+			!tr.Start.Equal(began.Add(15*minute)) || tr.End.Sub(tr.Start.Time) != 24*time.Hour {
+			t.Errorf("the trigger is %+v", tr)
+		}
+		pass(30 * minute)
+		w.expect("two more", 15*minute, 30*minute, 45*minute)
+		stop()
+	})
+}
+
+func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		stop := w.fleet(2)
+		pass(16 * minute)
+		stop()
+		pass(51 * minute) // nobody is there from 0:16 to 1:07
+		stop = w.fleet(2)
+		pass(2 * minute)
+		w.expect("after the pause", 15*minute, 67*minute)
+		if start := w.triggers.list[1].Start; !start.Equal(began.Add(60 * minute)) {
+			t.Errorf("what was missed is made up for %s, want the quarter hour that it is", start)
+		}
+		pass(15 * minute)
+		w.expect("and then as ever", 15*minute, 67*minute, 75*minute)
+		stop()
+	})
+}
+
+func TestAChangeTakesEffectWithTheNextRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		defer w.fleet(2)()
+		pass(20 * minute)
+		w.change("sch", func(s *storage.Schedule) { s.EveryMinutes = 60 })
+		pass(50 * minute)
+		w.expect("less often", 15*minute, 60*minute)
+		w.change("sch", func(s *storage.Schedule) { s.EveryMinutes, s.Cron, s.Timezone = 0, "30 6 * * *", "Asia/Kathmandu" }) // 0:45 UTC
+		pass(24 * time.Hour)
+		w.expect("daily", 15*minute, 60*minute, 24*60*minute+45*minute)
+		w.change("sch", func(s *storage.Schedule) { s.Enabled = false })
+		pass(48 * time.Hour)
+		w.change("sch", func(s *storage.Schedule) { s.Enabled, s.EveryMinutes, s.Cron = true, 1440, "" })
+		w.forget()
+		pass(24 * time.Hour)
+		w.expect("on again", 4*24*60*minute)
+		if err := w.store.Delete(t.Context(), storage.ScheduleRef("org", "sch")); err != nil {
+			t.Fatal(err)
+		}
+		pass(48 * time.Hour)
+		w.expect("deleted", 4*24*60*minute)
+		if left, _ := w.tasks.Tasks(t.Context(), events.TaskSchedule); len(left) != 0 {
+			t.Errorf("%v still wait", left)
+		}
+	})
+}
+
+// What was due before a change is made, though by who comes after it.
+func TestAChangeDoesNotLoseTheRunBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(60))
+		pass(70 * minute)
+		w.change("sch", func(s *storage.Schedule) { s.Description = "the same rule" })
+		stop := w.fleet(2)
+		pass(minute)
+		w.expect("made up", 70*minute)
+		pass(50 * minute)
+		w.expect("and on", 70*minute, 120*minute)
+		stop()
+	})
+}
+
+// A schedule whose first run was not put, as its maker crashed, is found.
+func TestAForgottenScheduleIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		s := schedule(15)
+		if err := w.store.Create(t.Context(), &s); err != nil {
+			t.Fatal(err)
+		}
+		defer w.fleet(2)()
+		pass(16 * minute)
+		w.expect("found", 15*minute)
+		w.tasks.mu.Lock()
+		clear(w.tasks.waiting) // the queue is lost
+		w.tasks.mu.Unlock()
+		pass(45 * minute)
+		w.expect("found again", 15*minute, 30*minute, 45*minute, 60*minute)
+	})
+}
+
+// Whatever fails, before it has taken effect or after, and however often processes
+// come and go: no run is made twice, and none of a time when somebody was there is
+// left out.
+func TestRunsAreMadeExactlyOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		every := rapid.SampledFrom([]int{5, 15, 60}).Draw(rt, "every")
+		faults := map[string]int{}
+		for _, what := range []string{"put", "put, unanswered", "accept", "accept, unanswered", "acknowledge"} {
+			faults[what] = rapid.IntRange(0, 3).Draw(rt, what)
+		}
+		type phase struct {
+			processes int
+			lasting   time.Duration
+		}
+		var phases []phase
+		for range rapid.IntRange(1, 5).Draw(rt, "phases") {
+			phases = append(phases, phase{rapid.IntRange(0, 3).Draw(rt, "processes"), time.Duration(rapid.IntRange(1, 100).Draw(rt, "minutes")) * minute})
+		}
+		problem := ""
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			var mu sync.Mutex
+			fail := func(what string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if faults[what] > 0 && time.Now().After(began.Add(time.Second)) {
+					faults[what]--
+					return fmt.Errorf("%s: %w", what, errInjected)
+				}
+				return nil
+			}
+			w.tasks.fail, w.triggers.fail = fail, fail
+			w.create(schedule(every))
+			period, covered := time.Duration(every)*minute, map[time.Duration]bool{}
+			for _, p := range phases {
+				from := time.Now()
+				stop := w.fleet(p.processes)
+				pass(p.lasting)
+				stop()
+				if p.processes > 0 { // a minute is enough for every fault
+					for run := from.Sub(began).Truncate(minute) + minute; run < time.Since(began)-minute; run += minute {
+						covered[run] = run%period == 0
+					}
+				}
+			}
+			made := map[time.Duration]int{}
+			for _, run := range w.runs() {
+				made[run]++
+			}
+			for run, wanted := range covered {
+				if wanted && made[run] != 1 {
+					problem = fmt.Sprintf("the run at %s was made %d times; runs were at %v", run, made[run], w.runs())
+				}
+			}
+			for run, n := range made { // what is made up comes at another time, but once
+				if n > 1 && run%period != 0 {
+					problem = fmt.Sprintf("%d runs were made at %s", n, run)
+				}
+			}
+		})
+		if problem != "" {
+			rt.Fatal(problem)
+		}
+	})
+}
+
+func TestWhoIsToldOfAnOldRuleLeavesTheNewOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		var old events.Task
+		for _, task := range w.tasks.waiting {
+			old = task
+		}
+		pass(minute)
+		w.change("sch", func(s *storage.Schedule) { s.EveryMinutes = 60 })
+		old.DueAt = storage.Time{Time: time.Now().Add(5 * minute)}
+		if err := w.tasks.PutTask(context.Background(), old); err != nil {
+			t.Fatal(err)
+		}
+		defer w.fleet(1)()
+		pass(62 * minute)
+		w.expect("the new rule alone", 60*minute)
+	})
+}

@@ -1,0 +1,45 @@
+package events
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+func triggerOf(sequence uint64, from, to time.Duration) Trigger {
+	return Trigger{
+		Sequence: sequence, Start: storage.Time{Time: accepted.Add(from)}, End: storage.Time{Time: accepted.Add(to)},
+	}
+}
+
+// A newer trigger takes an older one's place where it covers what is left of its
+// window.
+func TestSupersedes(t *testing.T) {
+	day := 24 * time.Hour
+	older := triggerOf(7, -time.Hour, day-time.Hour)
+	cases := []struct {
+		name  string
+		newer Trigger
+		want  bool
+	}{
+		{"the next quarter hour's", triggerOf(8, 0, day), true},
+		{"the same window again", triggerOf(8, -time.Hour, day-time.Hour), true},
+		{"itself", older, false},
+		{"an older one", triggerOf(6, 0, day), false},
+		{"one that begins later than now", triggerOf(8, time.Hour, 2*day), false},
+		{"one that ends earlier", triggerOf(8, 0, day-2*time.Hour), false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.newer.Supersedes(&older, accepted); got != c.want {
+				t.Errorf("supersedes is %v, want %v", got, c.want)
+			}
+		})
+	}
+	past := triggerOf(7, -3*day, -2*day)
+	today := triggerOf(8, 0, day)
+	if today.Supersedes(&past, accepted) {
+		t.Error("today's signal takes the place of one about the past")
+	}
+}

@@ -1,0 +1,409 @@
+package bill_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/bill"
+)
+
+func parse(t testing.TB, fields map[string]any) *pricing.Tariff {
+	t.Helper()
+	data, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tariff, err := pricing.ParseURDB(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tariff
+}
+
+// schedule has period 1 from noon on and period 0 before.
+func schedule() [12][24]int {
+	var s [12][24]int
+	for month := range s {
+		for hour := 12; hour < 24; hour++ {
+			s[month][hour] = 1
+		}
+	}
+	return s
+}
+
+type fields = map[string]any
+
+// twoPeriods costs 0.10 and 0.20 in the morning, 0.30 and 0.40 after noon, the
+// second price above 100 and 200 kWh a month.
+func twoPeriods() fields {
+	return fields{
+		"energyratestructure": []any{
+			[]any{fields{"rate": 0.1, "max": 100, "sell": 0.03}, fields{"rate": 0.2}},
+			[]any{fields{"rate": 0.3, "max": 200, "sell": 0.07}, fields{"rate": 0.4}},
+		},
+		"energyweekdayschedule": schedule(),
+	}
+}
+
+// hours is a meter from the 1st of April 2026 on, whose every day is alike.
+func hours(days int, load, solar func(hour int) float64) bill.Meter {
+	m := bill.Meter{Start: time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC}
+	for i := range days * 24 {
+		m.Load = append(m.Load, load(i%24))
+		if solar != nil {
+			m.Solar = append(m.Solar, solar(i%24))
+		}
+	}
+	return m
+}
+
+func always(kwh float64) func(int) float64 { return func(int) float64 { return kwh } }
+
+// noon is solar that exceeds the load by 4 kWh for two hours.
+func noon(hour int) float64 {
+	if hour == 11 || hour == 12 {
+		return 5
+	}
+	return 0
+}
+
+func calculate(t testing.TB, m bill.Meter, terms bill.Terms) *bill.Bill {
+	t.Helper()
+	b, err := bill.Calculate(m, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(1, math.Abs(want)) }
+
+// 30 days of 1 kWh an hour: 720 kWh, half of them after noon.
+func TestTierRules(t *testing.T) {
+	tariff := parse(t, twoPeriods())
+	// The running total is 24 kWh a day. It reaches 100 on the fifth day at 04:00
+	// and 200 on the ninth at 08:00.
+	runningTotal := 0.1*(4*12+4) + 0.2*(8+25*12) + 0.3*(8*12) + 0.4*(22*12)
+	// The tier counter passes 100 in a morning; the bound of the second tier is
+	// none, so it stays there.
+	prorated := 0.5*(0.1*100+0.2*620) + 0.5*(0.3*100+0.4*620)
+	for rule, want := range map[bill.TierRule]float64{bill.RunningTotal: runningTotal, bill.Prorated: prorated} {
+		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Tiers: rule})
+		if !near(b.Energy, want) || !near(b.Total, want) || len(b.Months) != 1 || b.Months[0].UsedKWh != 720 {
+			t.Errorf("rule %d: $%v, want $%v", rule, b.Energy, want)
+		}
+	}
+}
+
+func TestTiersResetOnTheBillingMonth(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
+	b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Usage: pricing.Usage{BillingDay: 16}})
+	if len(b.Months) != 2 || b.Months[0].Start.String() != "2026-03-16" || b.Months[0].Days != 31 || b.Months[1].Days != 30 {
+		t.Fatalf("got %+v", b.Months)
+	}
+	for _, m := range b.Months {
+		if want := 0.1*100 + 0.2*260; !near(m.Energy, want) {
+			t.Errorf("from %v: $%v, want $%v", m.Start, m.Energy, want)
+		}
+	}
+}
+
+func TestDailyAndBaselineBounds(t *testing.T) {
+	for unit, usage := range map[string]pricing.Usage{"kWh daily": {}, "baseline": {BaselineDailyKWh: 5}} {
+		bound := 10.0
+		if unit == "baseline" {
+			bound = 2
+		}
+		tariff := parse(t, fields{"baseline": 99, "energyratestructure": []any{[]any{fields{"rate": 0.1, "max": bound, "unit": unit}, fields{"rate": 0.2}}}})
+		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Usage: usage})
+		if want := 0.1*300 + 0.2*420; !near(b.Energy, want) {
+			t.Errorf("%s: $%v, want $%v", unit, b.Energy, want)
+		}
+	}
+}
+
+func TestChargesAndRiders(t *testing.T) {
+	base := fields{
+		"energyratestructure": []any{[]any{fields{"rate": 0.1, "adj": 0.02}}},
+		"riders":              []any{fields{"rate": 0.03}, fields{"rate": 10, "unit": "%"}},
+		"demandratestructure": []any{[]any{fields{"rate": 8}}},
+	}
+	energy := 720 * 0.15 * 1.1
+	for _, tt := range []struct {
+		name           string
+		fixed, minimum fields
+		days           int
+		want           float64 // fixed, minimum included
+	}{
+		{"none", nil, nil, 30, 0},
+		{"monthly", fields{"fixedchargefirstmeter": 9, "fixedchargeunits": "$/month"}, nil, 30, 9},
+		{"half a month", fields{"fixedchargefirstmeter": 9, "fixedchargeunits": "$/month"}, nil, 15, 4.5},
+		{"daily", fields{"fixedchargefirstmeter": 0.5, "fixedchargeunits": "$/day"}, nil, 30, 15},
+		{"yearly", fields{"fixedchargefirstmeter": 73, "fixedchargeunits": "$/year"}, nil, 30, 6},
+		{"monthly minimum", nil, fields{"mincharge": 150, "minchargeunits": "$/month"}, 30, 150 - energy},
+		{"minimum that is met", nil, fields{"mincharge": 100}, 30, 0},
+		{"daily minimum", nil, fields{"mincharge": 5, "minchargeunits": "$/day"}, 30, 150 - energy},
+		{"yearly minimum", nil, fields{"mincharge": 200, "minchargeunits": "$/year"}, 30, 200 - energy},
+	} {
+		all := fields{}
+		for _, part := range []fields{base, tt.fixed, tt.minimum} {
+			for k, v := range part {
+				all[k] = v
+			}
+		}
+		b := calculate(t, hours(tt.days, always(1), nil), bill.Terms{Tariff: parse(t, all)})
+		if !near(b.Fixed, tt.want) || !near(b.Energy, energy*float64(tt.days)/30) || !near(b.Total, b.Fixed+b.Energy) || !b.HasDemandCharges {
+			t.Errorf("%s: got %+v, want fixed $%v", tt.name, b, tt.want)
+		}
+	}
+}
+
+// One day: 24 kWh used, 10 generated around noon, 8 of them sent out.
+func TestMetering(t *testing.T) {
+	tariff := parse(t, twoPeriods())
+	day := hours(1, always(1), noon)
+	exports := make([]float64, 24)
+	exports[12] = 0.5
+	energy := 12*0.1 + 12*0.3
+	for _, tt := range []struct {
+		name   string
+		terms  bill.Terms
+		credit float64
+	}{
+		{"net metering", bill.Terms{}, 5*0.1 + 5*0.3},
+		{"net billing at the sell rates", bill.Terms{Metering: bill.NetBilling}, 0.1 + 0.3 + 4*0.03 + 4*0.07},
+		{"net billing at values by the hour", bill.Terms{Metering: bill.NetBilling, ExportPrices: exports}, 0.1 + 0.3 + 4*0.5},
+		{"feed-in", bill.Terms{Metering: bill.FeedIn, FeedInRate: 0.12}, 1.2},
+		{"feed-in at the sell rates", bill.Terms{Metering: bill.FeedIn}, 5*0.03 + 5*0.07},
+		{"net metering of energy", bill.Terms{Rollover: bill.Energy}, 5*0.1 + 5*0.3},
+	} {
+		tt.terms.Tariff = tariff
+		b := calculate(t, day, tt.terms)
+		m := b.Months[0]
+		if !near(b.Energy, energy) || !near(b.Credit, tt.credit) || !near(b.Total, energy-tt.credit) {
+			t.Errorf("%s: got %+v, want a credit of $%v", tt.name, b, tt.credit)
+		}
+		if m.UsedKWh != 24 || m.SolarKWh != 10 || m.SentKWh != 8 || m.DrawnKWh != 22 {
+			t.Errorf("%s: got %+v", tt.name, m)
+		}
+	}
+}
+
+func TestNonBypassableIsPaidOnEveryKWhDrawn(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.3}}}, "nonbypassable": 0.02})
+	b := calculate(t, hours(1, always(1), noon), bill.Terms{Tariff: tariff})
+	if want := 0.3*14 + 0.02*8; !near(b.Total, want) {
+		t.Errorf("$%v, want $%v", b.Total, want)
+	}
+}
+
+func TestYearlySettlement(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}, "fixedchargefirstmeter": 5})
+	// 48 kWh are used on two days of two months, 100 are generated on the first.
+	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
+		Load: make([]float64, 48), Solar: make([]float64, 48)}
+	for i := range m.Load {
+		m.Load[i] = 1
+	}
+	m.Solar[12] = 100
+	fixed := 5.0/30 + 5.0/31
+	for name, tt := range map[string]struct {
+		terms bill.Terms
+		want  float64
+	}{
+		"lost":            {bill.Terms{}, fixed},
+		"at a rate":       {bill.Terms{SettleRate: 0.03}, fixed - 52*0.03},
+		"retail":          {bill.Terms{SettleRetail: true}, fixed - 5.2},
+		"with a grid fee": {bill.Terms{GridFee: 3, GridFeePerKW: 2, SolarKW: 6}, fixed * 4},
+	} {
+		tt.terms.Tariff = tariff
+		if b := calculate(t, m, tt.terms); !near(b.Total, tt.want) {
+			t.Errorf("%s: $%v, want $%v", name, b.Total, tt.want)
+		}
+	}
+}
+
+// What is sent out beyond the use of a period pays for the same period of the next
+// month, kWh for kWh, and of no other one.
+func TestEnergyRollsOver(t *testing.T) {
+	tariff := parse(t, fields{
+		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}},
+		"energyweekdayschedule": schedule(),
+		"riders":                []any{fields{"rate": 10, "unit": "%"}},
+	})
+	// The last day of April and the first of May, 12 kWh a day before noon and
+	// after; 40 kWh are generated in April after noon.
+	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
+		Load: make([]float64, 48), Solar: make([]float64, 48)}
+	for i := range m.Load {
+		m.Load[i] = 1
+	}
+	m.Solar[15] = 40
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Rollover: bill.Energy, SettleRate: 0.02})
+	// 28 kWh are left over from April; 12 of them pay for May.
+	if want := (12*0.1 + 12*0.1) * 1.1; !near(b.Total, want) {
+		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
+	}
+	dollars := calculate(t, m, bill.Terms{Tariff: tariff, SettleRate: 0.02})
+	if want := 0.0; !near(dollars.Total, want) {
+		t.Errorf("in dollars: $%v, want $%v", dollars.Total, want)
+	}
+}
+
+// A period that the next month does not have hands its kWh to the one at the same
+// time of the day.
+func TestEnergyRollsOverBetweenSeasons(t *testing.T) {
+	var weekdays [12][24]int
+	for month := range weekdays {
+		for hour := 12; hour < 24; hour++ {
+			weekdays[month][hour] = 1
+			if month >= 4 {
+				weekdays[month][hour] = 2
+			}
+		}
+	}
+	tariff := parse(t, fields{
+		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}, []any{fields{"rate": 0.5}}},
+		"energyweekdayschedule": weekdays,
+	})
+	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
+		Load: make([]float64, 48), Solar: make([]float64, 48)}
+	m.Solar[15], m.Load[24+15], m.Load[24+5] = 7, 10, 4
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Rollover: bill.Energy})
+	if want := 3*0.5 + 4*0.1; !near(b.Total, want) {
+		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
+	}
+}
+
+// The price signal is what the bill makes of one kWh more: with a steady load the
+// two agree in every hour of a year, whatever the tiers, riders and holidays.
+func TestSignalIsTheMarginalBill(t *testing.T) {
+	location, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate := twoPeriods()
+	rate["energyratestructure"] = []any{
+		[]any{fields{"rate": 0.1, "max": 10, "unit": "kWh daily"}, fields{"rate": 0.2, "max": 20, "unit": "kWh daily"}, fields{"rate": 0.15}},
+		[]any{fields{"rate": 0.3, "max": 400}, fields{"rate": 0.4}},
+	}
+	rate["riders"] = []any{fields{"rate": 0.01}, fields{"rate": 7, "unit": "%"}}
+	rate["holidays"] = true
+	tariff := parse(t, rate)
+	usage := pricing.Usage{DailyKWh: 24, BillingDay: 11}
+	random := rand.New(rand.NewPCG(5, 6))
+	start := time.Date(2026, time.January, 11, 0, 0, 0, 0, location)
+	meter := bill.Meter{Start: start.UTC(), Step: time.Hour, Location: location, Load: make([]float64, 24*30)}
+	for i := range meter.Load {
+		meter.Load[i] = 1
+	}
+	terms := bill.Terms{Tariff: tariff, Usage: usage}
+	plain := calculate(t, meter, terms).Energy
+	curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: location, Usage: usage},
+		pricing.Window{Start: start.UTC(), End: start.UTC().AddDate(0, 0, 30)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One kWh more moves all later hours up the tiers, too: that is the price of
+	// the last kWh of the month, which the signal of an hour leaves out. So the
+	// hour is taken as the last one that is billed.
+	for range 40 {
+		hour := 1 + random.IntN(len(meter.Load)-1)
+		short := meter
+		short.Load = append([]float64{}, meter.Load[:hour+1]...)
+		short.Load[hour] = 0
+		before := calculate(t, short, terms).Energy
+		short.Load[hour] = 1e-6
+		price := (calculate(t, short, terms).Energy - before) / 1e-6
+		if got := curve.Import[hour*4]; math.Abs(got-price) > 1e-5 {
+			t.Fatalf("hour %d: the signal has %v, the bill %v (of $%v)", hour, got, price, plain)
+		}
+	}
+}
+
+func TestCalculateRefuses(t *testing.T) {
+	good, tariff := hours(1, always(1), nil), parse(t, twoPeriods())
+	ended := twoPeriods()
+	ended["enddate"] = "2026-03-31"
+	for name, tt := range map[string]struct {
+		spoil func(*bill.Meter, *bill.Terms)
+		want  error
+	}{
+		"no time zone":    {func(m *bill.Meter, _ *bill.Terms) { m.Location = nil }, bill.ErrMeter},
+		"no steps":        {func(m *bill.Meter, _ *bill.Terms) { m.Load = nil }, bill.ErrMeter},
+		"steps of a day":  {func(m *bill.Meter, _ *bill.Terms) { m.Step = 24 * time.Hour }, bill.ErrMeter},
+		"short solar":     {func(m *bill.Meter, _ *bill.Terms) { m.Solar = []float64{1} }, bill.ErrMeter},
+		"not a number":    {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{math.NaN()} }, bill.ErrMeter},
+		"no tariff":       {func(_ *bill.Meter, t *bill.Terms) { t.Tariff = nil }, bill.ErrTerms},
+		"short prices":    {func(_ *bill.Meter, t *bill.Terms) { t.HourlyPrices = []float64{1} }, bill.ErrTerms},
+		"short exports":   {func(_ *bill.Meter, t *bill.Terms) { t.ExportPrices = []float64{1} }, bill.ErrTerms},
+		"metering":        {func(_ *bill.Meter, t *bill.Terms) { t.Metering = "BARTER" }, bill.ErrTerms},
+		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = 2 }, bill.ErrTerms},
+		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = 2 }, bill.ErrTerms},
+		"not in force":    {func(_ *bill.Meter, b *bill.Terms) { b.Tariff = parse(t, ended) }, bill.ErrTerms},
+		"in force anyway": {func(_ *bill.Meter, b *bill.Terms) { b.Tariff, b.AnyDate = parse(t, ended), true }, nil},
+	} {
+		m, terms := good, bill.Terms{Tariff: tariff}
+		tt.spoil(&m, &terms)
+		if _, err := bill.Calculate(m, terms); !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+func TestReadRate(t *testing.T) {
+	prices := make([]float64, 8760)
+	for i := range prices {
+		prices[i] = 0.01 * float64(i%24)
+	}
+	rate := fields{"realtimepricing": prices, "fixedchargefirstmeter": 9, "fixedchargeunits": "$/month", "mincharge": 200, "minchargeunits": "$/year"}
+	for name, file := range map[string]any{"bare": rate, "items": fields{"items": []any{rate}}} {
+		terms, err := bill.ReadRate(marshal(t, file))
+		if err != nil || terms.Tariff != nil || len(terms.HourlyPrices) != 8760 ||
+			terms.Fixed != (pricing.Charge{Amount: 9, Unit: "$/month"}) || terms.Minimum != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
+			t.Fatalf("%s: got %v, %+v, %+v", name, err, terms.Fixed, terms.Minimum)
+		}
+		year := bill.Meter{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC, Load: make([]float64, 8760)}
+		for i := range year.Load {
+			year.Load[i] = 1
+		}
+		if b := calculate(t, year, terms); !near(b.Energy, 365*2.76) || !near(b.Fixed, 108) {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.Tariff == nil {
+		t.Errorf("a tariff: %v", err)
+	}
+	var refused *pricing.TariffError
+	if _, err := bill.ReadRate([]byte(`{"name":"nothing"}`)); !errors.As(err, &refused) {
+		t.Errorf("nothing: %v", err)
+	}
+	if _, err := bill.ReadRate([]byte(`{"realtimepricing":[0.1,0.2]}`)); !errors.Is(err, bill.ErrTerms) {
+		t.Errorf("two hours: %v", err)
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func BenchmarkCalculateYear(b *testing.B) {
+	m := hours(365, always(1), noon)
+	terms := bill.Terms{Tariff: parse(b, twoPeriods())}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bill.Calculate(m, terms); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

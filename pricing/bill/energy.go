@@ -1,0 +1,186 @@
+package bill
+
+import (
+	"math"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// flow picks the energy of a step that is charged.
+type flow func(step) float64
+
+func used(s step) float64  { return s.load }
+func net(s step) float64   { return s.load - s.solar }
+func drawn(s step) float64 { return max(s.load-s.solar, 0) }
+func sent(s step) float64  { return max(s.solar-s.load, 0) }
+func made(s step) float64  { return s.solar }
+
+// energy is the energy charge of a month's flow, $.
+func (t *Terms) energy(m *monthOfSteps, f flow) float64 {
+	if t.HourlyPrices != nil {
+		return sum(m, func(_ *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] })
+	}
+	var charge float64
+	if t.Tiers == Prorated {
+		charge = t.prorated(m, f)
+	} else {
+		charge = t.runningTotal(m, f)
+	}
+	return charge + sum(m, func(d *dayOfSteps, s step) float64 {
+		return f(s) * d.rates.Rate * (1 + d.rates.Tax)
+	})
+}
+
+func sum(m *monthOfSteps, of func(*dayOfSteps, step) float64) float64 {
+	total := 0.0
+	for i := range m.seen {
+		for _, s := range m.seen[i].steps {
+			total += of(&m.seen[i], s)
+		}
+	}
+	return total
+}
+
+// ladder is a period's tiers with their bounds in kWh of the month.
+type ladder struct {
+	bounds []float64
+	rates  []float64 // with taxes, $/kWh
+}
+
+// ladders are those of every period on a day.
+func (t *Terms) ladders(d *dayOfSteps, days int) []ladder {
+	list := make([]ladder, d.rates.Periods())
+	for p := range list {
+		for _, tier := range d.rates.Tiers(p) {
+			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, days, t.Usage.BaselineDailyKWh))
+			list[p].rates = append(list[p].rates, tier.Price()*(1+d.rates.Tax))
+		}
+		list[p].bounds[len(list[p].bounds)-1] = math.Inf(1)
+	}
+	return list
+}
+
+// cost is the price of a usage from nothing. Less than nothing counts at the
+// first tier.
+func (l *ladder) cost(kwh float64) float64 {
+	if kwh <= 0 {
+		return kwh * l.rates[0]
+	}
+	total, from := 0.0, 0.0
+	for i, to := range l.bounds {
+		if kwh <= to {
+			return total + (kwh-from)*l.rates[i]
+		}
+		total += max(to-from, 0) * l.rates[i]
+		from = max(to, from)
+	}
+	return total
+}
+
+// runningTotal charges each step by where the month's total stands.
+func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
+	charge, total := 0.0, 0.0
+	for i := range m.seen {
+		ladders := t.ladders(&m.seen[i], m.days)
+		for _, s := range m.seen[i].steps {
+			l := &ladders[s.period]
+			charge += l.cost(total+f(s)) - l.cost(total)
+			total += f(s)
+		}
+	}
+	return charge
+}
+
+// prorated fills the tiers hour by hour, and shares them out by period.
+func (t *Terms) prorated(m *monthOfSteps, f flow) float64 {
+	last := &m.seen[len(m.seen)-1]
+	ladders := t.ladders(last, m.days)
+	periods := make([]float64, len(ladders))
+	fill := newFilling(ladders)
+	for i := range m.seen {
+		for _, s := range m.seen[i].steps {
+			p := min(s.period, len(periods)-1)
+			periods[p] += f(s)
+			fill.add(&ladders[p], f(s))
+		}
+	}
+	if len(ladders) == 1 || fill.total == 0 {
+		return shares(ladders[0:1], []float64{1}, fill.tiers)
+	}
+	for p := range periods {
+		periods[p] /= fill.total
+	}
+	return shares(ladders, periods, fill.tiers)
+}
+
+func shares(ladders []ladder, share, tiers []float64) float64 {
+	charge := 0.0
+	for p, l := range ladders {
+		for tier, rate := range l.rates {
+			charge += share[p] * tiers[tier] * rate //nolint:gosec // tiers has a place for each of the longest ladder
+		}
+	}
+	return charge
+}
+
+// filling is how the month's usage has filled the tiers so far.
+type filling struct {
+	tiers []float64
+	tier  int
+	total float64
+}
+
+func newFilling(ladders []ladder) *filling {
+	most := 0
+	for _, l := range ladders {
+		most = max(most, len(l.rates))
+	}
+	return &filling{tiers: make([]float64, most)}
+}
+
+// add puts the energy of an hour into the tier reached, moving up or down by one
+// tier at a time as the bounds of the hour's period say.
+func (f *filling) add(l *ladder, kwh float64) {
+	f.total += kwh
+	switch n := len(l.rates); {
+	case n == 1 && f.tier > 0:
+		f.tiers[0] += kwh
+		return
+	case n > 1 && f.tier < n && f.total >= l.bounds[f.tier]:
+		beyond := f.total - l.bounds[f.tier]
+		f.tiers[f.tier] += kwh - beyond
+		f.tier++
+		f.tiers[f.tier] += beyond
+		return
+	case kwh < 0 && n > 1 && f.tier > 0 && f.tier < n && f.total < l.bounds[f.tier-1]:
+		below := f.total - l.bounds[f.tier-1]
+		f.tiers[f.tier] += kwh - below
+		f.tier--
+		f.tiers[f.tier] += below
+		return
+	}
+	f.tiers[f.tier] += kwh
+}
+
+// pay is what energy sent out in a month earns, $, at the prices given for it or
+// else at the tariff's sell rates.
+func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
+	return sum(m, func(d *dayOfSteps, s step) float64 {
+		switch {
+		case t.ExportPrices != nil:
+			return f(s) * t.ExportPrices[s.index]
+		case t.HourlyPrices != nil:
+			return 0
+		}
+		return f(s) * firstSell(d.rates.Tiers(s.period))
+	})
+}
+
+func firstSell(tiers []pricing.Tier) float64 { return tiers[0].Sell }
+
+// uncredited is what net metering does not pay back for the energy sent out, $.
+func (t *Terms) uncredited(m *monthOfSteps) float64 {
+	return sum(m, func(d *dayOfSteps, s step) float64 {
+		return sent(s) * d.rates.Uncredited * (1 + d.rates.Tax)
+	})
+}

@@ -1,0 +1,107 @@
+package bill
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// Meter is what was metered of a home, step by step from a start.
+type Meter struct {
+	Start time.Time
+	Step  time.Duration // a quarter, half or whole hour
+	// Location is the time zone of the home. A typical year has none of its own
+	// and no clock changes: give it as UTC, starting on a 1st of January whose
+	// weekday is that of the year.
+	Location *time.Location
+	Load     []float64 // used in the home, kWh a step
+	Solar    []float64 // generated, kWh a step; none or as long as Load
+}
+
+// ErrMeter is wrapped by every error about a Meter.
+var ErrMeter = errors.New("bill: unusable meter data")
+
+func (m *Meter) check() error {
+	switch {
+	case m.Location == nil:
+		return fmt.Errorf("%w: no time zone", ErrMeter)
+	case len(m.Load) == 0:
+		return fmt.Errorf("%w: no steps", ErrMeter)
+	case len(m.Solar) != 0 && len(m.Solar) != len(m.Load):
+		return fmt.Errorf("%w: %d steps of solar for %d of load", ErrMeter, len(m.Solar), len(m.Load))
+	case m.Step != pricing.Interval && m.Step != 2*pricing.Interval && m.Step != 4*pricing.Interval:
+		return fmt.Errorf("%w: steps of %v; they must be of 15, 30 or 60 minutes", ErrMeter, m.Step)
+	}
+	for _, series := range [][]float64{m.Load, m.Solar} {
+		for i, kwh := range series {
+			if math.IsNaN(kwh) || math.IsInf(kwh, 0) {
+				return fmt.Errorf("%w: step %d is not a number", ErrMeter, i)
+			}
+		}
+	}
+	return nil
+}
+
+// step is one step of a meter with what the tariff says of it.
+type step struct {
+	index       int
+	period      int
+	load, solar float64
+}
+
+// dayOfSteps are the steps of one local day.
+type dayOfSteps struct {
+	date  pricing.Date
+	rates pricing.Day
+	steps []step
+}
+
+// monthOfSteps are the days of one billing month that the meter saw.
+type monthOfSteps struct {
+	start pricing.Date
+	days  int // length of the billing month, seen or not
+	seen  []dayOfSteps
+}
+
+// share is the part of the billing month that the meter saw.
+func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m.days) }
+
+// months sorts the steps by billing month and local day.
+func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
+	var months []monthOfSteps
+	var day *dayOfSteps
+	for i, load := range m.Load {
+		at := m.Start.Add(time.Duration(i) * m.Step).In(m.Location)
+		date := dateOf(at)
+		if day == nil || day.date != date {
+			rates, err := t.on(date)
+			if err != nil {
+				return nil, err
+			}
+			start, days := pricing.BillingMonth(date, t.Usage.BillingDay)
+			if len(months) == 0 || months[len(months)-1].start != start {
+				months = append(months, monthOfSteps{start: start, days: days})
+			}
+			month := &months[len(months)-1]
+			month.seen = append(month.seen, dayOfSteps{date: date, rates: rates})
+			day = &month.seen[len(month.seen)-1]
+		}
+		s := step{index: i, load: load}
+		if t.HourlyPrices == nil {
+			s.period = day.rates.Period((at.Hour()*60 + at.Minute()) / 15)
+		}
+		if len(m.Solar) > 0 {
+			s.solar = m.Solar[i]
+		}
+		day.steps = append(day.steps, s)
+	}
+	return months, nil
+}
+
+func dateOf(t time.Time) pricing.Date {
+	year, month, day := t.Date()
+	return pricing.Date{Year: year, Month: month, Day: day}
+}

@@ -1,0 +1,109 @@
+// Gen writes the emissions and the regions that package carbon embeds. It reads
+// the tables that SOURCES.md names from the directory data/carbon of
+// GRIDHOOK_TESTDATA.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+const comment = `# Marginal emissions by region, month and hour of the day, in 0.001 lb CO2 a kWh: means of the hours of EPA AVERT 2023, through
+# NREL/REopt.jl. A line is a region and 12 x 24 numbers.
+# See SOURCES.md. Written by go generate; do not edit.
+`
+
+const countyComment = `# The AVERT region of each county: a state with the region of most of its counties, then the counties of another region.
+# See SOURCES.md. Written by go generate; do not edit.
+`
+
+func main() {
+	dir := os.Getenv("GRIDHOOK_TESTDATA")
+	err := write(dir, "avert_2023_co2_lb_per_kwh.csv", "emissions.txt", emissions)
+	if err == nil {
+		err = write(dir, "county_avert_region.csv", "counties.txt", counties)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func write(dir, from, to string, pack func([][]string) ([]byte, error)) error {
+	if dir == "" {
+		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/carbon")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "data", "carbon", from)) //nolint:gosec // the directory is the operator's own
+	if err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return err
+	}
+	packed, err := pack(rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	fmt.Printf("%s: %d bytes\n", to, len(packed))
+	return os.WriteFile(to, packed, 0o600)
+}
+
+func emissions(rows [][]string) ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteString(comment)
+	for column := 2; column < len(rows[0]); column++ {
+		var sums [12 * 24]float64
+		var counts [12 * 24]int
+		for hour, row := range rows[1:] {
+			month, err1 := strconv.Atoi(row[0])
+			v, err2 := strconv.ParseFloat(row[column], 64)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			i := (month-1)*24 + hour%24
+			sums[i] += v
+			counts[i]++
+		}
+		out.WriteString(rows[0][column])
+		for i, sum := range sums {
+			fmt.Fprintf(&out, " %d", int(math.Round(1000*sum/float64(counts[i]))))
+		}
+		out.WriteByte('\n')
+	}
+	return out.Bytes(), nil
+}
+
+func counties(rows [][]string) ([]byte, error) {
+	states := map[string]map[string][]string{} // state, region, counties
+	for _, row := range rows[1:] {
+		state, county, region := row[0], row[1], row[2]
+		if states[state] == nil {
+			states[state] = map[string][]string{}
+		}
+		states[state][region] = append(states[state][region], county)
+	}
+	var out bytes.Buffer
+	out.WriteString(countyComment)
+	for _, state := range slices.Sorted(maps.Keys(states)) {
+		regions := slices.SortedFunc(maps.Keys(states[state]), func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(states[state][b]), len(states[state][a])), cmp.Compare(a, b))
+		})
+		fmt.Fprintf(&out, "%s\t%s\n", state, regions[0])
+		for _, region := range regions[1:] {
+			for _, county := range slices.Sorted(slices.Values(states[state][region])) {
+				fmt.Fprintf(&out, "%s\t%s\t%s\n", state, region, county)
+			}
+		}
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,201 @@
+package catalog_test
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests need the same zones on every machine
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+func TestPlansAreUsable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, plan := range catalog.All() {
+		t.Run(plan.ID, func(t *testing.T) {
+			if plan.ID == "" || seen[plan.ID] {
+				t.Errorf("id %q is empty or used twice", plan.ID)
+			}
+			seen[plan.ID] = true
+			if plan.Utility == "" || plan.Name == "" || plan.EIAID == 0 || plan.Source == "" {
+				t.Errorf("a plan names its utility, name and source: %+v", plan)
+			}
+			if _, err := time.LoadLocation(plan.Timezone); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if got := len(catalog.Plans()); got != 7 {
+		t.Errorf("%d plans are checked one by one, want the seven of SOURCES.md", got)
+	}
+	if got := len(catalog.US()); got != 321 {
+		t.Errorf("%d plans in the US catalogue, want 321", got)
+	}
+}
+
+// Every plan parses as a tariff, and its price in every hour of every month is
+// that of the period its seasons name.
+func TestPlanURDBMatchesItsSeasons(t *testing.T) {
+	for _, plan := range catalog.All() {
+		if plan.Baseline != nil {
+			continue // its rates depend on the usage: see TestPGESheets
+		}
+		t.Run(plan.ID, func(t *testing.T) {
+			tariff, err := pricing.ParseURDB(plan.URDB())
+			if err != nil {
+				t.Fatal(err)
+			}
+			info := tariff.Info()
+			if info.Name != plan.Name || info.Utility != plan.Utility || info.EIAID != plan.EIAID || info.Source != plan.Source {
+				t.Errorf("got %+v", info)
+			}
+			if info.EffectiveFrom.String() != plan.EffectiveFrom || info.FixedCharge != pricing.Charge(plan.FixedCharge) {
+				t.Errorf("got %v and %+v", info.EffectiveFrom, info.FixedCharge)
+			}
+			for month := time.January; month <= time.December; month++ {
+				checkMonth(t, plan, tariff, month)
+			}
+		})
+	}
+}
+
+// checkMonth prices the second Saturday of a month, which is no holiday, and the
+// Wednesday before it.
+func checkMonth(t *testing.T, plan catalog.Plan, tariff *pricing.Tariff, month time.Month) {
+	t.Helper()
+	season := seasonOf(t, plan, month)
+	day := time.Date(2027, month, 8, 0, 0, 0, 0, time.UTC)
+	for day.Weekday() != time.Saturday {
+		day = day.AddDate(0, 0, 1)
+	}
+	weekend := season.Weekend
+	if weekend == nil {
+		weekend = season.Weekday
+	}
+	for back, hours := range map[int]map[string]string{0: weekend, 3: season.Weekday} {
+		start := day.AddDate(0, 0, -back)
+		curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: time.UTC}, pricing.Window{Start: start, End: start.AddDate(0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range curve.Import {
+			if want := rateAt(t, plan, hours, i/4); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v at %d:00: %v $/kWh, want %v", start.Format(time.DateOnly), i/4, got, want)
+			}
+		}
+	}
+}
+
+func seasonOf(t *testing.T, plan catalog.Plan, month time.Month) catalog.Season {
+	t.Helper()
+	var found []catalog.Season
+	for _, season := range plan.Seasons {
+		if slices.Contains(season.Months, int(month)) {
+			found = append(found, season)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%v is in %d seasons", month, len(found))
+	}
+	return found[0]
+}
+
+// rateAt finds the one range that holds the hour, and the one period it names.
+func rateAt(t *testing.T, plan catalog.Plan, hours map[string]string, hour int) float64 {
+	t.Helper()
+	name, ranges := "", 0
+	for span, period := range hours {
+		from, to, _ := strings.Cut(span, "-")
+		first, err1 := strconv.Atoi(from)
+		end, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil {
+			t.Fatalf("range %q", span)
+		}
+		if hour >= first && hour < end {
+			name = period
+			ranges++
+		}
+	}
+	if ranges != 1 {
+		t.Fatalf("%d:00 is in %d ranges", hour, ranges)
+	}
+	for _, period := range plan.Periods {
+		if period.Name == name {
+			rate := period.Rate
+			for _, rider := range plan.Riders {
+				rate += rider.Rate
+			}
+			return rate
+		}
+	}
+	t.Fatalf("no period is named %q", name)
+	return 0
+}
+
+// The rates as the tariff sheets and the rate database print them.
+func TestPlansHaveThePublishedRates(t *testing.T) {
+	for _, tt := range []struct {
+		id      string
+		at      string // local hour
+		want    float64
+		charge  float64
+		fromDay string
+	}{
+		{"pge-e-elec", "2026-07-15T16:00", 0.55214, 0.79343, "2026-03-01"},
+		{"pge-e-elec", "2026-07-15T15:00", 0.39026, 0.79343, "2026-03-01"},
+		{"pge-e-elec", "2026-12-15T03:00", 0.28468, 0.79343, "2026-03-01"},
+		{"pge-ev2-a", "2026-07-15T16:00", 0.53809, 0.79343, "2026-03-01"},
+		{"sce-tou-d-prime", "2026-07-15T16:00", 0.59291, 0.794, "2026-06-01"},
+		{"sce-tou-d-prime", "2026-07-18T16:00", 0.40182, 0.794, "2026-06-01"},
+		{"sdge-ev-tou-5", "2026-10-14T10:00", 0.1309, 0.79343, "2026-08-01"},
+		{"aps-r-1-small", "2026-07-15T16:00", 0.13119, 0.3157, ""},
+		{"alabama-power-fd-pev", "2026-07-15T04:00", 0.14304, 0.50099, ""},
+		{"peco-r-tou", "2026-07-15T14:00", 0.42055, 0.3456, ""},
+		{"peco-r-tou", "2026-07-18T14:00", 0.176, 0.3456, ""},
+	} {
+		plan := planByID(t, tt.id)
+		location, err := time.LoadLocation(plan.Timezone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, err := time.ParseInLocation("2006-01-02T15:04", tt.at, location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tariff, err := pricing.ParseURDB(plan.URDB())
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: location}, pricing.Window{Start: start, End: start.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if curve.Import[0] != tt.want || plan.FixedCharge.Amount != tt.charge || plan.EffectiveFrom != tt.fromDay {
+			t.Errorf("%s at %s: %v $/kWh, fixed %v, from %q", tt.id, tt.at, curve.Import[0], plan.FixedCharge, plan.EffectiveFrom)
+		}
+	}
+}
+
+// The result of Plans is the caller's own.
+func TestPlansAreCopies(t *testing.T) {
+	first := catalog.Plans()
+	first[0].Periods[0].Rate = 9
+	if catalog.Plans()[0].Periods[0].Rate == 9 {
+		t.Error("a caller changed the catalog")
+	}
+}
+
+func planByID(t *testing.T, id string) catalog.Plan {
+	t.Helper()
+	for _, plan := range catalog.Plans() {
+		if plan.ID == id {
+			return plan
+		}
+	}
+	t.Fatalf("no plan %s", id)
+	return catalog.Plan{}
+}

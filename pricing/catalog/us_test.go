@@ -1,0 +1,180 @@
+package catalog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+// testdata is a file of the shared data, which is not part of this repository.
+func testdata(t testing.TB, path ...string) []byte {
+	t.Helper()
+	root := os.Getenv("GRIDHOOK_TESTDATA")
+	if root == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+	}
+	data, err := os.ReadFile(filepath.Join(append([]string{root, "data"}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// openTariff is the collection's form, read as plainly as can be.
+type openTariff struct {
+	ID, State, Utility, Plan, URDB, TZ string
+	EIAID                              string `json:"eia_id"`
+	Tariff                             struct {
+		Kind   string
+		Import struct {
+			FlatRate float64
+			Bands    []struct {
+				ID   string
+				Rate float64
+			}
+			Schedule []struct{ Days, From, To, Band string }
+		}
+		Supply struct{ Daily float64 }
+	}
+}
+
+// at is the collection's price at an hour of a weekday or of a weekend.
+func (o *openTariff) at(hour int, weekend bool) float64 {
+	if o.Tariff.Kind == "flat" {
+		return o.Tariff.Import.FlatRate
+	}
+	clock := fmt.Sprintf("%02d:00", hour)
+	for _, s := range o.Tariff.Import.Schedule {
+		if s.Days == "weekday" && weekend || s.Days == "weekend" && !weekend || clock < s.From || clock >= s.To {
+			continue
+		}
+		for _, band := range o.Tariff.Import.Bands {
+			if band.ID == s.Band {
+				return band.Rate
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// Every rate of the collection is in the embedded catalogue, and is priced there
+// as the collection has it.
+func TestUSCatalogueIsTheCollection(t *testing.T) {
+	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n"))
+	if len(lines) != len(catalog.US()) {
+		t.Fatalf("%d rates in the catalogue, %d in the collection", len(catalog.US()), len(lines))
+	}
+	for _, line := range lines {
+		var o openTariff
+		if err := json.Unmarshal(line, &o); err != nil {
+			t.Fatal(err)
+		}
+		plan, ok := catalog.ByID(o.URDB)
+		if !ok {
+			t.Fatalf("%s: not in the catalogue", o.URDB)
+		}
+		read, err := catalog.ReadOpenTariff(line)
+		if err != nil || fmt.Sprint(read) != fmt.Sprint(plan) {
+			t.Errorf("%s: read %v, %v", o.URDB, read, err)
+		}
+		if plan.Utility != o.Utility || plan.Name != o.Plan || fmt.Sprint(plan.EIAID) != o.EIAID || plan.Timezone != o.TZ ||
+			plan.State != o.State || plan.FixedCharge.Amount != o.Tariff.Supply.Daily {
+			t.Errorf("%s: got %+v", o.URDB, plan)
+		}
+		checkWeek(t, &o, plan)
+	}
+}
+
+// checkWeek prices a week of January.
+func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
+	t.Helper()
+	tariff, err := pricing.ParseURDB(plan.URDB())
+	if err != nil {
+		t.Fatalf("%s: %v", plan.ID, err)
+	}
+	start := time.Date(2027, time.January, 4, 0, 0, 0, 0, time.UTC)
+	w := pricing.Window{Start: start, End: start.AddDate(0, 0, 7)}
+	curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: time.UTC}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range curve.Import {
+		at := w.At(i)
+		want := o.at(at.Hour(), at.Weekday() == time.Saturday || at.Weekday() == time.Sunday)
+		if !(math.Abs(got-want) < 1e-6) {
+			t.Fatalf("%s at %v: %v, want %v", plan.ID, at, got, want)
+		}
+	}
+}
+
+// A rate whose other seasons the collection does not tell is in doubt outside of
+// January, and says so.
+func TestUSCatalogueTellsItsDoubts(t *testing.T) {
+	counts := map[bool]int{}
+	for _, plan := range catalog.US() {
+		seasonal := plan.Confidence[6] < plan.Confidence[0]
+		counts[seasonal]++
+		if plan.Confidence[0] >= 1 || strings.Contains(plan.Caveat, "no hour of January") != seasonal {
+			t.Errorf("%s: %v, %q", plan.ID, plan.Confidence, plan.Caveat)
+		}
+	}
+	if counts[true] != 201 || counts[false] != 120 {
+		t.Errorf("got %v", counts)
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, tt := range []struct {
+		utility, name string
+		first         string // identifier of the first plan found
+		atLeast       int
+	}{
+		{"Salt River Project", "E-29", "5a59008c5457a3ad69423a7c", 1},
+		{"alabama power", "family dwelling service", "53c3fb575257a3d37e5b36b6", 2},
+		{"14328", "E-ELEC", "pge-e-elec", 1},
+		{"pacific gas", "", "pge-e-elec", 50},
+		{"CA", "territory x", "pge-e-1-x", 2},
+		{"", "", "pge-e-elec", 321},
+		{"PECO", "tou", "peco-r-tou", 1},
+		{"no such utility", "", "", 0},
+	} {
+		found := catalog.Find(tt.utility, tt.name)
+		if len(found) < tt.atLeast || tt.atLeast == 0 && len(found) > 0 {
+			t.Errorf("%q, %q: %d plans", tt.utility, tt.name, len(found))
+			continue
+		}
+		if tt.atLeast > 0 && found[0].ID != tt.first {
+			t.Errorf("%q, %q: found %s first, want %s", tt.utility, tt.name, found[0].ID, tt.first)
+		}
+	}
+}
+
+func TestReadOpenTariffSaysWhatIsWrong(t *testing.T) {
+	const head = `{"state":"AZ","utility":"Example","eia_id":"7","plan":"P","urdb":"x","tz":"UTC",`
+	for _, tt := range []struct{ name, line, want string }{
+		{"not JSON", `{`, "unexpected end of JSON input"},
+		{"no name", `{"utility":"Example"}`, "utility, plan and urdb must be given"},
+		{"two lines", `{"utility":"a\nb","plan":"P","urdb":"x"}`, "must be one line each"},
+		{"EIA number", `{"utility":"a","plan":"P","urdb":"x","eia_id":"seven"}`, "eia_id"},
+		{"kind", head + `"tariff":{"kind":"tiers"}}`, `tariff.kind: "tiers" has no rates that are known here`},
+		{"no rate", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a"}]}}}`, "bands[0]"},
+		{"twice", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1},{"id":"a","rate":1}]}}}`, "bands[1]"},
+		{"band", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"00:00","to":"24:00","band":"b"}]}}}`, `schedule[0]: band "b"`},
+		{"half hour", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"00:00","to":"12:30","band":"a"}]}}}`, `to "12:30"`},
+		{"days", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"mon","from":"00:00","to":"24:00","band":"a"}]}}}`, `"mon" is not known`},
+		{"gap", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"01:00","to":"24:00","band":"a"}]}}}`, "0:00 is covered 0 times"},
+	} {
+		if _, err := catalog.ReadOpenTariff([]byte(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}

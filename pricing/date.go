@@ -1,0 +1,119 @@
+package pricing
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	daySeconds   = 24 * 60 * 60
+	quartersADay = 96
+)
+
+// Date is a day of the civil calendar, in no time zone. Its zero value means
+// that no date is given.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// ParseDate reads a date written as 2006-01-02.
+func ParseDate(s string) (Date, error) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return Date{}, fmt.Errorf("pricing: date %q: %w", s, err)
+	}
+	return dateOf(t), nil
+}
+
+func dateOf(t time.Time) Date {
+	year, month, day := t.Date()
+	return Date{Year: year, Month: month, Day: day}
+}
+
+// IsZero reports whether no date is given.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// String is the date as 2006-01-02, or nothing when no date is given.
+func (d Date) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
+}
+
+// MarshalText is String.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Date) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Date{}
+		return nil
+	}
+	parsed, err := ParseDate(string(text))
+	if err == nil {
+		*d = parsed
+	}
+	return err
+}
+
+// dayNumber counts days from 1970-01-01. Local days are compared as such
+// numbers: no instant, and so no clock change, enters the comparison.
+func (d Date) dayNumber() int64 {
+	return floorDiv(time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Unix(), daySeconds)
+}
+
+// dateOfDay is the date of a day number.
+func dateOfDay(day int64) Date {
+	return dateOf(time.Unix(day*daySeconds, 0).UTC())
+}
+
+// addMonths moves a day of the month, at most the 28th, by whole months.
+func (d Date) addMonths(n int) Date {
+	return dateOf(time.Date(d.Year, d.Month+time.Month(n), d.Day, 0, 0, 0, 0, time.UTC))
+}
+
+// localDay is a day of a home's calendar.
+type localDay struct {
+	number  int64 // counted from 1970-01-01
+	date    Date
+	month   int // 0 is January
+	weekday time.Weekday
+	weekend bool
+}
+
+func newLocalDay(number int64) localDay {
+	t := time.Unix(number*daySeconds, 0).UTC()
+	d := localDay{number: number, date: dateOf(t), weekday: t.Weekday()}
+	d.month = int(d.date.Month) - 1
+	d.weekend = d.weekday == time.Saturday || d.weekday == time.Sunday
+	return d
+}
+
+// span is an inclusive range of day numbers.
+type span struct{ from, to int64 }
+
+// newSpan is the span of two dates, unbounded on the side where none is given.
+func newSpan(from, to Date) span {
+	s := span{from: math.MinInt64, to: math.MaxInt64}
+	if !from.IsZero() {
+		s.from = from.dayNumber()
+	}
+	if !to.IsZero() {
+		s.to = to.dayNumber()
+	}
+	return s
+}
+
+func (s span) contains(day int64) bool { return s.from <= day && day <= s.to }
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

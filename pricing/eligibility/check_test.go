@@ -1,0 +1,164 @@
+package eligibility_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests need the same zones on every machine
+
+	"github.com/gridhook/gridhook/pricing/eligibility"
+)
+
+// tariffs are some utilities with rate plans: ComEd, PG&E and Hawaiian Electric.
+var tariffs = map[int]bool{4110: true, 14328: true, 19547: true}
+
+func checker(t testing.TB, o eligibility.Overrides) *eligibility.Checker {
+	t.Helper()
+	c, err := eligibility.New(eligibility.Options{Tariffs: tariffs, Overrides: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestWellKnownZipcodes(t *testing.T) {
+	for _, want := range []struct {
+		zipcode, city, zone, market string
+		utility                     int
+		lat, lon                    float64
+		supported, tariff           bool
+		program                     string
+	}{
+		{"60614", "Chicago", "America/Chicago", "PJM", 4110, 41.9, -87.6, true, true, "ComEd Hourly Pricing"},
+		{"94110", "San Francisco", "America/Los_Angeles", "CAISO", 14328, 37.7, -122.4, true, true, "PG&E SmartRate"},
+		{"77005", "Houston", "America/Chicago", "ERCOT", 8901, 29.7, -95.4, true, false, "ERCOT ERS"},
+		{"10001", "New York", "America/New_York", "NYISO", 4226, 40.7, -74, true, false, "NYISO SCR"},
+		{"02138", "Cambridge", "America/New_York", "ISONE", 54913, 42.4, -71.1, true, false, "ConnectedSolutions"},
+		{"96813", "Honolulu", "Pacific/Honolulu", "", 19547, 21.3, -157.9, true, true, "Hawaiian Electric Bring Your Own Device"},
+		{"99501", "Anchorage", "America/Anchorage", "", 3522, 61.2, -149.9, false, false, ""},
+		{"90012", "Los Angeles", "America/Los_Angeles", "", 11208, 34.1, -118.2, false, false, "LADWP Power Savers"},
+		{"85001", "Phoenix", "America/Phoenix", "", 803, 33.4, -112.1, false, false, "APS Cool Rewards"},
+		{"78701", "Austin", "America/Chicago", "ERCOT", 1015, 30.3, -97.7, true, false, "Austin Energy Power Partner Thermostat"},
+		{"98101", "Seattle", "America/Los_Angeles", "", 16868, 47.6, -122.3, false, false, ""},
+		{"55401", "Minneapolis", "America/Chicago", "MISO", 13781, 45, -93.3, true, false, "MISO LMR"},
+	} {
+		t.Run(want.zipcode, func(t *testing.T) {
+			c := checker(t, eligibility.Overrides{})
+			area, ok := c.Area(want.zipcode)
+			if !ok {
+				t.Fatal("not known")
+			}
+			if area.City != want.city || area.Timezone != want.zone || area.Market != want.market {
+				t.Errorf("is %s in %s, market %q", area.City, area.Timezone, area.Market)
+			}
+			if len(area.Utilities) == 0 || area.Utilities[0].EIAID != want.utility {
+				t.Errorf("main utility %+v, want EIA %d", area.Utilities, want.utility)
+			}
+			if d := max(area.Lat-want.lat, want.lat-area.Lat, area.Lon-want.lon, want.lon-area.Lon); d > 0.7 {
+				t.Errorf("is at %v, %v", area.Lat, area.Lon)
+			}
+			r := c.Check(want.zipcode)
+			if r.Supported != want.supported || r.TariffData != want.tariff || r.WholesaleMarket != (want.market != "") {
+				t.Errorf("result %+v", r)
+			}
+			if want.program != "" && !slices.Contains(r.DemandResponsePrograms, want.program) {
+				t.Errorf("programs %q lack %q", r.DemandResponsePrograms, want.program)
+			}
+			if !strings.Contains(r.Reason, want.zipcode) || !strings.Contains(r.Reason, area.Utilities[0].Name) {
+				t.Errorf("the reason says neither place nor utility: %s", r.Reason)
+			}
+		})
+	}
+}
+
+func TestUnknownZipcodesHaveAReason(t *testing.T) {
+	c := checker(t, eligibility.Overrides{})
+	for zipcode, word := range map[string]string{
+		"00901": "Puerto Rico", "96910": "Guam", "99999": "table", "0": "00000", "000": "table", "no zip": "form", "": "form",
+	} {
+		r := c.Check(zipcode)
+		if r.Supported || r.TariffData || r.WholesaleMarket || len(r.DemandResponsePrograms) != 0 {
+			t.Errorf("%q: %+v", zipcode, r)
+		}
+		if !strings.Contains(r.Reason, word) {
+			t.Errorf("%q: reason %q does not say %q", zipcode, r.Reason, word)
+		}
+		if place, ok := eligibility.Locate(zipcode); ok {
+			t.Errorf("%q is located at %+v", zipcode, place)
+		}
+	}
+}
+
+func TestResultIsTheServicesJSON(t *testing.T) {
+	got, err := json.Marshal(checker(t, eligibility.Overrides{}).Check("00901"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"supported":false,"wholesaleMarket":false,"tariffData":false,"demandResponsePrograms":[],"reason":"`
+	if !strings.HasPrefix(string(got), want) {
+		t.Errorf("got  %s\nwant %s...", got, want)
+	}
+}
+
+func TestAPrefixIsTheAreaOfItsZipcodes(t *testing.T) {
+	c := checker(t, eligibility.Overrides{})
+	area, ok := c.Area("606")
+	if !ok || area.State != "IL" || area.Timezone != "America/Chicago" || area.Utilities[0].EIAID != 4110 || area.City != "" {
+		t.Errorf("606 is %+v", area)
+	}
+	if r := c.Check("606"); !r.Supported || !strings.Contains(r.Reason, "prefix") {
+		t.Errorf("606: %+v", r)
+	}
+}
+
+// Every time zone must load and every coordinate must be in its country, or a
+// home made from its zipcode alone would be refused or misplaced.
+func TestEveryZipcodeIsUsable(t *testing.T) {
+	c := checker(t, eligibility.Overrides{})
+	zones, seen, unserved := map[string]bool{}, 0, 0
+	for code := range 100_000 {
+		area, ok := c.Area(fiveDigits(code))
+		if !ok {
+			continue
+		}
+		seen++
+		if !zones[area.Timezone] {
+			if _, err := time.LoadLocation(area.Timezone); err != nil || area.Timezone == "" {
+				t.Errorf("%s: time zone %q: %v", area.Code, area.Timezone, err)
+			}
+			zones[area.Timezone] = true
+		}
+		if area.Lat < 18 || area.Lat > 72 || area.Lon > -66 || area.Lon < -180 {
+			t.Errorf("%s is at %v, %v", area.Code, area.Lat, area.Lon)
+		}
+		if len(area.State) != 2 || area.City == "" {
+			t.Errorf("%s is in %q, %q", area.Code, area.City, area.State)
+		}
+		if len(area.Utilities) == 0 {
+			unserved++
+		}
+	}
+	if seen < 42_000 || unserved*100 > seen {
+		t.Errorf("%d zipcodes, %d without a utility", seen, unserved)
+	}
+}
+
+func fiveDigits(code int) string {
+	digits := [5]byte{}
+	for i := range digits {
+		digits[4-i] = byte('0' + code%10)
+		code /= 10
+	}
+	return string(digits[:])
+}
+
+func BenchmarkCheck(b *testing.B) {
+	c := checker(b, eligibility.Overrides{})
+	c.Check("60614") // unpacks the facts
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Check("60614")
+	}
+}

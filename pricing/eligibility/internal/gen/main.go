@@ -1,0 +1,38 @@
+// Gen writes the facts that package eligibility embeds. It reads the tables that
+// SOURCES.md names from the directory data of GRIDHOOK_TESTDATA.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/compile"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+)
+
+func main() {
+	if err := run(os.Getenv("GRIDHOOK_TESTDATA")); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+const name = "facts.bin"
+
+func run(dir string) error {
+	if dir == "" {
+		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/geo")
+	}
+	f, err := compile.Facts(os.DirFS(filepath.Join(dir, "data")))
+	if err != nil {
+		return err
+	}
+	packed, err := facts.Encode(f)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d zipcodes, %d utilities, %d territories, %d bytes\n",
+		name, len(f.Zips), len(f.Utilities), len(f.Territories), len(packed))
+	return os.WriteFile(name, packed, 0o600) //nolint:gosec // the name is a constant; the tool takes what is written for it
+}

@@ -1,0 +1,185 @@
+package eligibility
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Overrides is what the operator knows better than the embedded facts. Its zero
+// value changes nothing.
+type Overrides struct {
+	Utilities   []Utility   // added, or replacing the one of the same EIA id
+	Territories []Territory // the most specific area wins
+	Programs    []Programs  // replacing those of their utility
+	Areas       []Support   // the most specific area wins
+}
+
+// Territory says who serves an area, in place of what is embedded.
+type Territory struct {
+	Area      string // a zipcode, or a prefix of three digits
+	Utilities []int  // EIA ids, the main one first
+	Market    string // RTO or ISO; empty when in none
+	// Timezone is needed where the embedded facts lack the area; elsewhere it may
+	// be empty. The same holds for State.
+	Timezone string
+	State    string
+}
+
+// Programs names the demand-response programs of a utility.
+type Programs struct {
+	EIAID int
+	Names []string
+}
+
+// Support says whether an area is supported whatever else is known.
+type Support struct {
+	Area      string // a zipcode, a prefix of three digits, or a state's two letters
+	Supported bool
+	Reason    string // shown to the caller; may be empty
+}
+
+// Problem is one thing wrong with one field of the overrides.
+type Problem struct {
+	Field   string // such as "areas[2].area"
+	Message string
+}
+
+// OverridesError lists everything that is wrong with overrides.
+type OverridesError struct {
+	Problems []Problem
+}
+
+// Error names every field.
+func (e *OverridesError) Error() string {
+	words := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		words[i] = p.Field + " " + p.Message
+	}
+	return "eligibility: " + strings.Join(words, "; ")
+}
+
+func (e *OverridesError) check(ok bool, field, message string) {
+	if !ok {
+		e.Problems = append(e.Problems, Problem{field, message})
+	}
+}
+
+var (
+	zipOrPrefix = regexp.MustCompile(`^(?:[0-9]{5}|[0-9]{3})$`)
+	stateCode   = regexp.MustCompile(`^[A-Z]{2}$`)
+)
+
+// Validate is an *OverridesError naming every wrong field, or nil.
+func (o *Overrides) Validate() error {
+	problems := &OverridesError{}
+	for i, u := range o.Utilities {
+		problems.check(u.EIAID > 0, fmt.Sprintf("utilities[%d].eiaId", i), "must be above 0")
+		problems.check(u.Name != "", fmt.Sprintf("utilities[%d].name", i), "is required")
+	}
+	for i, t := range o.Territories {
+		field := fmt.Sprintf("territories[%d].", i)
+		problems.check(zipOrPrefix.MatchString(t.Area), field+"area", "must be a zipcode of five digits or a prefix of three")
+		problems.check(len(t.Utilities) > 0, field+"utilities", "must name at least one utility")
+		problems.check(t.State == "" || stateCode.MatchString(t.State), field+"state", "must be two capital letters")
+		for j, id := range t.Utilities {
+			problems.check(id > 0, fmt.Sprintf("%sutilities[%d]", field, j), "must be above 0")
+		}
+	}
+	for i, p := range o.Programs {
+		problems.check(p.EIAID > 0, fmt.Sprintf("programs[%d].eiaId", i), "must be above 0")
+	}
+	for i, s := range o.Areas {
+		problems.check(zipOrPrefix.MatchString(s.Area) || stateCode.MatchString(s.Area),
+			fmt.Sprintf("areas[%d].area", i), "must be a zipcode, a prefix of three digits or a state's two letters")
+	}
+	if len(problems.Problems) > 0 {
+		return problems
+	}
+	return nil
+}
+
+// overrides is the looked-up form of Overrides.
+type overrides struct {
+	utilities   map[int]Utility
+	territories map[string]Territory
+	programs    map[int][]string
+	areas       map[string]Support
+}
+
+func newOverrides(o Overrides) overrides {
+	x := overrides{map[int]Utility{}, map[string]Territory{}, map[int][]string{}, map[string]Support{}}
+	for _, u := range o.Utilities {
+		x.utilities[u.EIAID] = u
+	}
+	for _, t := range o.Territories {
+		x.territories[t.Area] = t
+	}
+	for _, p := range o.Programs {
+		x.programs[p.EIAID] = p.Names
+	}
+	for _, s := range o.Areas {
+		x.areas[s.Area] = s
+	}
+	return x
+}
+
+// specific looks an area up by its code and then by its prefix.
+func specific[T any](by map[string]T, code string) (T, bool) {
+	if v, ok := by[code]; ok {
+		return v, true
+	}
+	v, ok := by[code[:prefixDigits]]
+	return v, ok
+}
+
+// support finds the operator's word on an area.
+func (x *overrides) support(code, state string) (Support, bool) {
+	if s, ok := specific(x.areas, code); ok {
+		return s, true
+	}
+	s, ok := x.areas[state]
+	return s, ok
+}
+
+// apply puts the operator's facts over those of an area, which may be unknown
+// (no time zone) until then.
+func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
+	if t, ok := specific(x.territories, a.Code); ok {
+		a.Market, a.BalancingAuthority, a.marketPrograms = t.Market, "", marketPrograms(t.Market)
+		a.Utilities, a.overridden = nil, true
+		for _, id := range t.Utilities {
+			u, found := utility(id)
+			if !found {
+				u = Utility{EIAID: id}
+			}
+			a.Utilities = append(a.Utilities, u)
+		}
+		a.Timezone, a.State = or(t.Timezone, a.Timezone), or(t.State, a.State)
+	}
+	for i, u := range a.Utilities {
+		if replaced, ok := x.utilities[u.EIAID]; ok {
+			a.Utilities[i], a.overridden = replaced, true
+		}
+		if names, ok := x.programs[u.EIAID]; ok {
+			a.Utilities[i].Programs, a.overridden = names, true
+		}
+	}
+}
+
+// marketPrograms are the embedded programs of a wholesale market.
+func marketPrograms(name string) []string {
+	for _, m := range known().Markets {
+		if m.Name == name {
+			return m.Programs
+		}
+	}
+	return nil
+}
+
+func or(first, second string) string {
+	if first != "" {
+		return first
+	}
+	return second
+}

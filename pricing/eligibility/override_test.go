@@ -1,0 +1,80 @@
+package eligibility_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/pricing/eligibility"
+)
+
+func TestOverrides(t *testing.T) {
+	c := checker(t, eligibility.Overrides{
+		Utilities: []eligibility.Utility{{EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
+		Territories: []eligibility.Territory{
+			{Area: "009", Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
+			{Area: "98101", Utilities: []int{14328}, Market: "CAISO"},
+		},
+		Programs: []eligibility.Programs{{EIAID: 4110, Names: []string{"Only This"}}},
+		Areas: []eligibility.Support{
+			{Area: "PR", Supported: true, Reason: "a pilot"},
+			{Area: "606", Supported: false},
+			{Area: "60614", Supported: true},
+			{Area: "AK", Supported: true},
+		},
+	})
+	for _, want := range []struct {
+		zipcode          string
+		supported, known bool
+		word, program    string
+	}{
+		{"00901", true, true, "a pilot.", "LUMA Energy residential demand response"},
+		{"60601", false, true, "does not support 606.", "Only This"},
+		{"60614", true, true, "supports 60614.", "Only This"},
+		{"99501", true, true, "supports AK.", ""},
+		{"98101", true, true, "CAISO", "CAISO Proxy Demand Resource"},
+		{"00101", false, false, "table", ""},
+	} {
+		r := c.Check(want.zipcode)
+		if r.Supported != want.supported || !strings.Contains(r.Reason, want.word) {
+			t.Errorf("%s: %+v", want.zipcode, r)
+		}
+		if want.program != "" && !slices.Contains(r.DemandResponsePrograms, want.program) {
+			t.Errorf("%s: programs %q", want.zipcode, r.DemandResponsePrograms)
+		}
+		if _, known := c.Area(want.zipcode); known != want.known {
+			t.Errorf("%s: known %v", want.zipcode, known)
+		}
+	}
+	if plain := checker(t, eligibility.Overrides{}).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
+		t.Error("the overrides of one checker show in another")
+	}
+}
+
+func TestWrongOverridesNameEveryField(t *testing.T) {
+	_, err := eligibility.New(eligibility.Options{Overrides: eligibility.Overrides{
+		Utilities:   []eligibility.Utility{{EIAID: 0}},
+		Territories: []eligibility.Territory{{Area: "6061", Utilities: []int{-1}, State: "Il"}, {Area: "606"}},
+		Programs:    []eligibility.Programs{{}},
+		Areas:       []eligibility.Support{{Area: "il"}},
+	}})
+	var wrong *eligibility.OverridesError
+	if !errors.As(err, &wrong) {
+		t.Fatalf("error %v", err)
+	}
+	var fields []string
+	for _, p := range wrong.Problems {
+		fields = append(fields, p.Field)
+		if !strings.Contains(err.Error(), p.Field+" "+p.Message) {
+			t.Errorf("the text %q lacks %v", err, p)
+		}
+	}
+	want := []string{
+		"utilities[0].eiaId", "utilities[0].name", "territories[0].area", "territories[0].state", "territories[0].utilities[0]",
+		"territories[1].utilities", "programs[0].eiaId", "areas[0].area",
+	}
+	if !slices.Equal(fields, want) {
+		t.Errorf("fields %q\nwant   %q", fields, want)
+	}
+}

@@ -1,0 +1,148 @@
+package eligibility
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+)
+
+// reason says in a few sentences what is known of the area and how.
+func (c *Checker) reason(a *Area, r *Result, said Support, saidSo bool) string {
+	var sentences []string
+	say := func(sentence string) {
+		if sentence != "" {
+			sentences = append(sentences, sentence)
+		}
+	}
+	if saidSo {
+		say(operatorSays(said))
+	}
+	say(whereabouts(a))
+	say(servedBy(a))
+	say(marketWords(a))
+	say(tariffWords(a, r))
+	if len(a.Utilities) > 0 {
+		say(reported(&a.Utilities[0]))
+	}
+	if len(r.DemandResponsePrograms) > 0 {
+		say("Program names are from a list compiled by hand, and are not verified.")
+	}
+	if a.overridden {
+		say("Some of this was set by the operator.")
+	}
+	return strings.Join(sentences, " ")
+}
+
+func operatorSays(s Support) string {
+	words := "The operator supports " + s.Area
+	if !s.Supported {
+		words = "The operator does not support " + s.Area
+	}
+	if s.Reason != "" {
+		return words + ": " + strings.TrimSuffix(s.Reason, ".") + "."
+	}
+	return words + "."
+}
+
+func whereabouts(a *Area) string {
+	switch {
+	case a.zipcodes > 0:
+		return fmt.Sprintf("%s is a prefix of %d zipcodes in %s (%s).", a.Code, a.zipcodes, a.State, a.Timezone)
+	case a.City != "" && a.City == a.County:
+		return fmt.Sprintf("%s is %s, %s (%s).", a.Code, a.City, a.State, a.Timezone)
+	case a.City != "":
+		return fmt.Sprintf("%s is %s, %s, %s (%s).", a.Code, a.City, a.County, a.State, a.Timezone)
+	default:
+		return a.Code + " is not in the table of zipcodes."
+	}
+}
+
+// fewUtilities is how many utilities a reason names.
+const fewUtilities = 3
+
+func servedBy(a *Area) string {
+	if len(a.Utilities) == 0 {
+		return "No utility is known for it."
+	}
+	var names []string
+	for _, u := range a.Utilities[:min(fewUtilities, len(a.Utilities))] {
+		names = append(names, fmt.Sprintf("%s (EIA %d)", or(u.Name, "a utility without a known name"), u.EIAID))
+	}
+	words := "Served by " + strings.Join(names, ", ")
+	if more := len(a.Utilities) - fewUtilities; more > 0 {
+		words += " and " + strconv.Itoa(more) + " more"
+	}
+	return words + basisWords(a) + "."
+}
+
+func basisWords(a *Area) string {
+	switch {
+	case a.overridden:
+		return ""
+	case a.zipcodes > 0:
+		return ", the one of most zipcodes first"
+	case a.basis == facts.ByZipcode:
+		return ", by the OpenEI/NREL look-up of zipcodes of 2011 and 2020"
+	case a.basis == facts.ByCounty:
+		return ", which are those of the county by Form EIA-861 of 2018, as the look-up of zipcodes lacks it"
+	default:
+		return ", which are those of the county by Form EIA-861 of 2018 and those of the look-up of zipcodes"
+	}
+}
+
+func marketWords(a *Area) string {
+	switch {
+	case a.Market != "":
+		return "In the wholesale market of " + a.Market + "."
+	case len(a.Utilities) > 0:
+		return "In no organised wholesale market that is known."
+	}
+	return ""
+}
+
+func tariffWords(a *Area, r *Result) string {
+	switch {
+	case r.TariffData:
+		return "Residential rate plans are at hand."
+	case len(a.Utilities) > 0:
+		return "No residential rate plan of these utilities is at hand; the operator can import one."
+	}
+	return ""
+}
+
+// reported is what the main utility told the EIA of its residential customers.
+func reported(u *Utility) string {
+	var facts []string
+	if len(u.DynamicPricing) > 0 {
+		facts = append(facts, strings.Join(u.DynamicPricing, ", "))
+	}
+	if u.DemandResponseCustomers > 0 {
+		facts = append(facts, strconv.Itoa(u.DemandResponseCustomers)+" customers in demand response")
+	}
+	if u.NetMeteringCustomers > 0 {
+		facts = append(facts, strconv.Itoa(u.NetMeteringCustomers)+" homes with net-metered solar")
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s reported for 2018: %s.", u.Name, strings.Join(facts, "; "))
+}
+
+// territory names the places whose zipcodes the facts lack as a whole.
+var territory = map[string]string{
+	"006": "Puerto Rico", "007": "Puerto Rico", "008": "the US Virgin Islands", "009": "Puerto Rico",
+	"969": "Guam and the western Pacific", "340": "the armed forces", "090": "the armed forces",
+	"091": "the armed forces", "092": "the armed forces", "093": "the armed forces", "094": "the armed forces",
+	"095": "the armed forces", "096": "the armed forces", "097": "the armed forces", "098": "the armed forces",
+	"962": "the armed forces", "963": "the armed forces", "964": "the armed forces", "965": "the armed forces",
+	"966": "the armed forces",
+}
+
+func unknownReason(code string) string {
+	if name, ok := territory[code[:prefixDigits]]; ok {
+		return fmt.Sprintf("%s belongs to %s, of which no utilities or markets are known; the operator can add them.", code, name)
+	}
+	return fmt.Sprintf("%s is not in the table of US zipcodes (GeoNames); the operator can add it.", code)
+}

@@ -1,0 +1,55 @@
+package pricing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+func TestEventsChangeThePrice(t *testing.T) {
+	dear := 1.25
+	critical := pricing.Event{Name: "smart day", Kind: pricing.CriticalPeak, Adder: 0.6,
+		From: instant("2026-07-10T16:00:00Z"), To: instant("2026-07-10T21:00:00Z")}
+	rebate := pricing.Event{Name: "save", Kind: pricing.PeakRebate, Adder: 0.75,
+		From: instant("2026-07-10T17:05:00Z"), To: instant("2026-07-10T18:05:00Z")}
+	fixed := pricing.Event{Name: "emergency", Kind: pricing.CriticalPeak, Price: &dear, Adder: 99,
+		From: instant("2026-07-10T18:00:00Z"), To: instant("2026-07-10T18:30:00Z")}
+	tariff := flat(0.2).with("dgrules", "Net Metering").parse(t)
+	in := pricing.Input{Tariff: tariff, Location: time.UTC, Events: []pricing.Event{critical, rebate, fixed}}
+	c := price(t, in, window("2026-07-10T15:00:00Z", "2026-07-10T22:00:00Z"))
+	for _, tt := range []struct {
+		at              string
+		imports, export float64
+	}{
+		{"15:45", 0.2, 0.2},
+		{"16:00", 0.8, 0.8},
+		{"17:00", 0.8, 0.8}, // the rebate starts within this interval
+		{"17:15", 1.55, 0.8},
+		{"18:00", 2.6, 1.85}, // the other price, and both adders on top of it
+		{"18:15", 1.85, 1.85},
+		{"20:45", 0.8, 0.8},
+		{"21:00", 0.2, 0.2},
+	} {
+		i := int(instant("2026-07-10T"+tt.at+":00Z").Sub(c.Window.Start) / pricing.Interval)
+		if !sameRate(c.Import[i], tt.imports) || !sameRate(c.Export[i], tt.export) {
+			t.Errorf("%s: import %v, export %v; want %v and %v", tt.at, c.Import[i], c.Export[i], tt.imports, tt.export)
+		}
+	}
+}
+
+// An event elsewhere in time changes nothing.
+func TestEventsOutsideTheWindow(t *testing.T) {
+	w := window("2026-07-10T00:00:00Z", "2026-07-11T00:00:00Z")
+	in := pricing.Input{Tariff: flat(0.2).parse(t), Location: time.UTC}
+	want := price(t, in, w).AppendFields(nil)
+	in.Events = []pricing.Event{
+		{Adder: 1, From: instant("2026-07-09T00:00:00Z"), To: w.Start},
+		{Adder: 1, From: w.End, To: instant("2026-07-12T00:00:00Z")},
+		{Adder: 1, From: instant("2026-07-10T10:01:00Z"), To: instant("2026-07-10T10:14:00Z")}, // no interval starts in it
+		{Adder: 1, From: instant("2026-07-10T12:00:00Z"), To: instant("2026-07-10T11:00:00Z")}, // ends before it starts
+	}
+	if got := price(t, in, w).AppendFields(nil); string(got) != string(want) {
+		t.Error("an event outside the window changed the signal")
+	}
+}

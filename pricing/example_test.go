@@ -1,0 +1,48 @@
+package pricing_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+// A home on a plan of the catalogue: what a kWh costs and earns in an afternoon
+// over which the price changes, and why.
+func Example() {
+	plan, _ := catalog.ByID("pge-e-elec")
+	tariff, err := pricing.ParseURDB(plan.URDB())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	location, err := time.LoadLocation(plan.Timezone)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	in := pricing.Input{Tariff: tariff, Location: location}
+	start := time.Date(2026, time.July, 6, 15, 30, 0, 0, location)
+	curve, err := pricing.Price(in, pricing.Window{Start: start, End: start.Add(time.Hour)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range curve.Len() {
+		fmt.Printf("%s import %.5f export %.5f\n", curve.Window.At(i).Format("15:04"), curve.Import[i], curve.Export[i])
+	}
+	reasons, err := pricing.Explain(in, curve.Window)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first := reasons[0]
+	fmt.Println(first.Day, first.Period, len(first.Import), "parts, such as", first.Import[0].Name, first.Import[0].Rate)
+	// Output:
+	// 15:30 import 0.39026 export 0.05641
+	// 15:45 import 0.39026 export 0.05641
+	// 16:00 import 0.55214 export 0.14115
+	// 16:15 import 0.55214 export 0.14115
+	// weekday summer part 13 parts, such as summer part 0.3331
+}

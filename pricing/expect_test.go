@@ -1,0 +1,72 @@
+package pricing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/solar"
+)
+
+// phoenixChance is that of a home with 6 kW near Phoenix.
+func phoenixChance(t testing.TB) *solar.Chance {
+	t.Helper()
+	p, err := solar.NewProfile(climate.Nearest(33.4, -112), solar.Array{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := solar.NewChance(p, solar.Home{SizeKW: 6, Lat: 33.4, Lon: -112, Location: zone(t, "America/Phoenix")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestExpectedPriceWeighsImportAndExport(t *testing.T) {
+	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
+	w := localDay(phoenix, 2026, time.April, 15)
+	for _, tt := range []struct {
+		name     string
+		tariff   doc
+		solar    *pricing.Solar
+		weighted bool
+	}{
+		{"net billing", flat(0.3).with("energyratestructure", []any{[]any{map[string]any{"rate": 0.3, "sell": 0.1}}}), &pricing.Solar{SizeKw: 6}, true},
+		{"not paid", flat(0.3), &pricing.Solar{SizeKw: 6}, true},
+		{"net metering", flat(0.3).with("dgrules", "Net Metering"), &pricing.Solar{SizeKw: 6}, true},
+		{"feed-in", selling("Buy All Sell All", 0.1, 0.1), &pricing.Solar{SizeKw: 6}, false},
+		{"no solar", flat(0.3), nil, false},
+	} {
+		c := price(t, pricing.Input{Tariff: tt.tariff.parse(t), Location: phoenix, Solar: tt.solar, ExportChance: chance}, w)
+		for i := range c.Len() {
+			p := chance.At(w.At(i).Unix())
+			want := p*c.Export[i] + (1-p)*c.Import[i]
+			if !tt.weighted {
+				want = c.Import[i]
+			}
+			if !sameRate(c.Price[i], want) {
+				t.Fatalf("%s at %v: price %v, want %v", tt.name, w.At(i), c.Price[i], want)
+			}
+		}
+		if noon := c.Price[48]; tt.name == "not paid" && noon > 0.03 || c.Price[0] != c.Import[0] {
+			t.Errorf("%s: %v at noon, %v at midnight", tt.name, noon, c.Price[0])
+		}
+	}
+}
+
+func TestCarbonAdder(t *testing.T) {
+	location := zone(t, "America/Los_Angeles")
+	region, _ := carbon.Of("CA", "")
+	w := localDay(location, 2026, time.March, 8) // the clocks change
+	for intensity, perTonne := range map[carbon.Intensity]float64{carbon.Low: 0, carbon.Medium: 51, carbon.High: 190, "": 0} {
+		c := price(t, pricing.Input{Tariff: flat(0.3).parse(t), Location: location, Carbon: region, CarbonIntensity: intensity}, w)
+		for i, got := range c.Price {
+			want := 0.3 + region.Rate(time.March, w.At(i).In(location).Hour())*0.00045359237*perTonne
+			if !sameRate(got, want) || c.Import[i] != 0.3 {
+				t.Fatalf("%s at %v: price %v, want %v; import %v", intensity, w.At(i), got, want, c.Import[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package pricing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PartKind is what a part of a price is.
+type PartKind string
+
+// The kinds of parts.
+const (
+	PartEnergy   PartKind = "ENERGY"   // rate of a period's tier
+	PartMarket   PartKind = "MARKET"   // published price of a market
+	PartForecast PartKind = "FORECAST" // price of a market, forecast
+	PartRider    PartKind = "RIDER"
+	PartTax      PartKind = "TAX"
+	PartEvent    PartKind = "EVENT"
+	PartCredit   PartKind = "CREDIT"  // import price that net metering pays back
+	PartKept     PartKind = "KEPT"    // what net metering does not pay back
+	PartSell     PartKind = "SELL"    // sell rate of a period's tier
+	PartAvoided  PartKind = "AVOIDED" // avoided cost of the hour
+)
+
+// PartKinds are all kinds of parts.
+func PartKinds() []PartKind {
+	return []PartKind{
+		PartEnergy, PartMarket, PartForecast, PartRider, PartTax, PartEvent, PartCredit, PartKept, PartSell, PartAvoided,
+	}
+}
+
+// Part is one of the amounts that add up to a price.
+type Part struct {
+	Kind PartKind `json:"kind"`
+	Name string   `json:"name"`
+	Rate float64  `json:"rate"` // $/kWh
+}
+
+// Reason says what the prices of one interval are made of.
+type Reason struct {
+	Start time.Time `json:"startTime"`
+	// Tariff is the version of the tariff in force, Day what kind of day it is
+	// priced as, Period the period of use and Tier the step in it.
+	Tariff string `json:"tariff"`
+	Day    string `json:"day"`
+	Period string `json:"period"`
+	Tier   string `json:"tier,omitempty"` // such as "2 of 3, at 640 kWh of the month"
+
+	// Import and Export add up to the interval's prices, to within rounding.
+	Import []Part `json:"import"`
+	Export []Part `json:"export"`
+
+	ExportChance float64 `json:"exportChance"` // probability that the home exports
+	Carbon       float64 `json:"carbon"`       // cost of the marginal emissions, $/kWh
+	Price        float64 `json:"price"`        // the expected price
+	Confidence   float64 `json:"confidence"`
+	Doubt        string  `json:"doubt,omitempty"` // why confidence is not full
+}
+
+// Explain says for each interval of a window which period, tier, rider, event,
+// market hour or forecast gave its prices. It has the errors of Price.
+func Explain(in Input, w Window) ([]Reason, error) {
+	p, err := newPricer(&in, w)
+	if err != nil {
+		return nil, err
+	}
+	reasons := make([]Reason, 0, w.Len())
+	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
+		card, err := p.card(s)
+		if err != nil {
+			return nil, err
+		}
+		for i := s.first; i < s.first+s.count; i++ {
+			q := card.quote(i)
+			if p.err != nil {
+				return nil, p.err
+			}
+			reasons = append(reasons, card.reason(i, &q))
+		}
+	}
+	return reasons, nil
+}
+
+// reason spells out a quote.
+func (c *card) reason(i int, q *quote) Reason {
+	quarter := c.stretch.quarter + i - c.stretch.first
+	r := Reason{
+		Start: c.pricer.window.At(i), Tariff: c.version.importSource, Day: c.dayName(), Period: c.version.periodName(q.period),
+		ExportChance: q.chance, Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
+	}
+	if tiers := c.version.periods[q.period]; len(tiers) > 1 {
+		r.Tier = fmt.Sprintf("%d of %d, at %.0f kWh of the month", q.tier+1, len(tiers), c.meter.at(quarter))
+	}
+	r.Import = c.importParts(i, q, &r)
+	r.Export = c.exportParts(q, quarter, &r)
+	return r
+}
+
+func (c *card) dayName() string {
+	switch {
+	case c.version.holidays.contains(c.day) && !c.day.weekend:
+		return "holiday"
+	case c.day.weekend:
+		return "weekend"
+	}
+	return "weekday"
+}
+
+// doubt says why a price is not fully trusted.
+func (c *card) doubt(q *quote) string {
+	var words []string
+	if c.confidence < 1 {
+		words = append(words, orElse(c.version.info.Caveat, "the tariff's source is in doubt"))
+	}
+	if q.market.Forecast {
+		words = append(words, "the market's price is a forecast")
+	}
+	if q.confidence < c.confidence && !q.market.Forecast && c.compensation.Type == NetBilling {
+		words = append(words, "the export values are those of another year")
+	}
+	return strings.Join(words, "; ")
+}
+
+// importParts are what an import price is made of.
+func (c *card) importParts(i int, q *quote, r *Reason) []Part {
+	var parts []Part
+	if q.rate != 0 || c.version.passthrough == nil {
+		parts = append(parts, Part{PartEnergy, r.Period, q.rate})
+	}
+	parts = append(parts, c.marketParts(q)...)
+	before := q.rate + q.wholesale + c.adders.rate
+	for j := range c.version.riders {
+		rider := &c.version.riders[j]
+		switch {
+		case !rider.inForce(c.day.number):
+		case rider.Percent != 0:
+			parts = append(parts, Part{PartTax, rider.Name, before * rider.Percent / 100})
+		default:
+			parts = append(parts, Part{PartRider, rider.Name, rider.Rate})
+		}
+	}
+	return append(parts, c.eventParts(i, q)...)
+}
+
+// marketParts are what a market adds to an import price.
+func (c *card) marketParts(q *quote) []Part {
+	p := c.version.passthrough
+	if p == nil {
+		return nil
+	}
+	kind, name := PartMarket, marketName(c.pricer.in.Market)
+	if q.market.Forecast {
+		kind, name = PartForecast, name+", forecast"
+	}
+	parts := []Part{{kind, name, q.market.Value}}
+	if loss := q.market.Value * (p.Loss - 1); loss != 0 {
+		parts = append(parts, Part{kind, "losses", loss})
+	}
+	if p.Adder != 0 {
+		parts = append(parts, Part{PartRider, "adder to the market price", p.Adder})
+	}
+	return parts
+}
+
+// eventParts are what events add to an import price, the replacement of the price
+// as a difference.
+func (c *card) eventParts(i int, q *quote) []Part {
+	var parts []Part
+	at, price := c.pricer.start+int64(i)*intervalSeconds, q.tariff
+	for _, o := range c.pricer.events {
+		if o.covers(at) && o.event.Price != nil {
+			parts = append(parts, Part{PartEvent, o.event.Name, *o.event.Price - price})
+			price = *o.event.Price
+		}
+	}
+	for _, o := range c.pricer.events {
+		if o.covers(at) && o.event.Price == nil {
+			parts = append(parts, Part{PartEvent, o.event.Name, o.event.Adder})
+		}
+	}
+	return parts
+}
+
+// exportParts are what an export price is made of.
+func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
+	switch {
+	case c.compensation.Type == NetMetering:
+		parts := []Part{{PartCredit, "import price", q.imports}}
+		if q.rebate != 0 {
+			parts = append(parts, Part{PartKept, "rebates", -q.rebate})
+		}
+		if kept := c.adders.uncredited * (1 + c.adders.tax); kept != 0 {
+			parts = append(parts, Part{PartKept, "charges on every kWh drawn", -kept})
+		}
+		return parts
+	case c.compensation.Type == Wholesale && q.market.Forecast:
+		return []Part{{PartForecast, marketName(c.pricer.in.Market) + ", forecast", q.market.Value}}
+	case c.compensation.Type == Wholesale:
+		return []Part{{PartMarket, marketName(c.pricer.in.Market), q.market.Value}}
+	case c.compensation.Type == NetBilling && c.version.values != nil:
+		v := c.version.values.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
+		name := c.version.values.String()
+		return []Part{{PartAvoided, name + " generation", v.Generation}, {PartAvoided, name + " delivery", v.Delivery}}
+	case c.compensation.Type == NoExport:
+		return nil
+	}
+	return []Part{{PartSell, r.Period, q.exports}}
+}
+
+// String is the reason in one line, for people.
+func (r Reason) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", r.Day, r.Period)
+	if r.Tier != "" {
+		fmt.Fprintf(&b, ", tier %s", r.Tier)
+	}
+	for i, p := range r.Import {
+		if i == 0 && p.Kind == PartEnergy {
+			fmt.Fprintf(&b, " %s", money(p.Rate))
+			continue
+		}
+		fmt.Fprintf(&b, ", %s %s %s", strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+	}
+	for i, p := range r.Export {
+		lead := ","
+		if i == 0 {
+			lead = "; export:"
+		}
+		fmt.Fprintf(&b, "%s %s %s %s", lead, strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+	}
+	if r.ExportChance > 0 {
+		fmt.Fprintf(&b, "; exports with probability %.2f", r.ExportChance)
+	}
+	if r.Carbon != 0 {
+		fmt.Fprintf(&b, "; carbon %s", money(r.Carbon))
+	}
+	if r.Doubt != "" {
+		fmt.Fprintf(&b, "; confidence %.2f: %s", r.Confidence, r.Doubt)
+	}
+	return b.String()
+}
+
+func money(v float64) string { return string(appendNumber(nil, v)) }
+
+// SameAs reports whether two intervals have the same prices for the same reasons,
+// apart from the usage that decides their tier.
+func (r Reason) SameAs(other Reason) bool {
+	same := r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period && r.Price == other.Price &&
+		r.ExportChance == other.ExportChance && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
+	return same && slices.Equal(r.Import, other.Import) && slices.Equal(r.Export, other.Export)
+}

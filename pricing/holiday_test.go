@@ -1,0 +1,130 @@
+package pricing_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// The federal holidays on the days they were observed, as the US Office of
+// Personnel Management published them for these years.
+var observedByOPM = map[int][]string{
+	2020: {"2020-01-01", "2020-01-20", "2020-02-17", "2020-05-25", "2020-07-03", "2020-09-07", "2020-10-12", "2020-11-11", "2020-11-26", "2020-12-25"},
+	2021: {"2021-01-01", "2021-01-18", "2021-02-15", "2021-05-31", "2021-06-18", "2021-07-05", "2021-09-06", "2021-10-11", "2021-11-11", "2021-11-25", "2021-12-24", "2021-12-31"},
+	2026: {"2026-01-01", "2026-01-19", "2026-02-16", "2026-05-25", "2026-06-19", "2026-07-03", "2026-09-07", "2026-10-12", "2026-11-11", "2026-11-26", "2026-12-25"},
+}
+
+// weekdayOnly costs 1 on weekdays and 0 on what counts as a weekend.
+func weekdayOnly() doc {
+	return doc{
+		"name":                  "Weekdays",
+		"energyratestructure":   []any{tiers(0, 0), tiers(0, 1)},
+		"energyweekdayschedule": year("1x24", "1x24"),
+		"energyweekendschedule": year("0x24", "0x24"),
+	}
+}
+
+// weekendDays lists the weekdays of a year that are priced as a weekend.
+func weekendDays(t *testing.T, tariff *pricing.Tariff, year int) []string {
+	t.Helper()
+	var days []string
+	for day := time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC); day.Year() == year; day = day.AddDate(0, 0, 1) {
+		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
+			continue
+		}
+		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, pricing.Window{Start: day, End: day.AddDate(0, 0, 1)})
+		if c.Import[0] == 0 && c.Import[95] == 0 {
+			days = append(days, day.Format(time.DateOnly))
+		}
+	}
+	return days
+}
+
+func TestFederalHolidaysAreObserved(t *testing.T) {
+	for _, spelling := range []doc{
+		weekdayOnly().with("holidays", true),
+		weekdayOnly().with("holidays", "federal"),
+		weekdayOnly().with("holidays_as_weekend", true),
+		weekdayOnly().with("holidaysasweekend", true),
+	} {
+		tariff := spelling.parse(t)
+		for year, want := range observedByOPM {
+			got := weekendDays(t, tariff, year)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d: got %v\nwant %v", year, got, want)
+			}
+		}
+	}
+}
+
+func TestHolidaysOfThePlan(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tariff doc
+		want   []string
+	}{
+		"none":           {weekdayOnly(), nil},
+		"false":          {weekdayOnly().with("holidays", false), nil},
+		"not as weekend": {weekdayOnly().with("holidaysasweekend", false), nil},
+		"own days":       {weekdayOnly().with("holidays", []any{"2026-03-17", "2026-03-17", "2025-03-17"}), []string{"2026-03-17"}},
+		"some names":     {weekdayOnly().with("holidays", []any{"New Year's Day", "Thanksgiving", "2026-11-27"}), []string{"2026-01-01", "2026-11-26", "2026-11-27"}},
+		"saturdays stay": {weekdayOnly().with("holidays", []any{"Independence Day", "Christmas"}).with("holidaysobserved", "monday"), []string{"2026-12-25"}},
+		"list wins":      {weekdayOnly().with("holidays", []any{"Labor Day"}).with("holidaysasweekend", true), []string{"2026-09-07"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := weekendDays(t, tt.tariff.parse(t), 2026); !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// PG&E publishes the days it prices as a weekend: eight of the federal holidays,
+// on the days they are observed. The list's last two years, 2044 and 2045, add
+// the day after three of them, as no other year does: taken for a slip.
+func TestHolidaysAgreeWithPublishedList(t *testing.T) {
+	var published struct{ Holidays map[string][]string }
+	readTestdata(t, &published, "data", "tariffs", "pge_residential_2025_2026.json")
+	names := []any{"New Year", "Presidents Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}
+	tariff := weekdayOnly().with("holidays", names).parse(t)
+	if len(published.Holidays) < 10 {
+		t.Fatalf("%d years", len(published.Holidays))
+	}
+	for year, want := range published.Holidays {
+		first, err := time.Parse("2006", year)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.Year() >= 2044 {
+			continue
+		}
+		if got := weekendDays(t, tariff, first.Year()); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v\nwant %v", year, got, want)
+		}
+	}
+}
+
+// testdata is a file of the shared data, which is not part of this repository.
+func testdata(t testing.TB, path ...string) []byte {
+	t.Helper()
+	root := os.Getenv("GRIDHOOK_TESTDATA")
+	if root == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+	}
+	data, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func readTestdata(t testing.TB, into any, path ...string) {
+	t.Helper()
+	if err := json.Unmarshal(testdata(t, path...), into); err != nil {
+		t.Fatal(err)
+	}
+}

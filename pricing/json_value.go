@@ -1,0 +1,168 @@
+package pricing
+
+import (
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+const timestampLayout = "2006-01-02T15:04:05.000Z"
+
+// appendTimestamp appends t as UTC with milliseconds, cutting finer parts off.
+func appendTimestamp(dst []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(dst, timestampLayout)
+}
+
+// timestamps writes the starts of successive quarter hours. Most steps change
+// two to four digits; only midnight needs the calendar.
+type timestamps struct {
+	text [len(timestampLayout)]byte
+	day  time.Time // any instant of the day in text
+	hour int
+	min  int
+}
+
+func newTimestamps(start time.Time) timestamps {
+	s := timestamps{day: start.UTC()}
+	s.hour, s.min = s.day.Hour(), s.day.Minute()
+	s.render()
+	return s
+}
+
+func (s *timestamps) render() {
+	var room [48]byte // formatting the fraction needs more room than it leaves filled
+	copy(s.text[:], appendTimestamp(room[:0], s.day))
+}
+
+// advance moves on by one interval.
+func (s *timestamps) advance() {
+	s.min += int(Interval / time.Minute)
+	if s.min >= 60 {
+		s.min -= 60
+		s.hour++
+	}
+	if s.hour == 24 {
+		s.hour = 0
+		s.day = time.Date(s.day.Year(), s.day.Month(), s.day.Day()+1, 0, s.min, 0, 0, time.UTC)
+		s.render()
+		return
+	}
+	const hourAt, minuteAt = 11, 14
+	putTwoDigits(s.text[hourAt:], s.hour)
+	putTwoDigits(s.text[minuteAt:], s.min)
+}
+
+func putTwoDigits(dst []byte, n int) {
+	dst[0], dst[1] = byte('0'+n/10), byte('0'+n%10)
+}
+
+func appendNumbers(dst []byte, values []float64) []byte {
+	from, to := 0, 0 // where in dst the last number is
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		start := len(dst)
+		if i > 0 && v == values[i-1] {
+			dst = append(dst, dst[from:to]...)
+		} else {
+			dst = appendNumber(dst, v)
+		}
+		from, to = start, len(dst)
+	}
+	return dst
+}
+
+// appendNumber appends the shortest decimal of v rounded to six decimals, with
+// no exponent and no -0. JSON has no NaN and no infinity: they become null, and
+// no curve of this package holds one.
+func appendNumber(dst []byte, v float64) []byte {
+	const exact = 1 << 53 // up to here a float64 counts the millionths exactly
+	millionths := math.Round(v * 1e6)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return append(dst, "null"...)
+	case math.Abs(millionths) >= exact:
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	n := int64(millionths)
+	if n < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	dst = strconv.AppendInt(dst, n/1e6, 10)
+	return appendFraction(dst, n%1e6)
+}
+
+// appendFraction appends the point and up to six digits, without final zeros.
+func appendFraction(dst []byte, millionths int64) []byte {
+	if millionths == 0 {
+		return dst
+	}
+	var digits [7]byte
+	digits[0] = '.'
+	for i, n := len(digits)-1, uint32(millionths); i > 0; i-- { //nolint:gosec // below a million
+		digits[i] = byte('0' + n%10)
+		n /= 10
+	}
+	end := len(digits)
+	for digits[end-1] == '0' {
+		end--
+	}
+	return append(dst, digits[:end]...)
+}
+
+func appendStringOrNull(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, s)
+}
+
+// appendString appends s as a JSON string, escaped as encoding/json does by
+// default: safe within HTML and JavaScript too, invalid UTF-8 as U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	clean := 0 // s[clean:i] needs no escape and is not appended yet
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if needsEscape(r, size) {
+			dst = append(dst, s[clean:i]...)
+			dst = appendEscape(dst, r)
+			clean = i + size
+		}
+		i += size
+	}
+	dst = append(dst, s[clean:]...)
+	return append(dst, '"')
+}
+
+func needsEscape(r rune, size int) bool {
+	switch r {
+	case '"', '\\', '<', '>', '&', '\u2028', '\u2029':
+		return true
+	case utf8.RuneError:
+		return size == 1 // a whole U+FFFD has three bytes
+	}
+	return r < ' '
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+}

@@ -1,0 +1,232 @@
+package market
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// group is a series to be.
+type group struct {
+	node string
+	kind Kind
+}
+
+// reader collects the points of a file.
+type reader struct {
+	options ReadOptions
+	groups  map[group][]Point
+	order   []group
+	taken   int // rows without a time so far
+}
+
+// Names of columns, in the order of preference.
+var (
+	startColumns = []string{"intervalstarttimegmt", "datetimebeginningutc", "utcstart", "starttime", "start", "intervalstart", "timestamp", "time", "datetime"}
+	nodeColumns  = []string{"node", "nodeid", "pnodename", "settlementpoint", "settlementpointname", "location"}
+	kindColumns  = []string{"market", "marketrunid", "kind"}
+)
+
+// priceColumns are the columns that say what they are in: $/kWh for one of their
+// unit, and the market where only one publishes them.
+var priceColumns = []struct {
+	name  string
+	scale float64
+	kind  Kind
+}{
+	{"totallmpda", 1e-3, DayAhead}, {"totallmprt", 1e-3, RealTime},
+	{"dalmpusdmwh", 1e-3, DayAhead}, {"rtlmpusdmwh", 1e-3, RealTime},
+	{"settlementpointprice", 1e-3, ""},
+	{"lmpusdmwh", 1e-3, ""}, {"priceusdmwh", 1e-3, ""}, {"usdpermwh", 1e-3, ""},
+	{"priceusdkwh", 1, ""}, {"usdperkwh", 1, ""},
+}
+
+// take reads one row. On an error it names the field.
+func (r *reader) take(row row) (field string, err error) {
+	if kind, ok := row.fields["lmptype"]; ok && !strings.EqualFold(kind, "LMP") {
+		return "", nil // CAISO lists the parts of a price beside it
+	}
+	price, kind, field, err := row.price()
+	if err != nil {
+		return field, err
+	}
+	start, field, err := r.start(row)
+	if err != nil {
+		return field, err
+	}
+	g := group{node: row.first(nodeColumns)}
+	if g.node == "" {
+		g.node = r.options.Node
+	}
+	if g.kind, err = row.kind(kind, r.options.Kind); err != nil {
+		return "market", err
+	}
+	if r.groups[g] == nil {
+		r.order = append(r.order, g)
+	}
+	r.groups[g] = append(r.groups[g], Point{Start: start, Price: price})
+	return "", nil
+}
+
+func (w row) first(names []string) string {
+	for _, name := range names {
+		if v := w.fields[name]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// price reads the price in $/kWh, and the market that its column implies.
+func (w row) price() (price float64, kind Kind, field string, err error) {
+	for _, c := range priceColumns {
+		if v, ok := w.fields[c.name]; ok {
+			price, err = number(v)
+			return price * c.scale, c.kind, c.name, err
+		}
+	}
+	if w.fields["lmptype"] != "" { // CAISO
+		for _, name := range []string{"mw", "value", "prc"} {
+			if v, ok := w.fields[name]; ok {
+				price, err = number(v)
+				return price * 1e-3, "", name, err
+			}
+		}
+	}
+	v, ok := w.fields["price"]
+	if !ok {
+		return 0, "", "price", errors.New("there is no column of prices")
+	}
+	scale, err := w.unit()
+	if err != nil {
+		return 0, "", "unit", err
+	}
+	price, err = number(v)
+	return price * scale, "", "price", err
+}
+
+// unit is what one of a plain price is in $/kWh.
+func (w row) unit() (float64, error) {
+	if w.fields["millisutc"] != "" { // ComEd
+		return 1e-2, nil
+	}
+	switch unit := plain(w.fields["unit"]); unit {
+	case "kwh", "usdkwh", "usdperkwh":
+		return 1, nil
+	case "mwh", "usdmwh", "usdpermwh":
+		return 1e-3, nil
+	case "ckwh", "centskwh", "centsperkwh":
+		return 1e-2, nil
+	case "":
+		return 0, errors.New("is missing: a price is in $/kWh, $/MWh or cents/kWh")
+	}
+	return 0, fmt.Errorf("%q is not known; $/kWh, $/MWh and cents/kWh are", w.fields["unit"])
+}
+
+func number(s string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", s)
+	}
+	return v, nil
+}
+
+// kind is the market of a row.
+func (w row) kind(implied, fallback Kind) (Kind, error) {
+	switch name := plain(w.first(kindColumns)); name {
+	case "dayahead", "dam", "da":
+		return DayAhead, nil
+	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":
+		return RealTime, nil
+	case "":
+	default:
+		return "", fmt.Errorf("%q is not a market; DAY_AHEAD and REAL_TIME are", w.first(kindColumns))
+	}
+	switch {
+	case implied != "":
+		return implied, nil
+	case w.fields["hourending"] != "": // ERCOT
+		return DayAhead, nil
+	case w.fields["deliveryinterval"] != "" || w.fields["millisutc"] != "":
+		return RealTime, nil
+	}
+	return fallback, nil
+}
+
+// start is the start of a row's interval.
+func (r *reader) start(w row) (t time.Time, field string, err error) {
+	if millis := w.fields["millisutc"]; millis != "" {
+		n, err := strconv.ParseInt(millis, 10, 64)
+		if err != nil {
+			return t, "millisUTC", fmt.Errorf("%q is not a number of milliseconds", millis)
+		}
+		return time.UnixMilli(n).UTC(), "", nil
+	}
+	if w.fields["deliverydate"] != "" {
+		t, err = r.ercot(w)
+		return t, "DeliveryDate", err
+	}
+	for _, name := range startColumns {
+		if v := w.fields[name]; v != "" {
+			t, err = r.parseTime(v)
+			return t, name, err
+		}
+	}
+	if r.options.Start.IsZero() || r.options.Step == 0 {
+		return t, "start", errors.New("there is no column of times")
+	}
+	t = r.options.Start.Add(time.Duration(r.taken) * r.options.Step)
+	r.taken++
+	return t, "", nil
+}
+
+var timeLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
+	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/2006 3:04 PM",
+}
+
+// parseTime reads a time; one without an offset is UTC, as the columns' names say.
+func (r *reader) parseTime(s string) (time.Time, error) {
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-07-01T00:00:00Z", s)
+}
+
+// ercot puts together the local date and hour of ERCOT. The flag marks the second
+// of two hours with the same name when the clocks go back.
+func (r *reader) ercot(w row) (time.Time, error) {
+	if r.options.Location == nil {
+		return time.Time{}, errors.New("is a local date: the time zone of the prices must be given")
+	}
+	day, err := time.Parse("01/02/2006", w.fields["deliverydate"])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is not a date such as 07/01/2026", w.fields["deliverydate"])
+	}
+	ending, interval := w.fields["hourending"], 1
+	if ending == "" {
+		ending = w.fields["deliveryhour"]
+		if interval, err = strconv.Atoi(w.fields["deliveryinterval"]); err != nil || interval < 1 || interval > 4 {
+			return time.Time{}, fmt.Errorf("interval %q is not 1 to 4", w.fields["deliveryinterval"])
+		}
+	}
+	digits, _, _ := strings.Cut(ending, ":")
+	hour, err := strconv.Atoi(digits)
+	if err != nil || hour < 1 || hour > 24 {
+		return time.Time{}, fmt.Errorf("hour %q is not 1 to 24", ending)
+	}
+	t := time.Date(day.Year(), day.Month(), day.Day(), hour-1, (interval-1)*15, 0, 0, r.options.Location)
+	if again := t.Add(time.Hour); again.Hour() == t.Hour() {
+		if strings.EqualFold(w.fields["dstflag"], "Y") {
+			t = again
+		}
+	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !strings.EqualFold(w.fields["dstflag"], "Y") {
+		t = before
+	}
+	return t.UTC(), nil
+}

@@ -1,0 +1,174 @@
+package market
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// ReadOptions say what a file does not.
+type ReadOptions struct {
+	// Node and Kind are those of prices that name none.
+	Node string
+	Kind Kind
+	// Location is the time zone of local times without an offset, as ERCOT writes
+	// them, and that whose days and hours the prices follow; nil means UTC.
+	Location *time.Location
+	// Start and Step place the prices of a file that has no times.
+	Start time.Time
+	Step  time.Duration
+}
+
+// LineError is what is wrong with one line of a file.
+type LineError struct {
+	Line   int // from 1
+	Field  string
+	Reason string
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Reason)
+}
+
+// ErrFile is wrapped by the error of Read.
+var ErrFile = errors.New("market: no file of market prices")
+
+// Read reads the prices of one or more nodes from CSV with a header row or from
+// NDJSON. It knows the columns of CAISO (OASIS), PJM (Data Miner), ComEd, ERCOT
+// (settlement point prices), and plain ones: a time (start, utc_start, timestamp),
+// a price whose name or unit says what it is in (price_usd_mwh, price_usd_kwh,
+// rt_lmp_usd_mwh, or price with unit), node and market. Other columns do not
+// count.
+//
+// Lines that cannot be read are returned, and the others kept; there is a series
+// for each node and market in the order of the file. The error wraps ErrFile when
+// no line could be, or ErrSeries when the prices make no series.
+func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
+	rows, bad, err := split(data)
+	if err != nil {
+		return nil, bad, err
+	}
+	r := reader{options: o, groups: map[group][]Point{}}
+	for _, row := range rows {
+		if field, err := r.take(row); err != nil {
+			bad = append(bad, LineError{Line: row.line, Field: field, Reason: err.Error()})
+		}
+	}
+	if len(r.order) == 0 {
+		return nil, bad, fmt.Errorf("%w: no line with a price", ErrFile)
+	}
+	var all []*Series
+	for _, g := range r.order {
+		s, err := New(r.groups[g], Options{Node: g.node, Kind: g.kind, Location: o.Location, Step: o.Step})
+		if err != nil {
+			return nil, bad, fmt.Errorf("%s %s: %w", g.node, g.kind, err)
+		}
+		all = append(all, s)
+	}
+	return all, bad, nil
+}
+
+// row is one line with its fields by name; names are in lower case, letters and
+// digits only.
+type row struct {
+	line   int
+	fields map[string]string
+}
+
+// split takes a file apart into rows.
+func split(data []byte) ([]row, []LineError, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	trimmed := bytes.TrimSpace(data)
+	switch {
+	case len(trimmed) == 0:
+		return nil, nil, fmt.Errorf("%w: it is empty", ErrFile)
+	case trimmed[0] == '{':
+		rows, bad := splitJSON(data)
+		return rows, bad, nil
+	}
+	return splitCSV(data)
+}
+
+func splitJSON(data []byte) (rows []row, bad []LineError) {
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber()
+		var object map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			bad = append(bad, LineError{Line: i + 1, Field: "line", Reason: "not a JSON object"})
+			continue
+		}
+		r := row{line: i + 1, fields: map[string]string{}}
+		for key, v := range object {
+			switch v := v.(type) {
+			case string:
+				r.fields[plain(key)] = strings.TrimSpace(v)
+			case json.Number:
+				r.fields[plain(key)] = v.String()
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, bad
+}
+
+func splitCSV(data []byte) ([]row, []LineError, error) {
+	in := csv.NewReader(bytes.NewReader(data))
+	in.FieldsPerRecord = -1
+	in.TrimLeadingSpace = true
+	header, err := in.Read()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	for i := range header {
+		header[i] = plain(header[i])
+	}
+	var rows []row
+	var bad []LineError
+	for {
+		record, err := in.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return rows, bad, nil
+		case err != nil:
+			bad = append(bad, csvError(err))
+			continue
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) != len(header) {
+			bad = append(bad, LineError{Line: line, Field: "line", Reason: fmt.Sprintf("has %d fields, the header %d", len(record), len(header))})
+			continue
+		}
+		r := row{line: line, fields: make(map[string]string, len(header))}
+		for i, name := range header {
+			r.fields[name] = strings.TrimSpace(record[i])
+		}
+		rows = append(rows, r)
+	}
+}
+
+func csvError(err error) LineError {
+	var wrong *csv.ParseError
+	if errors.As(err, &wrong) {
+		return LineError{Line: wrong.StartLine, Field: "line", Reason: wrong.Err.Error()}
+	}
+	return LineError{Field: "line", Reason: err.Error()}
+}
+
+// plain is a name in lower case, with letters and digits only.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+}

@@ -1,0 +1,103 @@
+// Gen writes the export values that package netbilling embeds. It reads the
+// tables that SOURCES.md names from the directory data/export of GRIDHOOK_TESTDATA.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
+)
+
+// source is one file of the source.
+type source struct {
+	Utility      string `json:"utility"`
+	EIAID        string `json:"eia_id"`
+	ExactThrough int    `json:"exact_through"`
+	Years        map[string]struct {
+		Generation, Delivery [form.Months][form.Kinds][form.Hours]float64
+	} `json:"years"`
+}
+
+// files are read in this order; the vintages are those that share the values.
+var files = []struct {
+	name     string
+	vintages []string
+}{
+	{"nbt_pge_nbt00.json", []string{"NBT00"}},
+	{"nbt_pge_nbt23.json", []string{"NBT23"}},
+	{"nbt_pge_nbt24.json", []string{"NBT24"}},
+	{"nbt_pge_nbt25.json", []string{"NBT25"}},
+	{"nbt_pge_nbt26.json", []string{"NBT26"}},
+	{"nbt_sce_2022acc.json", []string{"NBT23", "NBT24"}},
+	{"nbt_sdge_2022acc.json", []string{"NBT23", "NBT24"}},
+}
+
+func main() {
+	if err := run(os.Getenv("GRIDHOOK_TESTDATA"), "values.bin"); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir, name string) error {
+	if dir == "" {
+		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/export")
+	}
+	var tables []form.Table
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, "data", "export", f.name)) //nolint:gosec // the directory is the operator's own
+		if err != nil {
+			return err
+		}
+		t, err := table(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		t.Vintages = f.vintages
+		tables = append(tables, t)
+	}
+	packed, err := form.Encode(tables)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d tables, %d bytes\n", name, len(tables), len(packed))
+	return os.WriteFile(name, packed, 0o600)
+}
+
+func table(text []byte) (form.Table, error) {
+	var s source
+	if err := json.Unmarshal(text, &s); err != nil {
+		return form.Table{}, err
+	}
+	years := slices.Sorted(maps.Keys(s.Years))
+	t := form.Table{Utility: s.Utility, ExactThrough: s.ExactThrough, Years: len(years)}
+	var err error
+	if t.EIAID, err = strconv.Atoi(s.EIAID); err != nil {
+		return t, err
+	}
+	if t.FirstYear, err = strconv.Atoi(years[0]); err != nil {
+		return t, err
+	}
+	for i, year := range years {
+		if year != strconv.Itoa(t.FirstYear+i) {
+			return t, fmt.Errorf("%d is missing", t.FirstYear+i)
+		}
+		for _, component := range [form.Components][form.Months][form.Kinds][form.Hours]float64{s.Years[year].Generation, s.Years[year].Delivery} {
+			for _, month := range component {
+				for _, kind := range month {
+					for _, value := range kind {
+						t.Values = append(t.Values, int32(math.Round(value*form.Steps)))
+					}
+				}
+			}
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,131 @@
+package netbilling_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/netbilling"
+)
+
+func TestPublishedValues(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		year                 int
+		month                time.Month
+		weekend              bool
+		hour                 int
+		generation, delivery float64
+		published            bool
+	}{
+		{"PG&E NBT00", 2026, time.January, false, 0, 0.09342, 0.00089, true},
+		{"pge nbt25", 2026, time.June, false, 18, 0.08745, 0.18358, true},
+		{"14328 NBT26", 2026, time.September, false, 19, 0.59312, 0.00193, true},
+		{"SCE NBT24", 2023, time.January, false, 0, 0.04951, 0, true},
+		{"SCE NBT24", 2022, time.January, false, 0, 0.04951, 0, false},
+	} {
+		v, ok := netbilling.Named(tt.name)
+		if !ok {
+			t.Fatalf("%s is not known", tt.name)
+		}
+		got := v.At(tt.year, tt.month, tt.weekend, tt.hour)
+		if got.Generation != tt.generation || tt.delivery != 0 && got.Delivery != tt.delivery || got.Published != tt.published {
+			t.Errorf("%s, %d-%d %d:00: got %+v", tt.name, tt.year, tt.month, tt.hour, got)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	names := netbilling.Names()
+	if len(names) != 9 {
+		t.Errorf("got %v", names)
+	}
+	for _, name := range names {
+		v, ok := netbilling.Named(name)
+		if !ok {
+			t.Errorf("%s is not found", name)
+			continue
+		}
+		if utility, eiaID := v.Utility(); !strings.HasPrefix(name, utility) || eiaID == 0 || !strings.Contains(v.String(), utility) {
+			t.Errorf("%s: got %v, %s, %d", name, v, utility, eiaID)
+		}
+		// A value is never below nothing, and years beyond the last repeat it.
+		_, last := v.Years()
+		for hour := range 24 {
+			a, b := v.At(last, time.May, true, hour), v.At(last+30, time.May, true, hour)
+			if a.Total() < 0 || b.Published {
+				t.Errorf("%s: %+v, %+v", name, a, b)
+			}
+		}
+	}
+	if _, ok := netbilling.Named("PG&E NBT27"); ok {
+		t.Error("found what is not there")
+	}
+}
+
+func TestAdder(t *testing.T) {
+	for _, tt := range []struct {
+		eiaID     int
+		segment   netbilling.Segment
+		connected int
+		want      float64
+	}{
+		{14328, netbilling.General, 2023, 0.022}, {14328, netbilling.LowIncome, 2027, 0.018},
+		{17609, netbilling.General, 2026, 0.016}, {17609, netbilling.General, 2028, 0},
+		{16609, netbilling.General, 2023, 0}, {14328, netbilling.General, 2022, 0}, {14328, "NEW_HOME", 2023, 0},
+	} {
+		if got := netbilling.Adder(tt.eiaID, tt.segment, tt.connected); got != tt.want {
+			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+}
+
+// Every value of the source is in the embedded tables.
+func TestValuesAreThoseOfTheSource(t *testing.T) {
+	root := os.Getenv("GRIDHOOK_TESTDATA")
+	if root == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+	}
+	for file, name := range map[string]string{
+		"nbt_pge_nbt00.json": "PG&E NBT00", "nbt_pge_nbt23.json": "PG&E NBT23", "nbt_pge_nbt24.json": "PG&E NBT24",
+		"nbt_pge_nbt25.json": "PG&E NBT25", "nbt_pge_nbt26.json": "PG&E NBT26",
+		"nbt_sce_2022acc.json": "SCE NBT24", "nbt_sdge_2022acc.json": "SDG&E NBT23",
+	} {
+		data, err := os.ReadFile(filepath.Join(root, "data", "export", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source struct {
+			Years map[string]map[string][][][]float64
+		}
+		if err := json.Unmarshal(data, &source); err != nil {
+			t.Fatal(err)
+		}
+		v, ok := netbilling.Named(name)
+		if !ok {
+			t.Fatalf("%s is not known", name)
+		}
+		for text, components := range source.Years {
+			year, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for month := range 12 {
+				for kind := range 2 {
+					for hour := range 24 {
+						got := v.At(year, time.Month(month+1), kind == 1, hour)
+						want := components["generation"][month][kind][hour] + components["delivery"][month][kind][hour]
+						if math.Abs(got.Total()-want) > 1e-12 {
+							t.Fatalf("%s, %d-%d, kind %d, %d:00: %v, want %v", name, year, month+1, kind, hour, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}

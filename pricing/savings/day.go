@@ -1,0 +1,106 @@
+package savings
+
+import (
+	"math"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// Day is a local day of a device, quarter hour by quarter hour: what it cost, and
+// what the baseline and the optimum did. Temperatures are in Units and are those
+// at the end of the quarter hour.
+type Day struct {
+	DeviceID  string
+	Date      pricing.Date
+	Start     time.Time // of the first quarter hour, UTC
+	Units     Units
+	Price     []float64 // $/kWh
+	Outdoor   []float64
+	Least     []float64 // the band of the schedule
+	Greatest  []float64
+	Baseline  Trace
+	Optimized Trace
+}
+
+// Trace is what a controller did on a day.
+type Trace struct {
+	Temperature []float64
+	Kw          []float64 // electric, mean of the quarter hour
+	Cost        float64   // $
+}
+
+// Setpoint is a target temperature from one moment of a day to the next.
+type Setpoint struct {
+	Start       time.Time `json:"startTime"`
+	End         time.Time `json:"endTime"`
+	Temperature float64   `json:"temperature"` // in the day's Units, to half a degree
+}
+
+// Setpoints is the optimum of the day as targets for a thermostat, rounded to half
+// a degree and joined where they do not change.
+func (d *Day) Setpoints() []Setpoint {
+	var all []Setpoint
+	for i, t := range d.Optimized.Temperature {
+		start := d.Start.Add(time.Duration(i) * pricing.Interval)
+		target := math.Round(2*t) / 2
+		if n := len(all); n > 0 && all[n-1].Temperature == target {
+			all[n-1].End = start.Add(pricing.Interval)
+			continue
+		}
+		all = append(all, Setpoint{Start: start, End: start.Add(pricing.Interval), Temperature: target})
+	}
+	return all
+}
+
+// keepDay keeps the day of the month that saved most, if it saved more than the
+// one kept.
+func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
+	c := b.conditions
+	clock := c.clock[c.warmUp+m.first : c.warmUp+m.first+m.count]
+	most := math.Inf(-1)
+	if d.day != nil {
+		most = d.day.Baseline.Cost - d.day.Optimized.Cost
+	}
+	from, to := -1, 0
+	for i := 0; i < len(clock); {
+		end, saved := i, 0.0
+		for ; end < len(clock) && clock[end].day == clock[i].day; end++ {
+			saved += (b.house.kwh(base.added[end]) - b.house.kwh(best.added[end])) * c.price[m.first+end]
+		}
+		if saved > most {
+			from, to, most = i, end, saved
+		}
+		i = end
+	}
+	if from >= 0 {
+		d.day = d.newDay(b, m.first, from, to, base, best)
+	}
+}
+
+// newDay is the day from one step of a month to another; first is the month's
+// first step in the run.
+func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *path) *Day {
+	c, units := b.conditions, d.device.Units
+	date := time.Unix(int64(c.clock[c.warmUp+first+from].day)*24*60*60, 0).UTC()
+	day := &Day{
+		DeviceID: d.device.ID, Units: units, Price: c.price[first+from : first+to],
+		Date:  pricing.Date{Year: date.Year(), Month: date.Month(), Day: date.Day()},
+		Start: c.start.Add(time.Duration(c.warmUp+first+from) * pricing.Interval),
+	}
+	for i := from; i < to; i++ {
+		s := b.settings[first+i]
+		day.Outdoor = append(day.Outdoor, units.from(c.weather[c.warmUp+first+i].Temperature))
+		day.Least, day.Greatest = append(day.Least, units.from(s.Min)), append(day.Greatest, units.from(s.Max))
+		day.Baseline.add(b.house, units, base, i, c.price[first+i])
+		day.Optimized.add(b.house, units, best, i, c.price[first+i])
+	}
+	return day
+}
+
+func (t *Trace) add(h *house, units Units, x *path, i int, price float64) {
+	kwh := h.kwh(x.added[i])
+	t.Temperature = append(t.Temperature, units.from(x.temperature[i]))
+	t.Kw = append(t.Kw, kwh/stepHours)
+	t.Cost += kwh * price
+}

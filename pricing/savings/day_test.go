@@ -1,0 +1,106 @@
+package savings_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/savings"
+)
+
+func july(t *testing.T) *savings.Day {
+	t.Helper()
+	in := home(t, chicago, scePrime)
+	in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: ptr(7)}}
+	day := estimate(t, in).Devices[0].Day
+	if day == nil {
+		t.Fatal("no day")
+	}
+	return day
+}
+
+func TestTheDayIsWholeAndAddsUp(t *testing.T) {
+	d := july(t)
+	if d.Date.Month != time.July || d.DeviceID != "dev_1" || d.Units != savings.Fahrenheit {
+		t.Errorf("day %v of %s in %s", d.Date, d.DeviceID, d.Units)
+	}
+	if want := time.Date(2026, 7, d.Date.Day, 5, 0, 0, 0, time.UTC); !d.Start.Equal(want) {
+		t.Errorf("starts %v, want %v", d.Start, want)
+	}
+	for _, values := range [][]float64{
+		d.Price, d.Outdoor, d.Least, d.Greatest, d.Baseline.Temperature, d.Baseline.Kw, d.Optimized.Temperature, d.Optimized.Kw,
+	} {
+		if len(values) != 96 {
+			t.Fatalf("%d values", len(values))
+		}
+	}
+	for _, trace := range []savings.Trace{d.Baseline, d.Optimized} {
+		cost := 0.0
+		for i, kw := range trace.Kw {
+			if kw < 0 || kw > savings.DefaultKw+1e-9 {
+				t.Fatalf("quarter %d: %v kW", i, kw)
+			}
+			cost += kw / 4 * d.Price[i]
+		}
+		if math.Abs(cost-trace.Cost) > 1e-9 {
+			t.Errorf("cost %v, the quarters add up to %v", trace.Cost, cost)
+		}
+	}
+	if d.Optimized.Cost >= d.Baseline.Cost {
+		t.Errorf("the best day costs %v, before %v", d.Optimized.Cost, d.Baseline.Cost)
+	}
+}
+
+func TestSetpointsCoverTheDay(t *testing.T) {
+	d := july(t)
+	setpoints := d.Setpoints()
+	at := d.Start
+	for i, s := range setpoints {
+		if !s.Start.Equal(at) || !s.End.After(s.Start) {
+			t.Errorf("setpoint %d from %v to %v, want from %v", i, s.Start, s.End, at)
+		}
+		if math.Mod(2*s.Temperature, 1) != 0 || i > 0 && s.Temperature == setpoints[i-1].Temperature {
+			t.Errorf("setpoint %d is %v", i, s.Temperature)
+		}
+		for q := int(s.Start.Sub(d.Start) / (15 * time.Minute)); q < int(s.End.Sub(d.Start)/(15*time.Minute)); q++ {
+			if math.Abs(d.Optimized.Temperature[q]-s.Temperature) > 0.25+1e-9 {
+				t.Errorf("quarter %d: %v, the setpoint is %v", q, d.Optimized.Temperature[q], s.Temperature)
+			}
+		}
+		at = s.End
+	}
+	if want := d.Start.Add(24 * time.Hour); !at.Equal(want) {
+		t.Errorf("they end at %v, want %v", at, want)
+	}
+}
+
+func TestTheDrawingShowsTheDay(t *testing.T) {
+	d := july(t)
+	lines := strings.Split(strings.TrimSuffix(d.String(), "\n"), "\n")
+	if len(lines) != 1+12+4 {
+		t.Fatalf("%d lines:\n%s", len(lines), d)
+	}
+	if !strings.HasPrefix(lines[0], d.Date.String()) || !strings.Contains(lines[0], "becomes") {
+		t.Errorf("title %q", lines[0])
+	}
+	grid := strings.Join(lines[1:13], "\n")
+	for _, sign := range []string{".", "o", "#", "@"} {
+		if !strings.Contains(grid, sign) {
+			t.Errorf("no %q in\n%s", sign, grid)
+		}
+	}
+	for i, word := range []string{"00          06          12          18", "price", "before", "after"} {
+		if line := lines[13+i]; !strings.Contains(line, word) {
+			t.Errorf("line %q lacks %q", line, word)
+		}
+	}
+	// The peak's price fills its ten columns, and no power is drawn through it all.
+	price, after := []rune(lines[14]), []rune(lines[16])
+	if got := string(price[10+32 : 10+42]); got != strings.Repeat("█", 10) {
+		t.Errorf("the price of the peak is drawn %q", got)
+	}
+	if got := string(after[10+32 : 10+36]); got != "    " {
+		t.Errorf("the power in the peak is drawn %q", got)
+	}
+}

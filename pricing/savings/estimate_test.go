@@ -1,0 +1,260 @@
+package savings_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/savings"
+)
+
+// With a flat price there is nothing to shift: at equal comfort the savings stay
+// below 1 %, and are nothing at all where the house is only heated or only cooled.
+func TestAFlatTariffSavesLessThanOnePercent(t *testing.T) {
+	for _, at := range cities {
+		for _, mode := range []savings.Mode{savings.Auto, savings.Heat, savings.Cool} {
+			in := home(t, at, flatRate)
+			in.Request.Mode = &mode
+			r := estimate(t, in)
+			most := 1.0
+			if mode != savings.Auto {
+				most = 0.05
+			}
+			if r.SavingsPercent >= most || r.BaselineCost <= 1 {
+				t.Errorf("%s, %s: %+v", at.name, mode, r.Figures)
+			}
+		}
+	}
+}
+
+// docs/savings.md names the published results: 6 to 31 % of the cost of heating
+// and cooling, and about 3 % where prices differ little and cold lasts.
+func TestAnnualSavingsAreInThePublishedRange(t *testing.T) {
+	for _, at := range cities {
+		for _, on := range []tariff{pgeElec, scePrime, peco} {
+			r := estimate(t, home(t, at, on))
+			t.Logf("%-12s %-16s $%.0f of $%.0f: %.1f %%, $%.0f to $%.0f", at.name, on.name, r.Savings, r.BaselineCost,
+				r.SavingsPercent, r.Uncertainty.SavingsLow, r.Uncertainty.SavingsHigh)
+			if r.SavingsPercent < 3 || r.SavingsPercent > 33 {
+				t.Errorf("%s, %s: %.1f %%", at.name, on.name, r.SavingsPercent)
+			}
+			if u := r.Uncertainty; u.SavingsLow < 0 || u.SavingsLow >= r.Savings || u.SavingsHigh <= r.Savings {
+				t.Errorf("%s, %s: $%v outside its band %+v", at.name, on.name, r.Savings, u)
+			}
+		}
+	}
+}
+
+// drawInput is any device on any prices, some below zero, for a month.
+func drawInput(t *rapid.T, base savings.Input) savings.Input {
+	in := base
+	d := device()
+	d.HeatingRate = rapid.Float64Range(0, 15).Draw(t, "heating rate")
+	d.CoolingRate = rapid.Float64Range(0.5, 15).Draw(t, "cooling rate")
+	d.HeatTransferCoefficient = rapid.Float64Range(0.01, 0.4).Draw(t, "heat transfer")
+	d.IrradianceCoefficient = rapid.Float64Range(0, 6).Draw(t, "irradiance")
+	modes := rapid.SampledFrom([]savings.Mode{savings.Off, savings.Heat, savings.Cool, savings.Auto})
+	settings := rapid.Custom(func(t *rapid.T) savings.Settings {
+		s := savings.Settings{Mode: modes.Draw(t, "mode"), Min: rapid.Float64Range(50, 70).Draw(t, "min")}
+		s.Heat = s.Min + rapid.Float64Range(0, 8).Draw(t, "heat")
+		s.Cool = s.Heat + rapid.Float64Range(0, 8).Draw(t, "cool")
+		s.Max = s.Cool + rapid.Float64Range(0, 8).Draw(t, "max")
+		return s
+	})
+	d.Settings = settings.Draw(t, "settings")
+	night, day := settings.Draw(t, "night"), settings.Draw(t, "day")
+	d.Schedule = &savings.Schedule{
+		Units: savings.Fahrenheit, Enabled: rapid.Bool().Draw(t, "enabled"), Default: night,
+		Blocks: []savings.Block{{StartMinute: 420, EndMinute: 1320, Days: []int{1, 2, 3, 4, 5}, Settings: day}},
+	}
+	in.Devices = []savings.Device{d}
+	in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: ptr(rapid.IntRange(1, 12).Draw(t, "month"))}}
+	low := rapid.Float64Range(-0.1, 0.3).Draw(t, "low")
+	high := rapid.Float64Range(0, 1).Draw(t, "high")
+	from := rapid.IntRange(0, 95).Draw(t, "from")
+	in.Prices = func(w pricing.Window) ([]float64, error) {
+		all := make([]float64, w.Len())
+		for i := range all {
+			if all[i] = low; i%96 >= from {
+				all[i] = high
+			}
+		}
+		return all, nil
+	}
+	return in
+}
+
+func TestSavingsAreNeverNegative(t *testing.T) {
+	base := home(t, chicago, flatRate)
+	rapid.Check(t, func(t *rapid.T) {
+		r, err := savings.Estimate(drawInput(t, base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Savings < 0 || r.BaselineKwh < 0 || r.OptimizedKwh < 0 || math.IsNaN(r.OptimizedCost) || r.Uncertainty.SavingsLow < 0 {
+			t.Fatalf("%+v", r)
+		}
+		if d := r.Devices[0].Day; d != nil && len(d.Price) < 92 {
+			t.Fatalf("a day of %d quarter hours", len(d.Price))
+		}
+	})
+}
+
+// The optimum stays in the band, but where the baseline is out of it and then no
+// further.
+func TestTheOptimumStaysInTheBand(t *testing.T) {
+	base := home(t, chicago, flatRate)
+	rapid.Check(t, func(t *rapid.T) {
+		r, err := savings.Estimate(drawInput(t, base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := r.Devices[0].Day
+		if d == nil {
+			return
+		}
+		for i, got := range d.Optimized.Temperature {
+			low := min(d.Least[i], d.Baseline.Temperature[i])
+			high := max(d.Greatest[i], d.Baseline.Temperature[i])
+			if got < low-1e-6 || got > high+1e-6 {
+				t.Fatalf("quarter %d of %v: %v is outside %v to %v", i, d.Date, got, low, high)
+			}
+		}
+	})
+}
+
+func TestTheSumsAddUp(t *testing.T) {
+	in := home(t, chicago, pgeElec)
+	second := device()
+	second.ID, second.Units, second.HeatingKw = "dev_2", savings.Celsius, 5
+	second.Settings = savings.Settings{Mode: savings.Heat, Min: 18, Heat: 20, Cool: 24, Max: 23 + 2}
+	second.HeatingRate, second.CoolingRate, second.IrradianceCoefficient = 3, 0, 0.5
+	in.Devices = append(in.Devices, second)
+	r := estimate(t, in)
+	var months, devices savings.Figures
+	for _, m := range r.Months {
+		months.BaselineCost += m.BaselineCost
+		months.OptimizedKwh += m.OptimizedKwh
+		if m.Savings < 0 || math.Abs(m.BaselineCost-m.OptimizedCost-m.Savings) > 0.005 {
+			t.Errorf("%+v", m)
+		}
+	}
+	for _, d := range r.Devices {
+		devices.BaselineCost += d.BaselineCost
+		devices.OptimizedKwh += d.OptimizedKwh
+	}
+	for _, sum := range []savings.Figures{months, devices} {
+		if math.Abs(sum.BaselineCost-r.BaselineCost) > 0.005 || math.Abs(sum.OptimizedKwh-r.OptimizedKwh) > 0.005 {
+			t.Errorf("sum %+v, total %+v", sum, r.Figures)
+		}
+	}
+	if len(r.Months) != 12 || r.Months[0].Month != 1 || r.Months[11].Year != 2026 {
+		t.Errorf("months %+v", r.Months)
+	}
+	in.Devices = in.Devices[:1]
+	if alone := estimate(t, in); alone.Figures != r.Devices[0].Figures {
+		t.Errorf("alone %+v, of two %+v", alone.Figures, r.Devices[0].Figures)
+	}
+}
+
+// A month is the same by itself and in a year: months do not lean on each other.
+func TestAMonthIsTheSameInAYear(t *testing.T) {
+	in := home(t, chicago, scePrime)
+	year := estimate(t, in)
+	for name := 2; name <= 12; name += 5 {
+		in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: &name}}
+		alone := estimate(t, in)
+		in := year.Months[name-1]
+		if math.Abs(alone.Savings-in.Savings) > 0.02 || math.Abs(alone.BaselineCost-in.BaselineCost) > 0.02 {
+			t.Errorf("month %d alone %+v, in the year %+v", name, alone.Figures, in.Figures)
+		}
+	}
+}
+
+func TestUnitsDoNotMatter(t *testing.T) {
+	in := home(t, chicago, peco)
+	fahrenheit := estimate(t, in)
+	d := &in.Devices[0]
+	d.Units = savings.Celsius
+	for _, degrees := range []*float64{&d.HeatingRate, &d.CoolingRate, &d.IrradianceCoefficient} {
+		*degrees *= 5.0 / 9
+	}
+	for _, temperature := range []*float64{&d.Settings.Min, &d.Settings.Heat, &d.Settings.Cool, &d.Settings.Max} {
+		*temperature = (*temperature - 32) * 5 / 9
+	}
+	celsius := estimate(t, in)
+	if math.Abs(celsius.Savings-fahrenheit.Savings) > 0.02 || math.Abs(celsius.BaselineKwh-fahrenheit.BaselineKwh) > 0.02 {
+		t.Errorf("C %+v, F %+v", celsius.Figures, fahrenheit.Figures)
+	}
+}
+
+func TestAWiderBandSavesMore(t *testing.T) {
+	in := home(t, chicago, scePrime)
+	before := -1.0
+	for _, width := range []float64{0, 1, 2, 4} {
+		in.Request.TargetHeatSetpoint, in.Request.TargetCoolSetpoint = ptr(68.0), ptr(75.0)
+		in.Request.MinTemp, in.Request.MaxTemp = ptr(68-width), ptr(75+width)
+		r := estimate(t, in)
+		if r.Savings <= before {
+			t.Errorf("width %v saves $%v, a narrower one $%v", width, r.Savings, before)
+		}
+		before = r.Savings
+	}
+}
+
+func TestTheAnswerIsTheServicesJSON(t *testing.T) {
+	got, err := json.Marshal(estimate(t, home(t, chicago, pgeElec)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(got, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields("homeId type currency baselineCost optimizedCost savings savingsPercent baselineKwh optimizedKwh months assumptions uncertainty devices") {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("no field %s in %s", name, got)
+		}
+	}
+	const month = `[{"year":2026,"month":1,"baselineCost":`
+	if !strings.HasPrefix(string(fields["months"]), month) {
+		t.Errorf("months %s", fields["months"])
+	}
+}
+
+func TestPricesThatFailAreTheCallersError(t *testing.T) {
+	in := home(t, chicago, flatRate)
+	want := errors.New("not in force")
+	in.Prices = func(pricing.Window) ([]float64, error) { return nil, want }
+	if _, err := savings.Estimate(in); !errors.Is(err, want) {
+		t.Errorf("error %v", err)
+	}
+	in.Prices = func(pricing.Window) ([]float64, error) { return make([]float64, 3), nil }
+	if _, err := savings.Estimate(in); err == nil {
+		t.Error("three prices for a year are taken")
+	}
+}
+
+func BenchmarkAnnualEstimate(b *testing.B) {
+	for _, on := range []tariff{flatRate, pgeElec, scePrime, peco} {
+		b.Run(on.name, func(b *testing.B) {
+			in := home(b, chicago, on)
+			known := map[pricing.Window][]float64{} // the price is not what is measured
+			prices := in.Prices
+			in.Prices = func(w pricing.Window) (values []float64, err error) {
+				if known[w] == nil {
+					known[w], err = prices(w)
+				}
+				return known[w], err
+			}
+			for b.Loop() {
+				estimate(b, in)
+			}
+		})
+	}
+}

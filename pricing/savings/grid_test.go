@@ -1,0 +1,117 @@
+package savings
+
+import (
+	"math"
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests need the same zones on every machine
+
+	"github.com/gridhook/gridhook/pricing/climate"
+)
+
+// onGrid solves a problem in the plainest way: with the value of a number of
+// temperatures between the bounds of each step, and between them on a straight
+// line. From each the device may rest, act fully, or bring the house to any of the
+// next temperatures.
+func (p *problem) onGrid(points int) float64 {
+	next, now := make([]float64, points), make([]float64, points)
+	at := func(i, k int) float64 { return p.low[i] + (p.high[i]-p.low[i])*float64(k)/float64(points-1) }
+	best := func(i int, floating float64) float64 {
+		least := math.Inf(1)
+		try := func(t float64) {
+			added := t - floating
+			if added > p.heat[i]+slack || added < -p.cool[i]-slack || t < p.low[i]-slack || t > p.high[i]+slack {
+				return
+			}
+			place := min(max(0, (t-p.low[i])/(p.high[i]-p.low[i])*float64(points-1)), float64(points-1))
+			k := min(int(place), points-2)
+			value := next[k] + (next[k+1]-next[k])*(place-float64(k))
+			least = min(least, p.price[i]*p.house.kwh(added)+value)
+		}
+		try(floating)
+		try(floating + p.heat[i])
+		try(floating - p.cool[i])
+		for k := range points {
+			try(at(i, k))
+		}
+		return least
+	}
+	for i := len(p.drift) - 1; i > 0; i-- {
+		for k := range now {
+			now[k] = min(best(i, p.house.a*at(i-1, k)+p.drift[i]), 1e6) // not to be reached from there
+		}
+		next, now = now, next
+	}
+	return best(0, p.house.a*p.start+p.drift[0])
+}
+
+// realWeek is a week of a real house in Chicago's typical year, on prices that
+// more than double from 16 to 21 o'clock.
+func realWeek(t *testing.T, name time.Month) (*problem, *path) {
+	t.Helper()
+	location, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Device{
+		Units: Fahrenheit, Settings: Settings{Mode: Auto, Min: 65, Heat: 68, Cool: 75, Max: 78},
+		HeatingRate: 6, CoolingRate: 5, HeatTransferCoefficient: 0.04, IrradianceCoefficient: 1,
+	}
+	h := newHouse(&d)
+	in := Input{Location: location}
+	from := in.midnight(time.Date(2026, name, 10, 0, 0, 0, 0, time.UTC))
+	c := &conditions{start: from.Add(-24 * time.Hour), warmUp: quartersADay}
+	n := 7 * quartersADay
+	c.weather = climate.Nearest(41.9, -87.6).Series(c.start, c.warmUp+n, -87.6)
+	c.clock = moments(c.start, c.warmUp+n, location)
+	for _, m := range c.clock[c.warmUp:] {
+		price := 0.25
+		if m.quarter >= 16*4 && m.quarter < 21*4 {
+			price = 0.58
+		}
+		c.price = append(c.price, price)
+	}
+	return newBaseline(&h, newTimetable(&d, &Request{}), c).month(&month{count: n})
+}
+
+// The exact optimum of a real week lies within 1 % of what ever finer grids come
+// to, and they come closer to it.
+func TestTheOptimumIsThatOfAFineGrid(t *testing.T) {
+	for _, month := range []time.Month{time.January, time.May, time.July} {
+		p, base := realWeek(t, month)
+		exact := newSolver(p).solve(0).cost
+		before := math.Inf(1)
+		for _, points := range []int{50, 100, 200} {
+			off := math.Abs(p.onGrid(points)-exact) / base.cost
+			if off > before {
+				t.Errorf("%s: %.3f %% off on a grid of %d, %.3f %% on a coarser one", month, 100*off, points, 100*before)
+			}
+			before = off
+		}
+		t.Logf("%s: exact $%.4f of $%.4f, the finest grid %.3f %% off", month, exact, base.cost, 100*before)
+		if before > 0.01 || base.cost < 0.5 {
+			t.Errorf("%s: exact %v, the finest grid is %.2f %% off; the baseline costs %v", month, exact, 100*before, base.cost)
+		}
+	}
+}
+
+// The gap that equalComfort leaves to the least cost at equal comfort is bounded
+// by the dual of the program: no path beats that bound.
+func TestEqualComfortIsNearTheDualBound(t *testing.T) {
+	for _, month := range []time.Month{time.January, time.May, time.July} {
+		p, base := realWeek(t, month)
+		s := newSolver(p)
+		best := s.equalComfort(base)
+		bound := math.Inf(-1)
+		for worth := 0.0; worth < 0.05; worth += 0.00005 {
+			x := s.solve(worth)
+			bound = max(bound, x.cost+worth*(base.comfort-x.comfort))
+		}
+		if best.cost < bound-1e-6 || best.cost > bound+0.002*base.cost {
+			t.Errorf("%s: cost %v, no path can be below %v; the baseline costs %v", month, best.cost, bound, base.cost)
+		}
+		if best.comfort < base.comfort-1e-6 || best.cost > 0.95*base.cost {
+			t.Errorf("%s: comfort %v of %v, cost %v of %v", month, best.comfort, base.comfort, best.cost, base.cost)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package savings
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// month is a calendar month, or what of it lies in the period.
+type month struct {
+	year       int
+	name       time.Month
+	start, end time.Time // local midnights, in UTC
+	first      int       // index of its first quarter hour in the run
+	count      int       // its quarter hours
+}
+
+// run is a row of months that follow one another without a gap.
+type run struct {
+	months []month
+}
+
+func (r *run) window() pricing.Window {
+	return pricing.Window{Start: r.months[0].start, End: r.months[len(r.months)-1].end}
+}
+
+// runs gives the months of the period that count, or an *InputError when none does.
+func (in *Input) runs() ([]run, error) {
+	start := in.start()
+	end := start.AddDate(0, 0, in.days(start))
+	var all []run
+	gap := true
+	for day := start; day.Before(end); {
+		next := minTime(end, time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC))
+		counts := len(in.Request.Months) == 0 || slices.Contains(in.Request.Months, int(day.Month()))
+		if counts && gap {
+			all = append(all, run{})
+		}
+		if counts {
+			last := &all[len(all)-1]
+			last.add(month{year: day.Year(), name: day.Month(), start: in.midnight(day), end: in.midnight(next)})
+		}
+		gap, day = !counts, next
+	}
+	if len(all) == 0 {
+		problems := &InputError{}
+		problems.check(false, "months", "leave nothing of the period from %s to %s", start.Format(time.DateOnly), end.AddDate(0, 0, -1).Format(time.DateOnly))
+		return nil, problems
+	}
+	return all, nil
+}
+
+func (r *run) add(m month) {
+	if n := len(r.months); n > 0 {
+		m.first = r.months[n-1].first + r.months[n-1].count
+	}
+	m.count = int(m.end.Sub(m.start) / pricing.Interval)
+	r.months = append(r.months, m)
+}
+
+// start is the first day, as a date in UTC.
+func (in *Input) start() time.Time {
+	s := in.Request.Start
+	if s.Date != nil {
+		return time.Date(s.Date.Year, s.Date.Month, s.Date.Day, 0, 0, 0, 0, time.UTC)
+	}
+	year, name := in.Today.Year, in.Today.Month
+	if s.Month != nil {
+		if time.Month(*s.Month) < name {
+			year++
+		}
+		name = time.Month(*s.Month)
+	}
+	return time.Date(year, name, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func (in *Input) days(start time.Time) int {
+	if in.Request.Days != nil {
+		return *in.Request.Days
+	}
+	if in.Request.Type == Annual {
+		return int(start.AddDate(1, 0, 0).Sub(start).Hours() / 24)
+	}
+	return time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// midnight is the start of a local day, on the grid of quarter hours. Where a
+// clock change takes midnight away it is the first moment of the day.
+func (in *Input) midnight(day time.Time) time.Time {
+	t := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, in.Location)
+	for t.Day() != day.Day() {
+		t = t.Add(pricing.Interval)
+	}
+	return t.UTC().Truncate(pricing.Interval)
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// moment is where a quarter hour stands on the home's wall clock.
+type moment struct {
+	day     int32 // local day, counted from 1970-01-01
+	weekday uint8 // 0 is Sunday
+	quarter uint8 // of the day
+	week    uint8 // of the year, in sevens from New Year, 0 to 51
+}
+
+// moments walks n quarter hours from an instant along a wall clock, asking the
+// time zone once per clock change.
+func moments(start time.Time, n int, location *time.Location) []moment {
+	all := make([]moment, n)
+	const step, day = int64(pricing.Interval / time.Second), int64(24 * time.Hour / time.Second)
+	at, until, offset := start.Unix(), int64(0), int64(0)
+	var today moment
+	number := int64(-1)
+	for i := range all {
+		if i == 0 || until != 0 && at >= until {
+			offset, until = zone(at, location)
+		}
+		local := at + offset
+		if local/day != number {
+			number = local / day
+			today = calendar(number)
+		}
+		all[i] = today
+		all[i].quarter = uint8(local % day / step) //nolint:gosec // 0 to 95
+		at += step
+	}
+	return all
+}
+
+// zone is the offset at an instant and the instant at which it ends, 0 for never.
+func zone(at int64, location *time.Location) (offset, until int64) {
+	t := time.Unix(at, 0).In(location)
+	_, seconds := t.Zone()
+	if _, end := t.ZoneBounds(); !end.IsZero() {
+		until = end.Unix()
+	}
+	return int64(seconds), until
+}
+
+func calendar(day int64) moment {
+	t := time.Unix(day*24*60*60, 0).UTC()
+	return moment{
+		day:     int32(day),                                  //nolint:gosec // dates are checked to lie before 2200
+		weekday: uint8(t.Weekday()),                          //nolint:gosec // 0 to 6
+		week:    uint8(min((t.YearDay()-1)/7, weeksAYear-1)), //nolint:gosec // 0 to 51
+	}
+}

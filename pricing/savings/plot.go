@@ -1,0 +1,103 @@
+package savings
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Shape of a drawing: a column is half an hour, a row a step of temperature.
+const (
+	quartersAColumn = 2
+	plotRows        = 12
+)
+
+// String draws the day with characters: the band of temperatures with the
+// baseline (o) and the optimum (#), or both (@), and below it the price and the
+// power of each.
+func (d *Day) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%v  %s  $%.2f becomes $%.2f\n", d.Date, d.DeviceID, d.Baseline.Cost, d.Optimized.Cost)
+	d.drawTemperatures(&out)
+	fmt.Fprintf(&out, "%8s  %s\n", "", hours(columns(len(d.Price))))
+	least, greatest := bounds(d.Price)
+	fmt.Fprintf(&out, "%8s  %s  $%.3f to $%.3f a kWh\n", "price", bars(d.Price, greatest), least, greatest)
+	_, most := bounds(append(append([]float64(nil), d.Baseline.Kw...), d.Optimized.Kw...))
+	fmt.Fprintf(&out, "%8s  %s  up to %.1f kW\n", "before", bars(d.Baseline.Kw, most), most)
+	fmt.Fprintf(&out, "%8s  %s\n", "after", bars(d.Optimized.Kw, most))
+	return out.String()
+}
+
+// drawTemperatures draws the band's grid from the top down.
+func (d *Day) drawTemperatures(out *strings.Builder) {
+	all := append(append([]float64(nil), d.Least...), d.Greatest...)
+	all = append(append(all, d.Baseline.Temperature...), d.Optimized.Temperature...)
+	least, greatest := bounds(all)
+	step := max(greatest-least, 1) / (plotRows - 1)
+	row := func(t float64) int { return int(math.Round((greatest - t) / step)) }
+	grid := make([][]byte, plotRows)
+	for r := range grid {
+		grid[r] = []byte(strings.Repeat(" ", columns(len(d.Price))))
+	}
+	for i := range d.Price {
+		column := i / quartersAColumn
+		mark(grid, row(d.Least[i]), column, '.')
+		mark(grid, row(d.Greatest[i]), column, '.')
+	}
+	for i := range d.Price {
+		mark(grid, row(d.Baseline.Temperature[i]), i/quartersAColumn, 'o')
+	}
+	for i := range d.Price {
+		mark(grid, row(d.Optimized.Temperature[i]), i/quartersAColumn, '#')
+	}
+	for r := range grid {
+		fmt.Fprintf(out, "%6.1f %s |%s\n", greatest-float64(r)*step, d.Units, grid[r])
+	}
+}
+
+// mark puts a sign on the grid; the optimum over the baseline shows both.
+func mark(grid [][]byte, row, column int, sign byte) {
+	cell := &grid[min(max(row, 0), len(grid)-1)][column]
+	if sign == '#' && (*cell == 'o' || *cell == '@') {
+		sign = '@'
+	}
+	*cell = sign
+}
+
+// hours marks every sixth hour.
+func hours(columns int) string {
+	line := []byte(strings.Repeat(" ", columns))
+	for hour := 0; hour*4/quartersAColumn+1 < columns; hour += 6 {
+		copy(line[hour*4/quartersAColumn:], fmt.Sprintf("%02d", hour))
+	}
+	return string(line)
+}
+
+// bars draws the mean of each column as a share of the greatest value.
+func bars(values []float64, greatest float64) string {
+	levels := []rune(" ▁▂▃▄▅▆▇█")
+	var line strings.Builder
+	for i := 0; i < len(values); i += quartersAColumn {
+		column := values[i:min(i+quartersAColumn, len(values))]
+		sum := 0.0
+		for _, v := range column {
+			sum += v
+		}
+		level := 0
+		if greatest > 0 {
+			level = int(math.Ceil(sum / float64(len(column)) / greatest * float64(len(levels)-1)))
+		}
+		line.WriteRune(levels[min(max(level, 0), len(levels)-1)])
+	}
+	return line.String()
+}
+
+func columns(quarters int) int { return (quarters + quartersAColumn - 1) / quartersAColumn }
+
+func bounds(values []float64) (least, greatest float64) {
+	least, greatest = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		least, greatest = min(least, v), max(greatest, v)
+	}
+	return least, greatest
+}

@@ -1,0 +1,161 @@
+package savings
+
+import "math"
+
+// program is a linear program: the least of cost times x where every row times x
+// is at most its bound.
+type program struct {
+	cost   []float64
+	rows   [][]float64
+	bounds []float64
+}
+
+func (l *program) atMost(row []float64, bound float64) {
+	l.rows, l.bounds = append(l.rows, row), append(l.bounds, bound)
+}
+
+// exhaust tries every corner there is: each choice of as many rows as there are
+// unknowns, made tight. The least cost of a bounded program is at one of them.
+func (l *program) exhaust() (least float64, found bool) {
+	n := len(l.cost)
+	least = math.Inf(1)
+	chosen := make([]int, n)
+	var choose func(k, from int)
+	choose = func(k, from int) {
+		if k == n {
+			if x, ok := l.corner(chosen); ok && l.holds(x) {
+				least, found = min(least, dot(l.cost, x)), true
+			}
+			return
+		}
+		for i := from; i < len(l.rows); i++ {
+			chosen[k] = i
+			choose(k+1, i+1)
+		}
+	}
+	choose(0, 0)
+	return least, found
+}
+
+// corner solves the chosen rows as equations by Gaussian elimination.
+func (l *program) corner(chosen []int) ([]float64, bool) {
+	n := len(chosen)
+	m := make([][]float64, n)
+	for i, row := range chosen {
+		m[i] = append(append([]float64(nil), l.rows[row]...), l.bounds[row])
+	}
+	for column := range n {
+		pivot := column
+		for i := column; i < n; i++ {
+			if math.Abs(m[i][column]) > math.Abs(m[pivot][column]) {
+				pivot = i
+			}
+		}
+		if math.Abs(m[pivot][column]) < 1e-12 {
+			return nil, false
+		}
+		m[column], m[pivot] = m[pivot], m[column]
+		for i := range n {
+			if i == column {
+				continue
+			}
+			factor := m[i][column] / m[column][column]
+			for j := column; j <= n; j++ {
+				m[i][j] -= factor * m[column][j]
+			}
+		}
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = m[i][n] / m[i][i]
+	}
+	return x, true
+}
+
+func (l *program) holds(x []float64) bool {
+	for i, row := range l.rows {
+		if dot(row, x) > l.bounds[i]+1e-9 {
+			return false
+		}
+	}
+	return true
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// unknown is what is heated or cooled (sign 1 or -1) in a step.
+type unknown struct {
+	step int
+	sign float64
+}
+
+// linear writes a problem as a program in what is heated and what is cooled, with
+// at least some comfort if it is asked and with a worth of comfort ($ per degree
+// and step). The cost of the program lacks a constant, which is returned.
+func (p *problem) linear(leastComfort *float64, worth float64) (l *program, constant float64) {
+	var unknowns []unknown
+	for i := range p.drift {
+		if p.heat[i] > 0 {
+			unknowns = append(unknowns, unknown{i, 1})
+		}
+		if p.cool[i] > 0 {
+			unknowns = append(unknowns, unknown{i, -1})
+		}
+	}
+	row := func(value func(u unknown) float64) []float64 {
+		values := make([]float64, len(unknowns))
+		for k, u := range unknowns {
+			values[k] = value(u)
+		}
+		return values
+	}
+	// What an unknown adds to the temperature after step i, and to all comfort.
+	effect := func(u unknown, i int) float64 {
+		if i < u.step {
+			return 0
+		}
+		return u.sign * math.Pow(p.house.a, float64(i-u.step))
+	}
+	comforts := func(u unknown) float64 {
+		sum := 0.0
+		for i := range p.drift {
+			sum += p.warm[i] * effect(u, i)
+		}
+		return sum
+	}
+	l = &program{cost: row(func(u unknown) float64 {
+		return p.price[u.step]*p.house.kwh(u.sign) - worth*comforts(u)
+	})}
+	for k, u := range unknowns {
+		most := p.heat[u.step]
+		if u.sign < 0 {
+			most = p.cool[u.step]
+		}
+		unit := make([]float64, len(unknowns))
+		unit[k] = 1
+		l.atMost(unit, most)
+		l.atMost(row(func(v unknown) float64 {
+			if v == u {
+				return -1
+			}
+			return 0
+		}), 0)
+	}
+	floating, fixed := p.start, 0.0
+	for i := range p.drift {
+		floating = p.house.a*floating + p.drift[i]
+		fixed += p.warm[i] * floating
+		l.atMost(row(func(u unknown) float64 { return effect(u, i) }), p.high[i]-floating)
+		l.atMost(row(func(u unknown) float64 { return -effect(u, i) }), floating-p.low[i])
+	}
+	if leastComfort != nil {
+		l.atMost(row(func(u unknown) float64 { return -comforts(u) }), fixed-*leastComfort)
+	}
+	return l, -worth * fixed
+}

@@ -1,0 +1,115 @@
+package solar
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Home is what decides, beside its array, when a home exports.
+type Home struct {
+	SizeKW    float64 // rated power of the modules
+	AnnualKWh float64 // energy used in a year; 0 means TypicalAnnualKWh
+	Lat, Lon  float64 // degrees north and east
+	Location  *time.Location
+}
+
+// ErrHome is wrapped by the errors about a Home.
+var ErrHome = errors.New("solar: unusable home")
+
+// Chance is the probability that a home exports, by month and time of the day. It
+// is safe for concurrent use; make it once for all homes that are alike.
+type Chance struct {
+	profile  *Profile
+	load     *Load
+	location *time.Location
+	use      float64 // kWh a year per kW of modules
+	shift    int64   // seconds from universal time to the time of the tables
+	// months are worked out when they are first asked for: a day needs one or two.
+	months [12]atomic.Pointer[[quartersADay]float32]
+}
+
+// loadVariation is the standard deviation of a home's load in a quarter hour
+// against its mean at that time of the day. It is an assumption: the load of one
+// home comes in steps, as things are switched on.
+const loadVariation = 0.6
+
+// NewChance works out how likely the home's output is above its load: the share of
+// the typical month's days on which it is, with the load of each taken as
+// log-normal around its mean,
+//
+//	P = mean over days of Phi((ln(size x power) - ln(load) + s2/2) / s),  s2 = ln(1 + 0.6^2)
+//
+// The output is that of the typical year; the load that of the nearest city of
+// the load shapes, at the local time of the day. The error wraps ErrHome.
+func NewChance(p *Profile, h Home) (*Chance, error) {
+	switch {
+	case h.Location == nil:
+		return nil, fmt.Errorf("%w: no time zone", ErrHome)
+	case !(h.SizeKW > 0) || math.IsInf(h.SizeKW, 0):
+		return nil, fmt.Errorf("%w: %v kW", ErrHome, h.SizeKW)
+	case !(h.AnnualKWh >= 0) || math.IsInf(h.AnnualKWh, 0):
+		return nil, fmt.Errorf("%w: %v kWh a year", ErrHome, h.AnnualKWh)
+	case !(math.Abs(h.Lat) <= 90) || !(math.Abs(h.Lon) <= 180):
+		return nil, fmt.Errorf("%w: no place at %v north, %v east", ErrHome, h.Lat, h.Lon)
+	}
+	if h.AnnualKWh == 0 {
+		h.AnnualKWh = TypicalAnnualKWh
+	}
+	return &Chance{
+		profile: p, load: NearestLoad(h.Lat, h.Lon), location: h.Location, use: h.AnnualKWh / h.SizeKW,
+		shift: int64(p.Year.Offset/time.Second) + int64(math.Round((h.Lon-p.Year.Lon)*secondsADegree)),
+	}, nil
+}
+
+// secondsADegree is how much later the sun is for each degree to the west.
+const secondsADegree = 240
+
+// month is the table of a month, 0 being January.
+func (c *Chance) month(month int) *[quartersADay]float32 {
+	if table := c.months[month].Load(); table != nil {
+		return table
+	}
+	table := new([quartersADay]float32)
+	for quarter := range table {
+		mean := c.use * c.load.Power(month, c.localHours(month, quarter))
+		table[quarter] = float32(c.profile.above(month, quarter, mean))
+	}
+	c.months[month].Store(table) // by whoever comes first: all make the same
+	return table
+}
+
+// localHours is the time of the local day, in the middle of the month, that a
+// quarter hour of the table has in its middle.
+func (c *Chance) localHours(month, quarter int) float64 {
+	const middleOfMonth = 15
+	start := time.Date(referenceYear, time.Month(month+1), middleOfMonth, 0, 0, 0, 0, time.UTC)
+	local := start.Add(time.Duration(quarter)*15*time.Minute + 15*time.Minute/2 - time.Duration(c.shift)*time.Second).In(c.location)
+	return float64(local.Hour()) + float64(local.Minute())/60 + float64(local.Second())/3600
+}
+
+// above is the probability, over the days of a month, that the output in a quarter
+// hour exceeds a load of the given mean, both per kW of modules.
+func (p *Profile) above(month, quarter int, mean float64) float64 {
+	variance := math.Log1p(loadVariation * loadVariation)
+	spread := math.Sqrt(variance)
+	sum := 0.0
+	for day := firstDays[month]; day < firstDays[month+1]; day++ {
+		if power := p.Power(day*quartersADay + quarter); power > 0 {
+			sum += normal((math.Log(power/mean) + variance/2) / spread)
+		}
+	}
+	return sum / float64(firstDays[month+1]-firstDays[month])
+}
+
+// normal is the standard normal distribution.
+func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// At is the probability that the home exports in the quarter hour that starts at
+// an instant, given in Unix seconds.
+func (c *Chance) At(unix int64) float64 {
+	t := time.Unix(unix+c.shift, 0).UTC()
+	return float64(c.month(int(t.Month()) - 1)[(t.Hour()*60+t.Minute())/15])
+}

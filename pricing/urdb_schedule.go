@@ -1,0 +1,93 @@
+package pricing
+
+import (
+	"fmt"
+	"math"
+)
+
+const (
+	weekdayKey = "energyweekdayschedule"
+	weekendKey = "energyweekendschedule"
+)
+
+// schedules reads the two schedules of v, whose periods are read already.
+func (r *urdbReader) schedules(v *version) {
+	periods := len(v.periods)
+	switch {
+	case r.has(weekdayKey):
+		v.weekday = r.schedule(weekdayKey, periods)
+	case periods > 1 || r.has(weekendKey):
+		r.problem(weekdayKey, "is missing: it says which period applies when")
+	}
+	if r.has(weekendKey) {
+		v.weekend = r.schedule(weekendKey, periods)
+	} else {
+		v.weekend = v.weekday
+	}
+}
+
+// schedule reads twelve rows, one a month. With no periods known, the range of
+// the indexes is not judged: the lack of periods is named elsewhere.
+func (r *urdbReader) schedule(key string, periods int) schedule {
+	var s schedule
+	rows, ok := r.doc[key].([]any)
+	if !ok {
+		r.problem(key, "must be an array of twelve months, not %s", kindOf(r.doc[key]))
+		return s
+	}
+	if len(rows) != len(s) {
+		r.problem(key, "must have 12 rows, one a month; it has %d", len(rows))
+		return s
+	}
+	for month, row := range rows {
+		r.scheduleRow(fmt.Sprintf("%s[%d]", key, month), row, periods, &s[month])
+	}
+	return s
+}
+
+// scheduleRow spreads a day of hours, half hours or quarter hours over day.
+func (r *urdbReader) scheduleRow(path string, v any, periods int, day *[quartersADay]uint16) {
+	columns, ok := v.([]any)
+	if !ok {
+		r.problem(path, "must be an array of period indexes, not %s", kindOf(v))
+		return
+	}
+	switch len(columns) {
+	case 24, 48, 96:
+	default:
+		r.problem(path, "must have 24, 48 or 96 columns; it has %d", len(columns))
+		return
+	}
+	width := quartersADay / len(columns)
+	for i, v := range columns {
+		index, wrong := periodIndex(v, periods)
+		if wrong != "" {
+			r.problem(fmt.Sprintf("%s[%d]", path, i), "%s", wrong)
+		}
+		for quarter := i * width; quarter < (i+1)*width; quarter++ {
+			day[quarter] = index
+		}
+	}
+}
+
+// periodIndex reads one entry of a schedule, or says what is wrong with it. It
+// is given no path: nearly all entries are right, and there are hundreds.
+func periodIndex(v any, periods int) (index uint16, wrong string) {
+	if absent(v) {
+		return 0, "has no period"
+	}
+	f, err := parseNumber(v)
+	switch {
+	case err != nil:
+		return 0, err.Error()
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return 0, "must be a finite number"
+	case f != math.Trunc(f):
+		return 0, fmt.Sprintf("must be a whole number, not %v", f)
+	case periods == 0:
+		return 0, ""
+	case f < 0 || f >= float64(periods):
+		return 0, fmt.Sprintf("there is no period %v: energyratestructure has %d, counted from 0", f, periods)
+	}
+	return uint16(f), ""
+}

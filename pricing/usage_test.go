@@ -1,0 +1,118 @@
+package pricing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+func date(s string) pricing.Date {
+	d, err := pricing.ParseDate(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func TestBillingMonth(t *testing.T) {
+	for _, tt := range []struct {
+		day        string
+		billingDay int
+		start      string
+		days       int
+	}{
+		{"2026-02-14", 0, "2026-02-01", 28},
+		{"2024-02-29", 1, "2024-02-01", 29},
+		{"2026-01-14", 15, "2025-12-15", 31},
+		{"2026-01-15", 15, "2026-01-15", 31},
+		{"2026-03-01", 28, "2026-02-28", 28},
+		{"2026-03-31", 29, "2026-03-01", 31},
+		{"2026-03-31", -1, "2026-03-01", 31},
+	} {
+		start, days := pricing.BillingMonth(date(tt.day), tt.billingDay)
+		if start.String() != tt.start || days != tt.days {
+			t.Errorf("%s, day %d: got %v and %d days, want %s and %d", tt.day, tt.billingDay, start, days, tt.start, tt.days)
+		}
+	}
+}
+
+// firstPrice is the import price at the start of a UTC instant.
+func firstPrice(t *testing.T, tariff *pricing.Tariff, usage pricing.Usage, at string) float64 {
+	t.Helper()
+	start := instant(at)
+	c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Usage: usage}, pricing.Window{Start: start, End: start.Add(pricing.Interval)})
+	return c.Import[0]
+}
+
+func TestTierFollowsUsage(t *testing.T) {
+	jackson := jacksonEMC().parse(t) // to 650 and to 1000 kWh a month
+	for _, tt := range []struct {
+		name  string
+		usage pricing.Usage
+		at    string
+		want  float64
+	}{
+		{"none", pricing.Usage{}, "2026-07-31T23:45:00Z", 0.0896},
+		{"first tier", pricing.Usage{DailyKWh: 50}, "2026-07-13T23:45:00Z", 0.0896},
+		{"second tier at 650", pricing.Usage{DailyKWh: 50}, "2026-07-14T00:00:00Z", 0.1121},
+		{"third tier at 1000", pricing.Usage{DailyKWh: 50}, "2026-07-21T00:00:00Z", 0.1181},
+		{"within the day", pricing.Usage{DailyKWh: 96, AsOf: date("2026-07-10"), MonthToDateKWh: 640}, "2026-07-10T02:15:00Z", 0.0896},
+		{"reached within the day", pricing.Usage{DailyKWh: 96, AsOf: date("2026-07-10"), MonthToDateKWh: 640}, "2026-07-10T02:30:00Z", 0.1121},
+		{"anew each month", pricing.Usage{DailyKWh: 50}, "2026-08-01T00:00:00Z", 0.0896},
+		{"billing day", pricing.Usage{DailyKWh: 50, BillingDay: 14}, "2026-07-13T23:45:00Z", 0.1181},
+		{"anew on the billing day", pricing.Usage{DailyKWh: 50, BillingDay: 14}, "2026-07-14T00:00:00Z", 0.0896},
+		{"before the reading in proportion", pricing.Usage{AsOf: date("2026-07-11"), MonthToDateKWh: 1300}, "2026-07-05T23:45:00Z", 0.0896},
+		{"half of the reading", pricing.Usage{AsOf: date("2026-07-11"), MonthToDateKWh: 1300}, "2026-07-06T00:00:00Z", 0.1121},
+		{"a reading on the first day", pricing.Usage{AsOf: date("2026-07-01"), MonthToDateKWh: 0, DailyKWh: 10}, "2026-07-31T00:00:00Z", 0.0896},
+		{"a reading of another month", pricing.Usage{AsOf: date("2026-06-20"), MonthToDateKWh: 2000, DailyKWh: 50}, "2026-07-13T00:00:00Z", 0.0896},
+	} {
+		if got := firstPrice(t, jackson, tt.usage, tt.at); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTierUnits(t *testing.T) {
+	step := func(unit string, bound float64) doc {
+		return doc{"energyratestructure": []any{[]any{
+			map[string]any{"rate": 0.1, "max": bound, "unit": unit}, map[string]any{"rate": 0.2},
+		}}}
+	}
+	daily := step("kWh daily", 10).parse(t) // 280 kWh in February, 310 in March
+	baseline := step("baseline", 1.3).with("baseline", []any{10, 20, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}).parse(t)
+	for _, tt := range []struct {
+		name   string
+		tariff *pricing.Tariff
+		usage  pricing.Usage
+		at     string
+		want   float64
+	}{
+		{"28 days", daily, pricing.Usage{DailyKWh: 20}, "2026-02-14T23:45:00Z", 0.1},
+		{"28 days, reached", daily, pricing.Usage{DailyKWh: 20}, "2026-02-15T00:00:00Z", 0.2},
+		{"31 days", daily, pricing.Usage{DailyKWh: 20}, "2026-03-16T11:45:00Z", 0.1},
+		{"31 days, reached", daily, pricing.Usage{DailyKWh: 20}, "2026-03-16T12:00:00Z", 0.2},
+		{"130 % of the plan's baseline", baseline, pricing.Usage{DailyKWh: 52}, "2026-02-14T23:45:00Z", 0.1},
+		{"above it", baseline, pricing.Usage{DailyKWh: 52}, "2026-02-15T00:00:00Z", 0.2},
+		{"the home's own baseline", baseline, pricing.Usage{DailyKWh: 52, BaselineDailyKWh: 30}, "2026-02-20T23:45:00Z", 0.1},
+		{"above the home's own", baseline, pricing.Usage{DailyKWh: 52, BaselineDailyKWh: 30}, "2026-02-22T00:00:00Z", 0.2},
+	} {
+		if got := firstPrice(t, tt.tariff, tt.usage, tt.at); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The sell rate is that of the tier that the next kWh falls in.
+func TestSellRateFollowsTheTier(t *testing.T) {
+	tariff := doc{"energyratestructure": []any{[]any{
+		map[string]any{"rate": 0.2, "sell": 0.05, "max": 100}, map[string]any{"rate": 0.3, "sell": 0.07},
+	}}}.parse(t)
+	w := window("2026-01-10T00:00:00Z", "2026-01-10T00:15:00Z")
+	for daily, want := range map[float64]float64{0: 0.05, 20: 0.07} {
+		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Usage: pricing.Usage{DailyKWh: daily}}, w)
+		if c.Export[0] != want || c.ExportCompensation.Type != pricing.NetBilling {
+			t.Errorf("at %v kWh a day: export %v, want %v", daily, c.Export[0], want)
+		}
+	}
+}

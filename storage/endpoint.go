@@ -1,0 +1,205 @@
+package storage
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// The event types that webhooks carry.
+const (
+	EventPriceSignalUpdated = "price_signal.updated"
+	EventTriggerCompleted   = "price_signal.trigger.completed"
+	EventEndpointDisabled   = "endpoint.disabled"
+	EventWebhookTest        = "webhook.test"
+)
+
+// EventTypes are all event types.
+func EventTypes() []string {
+	return []string{EventPriceSignalUpdated, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
+}
+
+// DeliveryMode is when a signal is sent.
+type DeliveryMode string
+
+// The delivery modes.
+const (
+	// DeliverAlways sends every signal.
+	DeliverAlways DeliveryMode = "always"
+	// DeliverOnChange skips a signal that is the same as the last delivered.
+	DeliverOnChange DeliveryMode = "onChange"
+)
+
+// SignalFormat is how a price signal is written.
+type SignalFormat string
+
+// The formats.
+const (
+	// FormatSignal is the service's own.
+	FormatSignal SignalFormat = "signal"
+	// FormatOpenADR3 are events of OpenADR 3.
+	FormatOpenADR3 SignalFormat = "openadr3"
+)
+
+// SignalFormats are all formats.
+func SignalFormats() []SignalFormat { return []SignalFormat{FormatSignal, FormatOpenADR3} }
+
+// WebhookEndpoint is where an organization's webhooks go.
+type WebhookEndpoint struct {
+	ID          string `json:"id"`
+	URL         string `json:"url"`
+	Description string `json:"description"`
+	// EventTypes are the events sent; empty means all.
+	EventTypes []string          `json:"eventTypes"`
+	Enabled    bool              `json:"enabled"`
+	Headers    map[string]string `json:"headers"`
+	// RateLimit is the most deliveries a second, 0 for no limit.
+	RateLimit float64 `json:"rateLimit"`
+	// TimeoutSeconds bounds one attempt, connection included.
+	TimeoutSeconds float64      `json:"timeoutSeconds"`
+	DeliveryMode   DeliveryMode `json:"deliveryMode"`
+	// Format is how signals are written, FormatSignal where nothing is said.
+	Format      SignalFormat `json:"format,omitempty"`
+	RetryPolicy RetryPolicy  `json:"retryPolicy"`
+	// Secrets sign the deliveries, the newest first. They are sealed: see
+	// package vault.
+	Secrets []SealedSecret `json:"secrets"`
+	Base
+}
+
+// RetryPolicy says when a failed delivery is tried again: exponential backoff
+// with full jitter.
+type RetryPolicy struct {
+	// InitialSeconds is the ceiling of the first pause.
+	InitialSeconds float64 `json:"initialSeconds"`
+	// Multiplier is the factor from one pause's ceiling to the next.
+	Multiplier float64 `json:"multiplier"`
+	// MaxSeconds is the highest ceiling.
+	MaxSeconds float64 `json:"maxSeconds"`
+	// GiveUpSeconds is how long after the trigger retries go on, at most 24 h;
+	// they end sooner when the signal's own window has ended.
+	GiveUpSeconds float64 `json:"giveUpSeconds"`
+}
+
+// DefaultRetryPolicy is 5 s growing to 15 min, for 24 h.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900, GiveUpSeconds: 86400}
+}
+
+// Signature is how deliveries are signed.
+type Signature string
+
+// The signatures.
+const (
+	// SignatureHMAC is HMAC-SHA256 with a secret that both sides have.
+	SignatureHMAC Signature = "hmac"
+	// SignatureEd25519 is Ed25519, which partners verify with a public key.
+	SignatureEd25519 Signature = "ed25519"
+)
+
+// SealedSecret is a signing secret, encrypted.
+type SealedSecret struct {
+	Sealed string `json:"sealed"`
+	// PublicKey verifies an Ed25519 secret's signatures, whpk_ and base64; empty
+	// for HMAC.
+	PublicKey string `json:"publicKey,omitempty"`
+	CreatedAt Time   `json:"createdAt"`
+	// ExpiresAt is when a replaced secret stops signing, zero for the newest.
+	ExpiresAt Time `json:"expiresAt"`
+}
+
+// SecretOverlap is how long a replaced secret goes on signing.
+const SecretOverlap = 24 * time.Hour
+
+// NewWebhookEndpoint is an endpoint with the defaults that apply where nothing
+// is said. It has no secret yet.
+func NewWebhookEndpoint(org string) WebhookEndpoint {
+	e := WebhookEndpoint{
+		EventTypes: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
+		DeliveryMode: DeliverAlways, Format: FormatSignal, RetryPolicy: DefaultRetryPolicy(),
+	}
+	e.OrganizationID = org
+	return e
+}
+
+// Wants reports whether the endpoint is sent events of the type.
+func (e *WebhookEndpoint) Wants(eventType string) bool {
+	return e.Enabled && (len(e.EventTypes) == 0 || slices.Contains(e.EventTypes, eventType))
+}
+
+// WebhookEndpointRef names an endpoint.
+func WebhookEndpointRef(org, id string) Ref { return Ref{KindWebhookEndpoint, org, id} }
+
+// Ref names the endpoint.
+func (e *WebhookEndpoint) Ref() Ref { return WebhookEndpointRef(e.OrganizationID, e.ID) }
+
+// Validate names every wrong field. What the operator's policy says of the
+// destination (scheme, port, address) is checked where it is known, by the
+// dispatcher's guard.
+func (e *WebhookEndpoint) Validate() error {
+	var p Problems
+	checkID(&p, "id", e.ID)
+	checkURL(&p, "url", e.URL)
+	checkText(&p, "description", e.Description, 0, 500)
+	for i, t := range e.EventTypes {
+		checkEnum(&p, index("eventTypes", i), t, EventTypes()...)
+	}
+	checkHeaders(&p, e.Headers)
+	p.Check(e.RateLimit >= 0 && e.RateLimit <= 1e6, "rateLimit", "must be from 0 (no limit) to 1000000 deliveries a second")
+	p.Check(e.TimeoutSeconds >= 0.1 && e.TimeoutSeconds <= 60, "timeoutSeconds", "must be from 0.1 to 60")
+	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
+	if e.Format != "" {
+		checkEnum(&p, "format", e.Format, SignalFormats()...)
+	}
+	r := e.RetryPolicy
+	p.Check(r.InitialSeconds >= 1 && r.InitialSeconds <= 3600, "retryPolicy.initialSeconds", "must be from 1 to 3600")
+	p.Check(r.Multiplier >= 1 && r.Multiplier <= 10, "retryPolicy.multiplier", "must be from 1 to 10")
+	p.Check(r.MaxSeconds >= r.InitialSeconds && r.MaxSeconds <= 86400, "retryPolicy.maxSeconds", "must be from initialSeconds to 86400")
+	p.Check(r.GiveUpSeconds >= 0 && r.GiveUpSeconds <= 86400, "retryPolicy.giveUpSeconds", "must be from 0 to 86400")
+	return p.Err()
+}
+
+func checkURL(p *Problems, field, text string) {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		p.Addf(field, "is required")
+	case len(text) > 2048:
+		p.Addf(field, "must have at most 2048 characters")
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
+		p.Addf(field, "must be an absolute URL such as https://example.com/hooks")
+	case u.Scheme != "https" && u.Scheme != "http":
+		p.Addf(field, "must be an https URL")
+	case u.User != nil:
+		p.Addf(field, "must not carry a user or password")
+	case u.Fragment != "":
+		p.Addf(field, "must not have a fragment")
+	}
+}
+
+// reservedHeaders are set by Gridhook or by HTTP itself.
+var reservedHeaders = []string{
+	"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Content-Type", "Content-Length",
+	"Content-Encoding", "Transfer-Encoding", "Connection", "Host", "User-Agent", "Te", "Trailer", "Upgrade",
+	"Keep-Alive", "Expect", "Traceparent",
+}
+
+func checkHeaders(p *Problems, headers map[string]string) {
+	p.Check(len(headers) <= 20, "headers", "must be at most 20")
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		field, value := "headers."+name, headers[name]
+		switch {
+		case !httpguts.ValidHeaderFieldName(name) || len(name) > 128:
+			p.Addf("headers", "%q is no valid header name", name)
+		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
+			p.Addf(field, "is set by Gridhook and cannot be replaced")
+		case !httpguts.ValidHeaderFieldValue(value) || len(value) > 1024:
+			p.Addf(field, "must be a valid header value of at most 1024 characters")
+		}
+	}
+}

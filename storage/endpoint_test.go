@@ -1,0 +1,109 @@
+package storage_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+func validEndpoint() storage.WebhookEndpoint {
+	e := storage.NewWebhookEndpoint("org")
+	e.ID, e.URL = "ep", "https://example.com/hooks"
+	return e
+}
+
+func TestWebhookEndpointValidate(t *testing.T) {
+	type endpoint = storage.WebhookEndpoint
+	url := func(s string) func(*endpoint) { return func(e *endpoint) { e.URL = s } }
+	check(t, validEndpoint, slices.Concat(
+		ids("id", func(e *endpoint, s string) { e.ID = s }),
+		texts("description", 500, func(e *endpoint, s string) { e.Description = s }),
+		within("rateLimit", func(e *endpoint, v float64) { e.RateLimit = v }, []float64{0, 0.1, 1e6}, []float64{-0.1, 1e6 + 1}),
+		within("timeoutSeconds", func(e *endpoint, v float64) { e.TimeoutSeconds = v }, []float64{0.1, 60}, []float64{0, 0.09, 60.1}),
+		within("retryPolicy.multiplier", func(e *endpoint, v float64) { e.RetryPolicy.Multiplier = v }, []float64{1, 10}, []float64{0.99, 10.1}),
+		within("retryPolicy.maxSeconds", func(e *endpoint, v float64) { e.RetryPolicy.MaxSeconds = v }, []float64{5, 86400}, []float64{4.9, 86401}),
+		within("retryPolicy.giveUpSeconds", func(e *endpoint, v float64) { e.RetryPolicy.GiveUpSeconds = v }, []float64{0, 86400}, []float64{-1, 86401}),
+		[]tweak[endpoint]{
+			{"the shortest first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds = 1 }, ""},
+			{"no first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds = 0.9 }, "retryPolicy.initialSeconds"},
+			{"the longest first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds = 3600, 3600 }, ""},
+			{"too long a first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds = 3601, 3601 }, "retryPolicy.initialSeconds"},
+			{"a mode", func(e *endpoint) { e.DeliveryMode = storage.DeliverOnChange }, ""},
+			{"no mode", func(e *endpoint) { e.DeliveryMode = "" }, "deliveryMode"},
+			{"event types", func(e *endpoint) { e.EventTypes = storage.EventTypes() }, ""},
+			{"an unknown event type", func(e *endpoint) { e.EventTypes = []string{storage.EventWebhookTest, "x"} }, "eventTypes[1]"},
+
+			{"no url", url(""), "url"},
+			{"http", url("http://example.com"), ""}, // the guard decides
+			{"the longest url", url("https://example.com/" + strings.Repeat("x", 2028)), ""},
+			{"too long a url", url("https://example.com/" + strings.Repeat("x", 2029)), "url"},
+			{"a relative url", url("/hooks"), "url"},
+			{"no host", url("https:///hooks"), "url"},
+			{"a port alone", url("https://:443/"), "url"},
+			{"an opaque url", url("https:example.com"), "url"},
+			{"another scheme", url("ftp://example.com"), "url"},
+			{"a password", url("https://u:p@example.com"), "url"},
+			{"a user", url("https://u@example.com"), "url"},
+			{"a fragment", url("https://example.com/#x"), "url"},
+			{"a line break", url("https://example.com/\r\nX: y"), "url"},
+			{"a broken escape", url("https://example.com/%zz"), "url"},
+		},
+	))
+}
+
+func TestWebhookEndpointHeaders(t *testing.T) {
+	headers := func(pairs ...string) func(*storage.WebhookEndpoint) {
+		return func(e *storage.WebhookEndpoint) {
+			for i := 0; i < len(pairs); i += 2 {
+				e.Headers[pairs[i]] = pairs[i+1]
+			}
+		}
+	}
+	many := func(n int) func(*storage.WebhookEndpoint) {
+		return func(e *storage.WebhookEndpoint) {
+			for i := range n {
+				e.Headers[fmt.Sprintf("X-%d", i)] = "v"
+			}
+		}
+	}
+	tweaks := []tweak[storage.WebhookEndpoint]{
+		{"one of theirs", headers("Authorization", "Bearer x", "x-mine", ""), ""},
+		{"as many as there may be", many(20), ""},
+		{"too many", many(21), "headers"},
+		{"the longest", headers(strings.Repeat("x", 128), strings.Repeat("v", 1024)), ""},
+		{"too long a name", headers(strings.Repeat("x", 129), "v"), "headers"},
+		{"too long a value", headers("X", strings.Repeat("v", 1025)), "headers.X"},
+		{"no name", headers("", "v"), "headers"},
+		{"a space in the name", headers("X Y", "v"), "headers"},
+		{"a line break in the name", headers("X\r\nY", "v"), "headers"},
+		{"a line break", headers("X", "a\r\nEvil: b"), "headers.X"},
+		{"a line feed", headers("X", "a\nb"), "headers.X"},
+		{"NUL", headers("X", "a\x00b"), "headers.X"},
+		{"several, in a fixed order", headers("B", "\n", "A", "\n", "C", "\n"), "headers.A headers.B headers.C"},
+	}
+	for _, name := range []string{
+		"webhook-id", "Webhook-Timestamp", "WEBHOOK-SIGNATURE", "Content-Type", "Content-Length", "Host",
+		"Transfer-Encoding", "connection", "User-Agent", "Expect", "Upgrade", "Proxy-Authorization", "proxy-x",
+	} {
+		tweaks = append(tweaks, tweak[storage.WebhookEndpoint]{"one of ours: " + name, headers(name, "v"), "headers." + name})
+	}
+	check(t, validEndpoint, tweaks)
+}
+
+func TestWants(t *testing.T) {
+	e := validEndpoint()
+	if !e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventWebhookTest) {
+		t.Error("an endpoint without a list wants everything")
+	}
+	e.EventTypes = []string{storage.EventTriggerCompleted}
+	if e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventTriggerCompleted) {
+		t.Error("an endpoint wants what it lists and nothing else")
+	}
+	e.Enabled = false
+	if e.Wants(storage.EventTriggerCompleted) {
+		t.Error("a disabled endpoint wants nothing")
+	}
+}

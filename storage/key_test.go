@@ -1,0 +1,78 @@
+package storage_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func TestNewKey(t *testing.T) {
+	key, text := storage.NewKey("org", storagetest.Start)
+	id, secret, ok := storage.SplitKey(text)
+	if !ok || id != key.ID || key.OrganizationID != "org" || len(secret) != 64 {
+		t.Fatalf("%q splits into %q, %q, %v", text, id, secret, ok)
+	}
+	if !key.Matches(secret) || key.Matches(secret+"0") || key.Matches("") || key.Matches(key.SecretHash) {
+		t.Error("the key matches what it should not, or not what it should")
+	}
+	stored, err := json.Marshal(key)
+	if err != nil || strings.Contains(string(stored), secret) {
+		t.Errorf("the stored form is %s (%v): it must not have the secret", stored, err)
+	}
+	if err := key.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, s := range storage.Scopes() {
+		if !key.Allows(s) {
+			t.Errorf("a key made without a list lacks %s", s)
+		}
+	}
+	key.Scopes = []storage.Scope{storage.ScopeRead}
+	if key.Allows(storage.ScopeWrite) || !key.Allows(storage.ScopeRead) {
+		t.Error("a key may do what its scopes do not say")
+	}
+	if _, other := storage.NewKey("org", storagetest.Start); other == text {
+		t.Error("two keys are the same")
+	}
+}
+
+func TestSplitKey(t *testing.T) {
+	for _, tt := range []struct{ text, id, secret string }{
+		{"ghk_key_1_abc", "key_1", "abc"},
+		{"ghk_a_b", "a", "b"},
+		{"ghk_a__b", "a_", "b"},
+		{"ghk_" + strings.Repeat("k", 128) + "_s", strings.Repeat("k", 128), "s"},
+		{"", "", ""}, {"ghk_", "", ""}, {"ghk_a", "", ""}, {"ghk__a", "", ""}, {"ghk_a_", "", ""},
+		{"GHK_a_b", "", ""}, {"xghk_a_b", "", ""}, {"ghk_a.b_c", "", ""}, {"ghk_a b_c", "", ""},
+		{"ghk_" + strings.Repeat("k", 129) + "_s", "", ""},
+	} {
+		id, secret, ok := storage.SplitKey(tt.text)
+		if id != tt.id || secret != tt.secret || ok != (tt.id != "") {
+			t.Errorf("SplitKey(%q) = %q, %q, %v", tt.text, id, secret, ok)
+		}
+	}
+}
+
+func TestKeyLive(t *testing.T) {
+	now := storagetest.Start
+	at := func(d time.Duration) storage.Time { return storage.Time{Time: now.Add(d)} }
+	for name, tt := range map[string]struct {
+		key  storage.Key
+		want bool
+	}{
+		"neither":            {storage.Key{}, true},
+		"expires later":      {storage.Key{ExpiresAt: at(time.Nanosecond)}, true},
+		"expires now":        {storage.Key{ExpiresAt: at(0)}, false},
+		"expired":            {storage.Key{ExpiresAt: at(-time.Hour)}, false},
+		"revoked":            {storage.Key{RevokedAt: at(-time.Hour)}, false},
+		"revoked in advance": {storage.Key{RevokedAt: at(time.Hour), ExpiresAt: at(time.Hour)}, false},
+	} {
+		if got := tt.key.Live(now); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// MarketPrices are the prices of one month of a series, in the order of their
+// steps and in a compact form: a month of five minutes takes some 30 KB.
+type MarketPrices struct {
+	ID string `json:"id"`
+	// Prices has a number for each step of the month, from its start in UTC up to
+	// the last price: see packPrices.
+	Prices []byte `json:"prices"`
+	Base
+}
+
+// monthLayout is the end of the identifier of a month's prices.
+const monthLayout = "2006-01"
+
+// marketPricesRef names the prices of a month of a series.
+func marketPricesRef(org, series string, month time.Time) Ref {
+	return Ref{KindMarketPrices, org, series + partMark + month.Format(monthLayout)}
+}
+
+// Ref names the prices.
+func (m *MarketPrices) Ref() Ref { return Ref{KindMarketPrices, m.OrganizationID, m.ID} }
+
+// Validate names every wrong field.
+func (m *MarketPrices) Validate() error {
+	var p Problems
+	checkID(&p, "id", m.ID)
+	_, err := unpackPrices(m.Prices)
+	p.Check(err == nil, "prices", "cannot be read: %v", err)
+	return p.Err()
+}
+
+// priceSteps are the smallest differences between prices that make 1 $/kWh. One is
+// 0.00001 $/MWh, which is how fine operators publish.
+const priceSteps = 1e8
+
+// mostSteps bounds the steps of a month: those of five minutes.
+const mostSteps = 31 * 24 * 12
+
+// packPrices writes prices one after another: 0 where there is none, and else 1
+// more than the zigzag of the difference to the price before, as a varint.
+func packPrices(prices []float64) []byte {
+	packed := make([]byte, 0, 2*len(prices))
+	last := int64(0)
+	for _, price := range prices {
+		if math.IsNaN(price) {
+			packed = append(packed, 0)
+			continue
+		}
+		steps := int64(math.Round(price * priceSteps))
+		difference := steps - last
+		packed = binary.AppendUvarint(packed, 1+(uint64(difference<<1)^uint64(difference>>63))) //nolint:gosec // zigzag
+		last = steps
+	}
+	return packed
+}
+
+// unpackPrices reads what packPrices wrote; NaN stands for none.
+func unpackPrices(packed []byte) ([]float64, error) {
+	var prices []float64
+	last := int64(0)
+	for len(packed) > 0 {
+		v, n := binary.Uvarint(packed)
+		switch {
+		case n <= 0:
+			return nil, errors.New("a price does not end")
+		case len(prices) == mostSteps:
+			return nil, fmt.Errorf("more than %d prices in a month", mostSteps)
+		}
+		packed = packed[n:]
+		if v == 0 {
+			prices = append(prices, math.NaN())
+			continue
+		}
+		v--
+		last += int64(v>>1) ^ -int64(v&1) //nolint:gosec // zigzag
+		prices = append(prices, float64(last)/priceSteps)
+	}
+	return prices, nil
+}

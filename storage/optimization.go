@@ -1,0 +1,153 @@
+package storage
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/savings"
+)
+
+// OptimizationRun is what the last estimate of savings found for a device, as the
+// device's lastOptimizationRunData.
+type OptimizationRun struct {
+	RunAt Time         `json:"runAt"`
+	Type  savings.Type `json:"type"`
+	savings.Figures
+	// Day is that of the greatest savings.
+	Day OptimizedDay `json:"day"`
+}
+
+// OptimizedDay is a local day in quarter hours, the first from StartTime:
+// temperatures at the end of each in TempUnits, powers in kW, prices in $/kWh.
+type OptimizedDay struct {
+	DeviceID  string        `json:"deviceId"`
+	Date      pricing.Date  `json:"date"`
+	StartTime Time          `json:"startTime"`
+	TempUnits savings.Units `json:"tempUnits"`
+	Price     []float64     `json:"price"`
+	Outdoor   []float64     `json:"outdoor"`
+	// MinTemp and MaxTemp are the band of the schedule.
+	MinTemp   []float64      `json:"minTemp"`
+	MaxTemp   []float64      `json:"maxTemp"`
+	Baseline  OptimizedTrace `json:"baseline"`
+	Optimized OptimizedTrace `json:"optimized"`
+}
+
+// OptimizedTrace is what a controller did on a day; Cost is in $.
+type OptimizedTrace struct {
+	Temperature []float64 `json:"temperature"`
+	Kw          []float64 `json:"kw"`
+	Cost        float64   `json:"cost"`
+}
+
+// SetPointSchedule are the targets of such a day, as the device's
+// lastSetPointSchedule.
+type SetPointSchedule struct {
+	Date      pricing.Date  `json:"date"`
+	TempUnits savings.Units `json:"tempUnits"`
+	Setpoints []Setpoint    `json:"setpoints"`
+}
+
+// Setpoint is a target temperature from one moment to the next.
+type Setpoint struct {
+	StartTime   Time    `json:"startTime"`
+	EndTime     Time    `json:"endTime"`
+	Temperature float64 `json:"temperature"`
+}
+
+// NoteRun leaves a run's outcome on the device: the figures and the best day as
+// lastOptimizationRunData, and the day's targets as lastSetPointSchedule. A run
+// that found no day changes nothing.
+func (d *HVACDevice) NoteRun(t savings.Type, r *savings.DeviceResult, at Time) error {
+	if r.Day == nil {
+		return nil
+	}
+	run, err := json.Marshal(OptimizationRun{RunAt: at, Type: t, Figures: r.Figures, Day: optimizedDay(r.Day)})
+	if err != nil {
+		return err
+	}
+	schedule, err := json.Marshal(setPointSchedule(r.Day))
+	if err != nil {
+		return err
+	}
+	d.LastOptimizationRunData, d.LastSetPointSchedule = run, schedule
+	if d.ThermodynamicValuesUpdatedAt.IsZero() { // stored when nothing was said of it
+		d.ThermodynamicValuesUpdatedAt = d.UpdatedAt
+	}
+	return nil
+}
+
+func setPointSchedule(d *savings.Day) SetPointSchedule {
+	s := SetPointSchedule{Date: d.Date, TempUnits: d.Units}
+	for _, p := range d.Setpoints() {
+		s.Setpoints = append(s.Setpoints, Setpoint{StartTime: Time{p.Start}, EndTime: Time{p.End}, Temperature: p.Temperature})
+	}
+	return s
+}
+
+func optimizedDay(d *savings.Day) OptimizedDay {
+	return OptimizedDay{
+		DeviceID: d.DeviceID, Date: d.Date, StartTime: Time{d.Start}, TempUnits: d.Units,
+		Price: rounded(d.Price, 1e6), Outdoor: rounded(d.Outdoor, 100), MinTemp: rounded(d.Least, 100), MaxTemp: rounded(d.Greatest, 100),
+		Baseline: optimizedTrace(&d.Baseline), Optimized: optimizedTrace(&d.Optimized),
+	}
+}
+
+func optimizedTrace(t *savings.Trace) OptimizedTrace {
+	return OptimizedTrace{
+		Temperature: rounded(t.Temperature, 100), Kw: rounded(t.Kw, 1000), Cost: math.Round(t.Cost*10000) / 10000,
+	}
+}
+
+// rounded rounds values to one part in so many.
+func rounded(values []float64, parts float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Round(v*parts) / parts
+	}
+	return out
+}
+
+// Day is the day as package savings has it, which draws it. It reports false where
+// the series are not of one length, as in an object that an import brought.
+func (d *OptimizedDay) Day() (*savings.Day, bool) {
+	day := &savings.Day{
+		DeviceID: d.DeviceID, Date: d.Date, Start: d.StartTime.Time, Units: d.TempUnits,
+		Price: d.Price, Outdoor: d.Outdoor, Least: d.MinTemp, Greatest: d.MaxTemp,
+		Baseline: savings.Trace(d.Baseline), Optimized: savings.Trace(d.Optimized),
+	}
+	whole := len(d.Price) > 0
+	for _, series := range [][]float64{
+		d.Outdoor, d.MinTemp, d.MaxTemp, d.Baseline.Temperature, d.Baseline.Kw, d.Optimized.Temperature, d.Optimized.Kw,
+	} {
+		whole = whole && len(series) == len(d.Price)
+	}
+	return day, whole
+}
+
+// Keep takes over what a device that is stored already knows and its replacement
+// does not say: what runs left on it, and when its thermodynamic values were
+// determined if they are the same. Values that are new are as old as now.
+func (d *HVACDevice) Keep(stored *HVACDevice, now Time) {
+	if len(d.LastSetPointSchedule) == 0 {
+		d.LastSetPointSchedule = stored.LastSetPointSchedule
+	}
+	if len(d.LastOptimizationRunData) == 0 {
+		d.LastOptimizationRunData = stored.LastOptimizationRunData
+	}
+	if !d.ThermodynamicValuesUpdatedAt.IsZero() {
+		return
+	}
+	switch values := d.thermodynamicValues(); values {
+	case [4]float64{}:
+	case stored.thermodynamicValues():
+		d.ThermodynamicValuesUpdatedAt = stored.ThermodynamicValuesUpdatedAt
+	default:
+		d.ThermodynamicValuesUpdatedAt = now
+	}
+}
+
+func (d *HVACDevice) thermodynamicValues() [4]float64 {
+	return [4]float64{d.CoolingRate, d.HeatingRate, d.HeatTransferCoefficient, d.IrradianceCoefficient}
+}

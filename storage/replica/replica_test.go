@@ -1,0 +1,307 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/replica"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func open(t testing.TB, path string) *replica.Replica {
+	t.Helper()
+	r, err := replica.Open(path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// follow has the replica follow a log until stop is called, which also closes it
+// and returns how following ended.
+func follow(t testing.TB, r *replica.Replica, log storage.Log) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.Follow(ctx, log) }()
+	return func() error {
+		cancel()
+		err := <-done
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		return err
+	}
+}
+
+// caughtUp opens a replica, follows the log to its end and returns the dump.
+func caughtUp(t testing.TB, path string, log storage.Log) string {
+	t.Helper()
+	r := open(t, path)
+	stop := follow(t, r, log)
+	last, err := log.Last(context.Background())
+	if err == nil {
+		err = r.WaitFor(context.Background(), last)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := dump(r)
+	if err := stop(); err != nil {
+		t.Errorf("following ended with %v", err)
+	}
+	return text
+}
+
+var orgs = []string{"org", "other", storage.Shared}
+
+// dump is everything in a replica as text.
+func dump(r storage.Replica) string {
+	var b strings.Builder
+	err := r.View(func(v storage.View) error {
+		fmt.Fprintln(&b, "revision", v.Revision())
+		for _, kind := range storage.Kinds() {
+			for _, org := range orgs {
+				fmt.Fprintln(&b, kind, org, v.Count(kind, org))
+				err := v.Scan(kind, org, "", func(rec storage.Record) bool {
+					fmt.Fprintf(&b, "%s %d %d %v %v %s\n", rec.Ref, rec.Revision, rec.First, rec.At.UTC(), rec.Deleted, rec.Value)
+					return true
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			org, err := v.Owner(storage.KindKey, id)
+			fmt.Fprintln(&b, "owner", id, org, err)
+		}
+		return nil
+	})
+	fmt.Fprintln(&b, err)
+	return b.String()
+}
+
+// filled is a log with homes, keys, and a deleted home.
+func filled(t testing.TB) *storagetest.Log {
+	t.Helper()
+	log := storagetest.NewLog()
+	for i := range 300 {
+		ref := storage.HomeRef(orgs[i%2], fmt.Sprintf("h%03d", i/2))
+		add(t, log, storage.Write{Ref: ref, At: storagetest.Start, Value: []byte(strings.Repeat("v", i))})
+	}
+	add(t, log, storage.Write{Ref: storage.Ref{Kind: storage.KindKey, Org: "org", ID: "a"}, At: storagetest.Start, Value: []byte(`{}`)})
+	add(t, log, storage.Write{Ref: storage.HomeRef("org", "h000"), Expect: 1, First: 1, At: storagetest.Start, Deleted: true})
+	return log
+}
+
+func add(t testing.TB, log storage.Log, w storage.Write) {
+	t.Helper()
+	if _, err := log.Append(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	log := storagetest.NewLog()
+	r := open(t, filepath.Join(t.TempDir(), "state.db"))
+	stop := follow(t, r, log)
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	storagetest.Conformance(t, log, r)
+}
+
+// tailed records from where a log is tailed.
+type tailed struct {
+	*storagetest.Log
+	after []uint64
+}
+
+func (l *tailed) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
+	l.after = append(l.after, after)
+	return l.Log.Tail(ctx, after, apply)
+}
+
+func TestItGoesOnWhereItWas(t *testing.T) {
+	log := &tailed{Log: filled(t)}
+	path := filepath.Join(t.TempDir(), "state.db")
+	caughtUp(t, path, log)
+	add(t, log, storage.Write{Ref: storage.HomeRef("org", "new"), Value: []byte(`{}`)})
+	got := caughtUp(t, path, log)
+	if want := dump(log.Replica()); got != want {
+		t.Errorf("reopened it has\n%s\nwant\n%s", got, want)
+	}
+	if fmt.Sprint(log.after) != "[0 302]" {
+		t.Errorf("it asked for what comes after %v, want 0 and then 302", log.after)
+	}
+}
+
+func TestItIsRebuiltWhenItsFileIsGone(t *testing.T) {
+	log := filled(t)
+	path := filepath.Join(t.TempDir(), "state.db")
+	before := caughtUp(t, path, log)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if after := caughtUp(t, path, log); after != before || after != dump(log.Replica()) {
+		t.Errorf("rebuilt it has\n%s\nwant\n%s", after, before)
+	}
+}
+
+func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
+	log := filled(t)
+	want := dump(log.Replica())
+	for name, damage := range map[string]func([]byte) []byte{
+		"truncated": func(b []byte) []byte { return b[:len(b)/2] },
+		"garbage":   func(b []byte) []byte { return []byte(strings.Repeat("garbage", len(b)/7)) },
+		"a flipped bit in a value": func(b []byte) []byte {
+			b[strings.Index(string(b), strings.Repeat("v", 200))+9] ^= 4
+			return b
+		},
+		"a flipped bit in an organization": func(b []byte) []byte {
+			b[strings.LastIndex(string(b), "other\x00h07")] ^= 1
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state.db")
+			caughtUp(t, path, log)
+			b, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, damage(b), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := caughtUp(t, path, log); got != want {
+				t.Errorf("it has\n%s\nwant\n%s", got, want)
+			}
+			if kept, _ := filepath.Glob(path + ".corrupt-*"); len(kept) != 1 {
+				t.Errorf("set aside are %v, want the damaged file", kept)
+			}
+		})
+	}
+}
+
+// renamed is a log under another identity, as one made anew would have.
+type renamed struct{ *storagetest.Log }
+
+func (renamed) Identity(context.Context) (string, error) { return "another", nil }
+
+func TestItBeginsAnewWithAnotherLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	caughtUp(t, path, filled(t))
+	other := renamed{storagetest.NewLog()}
+	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
+	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
+		t.Errorf("it has\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestItRefusesALogThatLostWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	caughtUp(t, path, filled(t))
+	older := storagetest.NewLog()
+	add(t, older, storage.Write{Ref: storage.HomeRef("org", "h000"), Value: []byte(`{}`)})
+	r := open(t, path)
+	defer r.Close()
+	before := dump(r)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := r.Follow(ctx, older)
+	if !errors.Is(err, replica.ErrLogBehind) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want ErrLogBehind with the file's name", err)
+	}
+	if dump(r) != before {
+		t.Error("it was changed nevertheless")
+	}
+}
+
+// silent is a log that does not answer.
+type silent struct{ *storagetest.Log }
+
+func (silent) Identity(context.Context) (string, error) { return "", storage.ErrUnavailable }
+
+func TestFollowingALogThatDoesNotAnswer(t *testing.T) {
+	r := open(t, filepath.Join(t.TempDir(), "state.db"))
+	defer r.Close()
+	if err := r.Follow(t.Context(), silent{storagetest.NewLog()}); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
+	log := storagetest.NewLog()
+	add(t, log, storage.Write{Ref: storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}, Value: []byte(`{}`)})
+	r := open(t, filepath.Join(t.TempDir(), "state.db"))
+	stop := follow(t, r, log)
+	if err := r.WaitFor(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.View(func(v storage.View) error {
+		if _, err := v.Get(storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("it gets %v", err)
+		}
+		if err := v.Scan("tomorrow", "org", "", func(storage.Record) bool { t.Error("it has one"); return true }); err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAHeldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	r := open(t, path)
+	defer r.Close()
+	if _, err := replica.Open(path, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Whatever is written, and however often it is stopped in between, the replica
+// has what the one in memory has.
+func TestLikeTheOneInMemory(t *testing.T) {
+	dir, runs := t.TempDir(), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		path := filepath.Join(dir, fmt.Sprint(runs))
+		log := storagetest.NewLog()
+		memory := log.Replica()
+		kinds := rapid.SampledFrom([]storage.Kind{storage.KindHome, storage.KindKey})
+		for range rapid.IntRange(1, 4).Draw(rt, "openings") {
+			for range rapid.IntRange(0, 12).Draw(rt, "writes") {
+				ref := storage.Ref{Kind: kinds.Draw(rt, "kind"), Org: rapid.SampledFrom(orgs).Draw(rt, "org"), ID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id")}
+				w := storage.Write{Ref: ref, At: storagetest.Start, Deleted: rapid.Bool().Draw(rt, "deleted")}
+				_ = memory.View(func(v storage.View) error {
+					if was, err := v.Get(ref); err == nil {
+						w.Expect, w.First = was.Revision, was.First
+					}
+					return nil
+				})
+				if !w.Deleted {
+					w.Value = []byte(rapid.SampledFrom([]string{`1`, `2`}).Draw(rt, "value"))
+				}
+				add(t, log, w)
+			}
+			if got, want := caughtUp(t, path, log), dump(memory); got != want {
+				rt.Fatalf("it has\n%s\nwant\n%s", got, want)
+			}
+		}
+	})
+}

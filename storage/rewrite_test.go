@@ -1,0 +1,83 @@
+package storage_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// revised says what shall be, whatever is.
+func revised(r storage.Revised) func(storage.View) (storage.Revised, error) {
+	return func(storage.View) (storage.Revised, error) { return r, nil }
+}
+
+func TestRewrite(t *testing.T) {
+	s, log, _, c := newStore(t)
+	upsert(t, s, "created created", home("a", "One"), home("b", "One"))
+	created := c.now
+	c.now = c.now.Add(time.Minute)
+	none := storage.HomeRef("org", "none")
+	r := storage.Revised{Put: []storage.Entity{home("b", "Two"), home("c", "Three")}, Gone: []storage.Ref{storage.HomeRef("org", "a"), none}}
+	if err := s.Rewrite(t.Context(), revised(r)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a: %v, want it gone", err)
+	}
+	b, last := getHome(t, s, "b"), getHome(t, s, "c")
+	if b.Name != "Two" || !b.CreatedAt.Equal(created) || !b.UpdatedAt.Equal(c.now) || last.Name != "Three" || !last.CreatedAt.Equal(c.now) {
+		t.Errorf("b is %+v, c is %+v", b, last)
+	}
+	if n, _ := log.Last(t.Context()); n != 5 {
+		t.Errorf("%d writes, want 5: what was never there is not deleted", n)
+	}
+	if err := s.Rewrite(t.Context(), revised(storage.Revised{})); err != nil {
+		t.Errorf("nothing to do: %v", err)
+	}
+}
+
+// Whoever writes in between is not written over: the change is worked out again.
+func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	upsert(t, s, "created", home("h", "0"))
+	log.Intercept(func(storage.Write) error {
+		log.Intercept(nil)
+		_, err := update(t, s, "0+")
+		return err
+	})
+	err := s.Rewrite(t.Context(), func(v storage.View) (storage.Revised, error) {
+		h, _, err := storage.Read[storage.Home](v, storage.HomeRef("org", "h"))
+		h.Name += "!"
+		return storage.Revised{Put: []storage.Entity{&h}}, err
+	})
+	if name := getHome(t, s, "h").Name; err != nil || name != "0+!" {
+		t.Errorf("it is called %q (%v)", name, err)
+	}
+}
+
+func TestRewriteStoresAllOrNothing(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	long := home("b", strings.Repeat("x", 256))
+	var invalid *storage.InvalidError
+	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("a", "One"), long}})); !errors.As(err, &invalid) {
+		t.Errorf("one is invalid: %v", err)
+	}
+	failure := errors.New("changed my mind")
+	if err := s.Rewrite(t.Context(), func(storage.View) (storage.Revised, error) { return storage.Revised{}, failure }); !errors.Is(err, failure) {
+		t.Errorf("it fails with %v", err)
+	}
+	var many storage.Revised
+	for i := range storage.MaxBatch + 1 {
+		many.Put = append(many.Put, home("h"+strconv.Itoa(i), ""))
+	}
+	if err := s.Rewrite(t.Context(), revised(many)); err == nil {
+		t.Error("more than a batch was taken")
+	}
+	if n, _ := log.Last(t.Context()); n != 0 {
+		t.Errorf("%d writes", n)
+	}
+}

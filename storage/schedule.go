@@ -1,0 +1,123 @@
+package storage
+
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// Schedule triggers an organization's webhooks by itself. Its runs are a function
+// of its rule alone, so that whoever works them out, and whenever, finds the same.
+type Schedule struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+	// EveryMinutes makes a run of every moment, since 1970 in UTC, that is a
+	// multiple of it; 0 where Cron says when.
+	EveryMinutes int `json:"everyMinutes,omitempty"`
+	// Cron is an expression of five fields: minute, hour, day of month, month and
+	// day of week, on the clock of Timezone. See CheckCron.
+	Cron     string `json:"cron,omitempty"`
+	Timezone string `json:"timezone"`
+	// Window is what the signals of a run cover.
+	Window ScheduleWindow `json:"window"`
+	Base
+}
+
+// ScheduleWindow is a window that moves with the runs.
+type ScheduleWindow struct {
+	// OffsetMinutes is where it begins, counted from the start of the quarter
+	// hour of the run.
+	OffsetMinutes int `json:"offsetMinutes"`
+	// LengthMinutes is how long it is.
+	LengthMinutes int `json:"lengthMinutes"`
+}
+
+// Bounds of a schedule, in minutes.
+const (
+	DefaultEveryMinutes = 15
+	maxEveryMinutes     = 24 * 60
+	quarterMinutes      = int(pricing.Interval / time.Minute)
+	maxWindowMinutes    = int(pricing.MaxWindow / time.Minute)
+)
+
+// NewSchedule runs every quarter hour, for the next 24 hours.
+func NewSchedule(org string) Schedule {
+	s := Schedule{
+		Enabled: true, EveryMinutes: DefaultEveryMinutes, Timezone: "UTC",
+		Window: ScheduleWindow{LengthMinutes: int(pricing.DefaultWindow / time.Minute)},
+	}
+	s.OrganizationID = org
+	return s
+}
+
+// ScheduleRef names a schedule.
+func ScheduleRef(org, id string) Ref { return Ref{KindSchedule, org, id} }
+
+// Ref names the schedule.
+func (s *Schedule) Ref() Ref { return ScheduleRef(s.OrganizationID, s.ID) }
+
+// Validate names every wrong field.
+func (s *Schedule) Validate() error {
+	var p Problems
+	checkID(&p, "id", s.ID)
+	checkText(&p, "description", s.Description, 0, 500)
+	if s.Cron == "" || s.EveryMinutes != 0 {
+		p.Check(s.EveryMinutes >= 1 && s.EveryMinutes <= maxEveryMinutes, "everyMinutes", "must be from 1 to %d", maxEveryMinutes)
+	}
+	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be given together with everyMinutes")
+	location, ok := Location(s.Timezone)
+	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	if s.Cron != "" && s.EveryMinutes == 0 && ok {
+		if err := CheckCron(s.Cron, location); err != nil {
+			p.Addf("cron", "%s", err)
+		}
+	}
+	w := s.Window
+	p.Check(w.OffsetMinutes >= 0 && w.OffsetMinutes < maxWindowMinutes, "window.offsetMinutes", "must be from 0 to %d", maxWindowMinutes-1)
+	p.Check(w.LengthMinutes >= quarterMinutes && w.LengthMinutes <= maxWindowMinutes,
+		"window.lengthMinutes", "must be from %d to %d", quarterMinutes, maxWindowMinutes)
+	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end at most 31 days ahead")
+	return p.Err()
+}
+
+// Next is the first run after a time, zero when there is none.
+func (s *Schedule) Next(after time.Time) time.Time {
+	if s.Cron != "" {
+		location, _ := Location(s.Timezone) // Validate has seen that it is one
+		return nextCron(s.Cron, location, after)
+	}
+	every := time.Duration(s.EveryMinutes) * time.Minute
+	if every <= 0 {
+		return time.Time{}
+	}
+	// Truncate counts from the year 1, which is a whole number of days before
+	// 1970 but not of every interval.
+	epoch := time.Unix(0, 0).UTC()
+	before := int64(after.Sub(epoch) / every)
+	return epoch.Add(time.Duration(before+1) * every)
+}
+
+// Latest is the last run from one time to another, both included; zero when there
+// is none.
+func (s *Schedule) Latest(from, to time.Time) time.Time {
+	if s.Cron == "" && s.EveryMinutes > 0 { // no need to look at each
+		every := time.Duration(s.EveryMinutes) * time.Minute
+		if early := to.Add(-every); early.After(from) {
+			from = early
+		}
+	}
+	var latest time.Time
+	for run := s.Next(from.Add(-1)); !run.IsZero() && !run.After(to); run = s.Next(run) {
+		latest = run
+	}
+	return latest
+}
+
+// WindowAt is what the signals of a run made at a time cover. Errors:
+// *pricing.WindowError.
+func (s *Schedule) WindowAt(now time.Time) (pricing.Window, error) {
+	start := now.UTC().Truncate(pricing.Interval).Add(time.Duration(s.Window.OffsetMinutes) * time.Minute)
+	end := start.Add(time.Duration(s.Window.LengthMinutes) * time.Minute)
+	return pricing.ResolveWindow(&start, &end, now)
+}

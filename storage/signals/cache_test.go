@@ -1,0 +1,84 @@
+package signals
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestCache(t *testing.T) {
+	c := newCache[int, int](10)
+	made := 0
+	get := func(k int) int {
+		v, err := c.get(k, func() (int, error) { made++; return 2 * k, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for range 3 {
+		if get(1) != 2 || made != 1 {
+			t.Fatalf("%d values were made for one key", made)
+		}
+	}
+	for k := range 1000 {
+		if get(k) != 2*k || len(c.entries) > 10 {
+			t.Fatalf("key %d, %d values kept", k, len(c.entries))
+		}
+	}
+	if get(999); made != 1000 {
+		t.Errorf("%d were made, want 1000: the newest is kept", made)
+	}
+	broken := errors.New("broken")
+	for range 2 {
+		if _, err := c.get(-1, func() (int, error) { made++; return 0, broken }); !errors.Is(err, broken) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if made != 1002 {
+		t.Errorf("%d were made, want 1002: an error is not kept", made)
+	}
+	get(7)
+	if v, ok := c.peek(7); !ok || v != 14 {
+		t.Errorf("the newest is %v, %v", v, ok)
+	}
+	if _, ok := c.peek(-1); ok {
+		t.Error("what could not be made is there")
+	}
+}
+
+// Those who ask at the same time wait for the first, who makes the value.
+func TestCacheMakesOnce(t *testing.T) {
+	c := newCache[int, int](10)
+	var made atomic.Int64
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for range 8 {
+		all.Go(func() {
+			v, err := c.get(7, func() (int, error) { made.Add(1); <-begin; return 49, nil })
+			if v != 49 || err != nil {
+				t.Errorf("got %v, %v", v, err)
+			}
+		})
+	}
+	close(begin)
+	if all.Wait(); made.Load() != 1 {
+		t.Errorf("it was made %d times", made.Load())
+	}
+}
+
+// A value whose making panics is not there for those who ask later.
+func TestCacheAfterAPanic(t *testing.T) {
+	c := newCache[int, *int](10)
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = c.get(1, func() (*int, error) { panic("made badly") })
+	}()
+	if v, err := c.get(1, func() (*int, error) { return new(int), nil }); v != nil || !errors.Is(err, errUnmade) {
+		t.Errorf("the next gets %v, %v", v, err)
+	}
+	if v, err := c.get(1, func() (*int, error) { return new(int), nil }); v == nil || err != nil {
+		t.Errorf("the one after gets %v, %v: it is made anew", v, err)
+	}
+}

@@ -1,0 +1,340 @@
+package signals_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+var org = storage.Base{OrganizationID: "org"}
+
+func ptr[T any](v T) *T { return &v }
+
+// plan is a plan with a tariff of these fields, as text.
+func plan(id, fields string) *storage.RatePlan {
+	p := &storage.RatePlan{ID: id, Tariff: json.RawMessage("{" + fields + "}")}
+	p.OrganizationID = "org"
+	return p
+}
+
+// home is a home of the test's organization that was changed.
+func home(id, plan string, change func(*storage.Home)) *storage.Home {
+	h := storagetest.Home("org", id, plan)
+	if change != nil {
+		change(h)
+	}
+	return h
+}
+
+const flat = `"name":"Flat","energyratestructure":[[{"rate":0.20,"sell":0.05,"unit":"kWh"}]]`
+
+// at is the place of a value in the signal's day, which starts at noon UTC.
+func at(hourUTC int) int { return (hourUTC - 12) * 4 }
+
+func inChicago(h *storage.Home) { h.Zipcode = "60614" }
+
+func TestSolarLetsTheExportPriceCount(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("dark", "flat", inChicago), home("sunny", "flat", inChicago), home("nowhere", "flat", nil),
+		&storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org}, &storage.Solar{HomeID: "nowhere", SizeKw: 8, Base: org})
+	b := signals.NewBook(10)
+	noon, night := at(18), at(30)
+	dark, sunny, nowhere := signal(t, b, s, "dark"), signal(t, b, s, "sunny"), signal(t, b, s, "nowhere")
+	if dark.Price[noon] != 0.2 || nowhere.Price[noon] != 0.2 {
+		t.Errorf("without solar, and with solar nobody knows where, a kWh is worth %v and %v at noon, want 0.2", dark.Price[noon], nowhere.Price[noon])
+	}
+	if sunny.Price[noon] > 0.1 || sunny.Price[noon] < 0.05 || sunny.Price[night] != 0.2 || sunny.Import[noon] != 0.2 || sunny.Export[noon] != 0.05 {
+		t.Errorf("with solar it is %v at noon and %v at night, want near 0.05 and 0.2", sunny.Price[noon], sunny.Price[night])
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*storage.Solar)
+		usage  *storage.Usage
+	}{
+		{"a small system", func(s *storage.Solar) { s.SizeKw = 1 }, nil},
+		{"modules to the north", func(s *storage.Solar) { s.Tilt, s.Azimuth = ptr(60.0), ptr(0.0) }, nil},
+		{"great losses", func(s *storage.Solar) { s.Losses = ptr(80.0) }, nil},
+		{"a home that uses much", func(*storage.Solar) {}, &storage.Usage{HomeID: "sunny", AssumedMonthlyKwh: ptr(9000.0), Base: org}},
+	} {
+		solar := &storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org}
+		tt.change(solar)
+		storagetest.Put(t, s, solar)
+		if tt.usage != nil {
+			storagetest.Put(t, s, tt.usage)
+		}
+		got := signal(t, b, s, "sunny")
+		if got.Price[noon] <= sunny.Price[noon] || got.Price[noon] > 0.2 || got.Revision <= sunny.Revision {
+			t.Errorf("%s: %v at noon (revision %d), want more than %v (%d)", tt.name, got.Price[noon], got.Revision, sunny.Price[noon], sunny.Revision)
+		}
+	}
+}
+
+func TestHomesThatAreNearlyAlikeShareACurve(t *testing.T) {
+	s := newStore()
+	neighbour := func(h *storage.Home) { h.Zipcode = "60657" }
+	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbour), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
+		&storage.Solar{HomeID: "a", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org}, &storage.Solar{HomeID: "b", SizeKw: 8.01, SolarSettings: storage.SolarSettings{Tilt: ptr(26.0)}, Base: org},
+		&storage.Solar{HomeID: "far", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org})
+	b := signals.NewBook(10)
+	if signal(t, b, s, "a").Curve != signal(t, b, s, "b").Curve {
+		t.Error("neighbours with nearly the same solar do not share a curve")
+	}
+	if signal(t, b, s, "a").Curve == signal(t, b, s, "far").Curve {
+		t.Error("homes 300 km apart share a curve")
+	}
+}
+
+func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
+	s := newStore()
+	in := func(intensity storage.CarbonSignalIntensity, zipcode string) func(*storage.Home) {
+		return func(h *storage.Home) { h.CarbonSignalIntensity, h.Zipcode = intensity, zipcode }
+	}
+	storagetest.Put(t, s, plan("flat", flat), home("low", "flat", in(storage.CarbonLow, "60614")), home("medium", "flat", in(storage.CarbonMedium, "60614")),
+		home("high", "flat", in(storage.CarbonHigh, "60614")), home("nowhere", "flat", in(storage.CarbonHigh, "")), home("coast", "flat", in(storage.CarbonHigh, "94103")))
+	b := signals.NewBook(10)
+	low, medium, high := signal(t, b, s, "low").Price[0], signal(t, b, s, "medium").Price[0], signal(t, b, s, "high").Price[0]
+	if low != 0.2 || signal(t, b, s, "nowhere").Price[0] != 0.2 {
+		t.Errorf("low intensity costs %v, and carbon nobody knows where %v", low, signal(t, b, s, "nowhere").Price[0])
+	}
+	if ratio := (high - low) / (medium - low); math.Abs(ratio-190.0/51) > 1e-3 || medium < 0.205 || medium > 0.25 {
+		t.Errorf("medium adds %v and high %v", medium-low, high-low)
+	}
+	if coast := signal(t, b, s, "coast").Price[0]; coast == high {
+		t.Errorf("carbon costs %v in California as in Illinois", coast)
+	}
+}
+
+// tiers are dearer above 500 kWh of the month.
+const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"unit":"kWh"},{"rate":0.30,"unit":"kWh"}]]`
+
+func TestUsageDecidesTheTier(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("tiers", tiers), plan("flat", flat), home("h", "tiers", nil), home("plain", "flat", nil))
+	b := signals.NewBook(10)
+	first := signal(t, b, s, "h")
+	for _, step := range []struct {
+		name  string
+		usage storage.Usage
+		want  float64
+	}{
+		{"metered below", storage.Usage{MonthToDateKwh: ptr(400.0), AsOf: "2026-07-01"}, 0.10},
+		{"metered above", storage.Usage{MonthToDateKwh: ptr(600.0), AsOf: "2026-07-01", BillingDay: 20}, 0.30},
+		{"assumed above", storage.Usage{AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20}, 0.30},
+		{"assumed below", storage.Usage{AssumedMonthlyKwh: ptr(300.0)}, 0.10},
+	} {
+		step.usage.HomeID, step.usage.Base = "h", org
+		storagetest.Put(t, s, &step.usage)
+		got := signal(t, b, s, "h")
+		if got.Import[0] != step.want || got.Revision <= first.Revision {
+			t.Errorf("%s: %v (revision %d after %d), want %v", step.name, got.Import[0], got.Revision, first.Revision, step.want)
+		}
+		first = got
+	}
+	if err := s.Delete(t.Context(), storage.UsageRef("org", "h")); err != nil {
+		t.Fatal(err)
+	}
+	if got := signal(t, b, s, "h"); got.Revision <= first.Revision || got.Import[0] != 0.10 {
+		t.Errorf("without usage: %v (revision %d after %d)", got.Import[0], got.Revision, first.Revision)
+	}
+	before := signal(t, b, s, "plain")
+	storagetest.Put(t, s, &storage.Usage{HomeID: "plain", AssumedMonthlyKwh: ptr(900.0), Base: org})
+	if got := signal(t, b, s, "plain"); got.Curve != before.Curve || got.Revision != before.Revision {
+		t.Error("usage counts where the plan has no tiers and the home no solar")
+	}
+}
+
+func events(events ...storage.PlanEvent) *storage.PlanEvents {
+	list := &storage.PlanEvents{PlanID: "flat", Events: []storage.PlanEvent{}, Base: org}
+	for _, e := range events {
+		e.SetDefaults()
+		list.Set(e)
+	}
+	return list
+}
+
+func TestEventsChangeThePriceAndTheRevision(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("h", "flat", nil), home("bystander", "other", nil))
+	b := signals.NewBook(10)
+	hour := func(utc int) storage.Time {
+		return storage.Time{Time: day.Start.Add(time.Duration(utc-12) * time.Hour)}
+	}
+	peak := storage.PlanEvent{Kind: pricing.CriticalPeak, From: hour(21), To: hour(23), Adder: ptr(0.6)}
+	price := storage.PlanEvent{Kind: pricing.CriticalPeak, From: hour(21), To: hour(23), Price: ptr(1.1)}
+	rebate := storage.PlanEvent{Kind: pricing.PeakRebate, From: hour(22), To: hour(23), Adder: ptr(0.3)}
+	last, bystander := signal(t, b, s, "h"), signal(t, b, s, "bystander")
+	for _, step := range []struct {
+		name   string
+		events *storage.PlanEvents
+		want   [4]float64 // at 20, 21, 22 and 23 hours UTC
+	}{
+		{"a critical peak", events(peak), [4]float64{0.2, 0.8, 0.8, 0.2}},
+		{"a rebate with it", events(peak, rebate), [4]float64{0.2, 0.8, 1.1, 0.2}},
+		{"a price", events(price), [4]float64{0.2, 1.1, 1.1, 0.2}},
+		{"called off", events(), [4]float64{0.2, 0.2, 0.2, 0.2}},
+	} {
+		storagetest.Put(t, s, step.events)
+		got := signal(t, b, s, "h")
+		if prices := [4]float64{got.Import[at(20)], got.Import[at(21)], got.Import[at(22)], got.Import[at(23)]}; prices != step.want || got.Revision <= last.Revision {
+			t.Errorf("%s: %v (revision %d after %d), want %v", step.name, prices, got.Revision, last.Revision, step.want)
+		}
+		last = got
+	}
+	if err := s.Delete(t.Context(), storage.PlanEventsRef("org", "flat")); err != nil {
+		t.Fatal(err)
+	}
+	if got := signal(t, b, s, "h"); got.Revision <= last.Revision || got.Import[at(21)] != 0.2 {
+		t.Errorf("deleted: %v (revision %d after %d)", got.Import[at(21)], got.Revision, last.Revision)
+	}
+	if got := signal(t, b, s, "bystander"); got.Curve != bystander.Curve || got.Revision != bystander.Revision {
+		t.Error("events of one plan change the signal of another's home")
+	}
+}
+
+const (
+	hourly = `"name":"Hourly","energyratestructure":[[{"rate":0.05,"unit":"kWh"}]],"market":{"node":"COMED","market":"REAL_TIME","loss":1.1,"adder":0.01}`
+	credit = `"name":"Credit","dgrules":"Net Metering","exportvalues":"PG&E NBT26","energyratestructure":[[{"rate":0.30,"unit":"kWh"}]]`
+)
+
+// addPrices adds hours of a price to a series.
+func addPrices(t *testing.T, s *storage.Store, owner, node string, start time.Time, hours int, price float64) {
+	t.Helper()
+	m := storage.MarketSeries{Node: node, Market: market.RealTime, Timezone: "America/Chicago", Base: storage.Base{OrganizationID: owner}}
+	prices := make([]float64, hours)
+	for i := range prices {
+		prices[i] = price
+	}
+	if _, err := s.AddPrices(t.Context(), m, []storage.PricesPart{{Start: start, Prices: prices}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantNoMarketData(t *testing.T, b *signals.Book, s *storage.Store, id, node string) {
+	t.Helper()
+	_, err := signalAt(t, b, s, id, day)
+	var why *signals.Unpriceable
+	if !errors.As(err, &why) || !strings.Contains(why.Reason, "no market data") || !strings.Contains(why.Reason, fmt.Sprintf("%q", node)) {
+		t.Errorf("%s: %v, want no market data of %s", id, err, node)
+	}
+}
+
+func TestPlansFollowTheirMarket(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil), home("bids", "hourly", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }))
+	b := signals.NewBook(10)
+	wantNoMarketData(t, b, s, "h", "COMED")
+	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
+	got := signal(t, b, s, "h")
+	const published = 0.05 + 0.02*1.1 + 0.01
+	if got.Import[0] != published || got.Confidence[0] != 1 || math.Abs(got.Import[at(23)]-published) > 1e-6 || got.Confidence[at(23)] >= 1 || got.Confidence[at(35)] >= got.Confidence[at(23)] {
+		t.Errorf("import is %v (confidence %v), and %v (%v) where it is forecast", got.Import[0], got.Confidence[0], got.Import[at(23)], got.Confidence[at(23)])
+	}
+	if bids := signal(t, b, s, "bids"); bids.ExportCompensation.Type != pricing.Wholesale || bids.Export[0] != 0.02 || got.Export[0] != 0 {
+		t.Errorf("a home that bids sells at %v (%s), one that does not at %v", bids.Export[0], bids.ExportCompensation.Type, got.Export[0])
+	}
+	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(6*time.Hour), 3, 0.12)
+	later := signal(t, b, s, "h")
+	if later.Revision <= got.Revision || later.Confidence[at(20)] != 1 || math.Abs(later.Import[at(20)]-0.192) > 1e-9 {
+		t.Errorf("new hours: %v (confidence %v, revision %d after %d)", later.Import[at(20)], later.Confidence[at(20)], later.Revision, got.Revision)
+	}
+	addPrices(t, s, "org", "COMED", day.Start, 24, 0.5)
+	own := signal(t, b, s, "h")
+	if own.Revision <= later.Revision || math.Abs(own.Import[0]-0.61) > 1e-9 {
+		t.Errorf("an own series: %v (revision %d after %d)", own.Import[0], own.Revision, later.Revision)
+	}
+}
+
+func TestHomesThatBidSellAtTheirOwnMarket(t *testing.T) {
+	s := newStore()
+	bids := func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }
+	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", bids), home("other", "flat", nil))
+	b := signals.NewBook(10)
+	before := signal(t, b, s, "h")
+	if before.Export[0] != 0.05 {
+		t.Errorf("where no market is named it sells at %v, want its plan's 0.05", before.Export[0])
+	}
+	storagetest.Put(t, s, &storage.HomeMarket{HomeID: "h", Node: "HUB", Market: market.RealTime, Base: org})
+	wantNoMarketData(t, b, s, "h", "HUB")
+	addPrices(t, s, storage.Shared, "HUB", day.Start, 24, 0.07)
+	got := signal(t, b, s, "h")
+	if got.Export[0] != 0.07 || got.Import[0] != 0.2 || got.ExportCompensation.Type != pricing.Wholesale || got.Revision <= before.Revision {
+		t.Errorf("it sells at %v (%s), revision %d after %d", got.Export[0], got.ExportCompensation.Type, got.Revision, before.Revision)
+	}
+	if other := signal(t, b, s, "other"); other.Export[0] != 0.05 {
+		t.Errorf("a home that does not bid sells at %v", other.Export[0])
+	}
+}
+
+func TestSolarMayHaveExportValuesOfItsOwn(t *testing.T) {
+	s := newStore()
+	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
+	storagetest.Put(t, s, plan("credit", credit), home("metered", "credit", coast), home("billed", "credit", coast), home("older", "credit", coast), home("wrong", "credit", coast),
+		&storage.Solar{HomeID: "metered", SizeKw: 5, Base: org}, &storage.Solar{HomeID: "billed", SizeKw: 5, NonNetMetered: true, Base: org},
+		&storage.Solar{HomeID: "older", SizeKw: 5, SolarSettings: storage.SolarSettings{ExportValues: "PG&E NBT23"}, Base: org})
+	b := signals.NewBook(10)
+	metered, billed, older := signal(t, b, s, "metered"), signal(t, b, s, "billed"), signal(t, b, s, "older")
+	if metered.ExportCompensation.Type != pricing.NetMetering || metered.Export[0] != 0.3 {
+		t.Errorf("net metered: %v (%s)", metered.Export[0], metered.ExportCompensation.Type)
+	}
+	if billed.ExportCompensation.Type != pricing.NetBilling || older.ExportCompensation.Type != pricing.NetBilling || billed.Export[at(26)] == older.Export[at(26)] {
+		t.Errorf("net billed: %v (%s), and of an older vintage %v (%s)", billed.Export[at(26)], billed.ExportCompensation.Type, older.Export[at(26)], older.ExportCompensation.Type)
+	}
+	if !strings.Contains(older.ExportCompensation.Description, "NBT23") {
+		t.Errorf("the older vintage is described as %q", older.ExportCompensation.Description)
+	}
+}
+
+func TestExplainTellsOfTheSignal(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonHigh }),
+		&storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
+	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
+	b := signals.NewBook(10)
+	got := signal(t, b, s, "h")
+	var reasons []pricing.Reason
+	err := s.View(func(v storage.View) (err error) { reasons, err = b.Explain(v, "org", "h", day); return err })
+	if err != nil || len(reasons) != got.Len() {
+		t.Fatalf("%d reasons, %v", len(reasons), err)
+	}
+	for i, r := range reasons {
+		sum := 0.0
+		for _, p := range r.Import {
+			sum += p.Rate
+		}
+		if math.Abs(sum-got.Import[i]) > 1e-6 || r.Price != got.Price[i] || r.Confidence != got.Confidence[i] || r.Carbon == 0 {
+			t.Fatalf("interval %d: %+v, the signal has import %v, price %v", i, r, got.Import[i], got.Price[i])
+		}
+	}
+	if reasons[0].ExportChance != 0 && reasons[at(18)].ExportChance == 0 || reasons[at(23)].Doubt == "" {
+		t.Errorf("at noon: %v; in the evening: %v", reasons[at(18)], reasons[at(23)])
+	}
+	err = s.View(func(v storage.View) (err error) { _, err = b.Explain(v, "org", "none", day); return err })
+	if !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("no home: %v", err)
+	}
+}
+
+func TestImportPricesAreThoseOfTheSignal(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("tiers", tiers), home("h", "tiers", nil), &storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20, Base: org})
+	b := signals.NewBook(10)
+	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prices []float64
+	err = s.View(func(v storage.View) (err error) { prices, err = b.ImportPrices(v, &h, day); return err })
+	if want := signal(t, b, s, "h"); err != nil || fmt.Sprint(prices) != fmt.Sprint(want.Import) || prices[0] != 0.3 {
+		t.Errorf("%v, %v", prices, err)
+	}
+}

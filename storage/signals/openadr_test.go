@@ -1,0 +1,93 @@
+package signals_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// adrEvent is an event of OpenADR 3.1 as others read it.
+type adrEvent struct {
+	ID                                    string
+	CreatedDateTime, ModificationDateTime storage.Time
+	ObjectType, ProgramID, EventName      string
+	Targets                               []string
+	PayloadDescriptors                    []struct{ ObjectType, PayloadType, Units, Currency string }
+	IntervalPeriod                        struct {
+		Start    storage.Time
+		Duration string
+	}
+	Intervals []struct {
+		ID       int
+		Payloads []struct {
+			Type   string
+			Values []float64
+		}
+	}
+}
+
+func adrOf(t *testing.T, s signals.Signal, at time.Time) (e adrEvent) {
+	t.Helper()
+	text := s.AppendOpenADR([]byte("x"), at)
+	if err := json.Unmarshal(text[1:], &e); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return e
+}
+
+func TestOpenADR(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), home("nowhere", "flat", nil))
+	b := signals.NewBook(10)
+	got, at := signal(t, b, s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	e := adrOf(t, got, at)
+	if e.ObjectType != "EVENT" || e.ProgramID != "flat" || e.EventName != "price signal of h" || !reflect.DeepEqual(e.Targets, []string{"h"}) ||
+		!e.CreatedDateTime.Equal(at) || !e.IntervalPeriod.Start.Equal(day.Start) || e.IntervalPeriod.Duration != "PT15M" || len(e.Intervals) != 96 {
+		t.Errorf("the event is %+v", e)
+	}
+	types := []string{"PRICE", "EXPORT_PRICE", "GHG"}
+	for i, d := range e.PayloadDescriptors {
+		if d.ObjectType != "EVENT_PAYLOAD_DESCRIPTOR" || d.PayloadType != types[i] || (d.PayloadType == "GHG") != (d.Units == "GHG") || (d.PayloadType == "GHG") != (d.Currency == "") {
+			t.Errorf("descriptor %d is %+v", i, d)
+		}
+	}
+	grams := got.Emissions()
+	for i, interval := range e.Intervals {
+		want := []float64{got.Import[i], got.Export[i], grams[i]}
+		for j, p := range interval.Payloads {
+			if interval.ID != i || p.Type != types[j] || len(p.Values) != 1 || p.Values[0] != want[j] {
+				t.Fatalf("interval %d is %+v, want %v", i, interval, want)
+			}
+		}
+	}
+	if grams[0] < 300 || grams[0] > 1200 {
+		t.Errorf("a kWh emits %v g", grams[0])
+	}
+	if bare := adrOf(t, signal(t, b, s, "nowhere"), at); len(bare.PayloadDescriptors) != 2 || len(bare.Intervals[0].Payloads) != 2 || bare.ID == e.ID {
+		t.Errorf("where nobody knows the place it is %+v", bare)
+	}
+}
+
+// The same signal is the same event, also when it was made again of its runs.
+func TestOpenADRIsTheSameAgain(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
+	got, at := signal(t, signals.NewBook(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	c, err := pricing.CurveFromRuns(got.Window, got.Runs(), got.ExportCompensation, got.ImportSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := signals.Signal{HomeID: "h", Curve: signals.NewCurve(*c, got.RatePlanID).WithEmissions(got.Emissions()), Revision: got.Revision}
+	if a, b := got.AppendOpenADR(nil, at), again.AppendOpenADR(nil, at); string(a) != string(b) {
+		t.Errorf("it was\n%s\nand is\n%s", a, b)
+	}
+	if got.Fingerprint() != again.Fingerprint() {
+		t.Error("the fingerprint is another")
+	}
+}

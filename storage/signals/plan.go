@@ -1,0 +1,187 @@
+package signals
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/netbilling"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// tariffKey names a tariff: one write of one plan, and the export values that a
+// home has of its own.
+type tariffKey struct {
+	revision uint64
+	values   string
+}
+
+// tariff is a tariff with what is asked of it for every home.
+type tariff struct {
+	*pricing.Tariff
+	tiered bool // the price depends on the home's use of energy
+	// node is where the prices are from that the tariff passes through, if it does.
+	node   pricing.Passthrough
+	passes bool
+}
+
+func newTariff(t *pricing.Tariff) *tariff {
+	made := &tariff{Tariff: t}
+	for _, version := range t.Versions() {
+		made.tiered = made.tiered || slices.ContainsFunc(version.Periods(), func(tiers []pricing.Tier) bool { return len(tiers) > 1 })
+		if node, ok := version.Market(); ok {
+			made.node, made.passes = node, true // the newest version's counts
+		}
+	}
+	return made
+}
+
+// plan is a rate plan as the homes of an organization have it.
+type plan struct {
+	*tariff
+	record storage.Record // without its value, which ends with the view
+	// events is the revision of the plan's events, 0 where there were never any.
+	events uint64
+	series *series // of the market that it passes through, nil when there is none
+	// newest is the last write of anything that the homes on the plan share.
+	newest uint64
+}
+
+// series is a market's series in a view.
+type series struct {
+	org    string
+	kind   market.Kind
+	node   string
+	stored uint64 // revision, which names its prices; 0 where there is no such series
+	newest uint64 // last write of any that the organization had by that name
+}
+
+// plan looks a plan up, once a view.
+func (r *Reader) plan(org, id string) (*plan, error) {
+	name := planName{org, id}
+	found, ok := r.plans[name]
+	if !ok {
+		found.plan, found.err = r.findPlan(org, id)
+		r.plans[name] = found
+	}
+	return found.plan, found.err
+}
+
+func (r *Reader) findPlan(org, id string) (*plan, error) {
+	if id == "" {
+		return nil, &Unpriceable{"ratePlanId", "the home has no rate plan: set its ratePlanId"}
+	}
+	record, err := storage.FindRatePlan(r.view, org, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q does not exist: import it", id)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{newest: record.Revision}
+	if p.tariff, err = r.tariff(record); err != nil {
+		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q cannot be read: %s", id, err)}
+	}
+	if record.Org != org { // its own may have been deleted
+		p.newest = max(p.newest, r.lastWrite(storage.RatePlanRef(org, id)))
+	}
+	p.events = r.lastWrite(storage.PlanEventsRef(record.Org, id))
+	if p.passes {
+		if p.series, err = r.findSeries(org, p.node.Kind, p.node.Node); err != nil {
+			return nil, err
+		}
+		p.newest = max(p.newest, p.series.newest)
+	}
+	p.newest = max(p.newest, p.events)
+	record.Value = nil
+	p.record = record
+	return p, nil
+}
+
+func (r *Reader) tariff(record storage.Record) (*tariff, error) {
+	return r.book.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) {
+		stored, err := storage.Decode[storage.RatePlan](record)
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := pricing.ParseURDB(stored.Tariff)
+		if err != nil {
+			return nil, err
+		}
+		return newTariff(parsed), nil
+	})
+}
+
+// withValues is the plan's tariff with the export values of a home's own.
+func (r *Reader) withValues(p *plan, name string) (*tariff, error) {
+	if name == "" {
+		return p.tariff, nil
+	}
+	return r.book.tariffs.get(tariffKey{p.record.Revision, name}, func() (*tariff, error) {
+		values, ok := netbilling.Named(name)
+		if !ok {
+			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", name)}
+		}
+		return newTariff(p.WithExportValues(values)), nil
+	})
+}
+
+// pricedEvents are the events of a plan.
+func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
+	if p.events == 0 {
+		return nil, nil
+	}
+	return r.book.events.get(p.events, func() ([]pricing.Event, error) {
+		stored, _, err := storage.Read[storage.PlanEvents](r.view, storage.PlanEventsRef(p.record.Org, p.record.ID))
+		if errors.Is(err, storage.ErrNotFound) { // they were deleted
+			return nil, nil
+		}
+		events := make([]pricing.Event, len(stored.Events))
+		for i := range stored.Events {
+			events[i] = stored.Events[i].Pricing()
+		}
+		return events, err
+	})
+}
+
+// findSeries looks for the series of a node: the organization's own, or the shared
+// one.
+func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series, error) {
+	s := &series{kind: kind, node: node, newest: max(
+		r.lastWrite(storage.MarketSeriesRef(org, kind, node)), r.lastWrite(storage.MarketSeriesRef(storage.Shared, kind, node)))}
+	record, err := storage.FindMarketSeries(r.view, org, kind, node)
+	switch {
+	case err == nil:
+		s.org, s.stored = record.Org, record.Revision
+	case !errors.Is(err, storage.ErrNotFound):
+		return nil, err
+	}
+	return s, nil
+}
+
+// prices are the series' prices, nil where there is no such series.
+func (r *Reader) prices(s *series) (*market.Series, error) {
+	if s == nil || s.stored == 0 {
+		return nil, nil //nolint:nilnil // package pricing says what is missing
+	}
+	return r.book.markets.get(s.stored, func() (*market.Series, error) {
+		stored, _, err := storage.Read[storage.MarketSeries](r.view, storage.MarketSeriesRef(s.org, s.kind, s.node))
+		if err != nil {
+			return nil, err
+		}
+		return stored.Load(r.view)
+	})
+}
+
+// lastWrite is the revision of the last write of an entity, 0 when there was
+// none. A deletion is one too: a home that loses its solar has a newer signal,
+// not the older one again.
+func (r *Reader) lastWrite(ref storage.Ref) uint64 {
+	record, err := r.view.Get(ref)
+	if err != nil {
+		return 0
+	}
+	return record.Revision
+}

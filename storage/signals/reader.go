@@ -1,0 +1,234 @@
+package signals
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Reader prices the homes of one view, and looks up once what they share. It is as
+// valid as its view, and not safe for concurrent use.
+type Reader struct {
+	book  *Book
+	view  storage.View
+	plans map[planName]foundPlan
+	home  Home // the last that was read
+}
+
+// planName is a plan as the homes of an organization name it.
+type planName struct{ org, id string }
+
+type foundPlan struct {
+	plan *plan
+	err  error
+}
+
+// Reader reads from a view.
+func (b *Book) Reader(v storage.View) *Reader {
+	return &Reader{book: b, view: v, plans: map[planName]foundPlan{}}
+}
+
+// find reads a home by its identifier. Errors: storage.ErrNotFound.
+func (r *Reader) find(org, id string) (*Home, error) {
+	record, err := r.view.Get(storage.HomeRef(org, id))
+	if err != nil {
+		return nil, err
+	}
+	return r.Home(record)
+}
+
+// curveKey is everything that a curve depends on.
+type curveKey struct {
+	start, end    int64
+	tariff        tariffKey // and so the rate plan
+	timezone      string
+	events        uint64
+	series        uint64
+	bids          bool
+	solar         bool
+	nonNetMetered bool
+	exports       bool // chance counts
+	chance        chanceKey
+	usage         pricing.Usage
+	grid          *carbon.Region
+	carbon        carbon.Intensity
+}
+
+// subject is a home with what decides its prices, looked up but not yet worked out.
+type subject struct {
+	location *time.Location
+	plan     *plan
+	series   *series
+	revision uint64 // newest write of any of it
+	key      curveKey
+}
+
+// Signal prices a home. Errors: *Unpriceable.
+func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
+	s, err := r.subject(home)
+	if err != nil {
+		return Signal{}, err
+	}
+	s.key.start, s.key.end = w.Start.Unix(), w.End.Unix()
+	curve, known := r.book.curves.peek(s.key)
+	if !known {
+		curve, err = r.book.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, home.RatePlanID) })
+	}
+	if err != nil {
+		return Signal{}, err
+	}
+	return Signal{HomeID: home.ID, Curve: curve, Revision: s.revision}, nil
+}
+
+// subject looks up what decides a home's prices.
+func (r *Reader) subject(home *Home) (s subject, err error) {
+	var ok bool
+	if s.location, ok = storage.Location(home.Timezone); !ok {
+		return s, &Unpriceable{"timezone", "the home has no time zone: set its timezone"}
+	}
+	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
+		return s, err
+	}
+	s.revision = max(home.Revision, s.plan.newest)
+	at := r.book.place(home.Zipcode)
+	s.key = curveKey{
+		tariff: tariffKey{revision: s.plan.record.Revision}, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
+	}
+	if at.grid != nil && home.Carbon != storage.CarbonLow {
+		s.key.carbon = carbon.Intensity(home.Carbon)
+	}
+	if err := r.addMarket(&s, home); err != nil {
+		return s, err
+	}
+	return s, r.addSolarAndUsage(&s, home, at)
+}
+
+// addMarket adds the market that the plan passes through, or that the home sells to.
+func (r *Reader) addMarket(s *subject, home *Home) error {
+	s.series = s.plan.series
+	if home.Bids && s.series == nil {
+		ref := storage.HomeMarketRef(home.OrganizationID, home.ID)
+		s.revision = max(s.revision, r.lastWrite(ref))
+		named, _, err := storage.Read[storage.HomeMarket](r.view, ref)
+		switch {
+		case errors.Is(err, storage.ErrNotFound): // it sells by its plan
+			return nil
+		case err != nil:
+			return err
+		}
+		if s.series, err = r.findSeries(home.OrganizationID, named.Market, named.Node); err != nil {
+			return err
+		}
+		s.revision = max(s.revision, s.series.newest)
+		if s.series.stored == 0 {
+			return &Unpriceable{"energyMarketBiddingEnabled", fmt.Sprintf(
+				"no market data: the home sells at node %q in the market %s, of which no price is known: import its marketSeries", named.Node, named.Market)}
+		}
+	}
+	if s.series != nil {
+		s.key.series = s.series.stored
+	}
+	return nil
+}
+
+// addSolarAndUsage adds the home's solar, and its use of energy where that counts.
+func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
+	solarRef := storage.SolarRef(home.OrganizationID, home.ID)
+	record, err := r.view.Get(solarRef)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	s.revision = max(s.revision, record.Revision)
+	s.key.solar = err == nil && !record.Deleted
+	if !s.key.solar && !s.plan.tiered {
+		return nil
+	}
+	usage, err := r.usage(s, home)
+	if err != nil {
+		return err
+	}
+	if s.plan.tiered {
+		s.key.usage = usage.Pricing()
+	}
+	if !s.key.solar {
+		return nil
+	}
+	solar, err := decodeSolar(record)
+	if err != nil {
+		return err
+	}
+	s.key.tariff.values = solar.ExportValues
+	s.key.nonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
+	if s.key.exports = at.known; at.known {
+		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
+	}
+	return nil
+}
+
+func (r *Reader) usage(s *subject, home *Home) (storage.Usage, error) {
+	ref := storage.UsageRef(home.OrganizationID, home.ID)
+	usage, revision, err := storage.Read[storage.Usage](r.view, ref)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		revision, err = r.lastWrite(ref), nil // it may have been deleted
+	case err != nil:
+		return usage, err
+	}
+	s.revision = max(s.revision, revision)
+	return usage, err
+}
+
+// input is what package pricing needs of a home.
+func (r *Reader) input(home *Home) (pricing.Input, error) {
+	s, err := r.subject(home)
+	if err != nil {
+		return pricing.Input{}, err
+	}
+	return r.resolve(&s)
+}
+
+// resolve works out, or finds, what a subject's key names.
+func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
+	k := &s.key
+	in = pricing.Input{Location: s.location, Usage: k.usage, MarketBidding: k.bids}
+	if k.carbon != "" {
+		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
+	}
+	chosen, err := r.withValues(s.plan, k.tariff.values)
+	if err != nil {
+		return in, err
+	}
+	in.Tariff = chosen.Tariff
+	if in.Events, err = r.pricedEvents(s.plan); err != nil {
+		return in, err
+	}
+	if in.Market, err = r.prices(s.series); err != nil {
+		return in, err
+	}
+	if k.solar {
+		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered}
+	}
+	if k.exports {
+		in.ExportChance, err = r.book.chance(k.chance)
+	}
+	return in, err
+}
+
+// compute prices and encodes a curve.
+func (r *Reader) compute(s *subject, w pricing.Window, ratePlanID string) (*Curve, error) {
+	input, err := r.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	priced, err := pricing.Price(input, w)
+	if err != nil {
+		return nil, unpriceable(err, "startTime")
+	}
+	curve := NewCurve(*priced, ratePlanID)
+	curve.grid, curve.location = s.key.grid, s.location
+	return curve, nil
+}

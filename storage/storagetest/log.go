@@ -1,0 +1,137 @@
+package storagetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Log is a storage.Log in memory. Its replicas have each write before it is
+// answered, unless they are held back.
+type Log struct {
+	mu       sync.Mutex
+	history  []storage.Record // by revision, from 1
+	last     map[storage.Ref]uint64
+	changed  chan struct{} // closed, and replaced, at every write
+	replicas []*Replica
+	fail     func(storage.Write) error
+}
+
+var _ storage.Log = (*Log)(nil)
+
+// NewLog is an empty log.
+func NewLog() *Log {
+	return &Log{last: map[storage.Ref]uint64{}, changed: make(chan struct{})}
+}
+
+// Intercept has every write asked of fn first: an error of fn refuses the write,
+// and nothing of its batch is stored. nil ends it. fn may write to the log
+// itself, as another process would in between.
+func (l *Log) Intercept(fn func(storage.Write) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fail = fn
+}
+
+// Append stores one write.
+func (l *Log) Append(ctx context.Context, w storage.Write) (uint64, error) {
+	return l.AppendBatch(ctx, []storage.Write{w})
+}
+
+// AppendBatch stores the writes, all or none.
+func (l *Log) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, storage.ErrUnavailable
+	}
+	l.mu.Lock()
+	fail := l.fail
+	l.mu.Unlock()
+	for _, w := range ws {
+		if fail == nil {
+			break
+		}
+		if err := fail(w); err != nil {
+			return 0, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range ws {
+		if l.last[w.Ref] != w.Expect {
+			return 0, storage.ErrConflict
+		}
+	}
+	records := make([]storage.Record, len(ws))
+	for i, w := range ws {
+		records[i] = l.store(w)
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+	for _, r := range l.replicas {
+		r.offer(records)
+	}
+	return uint64(len(l.history)), nil
+}
+
+func (l *Log) store(w storage.Write) storage.Record {
+	revision := uint64(len(l.history)) + 1
+	r := storage.Record{
+		Ref: w.Ref, Revision: revision, First: w.First, At: w.At.UTC(), Deleted: w.Deleted, Value: slices.Clone(w.Value),
+	}
+	l.history, l.last[w.Ref] = append(l.history, r), revision
+	return r
+}
+
+// Last is the revision of the newest record.
+func (l *Log) Last(context.Context) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return uint64(len(l.history)), nil
+}
+
+// Identity tells this log from another.
+func (l *Log) Identity(context.Context) (string, error) { return "in memory", nil }
+
+// Tail hands the last record of each entity that was written after a revision,
+// and then every new one, to apply.
+func (l *Log) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
+	for {
+		batch, changed := l.after(after)
+		if len(batch) > 0 {
+			if err := apply(batch); err != nil {
+				return err
+			}
+			after = batch[len(batch)-1].Revision
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// after is what a log that keeps the last record of each entity still has.
+func (l *Log) after(revision uint64) ([]storage.Record, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var batch []storage.Record
+	for _, r := range l.history[min(revision, uint64(len(l.history))):] {
+		if l.last[r.Ref] == r.Revision {
+			batch = append(batch, r)
+		}
+	}
+	return batch, l.changed
+}
+
+// Replica is a new replica that has all there is.
+func (l *Log) Replica() *Replica {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := newReplica()
+	r.offer(l.history)
+	l.replicas = append(l.replicas, r)
+	return r
+}

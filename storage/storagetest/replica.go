@@ -1,0 +1,185 @@
+package storagetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Replica is a storage.Replica in memory.
+type Replica struct {
+	mu      sync.Mutex
+	state   *state
+	held    []storage.Record // what has not been applied yet
+	holding bool
+	changed chan struct{}
+}
+
+var _ storage.Replica = (*Replica)(nil)
+
+func newReplica() *Replica {
+	return &Replica{changed: make(chan struct{}), state: &state{kinds: map[storage.Kind][]storage.Record{}, owners: map[owned]string{}}}
+}
+
+// Hold keeps the replica behind the log until release is called.
+func (r *Replica) Hold() (release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holding = true
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.holding = false
+		r.apply(r.held)
+		r.held = nil
+	}
+}
+
+func (r *Replica) offer(records []storage.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holding {
+		r.held = append(r.held, records...)
+		return
+	}
+	r.apply(records)
+}
+
+// apply replaces the state by one with the records, so that a view which is
+// being read stays as it was.
+func (r *Replica) apply(records []storage.Record) {
+	if len(records) == 0 {
+		return
+	}
+	next := &state{kinds: maps.Clone(r.state.kinds), owners: maps.Clone(r.state.owners)}
+	own := map[storage.Kind]bool{}
+	for _, rec := range records {
+		if rec.First == 0 {
+			rec.First = rec.Revision
+		}
+		if !own[rec.Kind] {
+			own[rec.Kind], next.kinds[rec.Kind] = true, slices.Clone(next.kinds[rec.Kind])
+		}
+		next.put(rec)
+		next.revision = rec.Revision
+	}
+	r.state = next
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *Replica) now() (*state, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state, r.changed
+}
+
+// View runs fn on a consistent reading.
+func (r *Replica) View(fn func(storage.View) error) error {
+	s, _ := r.now()
+	return fn(s)
+}
+
+// Revision is the last revision applied.
+func (r *Replica) Revision() uint64 {
+	s, _ := r.now()
+	return s.revision
+}
+
+// WaitFor returns once the replica has applied the revision.
+func (r *Replica) WaitFor(ctx context.Context, revision uint64) error {
+	for {
+		s, changed := r.now()
+		if s.revision >= revision {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: revision %d: %w", storage.ErrUnavailable, revision, ctx.Err())
+		}
+	}
+}
+
+// state is a storage.View: all records at one revision, each kind's in the order
+// of organization and identifier. It is never changed once it is shown.
+type state struct {
+	revision uint64
+	kinds    map[storage.Kind][]storage.Record
+	owners   map[owned]string
+}
+
+type owned struct {
+	kind storage.Kind
+	id   string
+}
+
+func (s *state) find(ref storage.Ref) (int, bool) {
+	return slices.BinarySearchFunc(s.kinds[ref.Kind], ref, func(r storage.Record, ref storage.Ref) int {
+		return cmp.Or(cmp.Compare(r.Org, ref.Org), cmp.Compare(r.ID, ref.ID))
+	})
+}
+
+func (s *state) put(r storage.Record) {
+	i, found := s.find(r.Ref)
+	if found {
+		s.kinds[r.Kind][i] = r
+	} else {
+		s.kinds[r.Kind] = slices.Insert(s.kinds[r.Kind], i, r)
+	}
+	if r.Kind == storage.KindKey {
+		s.owners[owned{r.Kind, r.ID}] = r.Org
+	}
+}
+
+// Revision is the last revision that the view includes.
+func (s *state) Revision() uint64 { return s.revision }
+
+// Get returns the record, tombstones included.
+func (s *state) Get(ref storage.Ref) (storage.Record, error) {
+	i, found := s.find(ref)
+	if !found {
+		return storage.Record{}, storage.ErrNotFound
+	}
+	return s.kinds[ref.Kind][i], nil
+}
+
+// Scan hands an organization's records to fn, in order.
+func (s *state) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
+	records := s.kinds[kind]
+	i, found := s.find(storage.Ref{Kind: kind, Org: org, ID: after})
+	if found {
+		i++
+	}
+	for ; i < len(records) && records[i].Org == org; i++ {
+		if !fn(records[i]) {
+			break
+		}
+	}
+	return nil
+}
+
+// Count is how many live entities of a kind an organization has.
+func (s *state) Count(kind storage.Kind, org string) (n int) {
+	_ = s.Scan(kind, org, "", func(r storage.Record) bool {
+		if !r.Deleted {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// Owner is the organization of a key.
+func (s *state) Owner(kind storage.Kind, id string) (string, error) {
+	org, ok := s.owners[owned{kind, id}]
+	if !ok {
+		return "", storage.ErrNotFound
+	}
+	return org, nil
+}

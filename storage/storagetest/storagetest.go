@@ -1,0 +1,49 @@
+package storagetest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Start is when the clock of NewStore stands at first.
+var Start = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
+
+// NewStore is a store on a new log in memory and a replica of it.
+func NewStore(now func() time.Time) (*storage.Store, *Log, *Replica) {
+	log := NewLog()
+	replica := log.Replica()
+	return storage.NewStore(log, replica, now), log, replica
+}
+
+// Put stores entities and fails the test when one is refused.
+func Put(t testing.TB, s *storage.Store, entities ...storage.Entity) {
+	t.Helper()
+	for i, r := range s.Upsert(t.Context(), entities) {
+		if r.Err != nil {
+			t.Fatalf("store %s: %v", entities[i].Ref(), r.Err)
+		}
+	}
+}
+
+// Home is an enabled home in Chicago on a rate plan.
+func Home(org, id, plan string) *storage.Home {
+	h := storage.NewHome(org)
+	h.ID, h.RatePlanID, h.Timezone = id, plan, "America/Chicago"
+	return &h
+}
+
+// RatePlan is a plan of an organization with one price, in $/kWh, at all times.
+func RatePlan(org, id string, price float64) *storage.RatePlan {
+	tariff, err := json.Marshal(map[string]any{
+		"name": "Flat " + id, "energyratestructure": []any{[]any{map[string]any{"rate": price, "unit": "kWh"}}},
+	})
+	if err != nil {
+		panic(err) // it is made of numbers and texts
+	}
+	p := &storage.RatePlan{ID: id, Tariff: tariff}
+	p.OrganizationID = org
+	return p
+}

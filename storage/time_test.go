@@ -1,0 +1,71 @@
+package storage_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+func TestTimeFromJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`"2026-07-01T00:00:00Z"`:           `"2026-07-01T00:00:00.000Z"`,
+		`"2026-07-01T00:00:00.000Z"`:       `"2026-07-01T00:00:00.000Z"`,
+		`"2026-07-01T02:30:00.5+02:30"`:    `"2026-07-01T00:00:00.500Z"`,
+		`"2026-07-01T00:00:00.123999999Z"`: `"2026-07-01T00:00:00.123Z"`,
+		`"2026-02-28T19:00:00-05:00"`:      `"2026-03-01T00:00:00.000Z"`,
+		`"9999-12-31T23:59:59Z"`:           `"9999-12-31T23:59:59.000Z"`,
+		`"0000-01-01T00:00:00Z"`:           `"0000-01-01T00:00:00.000Z"`,
+		`"0001-01-01T00:00:00Z"`:           `null`,
+		`null`:                             `null`,
+
+		`"9999-12-31T23:59:59-01:00"`: "", // would be the year 10000
+		`"0000-01-01T00:00:00+01:00"`: "", // would be the year -1
+		`"2026-02-29T00:00:00Z"`:      "",
+		`"2026-07-01T24:00:00Z"`:      "",
+		`"2026-07-01T0:00:00Z"`:       "",
+		`"2026-07-01T00:00:00,5Z"`:    "",
+		`"2026-07-01T00:00:00"`:       "",
+		`"2026-07-01"`:                "",
+		`"2026-07-01 00:00:00Z"`:      "",
+		`""`:                          "",
+		`"`:                           "",
+		`1782864000`:                  "",
+		`{}`:                          "",
+	} {
+		var v storage.Time
+		if err := v.UnmarshalJSON([]byte(text)); err != nil {
+			if want != "" {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		got, err := json.Marshal(v)
+		if err != nil || string(got) != want {
+			t.Errorf("%s reads as %s (%v), want %q", text, got, err, want)
+		}
+	}
+}
+
+// What is read can be read again when it was written, and is then the same.
+func TestTimeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		sec := rapid.Int64Range(-62167219200-86400, 253402300799+86400).Draw(rt, "seconds")
+		zone := time.FixedZone("", 60*rapid.IntRange(-23*60, 23*60).Draw(rt, "offset"))
+		text := time.Unix(sec, 0).In(zone).Format(time.RFC3339)
+		var read, again storage.Time
+		if read.UnmarshalJSON([]byte(`"`+text+`"`)) != nil {
+			return
+		}
+		written, err := json.Marshal(read)
+		if err == nil {
+			err = json.Unmarshal(written, &again)
+		}
+		if err != nil || !again.Equal(read.Time) {
+			rt.Fatalf("%s is written as %s and reads as %v (%v)", text, written, again, err)
+		}
+	})
+}

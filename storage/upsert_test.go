@@ -1,0 +1,145 @@
+package storage_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// changes are what became of an upsert's entities, in words.
+func changes(results []storage.UpsertResult) []string {
+	list := make([]string, len(results))
+	for i, r := range results {
+		var invalid *storage.InvalidError
+		switch {
+		case errors.As(r.Err, &invalid):
+			list[i] = "invalid"
+		case errors.Is(r.Err, storage.ErrConflict):
+			list[i] = "conflict"
+		case errors.Is(r.Err, storage.ErrUnavailable):
+			list[i] = "unavailable"
+		case r.Err != nil:
+			list[i] = r.Err.Error()
+		default:
+			list[i] = string(r.Change)
+		}
+	}
+	return list
+}
+
+func upsert(t *testing.T, s *storage.Store, want string, entities ...storage.Entity) {
+	t.Helper()
+	if got := strings.Join(changes(s.Upsert(t.Context(), entities)), " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestUpsert(t *testing.T) {
+	s, log, _, c := newStore(t)
+	created := c.now
+	upsert(t, s, "")
+	upsert(t, s, "created created", home("a", "One"), home("b", "One"))
+	c.now = c.now.Add(time.Minute)
+	upsert(t, s, "unchanged updated created", home("a", "One"), home("b", "Two"), home("c", "One"))
+	if last, _ := log.Last(t.Context()); last != 4 {
+		t.Errorf("%d writes, want 4: what is unchanged is not written", last)
+	}
+	a, b := getHome(t, s, "a"), getHome(t, s, "b")
+	if !a.UpdatedAt.Equal(created) || !b.CreatedAt.Equal(created) || !b.UpdatedAt.Equal(c.now) {
+		t.Errorf("the times are %v, and %v and %v", a.UpdatedAt, b.CreatedAt, b.UpdatedAt)
+	}
+}
+
+func TestUpsertOfTheSameEntityTwice(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	upsert(t, s, "created created updated unchanged updated",
+		home("a", "One"), home("b", "One"), home("a", "Two"), home("a", "Two"), home("a", "Three"))
+	if h := getHome(t, s, "a"); h.Name != "Three" {
+		t.Errorf("the last of them is %q", h.Name)
+	}
+	if last, _ := log.Last(t.Context()); last != 4 {
+		t.Errorf("%d writes, want 4", last)
+	}
+}
+
+func TestUpsertLeavesOutTheInvalid(t *testing.T) {
+	s, _, _, _ := newStore(t)
+	foreign := storagetest.Home("a.b", "h", "")
+	results := s.Upsert(t.Context(), []storage.Entity{home("a", "One"), home("not valid", ""), foreign, home("b", "One")})
+	got := changes(results)
+	if got[0] != "created" || got[1] != "invalid" || results[2].Err == nil || got[3] != "created" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestUpsertAfterADelete(t *testing.T) {
+	s, _, _, c := newStore(t)
+	upsert(t, s, "created", home("a", "One"))
+	first := record(t, s, "a").First
+	if err := s.Delete(t.Context(), storage.HomeRef("org", "a")); err != nil {
+		t.Fatal(err)
+	}
+	c.now = c.now.Add(time.Minute)
+	upsert(t, s, "created", home("a", "One"))
+	if r, h := record(t, s, "a"), getHome(t, s, "a"); r.First != first || !h.CreatedAt.Equal(c.now) {
+		t.Errorf("made again: First %d, created %v", r.First, h.CreatedAt)
+	}
+}
+
+func TestUpsertGoesInBatches(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	entities := make([]storage.Entity, 2*storage.MaxBatch+1)
+	for i := range entities {
+		entities[i] = home(fmt.Sprintf("h%05d", i), "")
+	}
+	// The second batch is refused, the others are stored.
+	log.Intercept(func(w storage.Write) error {
+		if w.ID == fmt.Sprintf("h%05d", storage.MaxBatch) {
+			return storage.ErrUnavailable
+		}
+		return nil
+	})
+	got := map[string]int{}
+	for _, c := range changes(s.Upsert(t.Context(), entities)) {
+		got[c]++
+	}
+	if want := map[string]int{"created": storage.MaxBatch + 1, "unavailable": storage.MaxBatch}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	log.Intercept(nil)
+	again := map[string]int{}
+	for _, c := range changes(s.Upsert(t.Context(), entities)) {
+		again[c]++
+	}
+	if want := map[string]int{"unchanged": storage.MaxBatch + 1, "created": storage.MaxBatch}; !reflect.DeepEqual(again, want) {
+		t.Errorf("the same again: %v, want %v", again, want)
+	}
+}
+
+func TestUpsertWritesOverARival(t *testing.T) {
+	s, log, replica, _ := newStore(t)
+	storagetest.Put(t, s, home("h", "One"))
+	first := record(t, s, "h").First
+	release := replica.Hold()
+	elsewhere(t, log, "Theirs")
+	log.Intercept(func(storage.Write) error { release(); return nil })
+	upsert(t, s, "created updated", home("g", "Mine"), home("h", "Mine"))
+	if h := getHome(t, s, "h"); h.Name != "Mine" {
+		t.Errorf("the home is %q: an import says what shall be", h.Name)
+	}
+	if r := record(t, s, "h"); r.First != first {
+		t.Errorf("First is %d, want %d", r.First, first)
+	}
+}
+
+func TestUpsertGivesUpAgainstAnEndlessRival(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	log.Intercept(func(storage.Write) error { return storage.ErrConflict })
+	upsert(t, s, "conflict", home("h", "Mine"))
+}

@@ -131,6 +131,14 @@ type triggers struct {
 	fail func(what string) error
 }
 
+// at is the trigger that was accepted as the (i+1)th. It is locked also where the
+// fleet rests: nothing else orders the read before what the fleet does next.
+func (l *triggers) at(i int) events.Trigger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.list[i]
+}
+
 func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

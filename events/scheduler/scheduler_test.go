@@ -31,7 +31,7 @@ func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
 		stop := w.fleet(3)
 		pass(16 * minute)
 		w.expect("the first", 15*minute)
-		tr := w.triggers.list[0]
+		tr := w.triggers.at(0)
 		if tr.ScheduleID != "sch" || tr.OrganizationID != "org" || tr.Homes != 2 || tr.Revision != w.store.Revision() ||
 			!tr.Start.Equal(began.Add(15*minute)) || tr.End.Sub(tr.Start.Time) != 24*time.Hour {
 			t.Errorf("the trigger is %+v", tr)
@@ -53,7 +53,7 @@ func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
 		stop = w.fleet(2)
 		pass(2 * minute)
 		w.expect("after the pause", 15*minute, 67*minute)
-		if start := w.triggers.list[1].Start; !start.Equal(began.Add(60 * minute)) {
+		if start := w.triggers.at(1).Start; !start.Equal(began.Add(60 * minute)) {
 			t.Errorf("what was missed is made up for %s, want the quarter hour that it is", start)
 		}
 		pass(15 * minute)

@@ -93,7 +93,9 @@ func TestCompare(t *testing.T) {
 		{"a wrong signature", func(e *evidence) { e.arrivals[0].Verified = false }, []string{"I3"}},
 		{"another's home", func(e *evidence) { e.arrivals[0].Endpoint = "bravo/1" }, []string{"I1", "I3"}},
 		{"a trigger whose answer was lost", func(e *evidence) {
-			again(e, func(a *arrival) { a.Trigger, a.ID, a.Org, a.Home, a.Endpoint = "trg_3", "x", "bravo", "bravo_00000", "bravo/1" })
+			again(e, func(a *arrival) {
+				a.Trigger, a.ID, a.Org, a.Home, a.Endpoint = "trg_3", "x", "bravo", "bravo_00000", "bravo/1"
+			})
 		}, nil},
 		{"a trigger that nobody asked for", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
 		{"a repeat that nothing accounts for", func(e *evidence) { again(e, func(*arrival) {}) }, []string{"I5"}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,6 +42,9 @@ type Deps struct {
 	// plans that are stored, and what the operator imported, count without being
 	// named here.
 	Eligibility eligibility.Options
+	// Estimates are shared by the listeners of a process. It may be nil; then each
+	// has its own.
+	Estimates *Estimates
 	// Uses may be nil; when keys are used is not noted then.
 	Uses *KeyUses
 	Log  *slog.Logger
@@ -73,9 +75,6 @@ type Options struct {
 	// Timeout bounds one operation, by default 25 s: less than the server
 	// waits to write, so that there is always an answer.
 	Timeout time.Duration
-	// Estimates of savings are worked on at once, by default half as many as
-	// there are processors: deliveries need the others.
-	Estimates int
 	// Origins are those whose pages may call the partners' operations from
 	// browsers, by default none.
 	Origins []string
@@ -90,7 +89,6 @@ func (o Options) withDefaults() Options {
 	o.FeedbackRate = positive(o.FeedbackRate, 0.2)
 	o.FeedbackBurst = positive(o.FeedbackBurst, 10)
 	o.Timeout = positive(o.Timeout, 25*time.Second)
-	o.Estimates = positive(o.Estimates, max(1, runtime.GOMAXPROCS(0)/2))
 	return o
 }
 
@@ -125,17 +123,17 @@ type server struct {
 	// plans are the EIA numbers of the utilities that stored rate plans are of.
 	plans *index[int]
 	facts facts
-	// estimates holds a place for each estimate that is worked on.
-	estimates chan struct{}
 }
 
 func newServer(d Deps, o Options) *server {
 	o = o.withDefaults()
+	if d.Estimates == nil {
+		d.Estimates = NewEstimates(0, nil)
+	}
 	return &server{
 		Deps: d, options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
-		estimates: make(chan struct{}, o.Estimates),
 	}
 }
 

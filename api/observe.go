@@ -2,7 +2,9 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -139,7 +141,10 @@ func (s *server) record(r *http.Request, o *outcome) {
 	}
 	level := slog.LevelInfo
 	if o.status >= http.StatusInternalServerError {
-		level = slog.LevelError
+		// When the caller is gone, what it was not told is no fault of ours.
+		if !errors.Is(context.Cause(r.Context()), context.Canceled) {
+			level = slog.LevelError
+		}
 		attrs = append(attrs, slog.Any("error", o.err))
 		if p, ok := o.err.(*panicError); ok { //nolint:errorlint // made by guarded, never wrapped
 			attrs = append(attrs, slog.String("stack", string(p.stack)))

@@ -146,6 +146,7 @@ var problemOf = []struct {
 	problem *Problem
 }{
 	{storage.ErrUnavailable, errUnavailable},
+	{errNoTurn, errUnavailable},
 	{storage.ErrNotFound, errNotFound},
 	{storage.ErrExists, errExists},
 	{storage.ErrConflict, errConflict},

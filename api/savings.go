@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
@@ -124,15 +123,14 @@ func (s *server) noteRun(ctx context.Context, c *call, result *savings.Result) {
 	}
 }
 
-// estimate takes its turn: an estimate is much work, and the processors have
-// more to do.
+// estimate takes its turn and estimates.
 func (s *server) estimate(ctx context.Context, input savings.Input) (savings.Result, error) {
-	select {
-	case s.estimates <- struct{}{}:
-		defer func() { <-s.estimates }()
-	case <-ctx.Done():
-		return savings.Result{}, fmt.Errorf("%w: too many estimates are asked for", storage.ErrUnavailable)
+	done, rest, err := s.Estimates.turn(ctx)
+	if err != nil {
+		return savings.Result{}, err
 	}
+	defer done()
+	input.Rest = rest
 	result, err := savings.Estimate(input)
 	if err == nil {
 		return *result, nil

@@ -144,6 +144,7 @@ func (w *Worker) try(ctx context.Context, j *job, body *[]byte) result {
 	w.metrics.inFlight.Inc()
 	a := w.sender.send(ctx, j.endpoint, j.id, *body, w.Now)
 	w.metrics.inFlight.Dec()
+	w.attempts.Add(1)
 	w.metrics.attempted(a)
 	w.reportTo(j.endpoint, &p, a)
 	return w.conclude(ctx, j, a)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -97,6 +98,7 @@ type Worker struct {
 	sender    *sender
 	relief    *relief
 	newest    newest
+	attempts  atomic.Uint64
 }
 
 // New makes a worker. Run starts it.
@@ -115,6 +117,9 @@ func New(d Deps, o Options) *Worker {
 		newest:    newest{seen: map[string]newestSeen{}},
 	}
 }
+
+// Attempts is how many webhook requests the worker has made.
+func (w *Worker) Attempts() uint64 { return w.attempts.Load() }
 
 // catchUpWait is how long a slice waits for the replica before it is handed
 // back for another worker, or a later moment.

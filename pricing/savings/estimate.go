@@ -90,6 +90,12 @@ func (e *estimate) conditions(r *run) (*conditions, error) {
 	return c, nil
 }
 
+func (e *estimate) rest() {
+	if e.in.Rest != nil {
+		e.in.Rest()
+	}
+}
+
 // add estimates the months of a run for every device.
 func (e *estimate) add(r *run) error {
 	c, err := e.conditions(r)
@@ -111,8 +117,9 @@ func (e *estimate) add(r *run) error {
 			d.figures.add(f)
 			e.months[first+j].add(f)
 			d.keepDay(b, &r.months[j], base, best)
+			e.rest()
 		}
-		e.spread.add(&d.house, d.timetable, c, r)
+		e.addSpread(&d.house, d.timetable, c, r)
 	}
 	return nil
 }

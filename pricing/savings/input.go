@@ -54,6 +54,9 @@ type Input struct {
 	Devices []Device // those that count: linked and not deleted. None is ErrNoDevice
 	Request Request
 	Today   pricing.Date // in the home's time zone: decides the year of a month
+	// Rest is called every millisecond or two, between the months of an estimate, so
+	// that other work can go first. nil goes through at once.
+	Rest func()
 }
 
 // Place is where a home is, in degrees north and east.

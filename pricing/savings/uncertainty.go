@@ -29,9 +29,9 @@ type spread struct {
 	leaky, tight float64
 }
 
-func (s *spread) add(h *house, t *timetable, c *conditions, r *run) {
-	s.leaky += savingsOf(h.vary(leakier, weaker), t, c, r)
-	s.tight += savingsOf(h.vary(1/leakier, 1/weaker), t, c, r)
+func (e *estimate) addSpread(h *house, t *timetable, c *conditions, r *run) {
+	e.spread.leaky += e.savingsOf(h.vary(leakier, weaker), t, c, r)
+	e.spread.tight += e.savingsOf(h.vary(1/leakier, 1/weaker), t, c, r)
 }
 
 // vary is the house with another heat transfer and a device of another strength.
@@ -46,12 +46,13 @@ func (x *house) vary(transfer, strength float64) *house {
 }
 
 // savingsOf is what a house saves over a run, in dollars.
-func savingsOf(h *house, t *timetable, c *conditions, r *run) float64 {
+func (e *estimate) savingsOf(h *house, t *timetable, c *conditions, r *run) float64 {
 	b := newBaseline(h, t, c)
 	sum := 0.0
 	for i := range r.months {
 		p, base := b.month(&r.months[i])
 		sum += base.cost - newSolver(p).equalComfort(base).cost
+		e.rest()
 	}
 	return sum
 }

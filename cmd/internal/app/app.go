@@ -74,6 +74,9 @@ type Options struct {
 type Limits struct {
 	Requests    api.Options
 	Connections api.Connections
+	// Estimates of savings are worked on at once, on all listeners together; 0 for
+	// half as many as there are processors.
+	Estimates int
 }
 
 // App is a running process's parts.
@@ -88,7 +91,10 @@ type App struct {
 	book    *signals.Book
 	ledger  *ledger.Ledger
 	uses    *api.KeyUses
-	health  *health
+	// worker is nil where the process does not deliver.
+	worker    *dispatcher.Worker
+	estimates *api.Estimates
+	health    *health
 	// embedded is nil where NATS is external.
 	embedded *embedded.Server
 	guard    *guard
@@ -127,7 +133,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.startReplayer, a.listenPublic)
+		parts = append(parts, a.startReplayer, a.takeTurns, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin)
 	for _, start := range parts {
@@ -286,11 +292,21 @@ func (a *App) noteUses(context.Context) error {
 }
 
 func (a *App) startWorker(context.Context) error {
-	w := dispatcher.New(dispatcher.Deps{
+	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}, a.Worker)
-	a.run("the worker", w.Run)
+	a.run("the worker", a.worker.Run)
+	return nil
+}
+
+// takeTurns makes the turns of estimates, which give way to the process's webhooks.
+func (a *App) takeTurns(context.Context) error {
+	var sent func() uint64
+	if a.worker != nil {
+		sent = a.worker.Attempts
+	}
+	a.estimates = api.NewEstimates(a.Limits.Estimates, sent)
 	return nil
 }
 

@@ -72,6 +72,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Destinations: a.destinations().CheckURL,
 		Tester:       dispatcher.NewTester(a.store, a.vault, a.destinations()),
 		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
+		Estimates:    a.estimates,
 		Uses:         a.uses,
 		Log:          a.Log.With("listener", listener),
 		Registerer:   prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),

@@ -81,9 +81,10 @@ func limitsOf(cfg config.Config) Limits {
 	return Limits{
 		Requests: api.Options{
 			MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
-			FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, Timeout: l.RequestTimeout, Estimates: l.Estimates,
+			FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, Timeout: l.RequestTimeout,
 			Origins: strings.FieldsFunc(cfg.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
 		},
+		Estimates: l.Estimates,
 		Connections: api.Connections{
 			HeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout,
 			MaxHeaders: int(l.MaxHeaders),

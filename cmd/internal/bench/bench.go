@@ -30,6 +30,7 @@ type Report struct {
 	Latency   *Latency   `json:"latency,omitempty"`
 	Fairness  *Fairness  `json:"fairness,omitempty"`
 	Isolation *Isolation `json:"isolation,omitempty"`
+	Estimates *Estimates `json:"estimates,omitempty"`
 	Prices    *Prices    `json:"pricing,omitempty"`
 	Reads     *Reads     `json:"api,omitempty"`
 	State     *State     `json:"state,omitempty"`
@@ -56,6 +57,7 @@ func suites() []suite {
 		measured("latency", measureLatency, func(r *Report, v *Latency) { r.Latency = v }),
 		measured("fairness", measureFairness, func(r *Report, v *Fairness) { r.Fairness = v }),
 		measured("isolation", measureIsolation, func(r *Report, v *Isolation) { r.Isolation = v }),
+		measured("estimates", measureEstimates, func(r *Report, v *Estimates) { r.Estimates = v }),
 		measured("pricing", measurePrices, func(r *Report, v *Prices) { r.Prices = v }),
 		measured("api", measureReads, func(r *Report, v *Reads) { r.Reads = v }),
 		measured("state", measureState, func(r *Report, v *State) { r.State = v }),

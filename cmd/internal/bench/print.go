@@ -28,6 +28,12 @@ func (r *Report) Print(out io.Writer) error {
 		bar(&b, "beside", i.BesidePerSecond, i.AlonePerSecond, "deliveries/s")
 		fmt.Fprintf(&b, "  ratio        %.2f; first webhook after %.1f ms alone, %.1f ms beside\n", i.Ratio, i.AloneFirst, i.BesideFirst)
 	}
+	if e := r.Estimates; e != nil {
+		fmt.Fprintf(&b, "\nestimates: %d homes beside %d estimates of a year's savings, of %.0f ms each\n", e.Homes, e.Asked, e.EstimateMs)
+		bar(&b, "alone", e.AlonePerSecond, e.AlonePerSecond, "deliveries/s")
+		bar(&b, "beside", e.BesidePerSecond, e.AlonePerSecond, "deliveries/s")
+		fmt.Fprintf(&b, "  ratio        %.2f\n", e.Ratio)
+	}
 	if p := r.Prices; p != nil {
 		fmt.Fprintf(&b, "\npricing: one core\n  %9.0f distinct curves of a day a second, encoded\n  %9.0f home messages on one curve a second\n", p.DistinctPerSecond, p.SharedPerSecond)
 	}

@@ -268,6 +268,7 @@ func (j *job) delivery(a attempt, attempts int) events.Delivery {
 	case a.status != 0 && (a.status < 200 || a.status > 299):
 		d.Reason = "the endpoint answered " + statusLine(a.status)
 	}
+	a.describe(&d)
 	return d
 }
 

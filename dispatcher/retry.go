@@ -85,18 +85,11 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 		}
 	}
 	r.DueAt = storage.Time{Time: due.UTC()}
-	places := map[*signals.Curve]int{}
 	for _, i := range which {
 		results[i].delivery.NextAt = r.DueAt
-		s := &jobs[i].signal
-		place, ok := places[s.Curve]
-		if !ok {
-			place = len(r.Curves)
-			places[s.Curve] = place
-			r.Curves = append(r.Curves, retryCurve(s.Curve, r.Format))
-		}
-		r.Homes = append(r.Homes, events.RetryHome{HomeID: s.HomeID, Curve: place, Revision: s.Revision})
 	}
+	made := keptOf(jobs, which)
+	r.Homes, r.Curves = made.Homes, made.Curves
 	return r
 }
 
@@ -129,12 +122,12 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 	})
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		receipt.Deliveries = w.abandoned(&t, &r, "the endpoint was deleted")
+		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, "the endpoint was deleted"), abandonedOf(&r)
 		return w.settle(ctx, nil, receipt)
 	case err != nil:
 		return err
 	case !target.Enabled:
-		receipt.Deliveries = w.abandoned(&t, &r, "the endpoint is disabled")
+		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, "the endpoint is disabled"), abandonedOf(&r)
 		return w.settle(ctx, nil, receipt)
 	}
 	by, err := w.supersededBy(ctx, &t)
@@ -158,7 +151,7 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 			return err
 		}
 	}
-	receipt.Deliveries = deliveries
+	receipt.Deliveries, receipt.Kept = deliveries, givenUpOf(jobs, deliveries)
 	return w.settle(ctx, retries, receipt)
 }
 

@@ -49,7 +49,6 @@ func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (event
 	a := t.sender.send(ctx, target, id, body, t.store.Now)
 	j := job{message: message{id: id}, endpoint: target, attempt: 1}
 	d := j.delivery(a, 1)
-	a.describe(&d)
 	d.Outcome = events.OutcomeFailed
 	if judge(a) == delivered {
 		d.Outcome, d.Answer = events.OutcomeDelivered, ""

@@ -78,7 +78,7 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	w.metrics.count(plan.settled)
 	return w.settle(ctx, retries, events.Receipt{
 		TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: s.Key(),
-		Slice: &plan.bounds, Deliveries: append(plan.settled, deliveries...),
+		Slice: &plan.bounds, Deliveries: append(plan.settled, deliveries...), Kept: givenUpOf(plan.jobs, deliveries),
 	})
 }
 
@@ -225,7 +225,9 @@ func (p *slicePlan) add(t *events.Trigger, homeID string, targets []*endpoint, s
 		return
 	}
 	for _, e := range targets {
-		p.jobs = append(p.jobs, job{message: newMessage(t, e.ID, signal), endpoint: e, attempt: 1, slice: p.bounds.Number})
+		m := newMessage(t, e.ID, signal)
+		m.format = e.Format
+		p.jobs = append(p.jobs, job{message: m, endpoint: e, attempt: 1, slice: p.bounds.Number})
 	}
 }
 

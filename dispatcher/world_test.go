@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -244,6 +245,7 @@ type arrival struct {
 	body           [sha256.Size]byte
 	status         int
 	at             time.Time
+	openADR        bool
 }
 
 // partner answers for all hosts, and writes down what it got.
@@ -339,7 +341,7 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, rest, _ := strings.Cut(string(body), `"homeId":"`) // which is quicker than to decode it
 	home, _, _ := strings.Cut(rest, `"`)
 	host := strings.TrimSuffix(r.Host, ".example")
-	a := arrival{host: host, id: r.Header.Get("Webhook-Id"), home: home, body: sha256.Sum256(body), at: time.Now()}
+	a := arrival{host: host, id: r.Header.Get("Webhook-Id"), home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
 	if err := verify(p.t, testSecret, a.id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), body); err != nil {
 		p.t.Errorf("a webhook does not verify: %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 // since.
 type Kept struct {
 	EndpointID string `json:"endpointId"`
+	// Format is the messages' format.
+	Format storage.SignalFormat `json:"format,omitempty"`
 	// Slice is the number of the slice that the homes are of.
 	Slice  int          `json:"slice"`
 	Homes  []RetryHome  `json:"homes"`
@@ -39,7 +41,7 @@ func (k *Kept) Fits(beside []Kept) bool {
 // Of is what is kept of some of the homes, with the curves that they refer to. ok is
 // false when none of them is there.
 func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
-	part.EndpointID, part.Slice = k.EndpointID, k.Slice
+	part.EndpointID, part.Format, part.Slice = k.EndpointID, k.Format, k.Slice
 	places := map[int]int{}
 	for _, h := range k.Homes {
 		if !wanted(h.HomeID) || h.Curve < 0 || h.Curve >= len(k.Curves) {
@@ -63,7 +65,7 @@ func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
 func (k *Kept) TakeUp(t Trigger, again storage.Time, due time.Time) (Retry, Receipt) {
 	t.RetriedAt = again
 	r := Retry{
-		Trigger: t, Sequence: t.Sequence, EndpointID: k.EndpointID, Attempt: 1, Round: 1, Slice: k.Slice,
+		Trigger: t, Sequence: t.Sequence, EndpointID: k.EndpointID, Format: k.Format, Attempt: 1, Round: 1, Slice: k.Slice,
 		DueAt: storage.Time{Time: due.UTC()}, Homes: k.Homes, Curves: k.Curves,
 	}
 	receipt := Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: takenUp + r.Key()}

@@ -15,7 +15,10 @@ type EndpointSettings struct {
 	Description string `json:"description"`
 	// EventTypes are the events sent; empty means all.
 	EventTypes []string `json:"eventTypes"`
-	Enabled    bool     `json:"enabled"`
+	// Enabled is whether anything is sent. While it is false, nothing is queued
+	// for the endpoint either, and what waits for it is let go when it is due. A
+	// test is sent all the same.
+	Enabled bool `json:"enabled"`
 	// Headers are sent with every delivery.
 	Headers map[string]string `json:"headers"`
 	// RateLimit is the most deliveries a second, 0 for no limit.

@@ -123,8 +123,13 @@ func (w *Worker) try(ctx context.Context, j *job, body *[]byte) result {
 	if now := w.Now(); !now.Before(j.deadline()) {
 		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
 	}
-	if j.endpoint.limiter != nil && j.endpoint.limiter.Wait(ctx) != nil {
-		return handBack(j, w.Now())
+	if j.endpoint.limiter != nil {
+		if j.endpoint.limiter.Wait(ctx) != nil {
+			return handBack(j, w.Now())
+		}
+		if w.paused(j.endpoint) { // while it waited, perhaps for minutes
+			return dropPaused(j, w.Now())
+		}
 	}
 	if !j.endpoint.bulkhead.enter(ctx) {
 		return handBack(j, w.Now())
@@ -230,6 +235,28 @@ func (w *Worker) again(j *job, a attempt) result {
 	d := j.delivery(a, j.attempt)
 	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
 	return result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+}
+
+// paused reports whether an endpoint that was enabled when its jobs were planned
+// is no longer.
+func (w *Worker) paused(e *endpoint) bool {
+	paused := false
+	_ = w.Store.View(func(v storage.View) error { // what cannot be read is as it was
+		now, err := w.endpoints.get(v, e.OrganizationID, e.ID)
+		paused = errors.Is(err, storage.ErrNotFound) || err == nil && !now.Enabled
+		return nil
+	})
+	return paused
+}
+
+// reasonPaused is why what waits for an endpoint that was paused is let go.
+const reasonPaused = "the endpoint is disabled"
+
+// dropPaused is the outcome of what an endpoint is not sent any more.
+func dropPaused(j *job, now time.Time) result {
+	d := j.delivery(attempt{at: now}, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeFailed, reasonPaused
+	return result{delivery: d}
 }
 
 // givenUp is the outcome when no attempt can come before the deadline: EXPIRED

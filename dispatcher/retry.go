@@ -127,7 +127,7 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 	case err != nil:
 		return err
 	case !target.Enabled:
-		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, "the endpoint is disabled"), abandonedOf(&r)
+		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, reasonPaused), abandonedOf(&r)
 		return w.settle(ctx, nil, receipt)
 	}
 	by, err := w.supersededBy(ctx, &t)

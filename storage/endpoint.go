@@ -55,9 +55,11 @@ type WebhookEndpoint struct {
 	URL         string `json:"url"`
 	Description string `json:"description"`
 	// EventTypes are the events sent; empty means all.
-	EventTypes []string          `json:"eventTypes"`
-	Enabled    bool              `json:"enabled"`
-	Headers    map[string]string `json:"headers"`
+	EventTypes []string `json:"eventTypes"`
+	// Enabled is false while the endpoint is paused: nothing is sent to it or
+	// queued for it, and what waits for it is let go when it is due.
+	Enabled bool              `json:"enabled"`
+	Headers map[string]string `json:"headers"`
 	// RateLimit is the most deliveries a second, 0 for no limit.
 	RateLimit float64 `json:"rateLimit"`
 	// TimeoutSeconds bounds one attempt, connection included.

@@ -222,7 +222,7 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.headers, "header", nil, "a `header` to send, \"Name: value\"; may be repeated")
 	flags.StringVar(&f.mode, "mode", "", "always, or onChange to skip signals that did not change")
 	flags.StringVar(&f.format, "format", "", "signal, or openadr3 for events of OpenADR 3")
-	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all")
+	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all: false pauses the endpoint, and queues nothing for it")
 	flags.Float64Var(&f.rateLimit, "rate-limit", 0, "the most deliveries a second, 0 for no limit")
 	flags.Float64Var(&f.timeout, "timeout", 10, "the `seconds` that one attempt may take")
 }

@@ -96,7 +96,6 @@ var descriptions = map[string]string{
 	"api.PriceSignalMetadata.sequence":     "Rises with every change for the home.",
 	"api.PriceSignalMetadata.importSource": "The tariff that the import prices are of.",
 	"api.EndpointSettings.url":             "Where the webhooks go: https, on port 443 or 8443, and to a public address, unless the operator allows others.",
-	"api.EndpointSettings.enabled":         "Whether anything is sent.",
 	"api.EndpointSettings.timeoutSeconds":  "Bounds one attempt, connection included.",
 	"api.EndpointSettings.deliveryMode":    "onChange skips a signal that is the same as the last delivered.",
 	"api.EndpointSettings.retryPolicy":     "When a failed delivery is tried again.",

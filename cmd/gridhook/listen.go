@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,32 +19,61 @@ import (
 )
 
 func newListenCommand(g *globals) *cobra.Command {
-	var address, secret string
+	var (
+		address, forward string
+		secrets          secretFlags
+		options          receiver.Options
+	)
 	cmd := &cobra.Command{
-		Use: "listen", Short: "Receive webhooks, verify them, and print them",
-		Long: `Receive webhooks on an address, verify their signatures with the endpoint's
-secret, and print a line for each, until interrupted. Deliveries that do not
-verify are answered 401. The secret may also come from GRIDHOOK_WEBHOOK_SECRET.`,
+		Use: "listen", Short: "Receive webhooks, verify them, print them, and play faults",
+		Long: `Receive webhooks on an address, verify their signatures, and print a line for
+each, until interrupted. Deliveries that do not verify are answered 401, the
+others 204, or what the receiver at --forward answers.
+
+With faults it shows how retries go: shares are fractions or percentages of the
+deliveries that verify.`,
 		Example: `  gridhook listen --secret whsec_...
-  gridhook listen --address 127.0.0.1:9000 --json`,
+  gridhook listen --secret-file secret.txt --forward http://127.0.0.1:3000/hooks
+  gridhook listen --secret whsec_... --fail 0.2 --slow 2s --hang 1%
+  gridhook listen --address 127.0.0.1:9000 --json > events.ndjson`,
 		GroupID: groupTry, Args: takes(),
 	}
-	cmd.Flags().StringVar(&address, "address", "127.0.0.1:9090", "where to listen")
-	cmd.Flags().StringVar(&secret, "secret", "", "the endpoint's signing secret; without one nothing is verified")
-	cmd.Flags().BoolVar(&g.json, "json", false, "print each event's body as one line of JSON")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if secret == "" {
-			secret = g.getenv("GRIDHOOK_WEBHOOK_SECRET")
+	flags := cmd.Flags()
+	flags.StringVar(&address, "address", "127.0.0.1:9090", "where to listen")
+	flags.StringVar(&forward, "forward", "", "a `URL` to pass on to what verifies, as it came, and to answer as it answers")
+	flags.Var(&options.Faults.Fail, "fail", "the share of deliveries to answer with --fail-status")
+	flags.IntVar(&options.Faults.Status, "fail-status", http.StatusInternalServerError, "the status of an answer that fails")
+	flags.Var(&options.Faults.Hang, "hang", "the share of deliveries to answer never")
+	flags.DurationVar(&options.Faults.Slow, "slow", 0, "how much longer every answer takes, such as 2s")
+	flags.BoolVar(&g.json, "json", false, "print each event's body as one line of JSON")
+	secrets.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if options.Verifier, err = secrets.verifier(g); err != nil {
+			return err
 		}
-		r, err := receiver.New(secret, func(e receiver.Event) { g.showEvent(e, secret != "") })
-		if err != nil {
-			return usagef("--secret: %v", err)
+		if err := options.Faults.Check(); err != nil {
+			return usagef("%v", err)
 		}
+		if options.Forward, err = forwardURL(forward); err != nil {
+			return err
+		}
+		options.Each = func(e receiver.Event) { g.showEvent(e, options.Verifier != nil) }
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		return g.listen(ctx, address, r)
+		return g.listen(ctx, address, receiver.New(options))
 	}
 	return cmd
+}
+
+func forwardURL(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // nothing was said
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("--forward must be a URL such as http://127.0.0.1:3000/hooks, not %q", text)
+	}
+	return u, nil
 }
 
 func (g *globals) listen(ctx context.Context, address string, r *receiver.Receiver) error {
@@ -56,7 +88,7 @@ func (g *globals) listen(ctx context.Context, address string, r *receiver.Receiv
 		return err
 	}
 	n := r.Counts()
-	say(g.err, "%d messages, %d of them repeated, %d refused\n", n.Messages, n.Repeats, n.Refused)
+	say(g.err, "%d messages, %d of them repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
 	return nil
 }
 
@@ -66,19 +98,45 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 		say(g.out, "%s\n", e.Body)
 		return
 	}
-	verdict := "unverified"
-	switch {
-	case !e.Verified:
-		verdict = "REFUSED: " + e.Problem
-	case checked:
-		verdict = "verified"
-	}
-	if e.Repeat {
-		verdict += ", again"
-	}
-	what := plain(fmt.Sprintf("%s %s", e.Type, e.Data.HomeID))
+	what := fmt.Sprintf("%s %s", e.Type, e.Data.HomeID)
 	if n := len(e.Data.Prices); n > 0 {
 		what += fmt.Sprintf(" #%d %d intervals, now $%.5f/kWh", e.Data.Sequence, n, e.Data.Prices[0])
 	}
-	say(g.out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(e.ID), what, verdict)
+	verdict := g.painter(g.out).verdict(e, checked)
+	say(g.out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
+}
+
+// verdict is what became of a delivery, in colours where there are any.
+func (p painter) verdict(e receiver.Event, checked bool) string {
+	switch {
+	case !e.Verified:
+		return p.bad("REFUSED: " + plain(e.Problem))
+	case !checked:
+		return p.notice("unverified") + p.rest(e)
+	}
+	return p.good("verified") + p.rest(e)
+}
+
+func (p painter) rest(e receiver.Event) string {
+	var notes []string
+	if e.Repeat {
+		notes = append(notes, "again")
+	}
+	switch {
+	case e.Fault && e.Status == 0:
+		notes = append(notes, p.bad("not answered, on purpose"))
+	case e.Fault:
+		notes = append(notes, p.bad("answered "+strconv.Itoa(e.Status)+" on purpose"))
+	case e.Forwarded && e.Status > 299:
+		notes = append(notes, p.bad("forwarded, answered "+strconv.Itoa(e.Status)))
+	case e.Forwarded:
+		notes = append(notes, "forwarded, answered "+strconv.Itoa(e.Status))
+	}
+	if e.Problem != "" {
+		notes = append(notes, p.bad(plain(e.Problem)))
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(notes, ", ")
 }

@@ -43,7 +43,7 @@ it by its admin address, with the operator's key.`,
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
 		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g),
-		newDemoCommand(g), newListenCommand(g), newBenchCommand(g), newBenchSinkCommand(g),
+		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g),
 		newVersionCommand(g), newConfigReferenceCommand(g),
 	)
 	g.prepare(root)

@@ -99,10 +99,11 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := receiver.New(secret, d.arrivals.add)
+	verifier, err := receiver.NewVerifier(secret)
 	if err != nil {
 		return nil, err
 	}
+	r := receiver.New(receiver.Options{Verifier: verifier, Each: d.arrivals.add})
 	server := &http.Server{Handler: d.stumbling(r), ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -2,19 +2,18 @@ package receiver
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // maxBody bounds what is read of a delivery: a month of quarter hours fits.
 const maxBody = 8 << 20
 
-// Event is one delivery as it arrived.
+// Event is one delivery as it arrived, and what it is answered.
 type Event struct {
 	// ID is the webhook-id: the same on every attempt of one message.
 	ID string
@@ -25,6 +24,10 @@ type Event struct {
 	// Repeat says that a message of the same ID was taken before.
 	Repeat bool
 	Body   []byte
+	// Status is the answer, 0 when there is none on purpose. Fault says that it is
+	// a fault that was asked for, Forwarded that it is that of another receiver.
+	Status           int
+	Fault, Forwarded bool
 	// Envelope is the body's outline, zero when the body is no event.
 	Envelope
 }
@@ -44,34 +47,44 @@ type Envelope struct {
 
 // Counts sum up what a receiver got.
 type Counts struct {
-	// Messages is how many different messages were verified, Repeats how many
-	// of them came again, Refused how many did not verify.
-	Messages, Repeats, Refused int
+	// Messages is how many different messages were taken, Repeats how many of them
+	// came again, Refused how many did not verify, Failed how many were verified
+	// and not answered with success, by a fault or by whom they were passed on to.
+	Messages, Repeats, Refused, Failed int
+}
+
+// Options say what a receiver does with what it verified.
+type Options struct {
+	// Verifier verifies. Without one nothing can be, and deliveries are taken as
+	// they are.
+	Verifier *Verifier
+	// Faults are what it does wrong on purpose.
+	Faults Faults
+	// Forward is where it passes deliveries on to, whose answer it gives; nil for
+	// nowhere.
+	Forward *url.URL
+	// Each, if any, is called once per delivery, before it is answered, one at a
+	// time.
+	Each func(Event)
 }
 
 // Receiver takes deliveries. It is an http.Handler.
 type Receiver struct {
-	verifier *standardwebhooks.Webhook
-	each     func(Event)
+	options Options
+	forward *forwarder
 
 	mu     sync.Mutex
 	seen   map[string]bool
 	counts Counts
 }
 
-// New makes a receiver for a secret (whsec_...). Each, if any, is called once per
-// delivery, one at a time. Without a secret nothing can be verified, and
-// deliveries are taken as they are.
-func New(secret string, each func(Event)) (*Receiver, error) {
-	r := &Receiver{each: each, seen: map[string]bool{}}
-	if secret == "" {
-		return r, nil
+// New makes a receiver.
+func New(o Options) *Receiver {
+	r := &Receiver{options: o, seen: map[string]bool{}}
+	if o.Forward != nil {
+		r.forward = newForwarder(o.Forward)
 	}
-	var err error
-	if r.verifier, err = standardwebhooks.NewWebhook(secret); err != nil {
-		return nil, fmt.Errorf("the signing secret: %w", err)
-	}
-	return r, nil
+	return r
 }
 
 // Counts is what came so far.
@@ -81,7 +94,8 @@ func (r *Receiver) Counts() Counts {
 	return r.counts
 }
 
-// ServeHTTP verifies a delivery and answers 204, or 401 when it does not verify.
+// ServeHTTP verifies a delivery and answers 204, or what the faults and whom it is
+// passed on to say; and 401 when it does not verify.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
@@ -89,35 +103,78 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	e := Event{ID: req.Header.Get("webhook-id"), At: time.Now(), Body: body}
-	if err := r.verify(body, req.Header); err != nil {
-		e.Problem = err.Error()
-	} else {
-		e.Verified = true
-		if err := json.Unmarshal(body, &e.Envelope); err != nil {
-			e.Problem = "the body is no event: " + err.Error()
-		}
-	}
-	r.count(e)
-	if !e.Verified {
-		http.Error(w, e.Problem, http.StatusUnauthorized)
+	if err := r.verify(req.Header, body); err != nil {
+		e.Problem, e.Status = err.Error(), http.StatusUnauthorized
+		r.note(e)
+		http.Error(w, e.Problem, e.Status)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	e.Verified = true
+	if err := json.Unmarshal(body, &e.Envelope); err != nil {
+		e.Problem = "the body is no event: " + err.Error()
+	}
+	a, ok := r.decide(req, &e)
+	r.note(e)
+	if !ok {
+		<-req.Context().Done() // until the sender or the receiver gives up
+		return
+	}
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // whoever went does not read it
 }
 
-func (r *Receiver) verify(body []byte, header http.Header) error {
-	if r.verifier == nil {
+// decide finds the answer to a delivery that verified. It is not ok when there is
+// none to give.
+func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
+	hang, status := r.options.Faults.draw()
+	if hang {
+		e.Fault = true
+		return answer{}, false
+	}
+	if slow := r.options.Faults.Slow; slow > 0 {
+		wait := time.NewTimer(slow)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-req.Context().Done():
+			e.Fault = true
+			return answer{}, false
+		}
+	}
+	switch {
+	case status != 0:
+		e.Fault = true
+		a = answer{status: status, body: []byte("failed on purpose\n")}
+	case r.forward != nil:
+		e.Forwarded = true
+		var err error
+		if a, err = r.forward.pass(req.Context(), req.Header, e.Body); err != nil {
+			e.Problem = err.Error()
+		}
+	default:
+		a = answer{status: http.StatusNoContent}
+	}
+	e.Status = a.status
+	return a, true
+}
+
+func (r *Receiver) verify(header http.Header, body []byte) error {
+	if r.options.Verifier == nil {
 		return nil
 	}
-	return r.verifier.Verify(body, header)
+	_, err := r.options.Verifier.Verify(header, body)
+	return err
 }
 
-func (r *Receiver) count(e Event) {
+func (r *Receiver) note(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case !e.Verified:
 		r.counts.Refused++
+	case e.Status < 200 || e.Status > 299:
+		r.counts.Failed++
 	case r.seen[e.ID]:
 		r.counts.Repeats++
 		e.Repeat = true
@@ -125,7 +182,7 @@ func (r *Receiver) count(e Event) {
 		r.seen[e.ID] = true
 		r.counts.Messages++
 	}
-	if r.each != nil {
-		r.each(e)
+	if r.options.Each != nil {
+		r.options.Each(e)
 	}
 }

@@ -1,0 +1,23 @@
+package main
+
+import "io"
+
+// painter colours words for people: on a terminal, and there only where nobody
+// asked for none (NO_COLOR, see no-color.org; TERM=dumb).
+type painter struct{ on bool }
+
+func (g *globals) painter(w io.Writer) painter {
+	return painter{on: isTerminal(w) && g.getenv("NO_COLOR") == "" && g.getenv("TERM") != "dumb"}
+}
+
+func (p painter) good(s string) string   { return p.paint("32", s) }
+func (p painter) bad(s string) string    { return p.paint("31", s) }
+func (p painter) notice(s string) string { return p.paint("33", s) }
+
+// paint puts a text between the codes of a colour (ECMA-48, SGR) and of none.
+func (p painter) paint(colour, s string) string {
+	if !p.on {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}

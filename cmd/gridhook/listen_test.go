@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/receiver"
+)
+
+// listening runs the listen command with flags until the test says stop, which
+// returns what it printed.
+func listening(t *testing.T, args ...string) (url string, stop func() string) {
+	t.Helper()
+	var out strings.Builder
+	errs, to := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	g := &globals{out: &out, err: to}
+	code := make(chan int, 1)
+	go func() {
+		code <- g.execute(ctx, append([]string{"listen", "--address", "127.0.0.1:0"}, args...))
+		_ = to.Close()
+	}()
+	lines := bufio.NewReader(errs)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url = regexp.MustCompile(`http://[^;]+`).FindString(first)
+	return url, func() string {
+		cancel()
+		rest, err := io.ReadAll(lines)
+		if got := <-code; got != 0 || err != nil {
+			t.Errorf("exit %d, %v", got, err)
+		}
+		return out.String() + string(rest)
+	}
+}
+
+func deliver(t *testing.T, url string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(hookBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if request.Header, err = receiver.ReadHeaders(strings.NewReader(signedHeaders(t, time.Now()))); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+func TestListen(t *testing.T) {
+	tests := []struct {
+		name   string
+		args   []string
+		status int
+		says   string // of the delivery, and at the end
+	}{
+		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 messages, 0 of them repeated, 0 refused, 0 failed\n"},
+		{"one of two secrets", []string{"--secret", otherSecret, "--secret", hookSecret}, 204, "verified\n1 messages"},
+		{"unverified", nil, 204, "unverified\n1 messages"},
+		{"refused", []string{"--secret", otherSecret}, 401, "REFUSED: no signature is made with this secret"},
+		{"failing", []string{"--secret", hookSecret, "--fail", "100%", "--fail-status", "410"}, 410, "verified, answered 410 on purpose\n0 messages, 0 of them repeated, 0 refused, 1 failed\n"},
+		{"JSON", []string{"--secret", hookSecret, "--json"}, 204, hookBody + "\n1 messages"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			url, stop := listening(t, test.args...)
+			status := deliver(t, url)
+			if said := stop(); status != test.status || !strings.Contains(said, test.says) {
+				t.Errorf("answered %d, said\n%s", status, said)
+			}
+		})
+	}
+}
+
+// One listener passes on to another, and each verifies.
+func TestListenForwards(t *testing.T) {
+	inner, stopInner := listening(t, "--secret", hookSecret, "--fail", "1")
+	outer, stopOuter := listening(t, "--secret", hookSecret, "--forward", inner+"/hooks")
+	if status := deliver(t, outer); status != 500 {
+		t.Errorf("answered %d", status)
+	}
+	if said := stopOuter(); !strings.Contains(said, "verified, forwarded, answered 500\n") {
+		t.Errorf("the outer said\n%s", said)
+	}
+	if said := stopInner(); !strings.Contains(said, "verified, answered 500 on purpose\n") {
+		t.Errorf("the inner said\n%s", said)
+	}
+}
+
+func TestListenUsage(t *testing.T) {
+	tests := []struct{ args, says string }{
+		{"--secret hush", "--secret: a signing secret is whsec_ and base64"},
+		{"--fail 2", `"2" is no share: give a fraction such as 0.2 or a percentage such as 20%`},
+		{"--fail 60% --hang 0.5", "more than everything cannot go wrong"},
+		{"--fail-status 200", "from 300 to 599, not 200"},
+		{"--forward localhost:3000", "--forward must be a URL such as http://127.0.0.1:3000/hooks"},
+		{"--slow -1s", "cannot come"},
+	}
+	for _, test := range tests {
+		got := run(t, nil, "", append([]string{"listen"}, strings.Fields(test.args)...))
+		if got.code != exitUsage || !strings.Contains(got.err, test.says) || strings.Contains(got.err, "hush") {
+			t.Errorf("%s: exit %d, %s", test.args, got.code, got.err)
+		}
+	}
+}
+
+// Colours are for terminals; what is drawn there is drawn elsewhere without them.
+func TestColours(t *testing.T) {
+	e := receiver.Event{Verified: true, Status: 500, Fault: true}
+	if got := (painter{}).verdict(e, true); got != "verified, answered 500 on purpose" {
+		t.Errorf("without colours %q", got)
+	}
+	if got := (painter{on: true}).verdict(e, true); got != "\x1b[32mverified\x1b[0m, \x1b[31manswered 500 on purpose\x1b[0m" {
+		t.Errorf("with colours %q", got)
+	}
+	if (&globals{}).painter(&strings.Builder{}).on {
+		t.Error("a file is coloured")
+	}
+}

@@ -1,0 +1,104 @@
+package receiver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Problem is why a delivery does not verify.
+type Problem struct {
+	// Code is for programs, Message for people.
+	Code    string
+	Message string
+}
+
+func (p *Problem) Error() string { return p.Message }
+
+func problemf(code, format string, args ...any) *Problem {
+	return &Problem{code, fmt.Sprintf(format, args...)}
+}
+
+// What can be wrong with a delivery.
+const (
+	// ProblemHeaders: a header is missing or malformed.
+	ProblemHeaders = "BAD_HEADERS"
+	// ProblemTooOld and ProblemTooNew: the timestamp is out of the tolerance.
+	ProblemTooOld = "TIMESTAMP_TOO_OLD"
+	ProblemTooNew = "TIMESTAMP_TOO_NEW"
+	// ProblemKind: what signed is not of the kind of the secret.
+	ProblemKind = "WRONG_KIND_OF_SECRET"
+	// ProblemBody: the body is not the one that was signed.
+	ProblemBody = "BODY_CHANGED"
+	// ProblemSecret: the body looks whole, and is not signed with the secret.
+	ProblemSecret = "WRONG_SECRET"
+)
+
+// diagnose finds out why nothing of what was signed is by one of the keys. A
+// signature that does not match cannot tell a wrong secret from a changed text, so
+// the text is looked at: changes that tools make are undone, to see whether it
+// verifies then.
+func (v *Verifier) diagnose(header http.Header, body []byte, signatures []string) *Problem {
+	if problem := v.checkKind(signatures); problem != nil {
+		return problem
+	}
+	for _, u := range undone(body) {
+		if slices.ContainsFunc(v.keys, func(k key) bool { return k.signed(header, u.body, signatures) }) {
+			return problemf(ProblemBody, "the body was changed after it was signed: %s; verify the bytes as they came, before anything reads them", u.how)
+		}
+	}
+	if length, err := strconv.Atoi(header.Get("Content-Length")); err == nil && length != len(body) {
+		return problemf(ProblemBody, "the body was changed or cut: it has %d bytes, and Content-Length says %d", len(body), length)
+	}
+	if !json.Valid(body) {
+		return problemf(ProblemBody, "the body was changed or cut: it is no whole JSON")
+	}
+	return problemf(ProblemSecret, "no signature is made with this secret: it is that of another endpoint, or was rotated away; "+
+		"if it is surely right, then the webhook-id, the webhook-timestamp or a value in the body was changed after signing")
+}
+
+// checkKind looks whether a key is of a kind that signed.
+func (v *Verifier) checkKind(signatures []string) *Problem {
+	var signed []string
+	for _, s := range signatures {
+		version, _, _ := strings.Cut(s, ",")
+		if slices.ContainsFunc(v.keys, func(k key) bool { return k.version() == version }) {
+			return nil
+		}
+		signed = append(signed, version)
+	}
+	if slices.Contains(signed, "v1a") {
+		return problemf(ProblemKind, "the endpoint signs with Ed25519 (v1a): verify with its publicKey, %s..., not with a secret", publicKeyPrefix)
+	}
+	return problemf(ProblemKind, "the endpoint signs with HMAC (%s): verify with its secret, %s..., not with a public key", strings.Join(signed, ", "), secretPrefix)
+}
+
+// undoing is a body without a change that a tool may have made, and which.
+type undoing struct {
+	body []byte
+	how  string
+}
+
+// undone are the bodies that this one may have been.
+func undone(body []byte) []undoing {
+	var out []undoing
+	try := func(was []byte, how string) {
+		if !bytes.Equal(was, body) {
+			out = append(out, undoing{was, how})
+		}
+	}
+	try(bytes.TrimRight(body, "\r\n"), "a line end was added behind it")
+	try(append(bytes.Clone(body), '\n'), "the line end behind it was taken away")
+	try(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "its line ends were changed")
+	try(bytes.TrimPrefix(body, []byte("\ufeff")), "a byte order mark was put before it")
+	try(bytes.TrimSpace(body), "white space was put around it")
+	var compact bytes.Buffer
+	if json.Compact(&compact, body) == nil {
+		try(compact.Bytes(), "its JSON was formatted anew")
+	}
+	return out
+}

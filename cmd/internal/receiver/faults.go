@@ -1,0 +1,78 @@
+package receiver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Share is a part of the whole, from 0 to 1. It is a flag's value: a fraction such
+// as 0.2, or a percentage such as 20%.
+type Share float64
+
+// Set reads a share.
+func (s *Share) Set(text string) error {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		f /= 100
+	}
+	if err != nil || !(f >= 0 && f <= 1) { //nolint:staticcheck // NaN is no share either
+		return fmt.Errorf("%q is no share: give a fraction such as 0.2 or a percentage such as 20%%", text)
+	}
+	*s = Share(f)
+	return nil
+}
+
+func (s *Share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
+
+// Type is what the help calls it.
+func (s *Share) Type() string { return "share" }
+
+// Faults are what a receiver does wrong on purpose, to deliveries that verify.
+type Faults struct {
+	// Hang is the share that is never answered, Fail the share that is answered
+	// with Status, 500 where it is 0. Together they are at most 1.
+	Hang, Fail Share
+	Status     int
+	// Slow is how long every answer takes longer.
+	Slow time.Duration
+	// Random is a number in [0,1), of math/rand where it is nil.
+	Random func() float64
+}
+
+// Check says what cannot be.
+func (f Faults) Check() error {
+	switch {
+	case f.Hang+f.Fail > 1:
+		return fmt.Errorf("more than everything cannot go wrong: %s hang and %s fail", f.Hang.String(), f.Fail.String())
+	case f.Status != 0 && (f.Status < 300 || f.Status > 599):
+		return fmt.Errorf("an answer that fails has a status from 300 to 599, not %d", f.Status)
+	case f.Slow < 0:
+		return fmt.Errorf("an answer cannot come %s early", -f.Slow)
+	}
+	return nil
+}
+
+// draw decides what becomes of one delivery: whether it hangs, and else the status
+// it fails with, 0 for none.
+func (f Faults) draw() (hang bool, status int) {
+	if f.Hang+f.Fail == 0 {
+		return false, 0
+	}
+	random := f.Random
+	if random == nil {
+		random = rand.Float64
+	}
+	switch r := Share(random()); {
+	case r < f.Hang:
+		return true, 0
+	case r < f.Hang+f.Fail && f.Status == 0:
+		return false, 500
+	case r < f.Hang+f.Fail:
+		return false, f.Status
+	}
+	return false, 0
+}

@@ -1,0 +1,168 @@
+package receiver
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// Tolerance is how far a timestamp may be from now, as Standard Webhooks says.
+const Tolerance = 5 * time.Minute
+
+// The prefixes of what verifies: a secret of HMAC-SHA256, and the public key of an
+// endpoint that signs with Ed25519. Base64 of their bytes follows.
+const (
+	secretPrefix    = "whsec_"
+	publicKeyPrefix = "whpk_"
+)
+
+// Verifier verifies deliveries with one or several secrets: while one is rotated
+// both the old and the new are good.
+type Verifier struct {
+	keys []key
+	// Now is the time that timestamps are held against, time.Now where it is nil.
+	Now func() time.Time
+	// AnyAge says that timestamps are not held against it.
+	AnyAge bool
+}
+
+// key is one of the secrets.
+type key struct {
+	hmac   *standardwebhooks.Webhook
+	public ed25519.PublicKey // where hmac is nil
+}
+
+// NewVerifier makes a verifier of secrets (whsec_...) and public keys (whpk_...).
+func NewVerifier(secrets ...string) (*Verifier, error) {
+	v := &Verifier{}
+	for _, s := range secrets {
+		k, err := newKey(strings.TrimSpace(s))
+		if err != nil {
+			return nil, err
+		}
+		v.keys = append(v.keys, k)
+	}
+	return v, nil
+}
+
+// newKey never repeats the text: it is a secret, even when it is a wrong one.
+func newKey(text string) (key, error) {
+	if encoded, ok := strings.CutPrefix(text, publicKeyPrefix); ok {
+		raw, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil || len(raw) != ed25519.PublicKeySize {
+			return key{}, fmt.Errorf("a public key is %s and the base64 of %d bytes", publicKeyPrefix, ed25519.PublicKeySize)
+		}
+		return key{public: raw}, nil
+	}
+	encoded, ok := strings.CutPrefix(text, secretPrefix)
+	if raw, err := base64.StdEncoding.DecodeString(encoded); !ok || err != nil || len(raw) == 0 {
+		return key{}, fmt.Errorf("a signing secret is %s and base64, and a public key %s and base64", secretPrefix, publicKeyPrefix)
+	}
+	hmac, err := standardwebhooks.NewWebhook(text)
+	return key{hmac: hmac}, err
+}
+
+// version is how the key's signatures begin.
+func (k key) version() string {
+	if k.hmac == nil {
+		return "v1a"
+	}
+	return "v1"
+}
+
+// Delivered is what a verified delivery says of itself.
+type Delivered struct {
+	// ID is the webhook-id, SignedAt the webhook-timestamp.
+	ID       string    `json:"id"`
+	SignedAt time.Time `json:"signedAt"`
+	// Version is that of the signature which verified: v1 or v1a; Secret which of
+	// the secrets it was, counted from 1.
+	Version string `json:"version,omitempty"`
+	Secret  int    `json:"secret,omitempty"`
+}
+
+// Verify holds a delivery against the secrets. What is wrong is a *Problem.
+func (v *Verifier) Verify(header http.Header, body []byte) (Delivered, error) {
+	d, signatures, problem := readHeaders(header)
+	if problem != nil {
+		return d, problem
+	}
+	for i, k := range v.keys {
+		if k.signed(header, body, signatures) {
+			d.Version, d.Secret = k.version(), i+1
+			break
+		}
+	}
+	if d.Secret == 0 {
+		return d, v.diagnose(header, body, signatures)
+	}
+	if problem := v.checkAge(d.SignedAt); problem != nil {
+		return d, problem
+	}
+	return d, nil
+}
+
+// readHeaders reads the three headers of a delivery.
+func readHeaders(header http.Header) (d Delivered, signatures []string, problem *Problem) {
+	var missing []string
+	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
+		if header.Get(name) == "" {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return d, nil, problemf(ProblemHeaders, "%s: not there; the request did not come from Gridhook, or was captured without its headers", strings.Join(missing, ", "))
+	}
+	d.ID = header.Get("webhook-id")
+	seconds, err := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)
+	if err != nil {
+		return d, nil, problemf(ProblemHeaders, "webhook-timestamp: %q is no time in whole seconds since 1970", header.Get("webhook-timestamp"))
+	}
+	d.SignedAt = time.Unix(seconds, 0).UTC()
+	signatures = strings.Fields(header.Get("webhook-signature"))
+	for _, s := range signatures {
+		version, encoded, ok := strings.Cut(s, ",")
+		if _, err := base64.StdEncoding.DecodeString(encoded); !ok || version == "" || err != nil {
+			return d, nil, problemf(ProblemHeaders, "webhook-signature: %q is not a version, a comma and base64", s)
+		}
+	}
+	return d, signatures, nil
+}
+
+// signed reports whether one of the signatures is by this key.
+func (k key) signed(header http.Header, body []byte, signatures []string) bool {
+	if k.hmac != nil {
+		return k.hmac.VerifyIgnoringTimestamp(body, header) == nil
+	}
+	content := append([]byte(header.Get("webhook-id")+"."+header.Get("webhook-timestamp")+"."), body...)
+	for _, s := range signatures {
+		encoded, ok := strings.CutPrefix(s, "v1a,")
+		if raw, err := base64.StdEncoding.DecodeString(encoded); ok && err == nil && ed25519.Verify(k.public, content, raw) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *Verifier) checkAge(signed time.Time) *Problem {
+	now := time.Now()
+	if v.Now != nil {
+		now = v.Now()
+	}
+	age := now.Sub(signed).Round(time.Second)
+	switch {
+	case v.AnyAge:
+		return nil
+	case age > Tolerance:
+		return problemf(ProblemTooOld, "the signature is right, but webhook-timestamp is %s old, more than %s: a delivery that somebody replays, or a receiver whose clock is fast", age, Tolerance)
+	case age < -Tolerance:
+		return problemf(ProblemTooNew, "the signature is right, but webhook-timestamp is %s ahead, more than %s: the receiver's clock is slow", -age, Tolerance)
+	}
+	return nil
+}

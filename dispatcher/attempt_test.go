@@ -40,7 +40,7 @@ func TestErrorClasses(t *testing.T) {
 		"204":                  {open, status(204), ""},
 		"a redirect":           {open, status(302), events.ErrorStatus},
 		"500":                  {open, status(500), events.ErrorStatus},
-		"an unknown name":      {open, "http://nowhere.invalid/", events.ErrorDNS},
+		"an unknown name":      {resolving(t, Guard{}), "http://nowhere.example/", events.ErrorDNS},
 		"a closed port":        {open, "http://" + nobody, events.ErrorConnect},
 		"no TLS":               {open, "https://" + closed, events.ErrorTLS},
 		"no answer":            {open, "http://" + closed, events.ErrorAnswer},
@@ -49,7 +49,11 @@ func TestErrorClasses(t *testing.T) {
 		"an unknown authority": {open, tlsServer(t), events.ErrorTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := post(t, tt.sender, endpointAt(t, tt.url, 300*time.Millisecond))
+			timeout := patient
+			if tt.want == events.ErrorTimeout {
+				timeout = hasty
+			}
+			a := post(t, tt.sender, endpointAt(t, tt.url, timeout))
 			var d events.Delivery
 			if a.describe(&d); d.ErrorClass != tt.want {
 				t.Errorf("%+v is %q, want %q", a, d.ErrorClass, tt.want)

@@ -2,8 +2,6 @@ package dispatcher
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -146,73 +144,6 @@ func endlessly(head, text string) func(net.Conn) {
 
 const ok = "HTTP/1.1 200 OK\r\n"
 
-// What receivers do, and what it must count as.
-func TestReceivers(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, _ = z.Write(make([]byte, 8<<20))
-	_ = z.Close()
-	const dead = verdict(-1) // again, without an answer
-	for name, tt := range map[string]struct {
-		script func(net.Conn)
-		want   verdict
-		reason string
-	}{
-		"204":                        {answering("HTTP/1.1 204 No Content\r\n\r\n"), delivered, ""},
-		"200 and a body":             {answering(ok + "Content-Length: 2\r\n\r\nok"), delivered, ""},
-		"200, body drips":            {func(c net.Conn) { _ = readRequest(c); io.WriteString(c, ok+"\r\n"); drip("x")(c) }, delivered, ""},
-		"200, reset in the body":     {func(c net.Conn) { answering(ok + "Content-Length: 100\r\n\r\nhalf")(c); reset(c) }, delivered, ""},
-		"200, endless chunks":        {endlessly(ok+"Transfer-Encoding: chunked\r\n\r\n", "1000\r\n"+strings.Repeat("x", 4096)+"\r\n"), delivered, ""},
-		"200, a gzip bomb":           {answering(ok + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(bomb.Len()) + "\r\n\r\n" + bomb.String()), delivered, ""},
-		"200, broken chunks":         {answering(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), delivered, ""},
-		"410":                        {answering("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"), gone, ""},
-		"500":                        {answering("HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"), again, ""},
-		"500, reset in the body":     {func(c net.Conn) { answering("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf")(c); reset(c) }, again, ""},
-		"304":                        {answering("HTTP/1.1 304 Not Modified\r\n\r\n"), again, ""},
-		"accepted and reset":         {reset, dead, ""},
-		"reset in the request":       {func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 10)); reset(c) }, dead, ""},
-		"the answer is lost":         {func(c net.Conn) { _ = readRequest(c) }, dead, ""},
-		"never answers":              {hang, dead, "within 300ms"},
-		"the status line drips":      {drip("HTTP/1.1 200 OK  "), dead, "within 300ms"},
-		"the headers drip":           {func(c net.Conn) { _ = readRequest(c); io.WriteString(c, ok); drip("X-Y: z\r\n")(c) }, dead, "within 300ms"},
-		"no HTTP":                    {answering("SSH-2.0-OpenSSH_9.6\r\n"), dead, "malformed"},
-		"HTTP/0.9":                   {answering("<html>hello</html>\n"), dead, "malformed"},
-		"status 000":                 {answering("HTTP/1.1 000 What\r\n\r\n"), dead, ""},
-		"status 99999":               {answering("HTTP/1.1 99999 What\r\n\r\n"), dead, "malformed"},
-		"a header of 1 MiB":          {answering(ok + "X-Long: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), dead, "headers"},
-		"10,000 headers":             {answering(ok + strings.Repeat("X-Y: z\r\n", 10_000) + "\r\n"), dead, "headers"},
-		"endless headers":            {endlessly(ok, "X-Y: z\r\n"), dead, "headers"},
-		"endless interim answers":    {endlessly("", "HTTP/1.1 103 Early Hints\r\n\r\n"), dead, "interim"},
-		"another protocol":           {answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), dead, "protocol"},
-		"a header with a null in it": {answering(ok + "X: a\x00b\r\nContent-Length: 0\r\n\r\n"), dead, "malformed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := endpointAt(t, "http://"+sink(t, tt.script), 300*time.Millisecond)
-			e.timeout = 300 * time.Millisecond
-			if tt.want == delivered || tt.want == gone { // these must not need all of their time
-				e.timeout = time.Minute
-			}
-			a := post(t, newTestSender(t), e)
-			want := tt.want
-			if want == dead {
-				want = again
-				if a.err == nil || a.status != 0 {
-					t.Errorf("answered %+v, want no answer", a)
-				}
-			} else if a.err != nil || a.status == 0 {
-				t.Errorf("no answer: %+v", a)
-			}
-			if judge(a) != want || a.err != nil && !strings.Contains(a.err.Error(), tt.reason) {
-				t.Errorf("judged %v of %+v, want %v because of %q", judge(a), a, want, tt.reason)
-			}
-			if a.took > 20*time.Second {
-				t.Errorf("it took %s", a.took)
-			}
-		})
-	}
-}
-
 // Of a body that never ends no more than a bounded part is taken.
 func TestAnAnswerIsCapped(t *testing.T) {
 	var taken atomic.Int64
@@ -322,19 +253,6 @@ func TestRetryAfterIsNoted(t *testing.T) {
 		if a.err != nil || a.retryAfter != want {
 			t.Errorf("%q: %+v, want a pause of %s", answer, a, want)
 		}
-	}
-}
-
-func TestAClosedPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
-	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
-	if a.err == nil || judge(a) != again || class(a) != classConnection {
-		t.Errorf("it is %+v", a)
 	}
 }
 

@@ -1,0 +1,177 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events"
+)
+
+const (
+	secret = "whsec_bWluZW1pbmVtaW5lbWluZW1pbmVtaW5lbWluZTE="
+	other  = "whsec_dGhlaXJzdGhlaXJzdGhlaXJzdGhlaXJzdGhlaXI="
+)
+
+func TestReceivers(t *testing.T) {
+	dir := t.TempDir()
+	list := programs(t, dir)
+	w := newWorld(t, dir)
+	for _, p := range list {
+		t.Run(p.language, func(t *testing.T) {
+			c := w.organization(t, strings.ToLower(p.language))
+			r := &receiver{t: t, hooks: p.start(t, secret)}
+			r.takesFromGridhook(c)
+			r.judges()
+		})
+	}
+}
+
+// receiver is one that runs.
+type receiver struct {
+	t     *testing.T
+	hooks string
+}
+
+// signals are what it holds.
+func (r *receiver) signals() map[string]held {
+	r.t.Helper()
+	response, err := http.Get(strings.TrimSuffix(r.hooks, "/hooks") + "/signals")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var signals map[string]held
+	if err := json.NewDecoder(response.Body).Decode(&signals); err != nil {
+		r.t.Fatal(err)
+	}
+	return signals
+}
+
+// takesFromGridhook delivers to it what a partner gets: a test, each home's signal,
+// newer ones, and some signed with the old and the new secret.
+func (r *receiver) takesFromGridhook(c *client.Client) {
+	r.t.Helper()
+	endpoint, err := c.CreateEndpoint(r.t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &r.hooks}, Secret: secret})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if d, err := c.TestEndpoint(r.t.Context(), endpoint.ID); err != nil || d.Outcome != events.OutcomeDelivered {
+		r.t.Fatalf("the test: %+v, %v", d, err)
+	}
+	if n := len(r.signals()); n != 0 {
+		r.t.Errorf("a test left %d signals", n)
+	}
+	trigger(r.t, c)
+	first := sequence(r.t, r.signals())
+	if _, err := c.RotateSecret(r.t.Context(), endpoint.ID); err != nil {
+		r.t.Fatal(err)
+	}
+	trigger(r.t, c)
+	if second := sequence(r.t, r.signals()); second <= first {
+		r.t.Errorf("after signal %d came %d", first, second)
+	}
+}
+
+// message is a webhook that the test makes.
+type message struct {
+	id, body string
+	at       time.Time
+	secrets  []string
+}
+
+func signal(id string, sequence uint64) message {
+	body := fmt.Sprintf(`{"type":"price_signal.updated","data":{"homeId":%q,"sequence":%d}}`, homeID(0), sequence)
+	return message{id: id, body: body, at: time.Now(), secrets: []string{secret}}
+}
+
+// post sends a message, after change had its way with it.
+func (r *receiver) post(m message, change func(*http.Request)) int {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.hooks, strings.NewReader(m.body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var signatures []string
+	for _, s := range m.secrets {
+		w, err := standardwebhooks.NewWebhook(s)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		signature, err := w.Sign(m.id, m.at, []byte(m.body))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		signatures = append(signatures, signature)
+	}
+	request.Header.Set("webhook-id", m.id)
+	request.Header.Set("webhook-timestamp", strconv.FormatInt(m.at.Unix(), 10))
+	request.Header.Set("webhook-signature", strings.Join(signatures, " "))
+	if change != nil {
+		change(request)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+// judges sends it what it must take, ignore and refuse.
+func (r *receiver) judges() {
+	r.t.Helper()
+	now := r.signals()[homeID(0)].Sequence
+	late, early := signal("msg_late", now+50), signal("msg_early", now+50)
+	late.at, early.at = late.at.Add(-310*time.Second), early.at.Add(310*time.Second)
+	foreign := signal("msg_foreign", now+50)
+	foreign.secrets = []string{other}
+	both := signal("msg_both", now+3)
+	both.secrets = []string{other, secret}
+	unknown, text := signal("msg_unknown", now+60), signal("msg_text", now+60)
+	unknown.body = strings.Replace(unknown.body, "price_signal.updated", "something.new", 1)
+	text.body = "not JSON"
+	without := func(name string) func(*http.Request) { return func(r *http.Request) { r.Header.Del(name) } }
+	set := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	tests := []struct {
+		name   string
+		m      message
+		change func(*http.Request)
+		status int
+		holds  uint64 // then
+	}{
+		{"310 s old", late, nil, 401, now},
+		{"310 s ahead", early, nil, 401, now},
+		{"another's secret", foreign, nil, 401, now},
+		{"another id", signal("msg_a", now+50), set("webhook-id", "msg_b"), 401, now},
+		{"no id", signal("msg_a", now+50), without("webhook-id"), 401, now},
+		{"no signature", signal("msg_a", now+50), without("webhook-signature"), 401, now},
+		{"a signature of another kind", signal("msg_a", now+50), set("webhook-signature", "v1a,AAAA"), 401, now},
+		{"no time", signal("msg_a", now+50), without("webhook-timestamp"), 401, now},
+		{"a time in words", signal("msg_a", now+50), set("webhook-timestamp", "now"), 401, now},
+		{"what was refused is not taken for a repeat", signal("msg_a", now+1), nil, 204, now + 1},
+		{"newer", signal("msg_newer", now+2), nil, 204, now + 2},
+		{"older", signal("msg_older", now), nil, 204, now + 2},
+		{"the same id again", signal("msg_newer", now+40), nil, 204, now + 2},
+		{"while a secret is rotated", both, nil, 204, now + 3},
+		{"an event to come", unknown, nil, 204, now + 3},
+		{"no JSON, though signed", text, nil, 400, now + 3},
+	}
+	for _, test := range tests {
+		if got := r.post(test.m, test.change); got != test.status {
+			r.t.Errorf("%s: answered %d, want %d", test.name, got, test.status)
+		}
+		if got := r.signals()[homeID(0)].Sequence; got != test.holds {
+			r.t.Errorf("%s: it holds signal %d, want %d", test.name, got, test.holds)
+		}
+	}
+}

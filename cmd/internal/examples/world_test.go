@@ -1,0 +1,184 @@
+package examples
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+const (
+	patience = 60 * time.Second
+	homes    = 70 // more than a slice
+)
+
+func homeID(i int) string { return fmt.Sprintf("home-%d", i) }
+
+// program is a receiver that can be started.
+type program struct {
+	language string
+	command  []string
+}
+
+// programs are the receivers that this machine can run. Where GRIDHOOK_TYPESCRIPT_RECEIVER
+// names the compiled one, as .ci/examples does, none may be missing.
+func programs(t *testing.T, dir string) []program {
+	t.Helper()
+	root, err := blackbox.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goReceiver := filepath.Join(dir, "go-receiver")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", goReceiver, "./docs/examples/go-receiver")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	list := []program{{"Go", []string{goReceiver}}}
+	typescript := os.Getenv("GRIDHOOK_TYPESCRIPT_RECEIVER")
+	if python, err := exec.LookPath("python3"); err == nil {
+		list = append(list, program{"Python", []string{python, filepath.Join(root, "docs/examples/python-receiver/receiver.py")}})
+	} else if typescript != "" {
+		t.Fatal("there is no python3")
+	}
+	if typescript != "" {
+		list = append(list, program{"TypeScript", []string{"node", typescript}})
+	}
+	return list
+}
+
+// world is a Gridhook with a rate plan.
+type world struct {
+	t        *testing.T
+	operator *client.Client
+}
+
+func newWorld(t *testing.T, dir string) *world {
+	t.Helper()
+	binary, logs := filepath.Join(dir, "gridhook"), &blackbox.Tail{}
+	if err := blackbox.BuildGridhook(binary); err != nil {
+		t.Fatal(err)
+	}
+	running, err := blackbox.StartGridhook(blackbox.Run{
+		Binary: binary, Role: "serve", Data: filepath.Join(dir, "data"), Log: logs, Patience: patience,
+	})
+	if err != nil {
+		t.Fatalf("gridhook is not ready: %v\n%s", err, logs.Last(4000))
+	}
+	t.Cleanup(func() {
+		running.Kill()
+		if t.Failed() {
+			t.Logf("the end of what gridhook logged:\n%s", logs.Last(4000))
+		}
+	})
+	key, err := os.ReadFile(filepath.Join(dir, "data", "operator.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, operator: &client.Client{BaseURL: running.Admin, Key: strings.TrimSpace(string(key))}}
+	plan := catalog.Plans()[0]
+	if _, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// organization makes an organization with homes, and returns a client of it.
+func (w *world) organization(t *testing.T, id string) *client.Client {
+	t.Helper()
+	if _, err := w.operator.CreateOrganization(t.Context(), client.NewOrganization{ID: id, Name: id}); err != nil {
+		t.Fatal(err)
+	}
+	plan := catalog.Plans()[0]
+	var lines bytes.Buffer
+	for i := range homes {
+		fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":%q,"name":"A home","timezone":%q,"ratePlanId":%q}`+"\n", id, homeID(i), plan.Timezone, plan.ID)
+	}
+	if got, err := w.operator.Import(t.Context(), &lines); err != nil || got.Created != homes {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	return w.operator.For(id)
+}
+
+// trigger triggers the homes, and wants each delivered.
+func trigger(t *testing.T, c *client.Client) {
+	t.Helper()
+	accepted, err := c.Trigger(t.Context(), client.TriggerRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var p events.Progress
+	err = sandbox.Poll(ctx, 10*time.Millisecond, func() (bool, error) {
+		p, err = c.GetTrigger(ctx, accepted.TriggerID)
+		return p.Status == events.TriggerCompleted, err
+	})
+	if err != nil || p.Outcomes[events.OutcomeDelivered] != homes {
+		t.Fatalf("of %d homes became %v: %v", homes, p.Outcomes, err)
+	}
+}
+
+// start starts a receiver and returns where it takes webhooks.
+func (p program) start(t *testing.T, secret string) (hooks string) {
+	t.Helper()
+	logs, found := &blackbox.Tail{}, make(chan string, 1)
+	process, err := blackbox.Start(blackbox.Spec{
+		Binary: p.command[0], Args: p.command[1:], Log: logs, Patience: patience,
+		Env: []string{"ADDRESS=127.0.0.1:0", "GRIDHOOK_WEBHOOK_SECRET=" + secret},
+		Ready: func(line string) bool {
+			url, ok := strings.CutPrefix(line, "listening on ")
+			if ok {
+				found <- url
+			}
+			return ok
+		},
+	})
+	if err != nil {
+		t.Fatalf("the receiver: %v\n%s", err, logs.Last(4000))
+	}
+	t.Cleanup(func() {
+		process.Kill()
+		if t.Failed() {
+			t.Logf("the receiver logged:\n%s", logs.Last(4000))
+		}
+	})
+	return <-found
+}
+
+// held is what a receiver holds of one home.
+type held struct {
+	HomeID   string            `json:"homeId"`
+	Sequence uint64            `json:"sequence"`
+	Data     []json.RawMessage `json:"data"`
+}
+
+// sequence is the one that all homes have, and there must be all of them.
+func sequence(t *testing.T, signals map[string]held) uint64 {
+	t.Helper()
+	var all []uint64
+	for i := range homes {
+		h := signals[homeID(i)]
+		if h.HomeID != homeID(i) || len(h.Data) != 96 {
+			t.Fatalf("%s is held as %s with %d intervals", homeID(i), h.HomeID, len(h.Data))
+		}
+		all = append(all, h.Sequence)
+	}
+	if slices.Min(all) != slices.Max(all) {
+		t.Fatalf("the sequences are %v", all)
+	}
+	return all[0]
+}

@@ -1,0 +1,114 @@
+// Command go-receiver takes a partner's webhooks: it verifies each, takes each message
+// once, and keeps the newest signal of every home.
+//
+//	GRIDHOOK_WEBHOOK_SECRET=whsec_... ADDRESS=127.0.0.1:9090 go run ./docs/examples/go-receiver
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+const maxBody = 8 << 20 // bytes: a month of quarter hours fits
+
+// signal is what this program reads of a home's price signal.
+type signal struct {
+	HomeID   string          `json:"homeId"`
+	Sequence uint64          `json:"sequence"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// receiver keeps what it took in memory. A real one has both maps in its database,
+// and writes them in one transaction.
+type receiver struct {
+	webhook *standardwebhooks.Webhook
+
+	mu      sync.Mutex
+	seen    map[string]bool   // by webhook-id
+	signals map[string]signal // by home
+}
+
+func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil {
+		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	// The bytes as they came: JSON that was read and written again has another signature.
+	if err := r.webhook.Verify(body, req.Header); err != nil {
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	var event struct {
+		Type string          `json:"type"`
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := r.apply(req.Header.Get("webhook-id"), event.Type, event.Data); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent) // only now: whatever is not 2xx comes again
+}
+
+func (r *receiver) apply(id, kind string, data json.RawMessage) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen[id] {
+		return nil // an attempt whose answer was lost
+	}
+	if kind == "price_signal.updated" { // others are taken and left alone, also those to come
+		var s signal
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		if s.Sequence > r.signals[s.HomeID].Sequence { // an older one may come later
+			r.signals[s.HomeID] = s
+			log.Printf("%s has signal %d", s.HomeID, s.Sequence)
+		}
+	}
+	r.seen[id] = true
+	return nil
+}
+
+func (r *receiver) show(w http.ResponseWriter, _ *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(r.signals)
+}
+
+func main() {
+	webhook, err := standardwebhooks.NewWebhook(os.Getenv("GRIDHOOK_WEBHOOK_SECRET"))
+	if err != nil {
+		log.Fatal("GRIDHOOK_WEBHOOK_SECRET: ", err)
+	}
+	r := &receiver{webhook: webhook, seen: map[string]bool{}, signals: map[string]signal{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /hooks", r.take)
+	mux.HandleFunc("GET /signals", r.show)
+
+	address := os.Getenv("ADDRESS")
+	if address == "" {
+		address = "127.0.0.1:9090"
+	}
+	listener, err := net.Listen("tcp", address) //nolint:noctx // it listens to its end
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("listening on http://%s/hooks\n", listener.Addr())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
+	log.Fatal(server.Serve(listener))
+}

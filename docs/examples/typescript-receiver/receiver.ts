@@ -1,0 +1,85 @@
+// A partner's webhooks: verifies each, takes each message once, and keeps the newest
+// signal of every home.
+//
+//   GRIDHOOK_WEBHOOK_SECRET=whsec_... ADDRESS=127.0.0.1:9090 npm start
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+
+const maxBody = 8 << 20; // bytes: a month of quarter hours fits
+
+interface Signal {
+  homeId: string;
+  sequence: number;
+  data: unknown;
+}
+
+interface Event {
+  type: string;
+  data: Signal;
+}
+
+class TooLarge extends Error {}
+
+const webhook = new Webhook(process.env["GRIDHOOK_WEBHOOK_SECRET"] ?? "");
+
+// Kept in memory here. A real program has both in its database, and writes them in one
+// transaction.
+const seen = new Set<string>(); // by webhook-id
+const signals = new Map<string, Signal>(); // by home
+
+// read is the body byte by byte: JSON that was read and written again has another
+// signature.
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > maxBody) throw new TooLarge("too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function apply(id: string, event: Event): void {
+  if (seen.has(id)) return; // an attempt whose answer was lost
+  if (event.type === "price_signal.updated") { // others are taken and left alone, also those to come
+    const { homeId, sequence } = event.data;
+    if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may come later
+      signals.set(homeId, event.data);
+      console.log(`${homeId} has signal ${sequence}`);
+    }
+  }
+  seen.add(id);
+}
+
+async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const body = await read(request);
+    const headers = request.headers as Record<string, string>;
+    apply(headers["webhook-id"] ?? "", webhook.verify(body, headers) as Event);
+    response.writeHead(204).end(); // only now: whatever is not 2xx comes again
+  } catch (error) {
+    const status = error instanceof WebhookVerificationError ? 401 : error instanceof TooLarge ? 413 : 400;
+    response.writeHead(status, { "Content-Type": "text/plain" }).end(String(error));
+  }
+}
+
+const server = createServer((request, response) => {
+  switch (`${request.method} ${request.url}`) {
+    case "POST /hooks":
+      void take(request, response);
+      break;
+    case "GET /signals":
+      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(Object.fromEntries(signals)));
+      break;
+    default:
+      response.writeHead(404).end();
+  }
+});
+
+const [host = "127.0.0.1", port = "9090"] = (process.env["ADDRESS"] ?? "127.0.0.1:9090").split(":");
+server.listen(Number(port), host, () => {
+  console.log(`listening on http://${host}:${(server.address() as AddressInfo).port}/hooks`);
+});

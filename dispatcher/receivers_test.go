@@ -51,12 +51,11 @@ func TestReceivers(t *testing.T) {
 }
 
 func (r *receiver) try(t *testing.T) {
-	address := ""
-	if r.listen != nil {
-		address = r.listen(t)
-	} else {
-		address = "http://" + sink(t, r.script)
+	listen := r.listen
+	if listen == nil {
+		listen = func(t *testing.T) string { return "http://" + sink(t, r.script) }
 	}
+	address := listen(t)
 	s := newTestSender(t)
 	if r.sender != nil {
 		s = r.sender(t)

@@ -1,12 +1,17 @@
 package config
 
-import "github.com/spf13/pflag"
+import (
+	"slices"
 
-// AddFlags adds the flags of a role's settings, and --config.
-func AddFlags(flags *pflag.FlagSet, role Role) {
+	"github.com/spf13/pflag"
+)
+
+// AddFlags adds the flags of the settings that one of the roles takes, and
+// --config.
+func AddFlags(flags *pflag.FlagSet, roles ...Role) {
 	flags.String(ConfigFlag, "", "a YAML `file` of settings, weaker than flags and environment")
 	for _, s := range Settings() {
-		if !s.TakenBy(role) {
+		if !slices.ContainsFunc(roles, s.TakenBy) {
 			continue
 		}
 		f := flags.VarPF(&flagText{s.Default, s.Kind()}, s.Name, "", s.Help)

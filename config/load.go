@@ -59,7 +59,7 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 		if s.TakenBy(role) {
 			loaded.values = append(loaded.values, v)
 		} else {
-			v = value{setting: s, text: s.Default, source: "default"}
+			v = value{setting: s, text: s.Default, source: defaultSource}
 		}
 		l.set(&loaded.Config, v)
 	}
@@ -69,6 +69,18 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 		return nil, &Error{l.mistakes}
 	}
 	return loaded, nil
+}
+
+// Meant is the role that flags and environment are meant for where the command
+// line names none: API where they, or the file, name a NATS, and Serve otherwise.
+func Meant(flags *pflag.FlagSet, environ []string) Role {
+	l := loader{role: API}
+	for _, said := range l.layers(flags, environ) {
+		if said.ko.Exists("nats") {
+			return API
+		}
+	}
+	return Serve
 }
 
 type loader struct {
@@ -150,7 +162,7 @@ func (l *loader) find(s Setting, layers []layer) value {
 		}
 		break
 	}
-	return value{s, s.Default, "default"}
+	return value{s, s.Default, defaultSource}
 }
 
 func (l *loader) set(c *Config, v value) {

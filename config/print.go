@@ -25,6 +25,19 @@ func (l *Loaded) WriteYAML(w io.Writer) error {
 	return err
 }
 
+// Source is where a setting's value came from, such as "flag --http", "default"
+// where nobody said it.
+func (l *Loaded) Source(setting string) string {
+	for _, v := range l.values {
+		if v.setting.Name == setting {
+			return v.source
+		}
+	}
+	return defaultSource
+}
+
+const defaultSource = "default"
+
 // typed is the value as YAML has it: numbers and booleans are not quoted.
 func (v *value) typed() any {
 	var c Config

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 )
@@ -40,7 +41,7 @@ it by its admin address, with the operator's key.`,
 		&cobra.Group{ID: groupTry, Title: "Trying and measuring:"},
 	)
 	root.AddCommand(
-		newServeCommand(g), newAPICommand(g), newWorkerCommand(g),
+		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
 		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g),
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g),
@@ -81,6 +82,9 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 		return 0
 	case g.running && !isUsage(err):
 		say(g.err, "gridhook: %s\n", g.sentence(err))
+		if errors.Is(err, errDoubt) {
+			return exitDoubt
+		}
 		return exitFailure
 	default:
 		say(g.err, "gridhook: %s\n", seeHelp(usageSentence(err), cmd))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,9 +42,9 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("connected to NATS again", "server", nc.ConnectedUrlRedacted()) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "error", err) }),
 	}, opts...)
-	nc, err := nats.Connect(url, opts...)
+	nc, err := Dial(url, opts...)
 	if err != nil {
-		return nil, connectError(url, err)
+		return nil, err
 	}
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096))
 	if err != nil {
@@ -58,7 +60,33 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait}, nil
 }
 
+// Dial connects to NATS and to nothing in it. Its error says what to do.
+func Dial(url string, opts ...nats.Option) (*nats.Conn, error) {
+	nc, err := nats.Connect(url, opts...)
+	if err != nil {
+		return nil, connectError(url, err)
+	}
+	return nc, nil
+}
+
+// redacted is a list of URLs without what is secret in them.
+func redacted(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, text := range list {
+		u, err := url.Parse(strings.TrimSpace(text))
+		switch {
+		case err != nil:
+			list[i] = "a URL that cannot be read"
+		case u.User != nil:
+			u.User = url.User("xxxxx") // a user alone is a token
+			list[i] = u.String()
+		}
+	}
+	return strings.Join(list, ",")
+}
+
 func connectError(url string, err error) error {
+	url = redacted(url)
 	switch {
 	case url == "": // the embedded server
 		return fmt.Errorf("connect to the embedded nats-server: %w", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 )
 
 // The streams.
@@ -82,6 +83,21 @@ func streams(o Options) []jetstream.StreamConfig {
 		all[i].Duplicates = dedupeWindow
 	}
 	return all
+}
+
+// Configs are the streams as they are made.
+func Configs(o Options) []jetstream.StreamConfig { return streams(o) }
+
+// Trial is a stream that asks of a server all that the others do, to find out
+// whether it can be made. Its first subject can be written to.
+func Trial(o Options) jetstream.StreamConfig {
+	name := nuid.Next()
+	return jetstream.StreamConfig{
+		Name: "GRIDHOOK_TRIAL_" + name, Subjects: []string{"gridhook.trial." + name},
+		Description: "a trial of gridhook doctor, which may be deleted",
+		Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true, AllowAtomicPublish: true,
+		Replicas: o.Replicas, Storage: jetstream.FileStorage, MaxAge: time.Hour,
+	}
 }
 
 // dedupeWindow is how long a repeated message id is recognized.

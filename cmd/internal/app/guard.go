@@ -106,21 +106,21 @@ func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 
 // lacksRoom says why nothing new can be taken in, "" when it can.
 func (g *guard) lacksRoom() string {
-	if free, size, err := room(g.app.Data); err == nil && free < reserve(size) {
+	if free, size, err := Room(g.app.Data); err == nil && free < Reserve(size) {
 		return "the disk of the data folder is full"
 	}
 	if g.server == nil {
 		return ""
 	}
-	if u, err := g.server.Usage(); err == nil && u.Limit > 0 && u.Used+reserve(u.Limit) > u.Limit {
+	if u, err := g.server.Usage(); err == nil && u.Limit > 0 && u.Used+Reserve(u.Limit) > u.Limit {
 		return "the store is full: raise max-store"
 	}
 	return ""
 }
 
-// reserve is what is kept free, in bytes, for the outcomes of what was taken in
+// Reserve is what is kept free, in bytes, for the outcomes of what was taken in
 // before: a twentieth, at most 256 MiB.
-func reserve(size uint64) uint64 { return min(size/20, 256<<20) }
+func Reserve(size uint64) uint64 { return min(size/20, 256<<20) }
 
 // revive restarts the embedded server when it does not store and there is room.
 func (g *guard) revive(now time.Time) {

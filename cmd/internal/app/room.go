@@ -10,9 +10,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// room is how many bytes are free for this process on a folder's file system,
+// Room is how many bytes are free for this process on a folder's file system,
 // and how many there are.
-func room(folder string) (free, size uint64, err error) {
+func Room(folder string) (free, size uint64, err error) {
 	var fs syscall.Statfs_t
 	path := filepath.Clean(folder)
 	if err := syscall.Statfs(path, &fs); err != nil {

@@ -65,8 +65,8 @@ func (a *App) announce(out io.Writer) {
 func optionsOf(cfg config.Config) Options {
 	return Options{
 		Role: Role(cfg.Role), Data: cfg.Data, HTTP: cfg.HTTP, Admin: cfg.Admin, OperatorKey: cfg.OperatorKey,
-		NATS: cfg.NATS.URL, NATSOptions: natsOptions(cfg.NATS), MaxStore: int64(cfg.MaxStore),
-		Streams: jetstream.Options{Replicas: cfg.NATS.Replicas, TriggersAge: cfg.TriggersAge, ReceiptsAge: cfg.ReceiptsAge},
+		NATS: cfg.NATS.URL, NATSOptions: NATSOptions(cfg.NATS), MaxStore: int64(cfg.MaxStore),
+		Streams: StreamOptions(cfg),
 		Worker: dispatcher.Options{
 			Slices: cfg.Worker.Slices, Concurrency: cfg.Worker.Concurrency, EndpointConcurrency: cfg.Worker.EndpointConcurrency,
 			DrainTimeout: cfg.Worker.DrainTimeout, AllowPrivate: cfg.AllowPrivate,
@@ -74,6 +74,11 @@ func optionsOf(cfg config.Config) Options {
 		Curves: cfg.Curves, Profiles: cfg.Profiles,
 		Limits: limitsOf(cfg),
 	}
+}
+
+// StreamOptions say how the streams are kept.
+func StreamOptions(cfg config.Config) jetstream.Options {
+	return jetstream.Options{Replicas: cfg.NATS.Replicas, TriggersAge: cfg.TriggersAge, ReceiptsAge: cfg.ReceiptsAge}
 }
 
 func limitsOf(cfg config.Config) Limits {
@@ -92,7 +97,8 @@ func limitsOf(cfg config.Config) Limits {
 	}
 }
 
-func natsOptions(c config.NATS) []nats.Option {
+// NATSOptions are the credentials and the TLS of a connection to NATS.
+func NATSOptions(c config.NATS) []nats.Option {
 	var opts []nats.Option
 	if c.Credentials != "" {
 		opts = append(opts, nats.UserCredentials(c.Credentials))

@@ -82,7 +82,7 @@ func (s *standing) try(what string, read func() error) {
 }
 
 func (s *standing) disk(send func(*prometheus.Desc, float64)) error {
-	free, size, err := room(s.app.Data)
+	free, size, err := Room(s.app.Data)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/cmd/internal/doctor"
+)
+
+// The exit code tells scripts what the lines tell people.
+func TestDoctor(t *testing.T) {
+	none := t.TempDir() + "/none"
+	tests := []struct {
+		args, environ string
+		code          int
+		line, says    string
+	}{
+		{"doctor --admin 127.0.0.1:1 --data " + none, "", 0, "OK  ", ""},
+		{"doctor --admin 127.0.0.1:1 --allow-private-destinations --data " + none, "", exitDoubt, "WARNING  destinations", "nothing is known to be wrong"},
+		{"doctor --slices none", "", exitFailure, "PROBLEM  settings", "see the lines with PROBLEM"},
+		{"doctor --admin 127.0.0.1:1", "GRIDHOOK_NATS=nats://127.0.0.1:1", exitFailure, "PROBLEM  nats", "see the lines with PROBLEM"},
+		{"doctor --role boss", "", exitUsage, "", "--role must be serve, api or worker"},
+	}
+	for _, test := range tests {
+		got := run(t, nil, "", strings.Fields(test.args), strings.Fields(test.environ)...)
+		if got.code != test.code || !strings.Contains(got.err, test.says) || !holdsLine(got.out, test.line) {
+			t.Errorf("%s: exit %d, want %d\n%s%s", test.args, got.code, test.code, got.out, got.err)
+		}
+	}
+}
+
+func holdsLine(out, begins string) bool {
+	if begins == "" {
+		return true
+	}
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(strings.Join(strings.Fields(line), "  ")+"  ", begins) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestDoctorForPrograms(t *testing.T) {
+	got := run(t, nil, "", []string{"doctor", "--json", "--admin", "127.0.0.1:1", "--data", t.TempDir() + "/none", "--allow-private-destinations"})
+	var report doctor.Report
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatalf("%v in %s", err, got.out)
+	}
+	if got.code != exitDoubt || report.Status != doctor.Warning || len(report.Findings) < 5 {
+		t.Errorf("exit %d, %+v", got.code, report)
+	}
+}

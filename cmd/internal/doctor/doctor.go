@@ -1,0 +1,47 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/events/checkup"
+)
+
+// Examine looks at everything that the settings name. err is what Load made of
+// them: where they are wrong there is nothing else to look at.
+func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []string) Report {
+	r := Report{Status: OK}
+	var wrong *config.Error
+	switch {
+	case errors.As(err, &wrong):
+		for _, m := range wrong.Mistakes {
+			r.problem("settings", "correct it: "+m.Source, "%s %s", m.Setting, m.Message)
+		}
+		return r
+	case err != nil:
+		r.problem("settings", "make them readable", "%v", err)
+		return r
+	}
+	cfg := loaded.Config
+	r.settings(loaded)
+	r.listeners(&cfg)
+	r.dataFolder(&cfg)
+	r.operatorKey(loaded)
+	r.openFiles(&cfg)
+	r.running(ctx, &cfg)
+	if cfg.Role == config.Serve {
+		r.ok("nats", "embedded: it opens no port and syncs each write to disk before it is acknowledged")
+		return r
+	}
+	facts, err := checkup.Look(ctx, checkup.Options{
+		URL: cfg.NATS.URL, NATS: app.NATSOptions(cfg.NATS), Streams: app.StreamOptions(cfg), Monitors: monitors,
+	})
+	if err != nil {
+		r.problem("nats", "start NATS, or correct --nats and --nats-creds", "%v", err)
+		return r
+	}
+	r.nats(&cfg, &facts)
+	return r
+}

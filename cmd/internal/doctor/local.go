@@ -1,0 +1,200 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
+)
+
+// settings looks for settings that are allowed one by one and do not fit together.
+func (r *Report) settings(l *config.Loaded) {
+	c, said := &l.Config, len(r.Findings)
+	if c.AllowPrivate {
+		r.warn("destinations", "turn allow-private-destinations off in production", "webhooks may go to http and to private addresses: a partner can reach into this network")
+	}
+	if c.Worker.EndpointConcurrency > c.Worker.Concurrency {
+		r.warn("settings", "lower endpoint-concurrency, or raise concurrency",
+			"endpoint-concurrency %d is above concurrency %d: one slow endpoint can take every request", c.Worker.EndpointConcurrency, c.Worker.Concurrency)
+	}
+	if c.MemoryLimit > 0 && os.Getenv("GOMEMLIMIT") != "" {
+		r.warn("settings", "unset one of them", "memory-limit and GOMEMLIMIT are both set: GOMEMLIMIT counts")
+	}
+	for _, secret := range []string{"operator-key", "nats"} {
+		if strings.HasPrefix(l.Source(secret), "flag") && (secret != "nats" || strings.Contains(c.NATS.URL, "@")) {
+			r.warn("settings", "give it by the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
+		}
+	}
+	if len(r.Findings) == said {
+		r.ok("settings", "%s: they are right, and fit together", c.Role)
+	}
+}
+
+// listeners looks at who can reach the process.
+func (r *Report) listeners(c *config.Config) {
+	switch beyond := !loopback(c.Admin); {
+	case beyond && c.Profiles:
+		r.problem("admin listener", "turn profiles off, or listen on the loopback", "profiles are served on %s, which is reached from beyond this machine, without a key", c.Admin)
+	case beyond:
+		r.warn("admin listener", "keep it on a private network", "%s is reached from beyond this machine: metrics and health checks need no key", c.Admin)
+	default:
+		r.ok("admin listener", "%s is reached from this machine alone", c.Admin)
+	}
+	if c.Role == config.Worker {
+		return
+	}
+	if loopback(c.HTTP) {
+		r.ok("public listener", "%s is reached from this machine alone: put a proxy with TLS in front", c.HTTP)
+		return
+	}
+	r.warn("public listener", "put a proxy with TLS in front", "%s takes API keys in the clear", c.HTTP)
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// dataFolder looks at the folder and the room in it.
+func (r *Report) dataFolder(c *config.Config) {
+	const check = "data folder"
+	info, err := os.Stat(c.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.ok(check, "%s is not there yet: it is made at the first start", c.Data)
+		return
+	}
+	if err != nil || !info.IsDir() {
+		r.problem(check, "name another folder with --data", "%s is no folder that can be used: %v", c.Data, err)
+		return
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		status := Warning
+		if mode&0o022 != 0 {
+			status = Problem
+		}
+		r.add(check, status, "chmod 0700 "+c.Data, "%s is open to other users of the machine (mode %#o)", c.Data, mode)
+	}
+	if syscall.Access(c.Data, 2|1) != nil { // W_OK and X_OK
+		r.problem(check, "run this as the user of the service; otherwise chown the folder to it", "%s cannot be written by this user", c.Data)
+		return
+	}
+	if kind, bad := inMemory(c.Data); bad {
+		r.problem(check, "name a folder on a disk with --data", "%s is on %s: what is accepted does not survive a restart of the machine", c.Data, kind)
+		return
+	}
+	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
+		r.ok(check, "%s is private, and on a disk", c.Data)
+	}
+	r.room(c)
+}
+
+func (r *Report) room(c *config.Config) {
+	const check, low = "disk", 10
+	free, size, err := app.Room(c.Data)
+	switch {
+	case err != nil:
+		r.add(check, Unknown, "look at the disk of the data folder", "%v", err)
+	case free < app.Reserve(size):
+		r.problem(check, "make room: nothing new is taken in", "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+	case free < size/low:
+		r.warn(check, "make room, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free), config.Size(size), c.Data)
+	case c.MaxStore > 0 && uint64(c.MaxStore) > free+used(c.Data):
+		r.warn(check, "lower max-store: a store that is full refuses cleanly, a full disk does not", "max-store is %s, and the disk has room for %s", c.MaxStore, config.Size(free+used(c.Data)))
+	default:
+		r.ok(check, "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+	}
+}
+
+// used is how many bytes the files below a folder have. What cannot be seen is
+// not counted.
+func used(folder string) (bytes uint64) {
+	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it is not counted
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += uint64(info.Size()) //nolint:gosec // never negative
+		}
+		return nil
+	})
+	return bytes
+}
+
+// operatorKey looks at where the key is, and who can read it.
+func (r *Report) operatorKey(l *config.Loaded) {
+	const check = "operator key"
+	c := &l.Config
+	if c.Role == config.Worker {
+		return
+	}
+	if c.OperatorKey != "" {
+		r.ok(check, "it is given by %s", l.Source("operator-key"))
+		return
+	}
+	path := filepath.Join(c.Data, app.OperatorKeyFile)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode().Perm()&0o077 != 0:
+		r.problem(check, "chmod 0600 "+path+", and make a new key: delete the file and restart", "%s can be read by other users (mode %#o)", path, info.Mode().Perm())
+	case c.Role == config.API:
+		r.warn(check, "give all api processes the same GRIDHOOK_OPERATOR_KEY", "this process has a key of its own, in %s: with several behind a balancer the operator is refused by turns", path)
+	case err == nil:
+		r.ok(check, "%s is readable by its owner alone", path)
+	default:
+		r.ok(check, "it is made at the first start, in %s", path)
+	}
+}
+
+// openFiles compares the requests at once with how many files may be open.
+func (r *Report) openFiles(c *config.Config) {
+	const check = "open files"
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return
+	}
+	// Slices and due retries together, idle connections, and the store's files.
+	need := uint64(4*c.Worker.Concurrency + 1024) //nolint:gosec // the setting is positive
+	if limit.Max < need {
+		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "%d may be open, and %d requests at once may need %d", limit.Max, c.Worker.Concurrency, need)
+		return
+	}
+	r.ok(check, "%d may be open", limit.Max)
+}
+
+// running asks the process that these settings are of, if it runs.
+func (r *Report) running(ctx context.Context, c *config.Config) {
+	const check = "process"
+	const patience = 3 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Admin+"/readyz", nil)
+	if err != nil {
+		return
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.ok(check, "none answers on %s: these are the settings of one that would be started", c.Admin)
+		return
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	if response.StatusCode != http.StatusOK {
+		why := make([]byte, 300)
+		n, _ := response.Body.Read(why)
+		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the one on %s is not ready: %s", c.Admin, strings.TrimSpace(string(why[:n])))
+		return
+	}
+	r.ok(check, "the one on %s is ready", c.Admin)
+}

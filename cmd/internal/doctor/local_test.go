@@ -1,0 +1,99 @@
+package doctor
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+// folder is a data folder on a disk; tests may run where the temporary one is in
+// memory.
+func folder(t *testing.T, mode os.FileMode) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(".", "data-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, mode); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestWrongSettingsAreAllFound(t *testing.T) {
+	r := examine(t, config.Serve, nil, "--slices", "none", "--http", "x")
+	if len(r.Findings) != 2 || r.Status != Problem {
+		t.Errorf("found %+v", r)
+	}
+	r.want(t, "settings", Problem, `must be an address to listen on`)
+}
+
+func TestLocalChecks(t *testing.T) {
+	key := func(mode os.FileMode) string {
+		dir := folder(t, 0o700)
+		path := filepath.Join(dir, "operator.key")
+		if err := os.WriteFile(path, []byte("gho_x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	file := filepath.Join(folder(t, 0o700), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args, check string
+		want        Status
+		says        string
+	}{
+		{"", "settings", OK, ""},
+		{"--allow-private-destinations", "destinations", Warning, "a partner can reach into this network"},
+		{"--endpoint-concurrency 500", "settings", Warning, "above concurrency 256"},
+		{"--operator-key 0123456789abcdef0", "settings", Warning, "operator-key is on the command line"},
+		{"--operator-key 0123456789abcdef0", "operator key", OK, "given by flag"},
+		{"--admin 127.0.0.1:1", "admin listener", OK, ""},
+		{"--admin [::1]:1", "admin listener", OK, ""},
+		{"--admin 0.0.0.0:1", "admin listener", Warning, "from beyond this machine"},
+		{"--admin :1", "admin listener", Warning, "from beyond this machine"},
+		{"--http :8080", "public listener", Warning, "API keys in the clear"},
+		{"--data " + folder(t, 0o700), "data folder", OK, "private"},
+		{"--data " + folder(t, 0o750), "data folder", Warning, "open to other users"},
+		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},
+		{"--data " + file, "data folder", Problem, "is no folder"},
+		{"--data " + filepath.Join(t.TempDir(), "none"), "data folder", OK, "made at the first start"},
+		{"--data " + key(0o600), "operator key", OK, "readable by its owner alone"},
+		{"--data " + key(0o644), "operator key", Problem, "can be read by other users"},
+		{"--max-store 900000GiB --data " + folder(t, 0o700), "disk", Warning, "max-store"},
+	}
+	for _, test := range tests {
+		r := examine(t, config.Serve, nil, strings.Fields(test.args)...)
+		r.want(t, test.check, test.want, test.says)
+	}
+}
+
+func TestTheProcessIsAsked(t *testing.T) {
+	status := http.StatusOK
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			t.Errorf("it asks for %s", r.URL)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
+	}))
+	defer s.Close()
+	r := examine(t, config.Serve, nil, "--admin", s.Listener.Addr().(*net.TCPAddr).String())
+	r.want(t, "process", OK, "is ready")
+	status = http.StatusServiceUnavailable
+	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
+	r.want(t, "process", Problem, "the store is full")
+}

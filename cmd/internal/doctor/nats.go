@@ -1,0 +1,222 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/events/checkup"
+)
+
+// What NATS should be like.
+const (
+	leastVersion = "2.15.2"
+	leastPayload = 8_000_000
+	// slowAck is when a write that is acknowledged is slow.
+	slowAck = 250 * time.Millisecond
+	// skewed clocks make schedules and deadlines wrong by as much; receivers
+	// refuse signatures that are wronger clocks off.
+	skewed = time.Second
+	wrong  = time.Minute
+)
+
+// nats judges what was found out of NATS.
+func (r *Report) nats(c *config.Config, f *checkup.Facts) {
+	r.version(f)
+	r.encryption(c, f)
+	r.payload(f)
+	if f.Refused != nil {
+		r.problem("jetstream", "turn JetStream on in NATS and for this account, and allow the user $JS.API.>", "it tells nothing of this account: %v", f.Refused)
+	} else {
+		r.account(f.Account)
+		r.trial(f)
+	}
+	r.streams(c, f)
+	r.sync(f)
+	r.clocks(f)
+}
+
+func (r *Report) version(f *checkup.Facts) {
+	const check = "nats version"
+	versions := map[string]string{"the server": f.Version}
+	for _, s := range f.Servers {
+		delete(versions, "the server")
+		versions[s.Name] = s.Version
+	}
+	var old []string
+	for name, v := range versions {
+		if older(v, leastVersion) {
+			old = append(old, name+" has "+v)
+		}
+	}
+	slices.Sort(old)
+	if len(old) > 0 {
+		r.problem(check, "upgrade to "+leastVersion+" or later: before it compaction could lose synced writes", "%s", strings.Join(old, ", "))
+		return
+	}
+	r.ok(check, "%s", f.Version)
+}
+
+// older compares versions such as 2.15.2 by their numbers. What follows them, as
+// in 2.16.0-preview, counts as the release.
+func older(v, than string) bool {
+	a, b := numbers(v), numbers(than)
+	return slices.Compare(a, b) < 0
+}
+
+func numbers(v string) []int {
+	v, _, _ = strings.Cut(v, "-")
+	var list []int
+	for part := range strings.SplitSeq(v, ".") {
+		n, _ := strconv.Atoi(part)
+		list = append(list, n)
+	}
+	return list
+}
+
+func (r *Report) encryption(c *config.Config, f *checkup.Facts) {
+	const check = "nats tls"
+	local := true
+	for server := range strings.SplitSeq(c.NATS.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(server))
+		local = local && err == nil && loopback(u.Hostname()+":0")
+	}
+	switch {
+	case f.Encrypted:
+		r.ok(check, "the connection is encrypted")
+	case local:
+		r.ok(check, "the connection stays on this machine")
+	default:
+		r.warn(check, "set up TLS in NATS, and nats-ca here", "the connection is in the clear: the record crosses the network readable")
+	}
+}
+
+func (r *Report) payload(f *checkup.Facts) {
+	const check = "nats max_payload"
+	if f.MaxPayload < leastPayload {
+		r.problem(check, "set max_payload: 8MB on every server", "%s is too little: the retries of many homes are one message", config.Size(f.MaxPayload))
+		return
+	}
+	r.ok(check, "%s", config.Size(f.MaxPayload))
+}
+
+func (r *Report) account(a *jetstream.AccountInfo) {
+	const check, full = "jetstream account", 85
+	limit, used := a.Limits.MaxStore, a.Store
+	needed := len(wanted)
+	switch {
+	case limit > 0 && used > uint64(limit)/100*full:
+		r.warn(check, "raise the account's limit, or lower receipts-age", "%s of %s are used", config.Size(used), config.Size(limit))
+	case limit == 0:
+		r.problem(check, "give the account file storage", "it may not store files")
+	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams < needed:
+		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "it may have %d streams", a.Limits.MaxStreams)
+	default:
+		r.ok(check, "%s used, %s", config.Size(used), map[bool]string{true: "no limit", false: "of " + config.Size(limit).String()}[limit < 0])
+	}
+}
+
+func (r *Report) trial(f *checkup.Facts) {
+	const check = "jetstream permissions"
+	if f.Trial != nil {
+		do := "allow the user to publish to $JS.API.>, $JS.ACK.> and gridhook.>, and to subscribe to _INBOX.> and gridhook.>"
+		if strings.Contains(f.Trial.Error(), "replicas") || strings.Contains(f.Trial.Error(), "peers") {
+			do = "start the other NATS servers, or lower nats-replicas"
+		}
+		r.problem(check, do, "a stream like Gridhook's could not be used: %v", f.Trial)
+		return
+	}
+	if f.Ack > slowAck {
+		r.warn(check, "use disks that sync faster", "streams can be used, but a write took %s", f.Ack.Round(time.Millisecond))
+		return
+	}
+	r.ok(check, "streams can be made, written, read and deleted; a write took %s", f.Ack.Round(time.Microsecond))
+}
+
+// sync judges whether a power cut can lose what was acknowledged.
+func (r *Report) sync(f *checkup.Facts) {
+	const check = "nats sync"
+	const ask = "say with --nats-monitor where the servers' monitoring is (http://HOST:8222 of each), or run this once with the credentials of a user of the system account"
+	if f.Silent != nil && !errors.Is(f.Silent, checkup.ErrNotTold) {
+		r.add(check, Unknown, "correct --nats-monitor", "%v", f.Silent)
+	}
+	var lazy, told []string
+	for _, s := range f.Servers {
+		switch config := s.JetStream.Config; {
+		case config == nil:
+			continue // it stores nothing
+		case !config.SyncAlways:
+			lazy = append(lazy, fmt.Sprintf("%s syncs every %s", s.Name, config.SyncInterval))
+		default:
+			told = append(told, s.Name)
+		}
+	}
+	switch silent := missing(f, append(slices.Clone(told), lazy...)); {
+	case len(lazy) > 0:
+		r.problem(check, "set jetstream { sync_interval: always } on every server, and restart one after the other",
+			"an acknowledged write can be lost in a power cut: %s", strings.Join(lazy, ", "))
+	case len(f.Servers) == 0:
+		r.add(check, Unknown, ask, "whether writes are synced to disk before they are acknowledged cannot be read over this connection; by default they are not")
+	case len(silent) > 0:
+		r.add(check, Unknown, ask, "%s sync each write, and %s did not tell", strings.Join(told, ", "), strings.Join(silent, ", "))
+	default:
+		r.ok(check, "%s sync each write before it is acknowledged", strings.Join(told, ", "))
+	}
+}
+
+// missing are the servers that keep streams and have told nothing.
+func missing(f *checkup.Facts, told []string) []string {
+	var list []string
+	add := func(name string) {
+		known := slices.ContainsFunc(told, func(t string) bool { return t == name || strings.HasPrefix(t, name+" ") })
+		if name != "" && !known && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, s := range f.Streams {
+		if s.Is.Cluster == nil {
+			continue
+		}
+		add(s.Is.Cluster.Leader)
+		for _, peer := range s.Is.Cluster.Replicas {
+			add(peer.Name)
+		}
+	}
+	return list
+}
+
+func (r *Report) clocks(f *checkup.Facts) {
+	const check = "clocks"
+	if len(f.Clocks) == 0 {
+		r.add(check, Unknown, "run this again once Gridhook has been started", "no NATS server has told its time yet")
+		return
+	}
+	status, do := OK, ""
+	var off []string
+	for _, c := range f.Clocks {
+		by := max(c.Ahead, -c.Ahead) - c.Within
+		if by < skewed {
+			continue
+		}
+		off = append(off, fmt.Sprintf("%s is %s off", c.Server, c.Ahead.Round(time.Millisecond)))
+		do = "synchronize the clocks of all machines, as with chrony"
+		if status == OK {
+			status = Warning
+		}
+		if by >= wrong {
+			status = Problem
+		}
+	}
+	if status == OK {
+		r.ok(check, "those of NATS and of this machine agree within %s", skewed)
+		return
+	}
+	r.add(check, status, do, "%s: retries and schedules come at wrong times, and receivers refuse signatures of a wrong time", strings.Join(off, ", "))
+}

@@ -1,0 +1,267 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/pflag"
+
+	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/events/checkup"
+	own "github.com/gridhook/gridhook/events/jetstream"
+)
+
+// external starts a NATS as an operator might.
+func external(t *testing.T, change func(*server.Options)) *server.Server {
+	t.Helper()
+	o := &server.Options{
+		ServerName: "n1", Host: "127.0.0.1", Port: server.RANDOM_PORT, HTTPHost: "127.0.0.1", HTTPPort: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20, SyncAlways: true,
+	}
+	if change != nil {
+		change(o)
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("NATS is not ready")
+	}
+	return s
+}
+
+func monitor(s *server.Server) string { return "http://" + s.MonitorAddr().String() }
+
+// examine runs every check on what flags say.
+func examine(t *testing.T, role config.Role, monitors []string, args ...string) Report {
+	t.Helper()
+	flags := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
+	config.AddFlags(flags, config.Roles()...)
+	if err := flags.Parse(append([]string{"--admin", "127.0.0.1:1"}, args...)); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := config.Load(role, flags, nil)
+	return Examine(t.Context(), loaded, err, monitors)
+}
+
+// of are the findings of a check, one line each.
+func (r *Report) of(check string) string {
+	var lines []string
+	for _, f := range r.Findings {
+		if f.Check == check {
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.Status, f.Says, f.Do))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Report) want(t *testing.T, check string, status Status, says string) {
+	t.Helper()
+	if got := r.of(check); !strings.HasPrefix(got, string(status)+": ") || !strings.Contains(got, says) {
+		t.Errorf("%s is\n%s\nwant %s: ...%s", check, got, status, says)
+	}
+}
+
+func TestANATSThatIsSetUpWell(t *testing.T) {
+	s := external(t, nil)
+	args := []string{"--nats", s.ClientURL(), "--data", t.TempDir()}
+	r := examine(t, config.Worker, []string{monitor(s)}, args...)
+	for _, check := range []string{"nats version", "nats tls", "nats max_payload", "jetstream account", "jetstream permissions", "streams", "nats sync", "clocks"} {
+		r.want(t, check, OK, "")
+	}
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, _ := jetstream.New(nc)
+	for name := range js.StreamNames(t.Context()).Name() {
+		t.Errorf("it left the stream %s behind", name)
+	}
+}
+
+func TestANATSThatCanLoseWrites(t *testing.T) {
+	s := external(t, func(o *server.Options) { o.SyncAlways, o.MaxPayload = false, 1<<20 })
+	r := examine(t, config.API, []string{monitor(s)}, "--nats", s.ClientURL())
+	r.want(t, "nats sync", Problem, "can be lost in a power cut: n1 syncs every 2m0s -> set jetstream { sync_interval: always }")
+	r.want(t, "nats max_payload", Problem, "1MiB is too little")
+	r.want(t, "operator key", Warning, "a key of its own")
+	if r.Status != Problem {
+		t.Errorf("all together is %s", r.Status)
+	}
+}
+
+// What cannot be read over the wire is not taken for granted.
+func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
+	s := external(t, nil)
+	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
+	r.want(t, "nats sync", Unknown, "cannot be read over this connection; by default they are not -> say with --nats-monitor")
+	r = examine(t, config.Worker, []string{"http://127.0.0.1:1"}, "--nats", s.ClientURL())
+	r.want(t, "nats sync", Unknown, "ask the monitoring at http://127.0.0.1:1")
+}
+
+// A user of the system account is told over the connection.
+func TestTheSystemAccountIsTold(t *testing.T) {
+	system := server.NewAccount("SYS")
+	s := external(t, func(o *server.Options) {
+		o.Accounts, o.SystemAccount = []*server.Account{system}, "SYS"
+		o.Users = []*server.User{{Username: "sys", Password: "secret", Account: system}}
+	})
+	u, _ := url.Parse(s.ClientURL())
+	u.User = url.UserPassword("sys", "secret")
+	f, err := checkup.Look(t.Context(), checkup.Options{URL: u.String(), Streams: own.Options{Replicas: 1}})
+	if err != nil || len(f.Servers) != 1 || !f.Servers[0].JetStream.Config.SyncAlways || f.Silent != nil {
+		t.Errorf("it was told %+v, %v", f.Servers, errorsOf(err, f.Silent))
+	}
+}
+
+func errorsOf(errs ...error) string { return fmt.Sprint(errs) }
+
+func TestAUserWithoutPermissions(t *testing.T) {
+	s := external(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "u", Password: "secret-of-nats", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Allow: []string{"$JS.API.INFO", "$JS.API.STREAM.INFO.>"}},
+		}}}
+	})
+	address := strings.Replace(s.ClientURL(), "nats://", "nats://u:secret-of-nats@", 1)
+	r := examine(t, config.Worker, []string{monitor(s)}, "--nats", address)
+	r.want(t, "jetstream permissions", Problem, `a stream like Gridhook's could not be used: nats: permissions violation: Permissions Violation for Publish to "$JS.API.STREAM.CREATE`)
+	r.want(t, "settings", Warning, "nats is on the command line")
+	if text := fmt.Sprint(r); strings.Contains(text, "secret-of-nats") {
+		t.Errorf("the password is told: %s", text)
+	}
+	r = examine(t, config.Worker, nil, "--nats", strings.Replace(address, "secret-of-nats", "wrong-secret", 1))
+	r.want(t, "nats", Problem, "refuses the credentials")
+	if text := fmt.Sprint(r); strings.Contains(text, "wrong-secret") {
+		t.Errorf("the password is told: %s", text)
+	}
+}
+
+func TestStreamsThatSomebodyChanged(t *testing.T) {
+	s := external(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	conn, err := own.Connect(ctx, s.ClientURL(), own.Options{Replicas: 1, TriggersAge: 720 * time.Hour, ReceiptsAge: 168 * time.Hour}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
+	r.want(t, "streams", OK, "on disk, with 1 replicas")
+	nc, _ := nats.Connect(s.ClientURL())
+	defer nc.Close()
+	js, _ := jetstream.New(nc)
+	stream, err := js.Stream(ctx, "GRIDHOOK_TRIGGERS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := stream.CachedInfo().Config
+	changed.MaxBytes, changed.MaxAge = 1<<20, time.Hour
+	if _, err := js.UpdateStream(ctx, changed); err != nil {
+		t.Fatal(err)
+	}
+	r = examine(t, config.Worker, nil, "--nats", s.ClientURL())
+	r.want(t, "streams", Problem, "GRIDHOOK_TRIGGERS has a limit at which it drops the oldest")
+	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS forgets after 1h0m0s") {
+		t.Errorf("streams are\n%s", got)
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
+	r.want(t, "nats", Problem, "no NATS server answers at nats://xxxxx@127.0.0.1:1")
+}
+
+// Each judgement that a single NATS cannot be brought to.
+func TestJudgements(t *testing.T) {
+	peer := func(offline bool) *jetstream.ClusterInfo {
+		return &jetstream.ClusterInfo{Leader: "n1", Replicas: []*jetstream.PeerInfo{{Name: "n2", Current: !offline, Offline: offline}, {Name: "n3", Current: true}}}
+	}
+	stream := func(is jetstream.StreamConfig, cluster *jetstream.ClusterInfo) checkup.Facts {
+		is.Name = "S"
+		return checkup.Facts{Streams: []checkup.Stream{{Is: jetstream.StreamInfo{Config: is, Cluster: cluster}, Want: jetstream.StreamConfig{Name: "S", Replicas: 3, DenyDelete: true}}}}
+	}
+	clock := func(ahead time.Duration) checkup.Facts {
+		return checkup.Facts{Clocks: []checkup.Clock{{Server: "n1", Ahead: ahead, Within: 10 * time.Millisecond}}}
+	}
+	synced := func(names ...string) (list []checkup.Server) {
+		for _, name := range names {
+			var s checkup.Server
+			s.Name, s.Version = name, "2.15.2"
+			s.JetStream.Config = &struct {
+				MaxStore     int64         `json:"max_storage"`
+				SyncInterval time.Duration `json:"sync_interval"`
+				SyncAlways   bool          `json:"sync_always"`
+			}{SyncAlways: true}
+			list = append(list, s)
+		}
+		return list
+	}
+	partly := stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false))
+	partly.Servers = synced("n1", "n2")
+	tests := []struct {
+		check string
+		facts checkup.Facts
+		judge func(*Report, *checkup.Facts)
+		want  Status
+		says  string
+	}{
+		{"nats version", checkup.Facts{Version: "2.15.1"}, (*Report).version, Problem, "the server has 2.15.1"},
+		{"nats version", checkup.Facts{Version: "2.9.30"}, (*Report).version, Problem, "2.9.30"},
+		{"nats version", checkup.Facts{Version: "2.16.0-preview.1"}, (*Report).version, OK, ""},
+		{"nats version", checkup.Facts{Version: "3.0.0"}, (*Report).version, OK, ""},
+		{"nats version", checkup.Facts{Version: "2.15.2", Servers: []checkup.Server{{Name: "n2", Version: "2.12.1"}}}, (*Report).version, Problem, "n2 has 2.12.1"},
+		{"clocks", clock(900 * time.Millisecond), (*Report).clocks, OK, ""},
+		{"clocks", clock(-5 * time.Second), (*Report).clocks, Warning, "n1 is -5s off"},
+		{"clocks", clock(time.Hour), (*Report).clocks, Problem, "n1 is 1h0m0s off"},
+		{"clocks", checkup.Facts{}, (*Report).clocks, Unknown, ""},
+		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, and n3 did not tell"},
+		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
+		{"jetstream permissions", checkup.Facts{Ack: time.Second}, (*Report).trial, Warning, "a write took 1s"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false)), judgeStreams, OK, ""},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(true)), judgeStreams, Warning, "not up to date on n2"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3}, nil), judgeStreams, Problem, "lets messages be deleted"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, Storage: jetstream.MemoryStorage}, nil), judgeStreams, Problem, "kept in memory"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, PersistMode: jetstream.AsyncPersistMode}, nil), judgeStreams, Problem, "before they are on disk"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, peer(false)), judgeStreams, Warning, "1 replicas instead of 3"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, &jetstream.ClusterInfo{}), judgeStreams, Problem, "no leader"},
+	}
+	for _, test := range tests {
+		r := Report{Status: OK}
+		test.judge(&r, &test.facts)
+		r.want(t, test.check, test.want, test.says)
+		if r.Status != test.want {
+			t.Errorf("%s: all together is %s, want %s", test.says, r.Status, test.want)
+		}
+	}
+}
+
+func judgeStreams(r *Report, f *checkup.Facts) { r.streams(&config.Config{}, f) }
+
+// A stream that Gridhook makes is right by these checks.
+func TestGridhooksOwnStreamsAreRight(t *testing.T) {
+	for _, replicas := range []int{1, 3} {
+		for _, cfg := range own.Configs(own.Options{Replicas: replicas, TriggersAge: time.Hour, ReceiptsAge: time.Hour}) {
+			if wrong := mistakes(&checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(wrong) > 0 {
+				t.Errorf("%s: %+v", cfg.Name, wrong)
+			}
+		}
+	}
+	if !slices.ContainsFunc(wanted, func(c jetstream.StreamConfig) bool { return c.Name == "GRIDHOOK_STATE" }) {
+		t.Error("the state is not among the streams that are looked at")
+	}
+}

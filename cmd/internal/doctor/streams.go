@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/events/checkup"
+	own "github.com/gridhook/gridhook/events/jetstream"
+)
+
+// wanted are the streams that Gridhook makes.
+var wanted = own.Configs(own.Options{Replicas: 1})
+
+// streams judges those that are made already.
+func (r *Report) streams(c *config.Config, f *checkup.Facts) {
+	const check = "streams"
+	if len(f.Streams) == 0 {
+		r.ok(check, "none is there yet: they are made at the first start, with nats-replicas %d", c.NATS.Replicas)
+		return
+	}
+	said := len(r.Findings)
+	for i := range f.Streams {
+		s := &f.Streams[i]
+		for _, m := range mistakes(s) {
+			r.add(check, m.status, m.do, "%s %s", s.Is.Config.Name, m.says)
+		}
+	}
+	if least := replicas(f); least == 1 && servers(f) > 1 {
+		r.warn(check, "set nats-replicas: 3 on every process", "each is kept by one of %d servers: with that one's disk it is lost", servers(f))
+	}
+	if len(r.Findings) == said {
+		r.ok(check, "%d, on disk, with %d replicas, and nothing that was accepted can be deleted", len(f.Streams), replicas(f))
+	}
+}
+
+// mistake is one thing that is wrong with a stream.
+type mistake struct {
+	status   Status
+	says, do string
+}
+
+// mistakes compares a stream with what Gridhook would have. What the next start
+// sets right by itself is a warning.
+func mistakes(s *checkup.Stream) []mistake {
+	is, want := &s.Is.Config, &s.Want
+	var list []mistake
+	add := func(wrong bool, status Status, do, says string, args ...any) {
+		if wrong {
+			list = append(list, mistake{status, fmt.Sprintf(says, args...), do})
+		}
+	}
+	const restart = "restart a Gridhook process: it sets this right"
+	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is kept in memory: a restart of NATS loses it")
+	add(is.Replicas < want.Replicas, Warning, restart, "has %d replicas instead of %d", is.Replicas, want.Replicas)
+	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: losing either stops it")
+	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode, Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
+	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "lets messages be deleted")
+	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
+	add(limited, Problem, restart, "has a limit at which it drops the oldest")
+	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "forgets after %s", is.MaxAge)
+	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload, Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
+	if cluster := s.Is.Cluster; cluster != nil {
+		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
+		var behind []string
+		for _, peer := range cluster.Replicas {
+			if peer.Offline || !peer.Current {
+				behind = append(behind, peer.Name)
+			}
+		}
+		add(len(behind) > 0, Warning, "look at those servers", "is not up to date on %s", strings.Join(behind, ", "))
+	}
+	return list
+}
+
+// replicas is the least number of servers that keep one of the streams.
+func replicas(f *checkup.Facts) int {
+	least := f.Streams[0].Is.Config.Replicas
+	for _, s := range f.Streams {
+		least = min(least, s.Is.Config.Replicas)
+	}
+	return least
+}
+
+// servers is how many servers there are, as far as they are known.
+func servers(f *checkup.Facts) int { return max(len(f.Servers), len(missing(f, nil))) }

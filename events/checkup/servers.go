@@ -1,0 +1,122 @@
+package checkup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Server is how one NATS server is set up, as its /varz has it.
+type Server struct {
+	Name    string    `json:"server_name"`
+	Version string    `json:"version"`
+	Now     time.Time `json:"now"`
+	// MaxPayload is in bytes.
+	MaxPayload int64 `json:"max_payload"`
+	JetStream  struct {
+		Config *struct {
+			// MaxStore is in bytes, SyncInterval in nanoseconds.
+			MaxStore     int64         `json:"max_storage"`
+			SyncInterval time.Duration `json:"sync_interval"`
+			SyncAlways   bool          `json:"sync_always"`
+		} `json:"config"`
+		Stats *struct {
+			Store uint64 `json:"storage"`
+		} `json:"stats"`
+	} `json:"jetstream"`
+}
+
+// ErrNotTold says that no server tells how it is set up.
+var ErrNotTold = errors.New("no server tells how it is set up")
+
+// servers asks each server how it is set up: at the addresses of the monitoring,
+// or, where there are none, over the connection, which only users of the system
+// account are answered on.
+func (f *Facts) servers(ctx context.Context, nc *nats.Conn, monitors []string) {
+	if len(monitors) == 0 {
+		f.Silent = f.ping(ctx, nc)
+		return
+	}
+	for _, address := range monitors {
+		asked := time.Now()
+		s, err := varz(ctx, address)
+		if err != nil {
+			f.Silent = errors.Join(f.Silent, fmt.Errorf("ask the monitoring at %s: %w", address, err))
+			continue
+		}
+		f.server(s, asked)
+	}
+}
+
+func (f *Facts) server(s Server, asked time.Time) {
+	f.Servers = append(f.Servers, s)
+	f.clock(s.Name, s.Now, asked)
+}
+
+func varz(ctx context.Context, address string) (s Server, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/varz", nil)
+	if err != nil {
+		return s, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return s, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	if response.StatusCode != http.StatusOK {
+		return s, errors.New(response.Status)
+	}
+	const most = 4 << 20
+	err = json.NewDecoder(io.LimitReader(response.Body, most)).Decode(&s)
+	return s, err
+}
+
+// systemSubject is asked of all servers at once; each answers.
+const systemSubject = "$SYS.REQ.SERVER.PING.VARZ"
+
+// lull is how long no server must have answered for all to have done so.
+const lull = 500 * time.Millisecond
+
+func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
+	inbox := nc.NewRespInbox()
+	answers, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return err
+	}
+	defer answers.Unsubscribe() //nolint:errcheck // the connection is closed next
+	asked := time.Now()
+	if err := nc.PublishRequest(systemSubject, inbox, nil); err != nil {
+		return err
+	}
+	for {
+		m, err := next(ctx, answers)
+		if err != nil || m.Header.Get("Status") != "" { // nobody listens there for this account
+			break
+		}
+		var answer struct {
+			Data Server `json:"data"`
+		}
+		if json.Unmarshal(m.Data, &answer) == nil && answer.Data.Name != "" {
+			f.server(answer.Data, asked)
+		}
+	}
+	if len(f.Servers) == 0 {
+		return ErrNotTold
+	}
+	return nil
+}
+
+func next(ctx context.Context, answers *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, lull)
+	defer cancel()
+	return answers.NextMsgWithContext(ctx)
+}

@@ -27,14 +27,18 @@ type EndpointSettings struct {
 	TimeoutSeconds float64              `json:"timeoutSeconds"`
 	DeliveryMode   storage.DeliveryMode `json:"deliveryMode"`
 	// Format is how signals are written.
-	Format      storage.SignalFormat `json:"format"`
-	RetryPolicy storage.RetryPolicy  `json:"retryPolicy"`
+	Format storage.SignalFormat `json:"format"`
+	// Compression is how bodies are compressed: gzip is Content-Encoding: gzip, with
+	// a signature for the bytes that are sent and one for the JSON in them.
+	Compression storage.Compression `json:"compression"`
+	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
 }
 
 func settingsOf(e *storage.WebhookEndpoint) EndpointSettings {
 	return EndpointSettings{
 		URL: e.URL, Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: e.Headers,
-		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, Format: cmp.Or(e.Format, storage.FormatSignal), RetryPolicy: e.RetryPolicy,
+		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
+		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
 	}
 }
 
@@ -46,7 +50,8 @@ func (in *EndpointSettings) setDefaults() {
 // apply sets the settings on an endpoint.
 func (in *EndpointSettings) apply(e *storage.WebhookEndpoint) {
 	e.URL, e.Description, e.EventTypes, e.Enabled, e.Headers = in.URL, in.Description, in.EventTypes, in.Enabled, in.Headers
-	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.Format, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.Format, in.RetryPolicy
+	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
+	e.Format, e.Compression = in.Format, in.Compression
 }
 
 // checkEndpoint names every wrong field of an endpoint, what the operator's

@@ -21,8 +21,8 @@ type result struct {
 	nextAttempt int
 }
 
-// bodies keeps the buffers that bodies are made in.
-var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+// scratches keeps the buffers that bodies are made in.
+var scratches = sync.Pool{New: func() any { return &scratch{text: make([]byte, 0, 16<<10)} }}
 
 // lane is what one endpoint is sent of a slice. The endpoints of an organization
 // do not wait for one another.
@@ -77,8 +77,8 @@ func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, fre
 // deliverLane takes jobs of a lane, one after another, until there are none. Where
 // the endpoint is unavailable until a time, they are put off.
 func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results []result, until time.Time) {
-	body := bodies.Get().(*[]byte)
-	defer bodies.Put(body)
+	room := scratches.Get().(*scratch)
+	defer scratches.Put(room)
 	for {
 		n := int(l.taken.Add(1)) - 1
 		if n >= len(l.places) {
@@ -86,7 +86,7 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results [
 		}
 		i := l.places[n]
 		if until.IsZero() {
-			results[i] = w.tryGuarded(ctx, &jobs[i], body)
+			results[i] = w.tryGuarded(ctx, &jobs[i], room)
 		} else {
 			results[i] = w.putOff(&jobs[i], until)
 		}
@@ -97,14 +97,14 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results [
 
 // tryGuarded turns a panic into a failed attempt: one home must not take the
 // worker down.
-func (w *Worker) tryGuarded(ctx context.Context, j *job, body *[]byte) (r result) {
+func (w *Worker) tryGuarded(ctx context.Context, j *job, room *scratch) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.Log.Error("a delivery panicked", "org", j.trigger.OrganizationID, "home", j.signal.HomeID, "panic", p, "stack", string(debug.Stack()))
 			r = w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")})
 		}
 	}()
-	return w.try(ctx, j, body)
+	return w.try(ctx, j, room)
 }
 
 // deadline is when a job is given up. The first attempt is made however little
@@ -119,7 +119,7 @@ func (j *job) deadline() time.Time {
 }
 
 // try makes one attempt, unless its deadline has passed or the worker must stop.
-func (w *Worker) try(ctx context.Context, j *job, body *[]byte) result {
+func (w *Worker) try(ctx context.Context, j *job, room *scratch) result {
 	if now := w.Now(); !now.Before(j.deadline()) {
 		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
 	}
@@ -145,9 +145,9 @@ func (w *Worker) try(ctx context.Context, j *job, body *[]byte) result {
 	case !now.Before(j.deadline()): // it has waited for long
 		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
 	}
-	*body = j.appendBody((*body)[:0])
+	body := room.payload(j)
 	w.metrics.inFlight.Inc()
-	a := w.sender.send(ctx, j.endpoint, j.id, *body, w.Now)
+	a := w.sender.send(ctx, j.endpoint, j.id, body, w.Now)
 	w.metrics.inFlight.Dec()
 	w.attempts.Add(1)
 	w.metrics.attempted(a)

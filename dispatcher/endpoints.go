@@ -150,6 +150,9 @@ func open(v *vault.Vault, r storage.Record) (*endpoint, error) {
 		header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Gridhook/1.0"}},
 		timeout: time.Duration(stored.TimeoutSeconds * float64(time.Second)),
 	}
+	if stored.Compression == storage.CompressionGzip {
+		e.header.Set("Content-Encoding", "gzip")
+	}
 	for name, value := range stored.Headers {
 		e.header.Set(name, value)
 	}

@@ -41,10 +41,29 @@ func BenchmarkMessage(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				body = m.appendBody(body[:0])
-				signature(signers, m.id, noon, body)
+				signature(signers, m.id, noon, payload{text: body})
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 			b.ReportMetric(float64(len(body)), "bytes")
+		})
+		b.Run(bb.name+", gzip", func(b *testing.B) {
+			b.ReportAllocs()
+			room := scratch{}
+			j := job{message: m, endpoint: &endpoint{WebhookEndpoint: storage.WebhookEndpoint{Compression: storage.CompressionGzip}}}
+			var p payload
+			for b.Loop() {
+				p = room.payload(&j)
+				signature(signers, m.id, noon, p)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
+			b.ReportMetric(float64(len(p.packed)), "bytes")
+		})
+		b.Run(bb.name+", put together", func(b *testing.B) {
+			room := scratch{}
+			j := job{message: m, endpoint: &endpoint{WebhookEndpoint: storage.WebhookEndpoint{Compression: storage.CompressionGzip}}}
+			for b.Loop() {
+				room.payload(&j)
+			}
 		})
 		b.Run(bb.name+", hash alone", func(b *testing.B) {
 			for b.Loop() {

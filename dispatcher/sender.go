@@ -89,20 +89,21 @@ func (s *sender) close() {
 }
 
 // send makes one request. Nothing follows redirects, keeps cookies or retries.
-func (s *sender) send(ctx context.Context, e *endpoint, id string, body []byte, now func() time.Time) attempt {
+func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload, now func() time.Time) attempt {
 	a := attempt{at: now()}
 	timestamp, signature := signature(e.signers, id, a.at, body)
+	sent := body.sent()
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	started := time.Now()
 	headers := []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}}
 	err := http1.ErrHTTP2
 	if !e.http2.Load() {
-		err = s.sendLean(ctx, e, body, headers, &a)
+		err = s.sendLean(ctx, e, sent, headers, &a)
 	}
 	if errors.Is(err, http1.ErrHTTP2) {
 		e.http2.Store(true)
-		err = s.sendMultiplexed(ctx, e, body, headers, &a)
+		err = s.sendMultiplexed(ctx, e, sent, headers, &a)
 	}
 	a.took = time.Since(started)
 	if err != nil {

@@ -46,7 +46,7 @@ func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (event
 	if err != nil {
 		return events.Delivery{}, err
 	}
-	a := t.sender.send(ctx, target, id, body, t.store.Now)
+	a := t.sender.send(ctx, target, id, target.payload(body), t.store.Now)
 	j := job{message: message{id: id}, endpoint: target, attempt: 1}
 	d := j.delivery(a, 1)
 	d.Outcome = events.OutcomeFailed

@@ -71,8 +71,10 @@ func (s *signer) appendSignature(dst []byte, id, timestamp string, body []byte) 
 }
 
 // signature is the value of webhook-signature: one signature for each secret
-// that is still good, the newest first.
-func signature(signers []*signer, id string, now time.Time, body []byte) (timestamp, value string) {
+// that is still good, the newest first. A body that is sent compressed has two of
+// each: some receivers verify the bytes that were sent, and some, whose framework
+// inflates what it hands on, the text in them.
+func signature(signers []*signer, id string, now time.Time, body payload) (timestamp, value string) {
 	timestamp = strconv.FormatInt(now.Unix(), 10)
 	var buf [256]byte
 	dst := buf[:0]
@@ -83,7 +85,10 @@ func signature(signers []*signer, id string, now time.Time, body []byte) (timest
 		if len(dst) > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = s.appendSignature(dst, id, timestamp, body)
+		dst = s.appendSignature(dst, id, timestamp, body.sent())
+		if body.packed != nil {
+			dst = s.appendSignature(append(dst, ' '), id, timestamp, body.text)
+		}
 	}
 	return timestamp, string(dst)
 }

@@ -20,7 +20,7 @@ func TestEd25519BesideHMAC(t *testing.T) {
 	key := PrivateKeyPrefix + base64.StdEncoding.EncodeToString(private)
 	signers := []*signer{newTestSigner(t, key, time.Time{}), newTestSigner(t, old, now.Add(time.Hour))}
 	body := []byte(`{"type":"price_signal.updated"}`)
-	timestamp, signed := signature(signers, "msg_1", now, body)
+	timestamp, signed := signature(signers, "msg_1", now, payload{text: body})
 	both := strings.Fields(signed)
 	if len(both) != 2 {
 		t.Fatalf("signed as %q", signed)

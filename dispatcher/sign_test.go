@@ -49,7 +49,7 @@ func TestPartnersCanVerify(t *testing.T) {
 	secret, old := secretOf(strings.Repeat("n", 24)), secretOf(strings.Repeat("o", 64))
 	signers := []*signer{newTestSigner(t, secret, time.Time{}), newTestSigner(t, old, now.Add(time.Second))}
 	for _, body := range []string{`{"type":"price_signal.updated"}`, "", strings.Repeat("x", 100_000), "\x00\xff"} {
-		timestamp, signed := signature(signers, "msg_1", now, []byte(body))
+		timestamp, signed := signature(signers, "msg_1", now, payload{text: []byte(body)})
 		if timestamp != "1782907200" || len(strings.Fields(signed)) != 2 {
 			t.Fatalf("signed at %s as %q", timestamp, signed)
 		}
@@ -76,7 +76,7 @@ func TestSecretsThatHaveExpired(t *testing.T) {
 	secret, old := secretOf("new"), secretOf("old")
 	for after, want := range map[time.Duration]int{-1: 2, 0: 2, 1: 1} {
 		signers := []*signer{newTestSigner(t, secret, time.Time{}), newTestSigner(t, old, now)}
-		timestamp, signed := signature(signers, "msg_1", now.Add(after), nil)
+		timestamp, signed := signature(signers, "msg_1", now.Add(after), payload{})
 		if n := len(strings.Fields(signed)); n != want {
 			t.Errorf("%s after its end there are %d signatures, want %d", after, n, want)
 		}
@@ -84,7 +84,7 @@ func TestSecretsThatHaveExpired(t *testing.T) {
 			t.Errorf("%s after its end the new one: %v", after, err)
 		}
 	}
-	if _, signed := signature(nil, "msg_1", now, nil); signed != "" {
+	if _, signed := signature(nil, "msg_1", now, payload{}); signed != "" {
 		t.Errorf("without secrets it is %q", signed)
 	}
 }

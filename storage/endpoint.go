@@ -49,6 +49,20 @@ const (
 // SignalFormats are all formats.
 func SignalFormats() []SignalFormat { return []SignalFormat{FormatSignal, FormatOpenADR3} }
 
+// Compression is how the body of a webhook is compressed.
+type Compression string
+
+// The compressions.
+const (
+	// CompressionNone sends the JSON as it is.
+	CompressionNone Compression = "none"
+	// CompressionGzip sends it with Content-Encoding: gzip (RFC 1952).
+	CompressionGzip Compression = "gzip"
+)
+
+// Compressions are all compressions.
+func Compressions() []Compression { return []Compression{CompressionNone, CompressionGzip} }
+
 // WebhookEndpoint is where an organization's webhooks go.
 type WebhookEndpoint struct {
 	ID          string `json:"id"`
@@ -66,8 +80,10 @@ type WebhookEndpoint struct {
 	TimeoutSeconds float64      `json:"timeoutSeconds"`
 	DeliveryMode   DeliveryMode `json:"deliveryMode"`
 	// Format is how signals are written, FormatSignal where nothing is said.
-	Format      SignalFormat `json:"format,omitempty"`
-	RetryPolicy RetryPolicy  `json:"retryPolicy"`
+	Format SignalFormat `json:"format,omitempty"`
+	// Compression of the bodies, CompressionNone where nothing is said.
+	Compression Compression `json:"compression,omitempty"`
+	RetryPolicy RetryPolicy `json:"retryPolicy"`
 	// Secrets sign the deliveries, the newest first. They are sealed: see
 	// package vault.
 	Secrets []SealedSecret `json:"secrets"`
@@ -123,7 +139,7 @@ const SecretOverlap = 24 * time.Hour
 func NewWebhookEndpoint(org string) WebhookEndpoint {
 	e := WebhookEndpoint{
 		EventTypes: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
-		DeliveryMode: DeliverAlways, Format: FormatSignal, RetryPolicy: DefaultRetryPolicy(),
+		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, RetryPolicy: DefaultRetryPolicy(),
 	}
 	e.OrganizationID = org
 	return e
@@ -157,6 +173,9 @@ func (e *WebhookEndpoint) Validate() error {
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
 	if e.Format != "" {
 		checkEnum(&p, "format", e.Format, SignalFormats()...)
+	}
+	if e.Compression != "" {
+		checkEnum(&p, "compression", e.Compression, Compressions()...)
 	}
 	r := e.RetryPolicy
 	p.Check(r.InitialSeconds >= 1 && r.InitialSeconds <= 3600, "retryPolicy.initialSeconds", "must be from 1 to 3600")

@@ -20,8 +20,10 @@ type Endpoint struct {
 	TimeoutSeconds float64              `json:"timeoutSeconds"`
 	DeliveryMode   storage.DeliveryMode `json:"deliveryMode"`
 	// Format is how signals are written.
-	Format      storage.SignalFormat `json:"format"`
-	RetryPolicy storage.RetryPolicy  `json:"retryPolicy"`
+	Format storage.SignalFormat `json:"format"`
+	// Compression is how bodies are compressed.
+	Compression storage.Compression `json:"compression"`
+	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
 	// Secret verifies the deliveries. It is there once, in the answer that made
 	// it.
 	Secret string `json:"secret,omitempty"`
@@ -49,6 +51,7 @@ type EndpointFields struct {
 	TimeoutSeconds *float64              `json:"timeoutSeconds,omitempty"`
 	DeliveryMode   *storage.DeliveryMode `json:"deliveryMode,omitempty"`
 	Format         *storage.SignalFormat `json:"format,omitempty"`
+	Compression    *storage.Compression  `json:"compression,omitempty"`
 	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
 }
 

@@ -174,6 +174,9 @@ func (g *globals) showEndpoint(e client.Endpoint) error {
 		if e.Format == storage.FormatOpenADR3 {
 			row(w, "format", e.Format)
 		}
+		if e.Compression == storage.CompressionGzip {
+			row(w, "compression", e.Compression)
+		}
 		if e.Health.State != "" {
 			row(w, "health", health(e.Health))
 		}
@@ -208,10 +211,10 @@ func eventList(e client.Endpoint) string {
 
 // endpointFlags are the flags that say what an endpoint shall be.
 type endpointFlags struct {
-	url, description, mode, format string
-	events, headers                []string
-	enabled                        bool
-	rateLimit, timeout             float64
+	url, description, mode, format, compression string
+	events, headers                             []string
+	enabled                                     bool
+	rateLimit, timeout                          float64
 }
 
 func (f *endpointFlags) add(cmd *cobra.Command) {
@@ -222,6 +225,7 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.headers, "header", nil, "a `header` to send, \"Name: value\"; may be repeated")
 	flags.StringVar(&f.mode, "mode", "", "always, or onChange to skip signals that did not change")
 	flags.StringVar(&f.format, "format", "", "signal, or openadr3 for events of OpenADR 3")
+	flags.StringVar(&f.compression, "compression", "", "none, or gzip to compress the bodies")
 	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all: false pauses the endpoint, and queues nothing for it")
 	flags.Float64Var(&f.rateLimit, "rate-limit", 0, "the most deliveries a second, 0 for no limit")
 	flags.Float64Var(&f.timeout, "timeout", 10, "the `seconds` that one attempt may take")
@@ -245,6 +249,9 @@ func (f *endpointFlags) fields(cmd *cobra.Command) (client.EndpointFields, error
 	}
 	if given("format") {
 		out.Format = (*storage.SignalFormat)(&f.format)
+	}
+	if given("compression") {
+		out.Compression = (*storage.Compression)(&f.compression)
 	}
 	if given("enabled") {
 		out.Enabled = &f.enabled

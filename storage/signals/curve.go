@@ -24,6 +24,8 @@ type Curve struct {
 	fingerprint lazy[string]
 	emissions   lazy[[]float64]
 	openADR     lazy[[]byte]
+	packed      lazy[[]byte]
+	packedADR   lazy[[]byte]
 }
 
 // lazy is a value that is made when it is first asked for.

@@ -29,6 +29,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.Scope]():                 texts(storage.Scopes()),
 	reflect.TypeFor[storage.DeliveryMode]():          {"always", "onChange"},
 	reflect.TypeFor[storage.SignalFormat]():          texts(storage.SignalFormats()),
+	reflect.TypeFor[storage.Compression]():           texts(storage.Compressions()),
 	reflect.TypeFor[pricing.EventKind]():             {"CRITICAL_PEAK", "PEAK_REBATE"},
 	reflect.TypeFor[pricing.PartKind]():              texts(pricing.PartKinds()),
 	reflect.TypeFor[market.Kind]():                   {"DAY_AHEAD", "REAL_TIME"},

@@ -1,7 +1,10 @@
 package receiver
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -10,7 +13,8 @@ import (
 	"time"
 )
 
-// maxBody bounds what is read of a delivery: a month of quarter hours fits.
+// maxBody bounds what is read of a delivery, and what that is inflated to: a month of
+// quarter hours fits.
 const maxBody = 8 << 20
 
 // Event is one delivery as it arrived, and what it is answered.
@@ -23,7 +27,8 @@ type Event struct {
 	Problem  string
 	// Repeat says that a message of the same ID was taken before.
 	Repeat bool
-	Body   []byte
+	// Body is the JSON, and sent what it came in where it was compressed.
+	Body, sent []byte
 	// Status is the answer, 0 when there is none on purpose. Fault says that it is
 	// a fault that was asked for, Forwarded that it is that of another receiver.
 	Status           int
@@ -102,7 +107,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the body could not be read", http.StatusBadRequest)
 		return
 	}
-	e := Event{ID: req.Header.Get("webhook-id"), At: time.Now(), Body: body}
+	e := Event{ID: req.Header.Get("webhook-id"), At: time.Now(), Body: body, sent: body}
 	if err := r.verify(req.Header, body); err != nil {
 		e.Problem, e.Status = err.Error(), http.StatusUnauthorized
 		r.note(e)
@@ -110,7 +115,9 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	e.Verified = true
-	if err := json.Unmarshal(body, &e.Envelope); err != nil {
+	if e.Body, err = inflate(req.Header, body); err != nil {
+		e.Problem = "the body does not inflate: " + err.Error()
+	} else if err := json.Unmarshal(e.Body, &e.Envelope); err != nil {
 		e.Problem = "the body is no event: " + err.Error()
 	}
 	a, ok := r.decide(req, &e)
@@ -149,7 +156,7 @@ func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
 	case r.forward != nil:
 		e.Forwarded = true
 		var err error
-		if a, err = r.forward.pass(req.Context(), req.Header, e.Body); err != nil {
+		if a, err = r.forward.pass(req.Context(), req.Header, e.sent); err != nil {
 			e.Problem = err.Error()
 		}
 	default:
@@ -157,6 +164,24 @@ func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
 	}
 	e.Status = a.status
 	return a, true
+}
+
+// inflate is the text of a body that is compressed, or the body. It has been
+// verified as it was sent, and cannot hold more than a sender would put there; the
+// bound is for those without a secret.
+func inflate(header http.Header, body []byte) ([]byte, error) {
+	if header.Get("Content-Encoding") != "gzip" {
+		return body, nil
+	}
+	in, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxBody+1))
+	if err == nil && len(text) > maxBody {
+		err = fmt.Errorf("it is more than %d bytes", maxBody)
+	}
+	return text, err
 }
 
 func (r *Receiver) verify(header http.Header, body []byte) error {

@@ -1,6 +1,8 @@
 package receiver
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -62,6 +64,31 @@ func TestReceiver(t *testing.T) {
 }
 
 // A failed delivery was not taken: when it comes again it is no repeat.
+// A compressed delivery verifies as it was sent, and is read and shown as what is in
+// it; one that inflates to too much, or to nothing, is told.
+func TestCompressed(t *testing.T) {
+	r, events := newTestReceiver(t, Options{})
+	for _, text := range []string{event, strings.Repeat(" ", maxBody+1)} {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := io.WriteString(w, text); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks", bytes.NewReader(packed.Bytes()))
+		request.Header = signed(t, "msg_1", time.Now(), packed.String(), mine)
+		request.Header.Set("Content-Encoding", "gzip")
+		if got := take(t, r, request); got.Code != http.StatusNoContent {
+			t.Errorf("it is answered %d", got.Code)
+		}
+	}
+	if e := (*events)[0]; !e.Verified || string(e.Body) != event || e.Data.HomeID != "home-1" || e.Problem != "" {
+		t.Errorf("it is %+v", e)
+	}
+	if e := (*events)[1]; !strings.Contains(e.Problem, "does not inflate") {
+		t.Errorf("what is too much has the problem %q", e.Problem)
+	}
+}
+
 func TestFailing(t *testing.T) {
 	draws := []float64{0.19, 0.2, 0.1999}
 	r, events := newTestReceiver(t, Options{Faults: Faults{Fail: 0.2, Status: 503, Random: func() float64 {

@@ -49,6 +49,26 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestChartFiles wants the rules and the dashboard of the chart to be those beside it:
+// Helm reads nothing outside of a chart, and a link is not kept by everybody who
+// packs one.
+func TestChartFiles(t *testing.T) {
+	for copied, original := range map[string]string{
+		"alerts.yml":     "prometheus/rules/alerts.yml",
+		"recording.yml":  "prometheus/rules/recording.yml",
+		"dashboard.json": "grafana/dashboards/gridhook.json",
+	} {
+		want, err := os.ReadFile(filepath.Join(deploy, original))
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied = filepath.Join(deploy, "helm/gridhook/files", copied)
+		if have, err := os.ReadFile(copied); err != nil || string(have) != string(want) {
+			t.Errorf("%s is not %s (%v): copy it there", copied, original, err)
+		}
+	}
+}
+
 // TestComposeFiles wants every file that the compose file mounts to be there.
 func TestComposeFiles(t *testing.T) {
 	var compose struct {

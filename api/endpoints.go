@@ -49,7 +49,8 @@ func (in *EndpointSettings) setDefaults() {
 
 // apply sets the settings on an endpoint.
 func (in *EndpointSettings) apply(e *storage.WebhookEndpoint) {
-	e.URL, e.Description, e.EventTypes, e.Enabled, e.Headers = in.URL, in.Description, in.EventTypes, in.Enabled, in.Headers
+	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
+	e.SetEnabled(in.Enabled)
 	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
 	e.Format, e.Compression = in.Format, in.Compression
 }
@@ -72,6 +73,9 @@ type Endpoint struct {
 	PublicKey string `json:"publicKey"`
 	// SecretRotatedAt is when the newest signing secret was made.
 	SecretRotatedAt storage.Time `json:"secretRotatedAt"`
+	// Disabled is why the service has disabled it; null where it has not, or it
+	// was enabled again.
+	Disabled *storage.Disabled `json:"disabled"`
 	// Health is how it has done of late.
 	Health    events.Health `json:"health"`
 	CreatedAt storage.Time  `json:"createdAt"`
@@ -79,7 +83,7 @@ type Endpoint struct {
 }
 
 func (s *server) showEndpoint(e *storage.WebhookEndpoint) (Endpoint, error) {
-	shown := Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
+	shown := Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
 	}

@@ -34,6 +34,7 @@ type script struct {
 var deathPoints = []string{
 	"before put slice", "after put slice", "before put retries", "after put retries", "before put receipt", "after put receipt",
 	"before has receipt", "before reached", "before ack trigger", "before ack slice", "before ack retry",
+	"before put task", "after put task", "before ack notice", "before ack task",
 }
 
 func drawScript(rt *rapid.T) script {
@@ -85,7 +86,8 @@ type chaos struct {
 
 // Whatever happens to workers, each home and endpoint of each trigger ends with
 // exactly one outcome, under one webhook-id; what is delivered again is bounded by
-// the deaths, and nothing is sent after its time.
+// the deaths, and nothing is sent after its time. Each endpoint is told of each
+// trigger's end, under one webhook-id too.
 func TestChaos(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawScript(rt)
@@ -110,7 +112,8 @@ func (c *chaos) play() {
 	c.partner.answers(c.answer)
 	c.start(0)
 	c.start(1)
-	stop := c.resumer(&node{conn: &busConn{bus: c.bus, die: func() {}}})
+	bystander := &node{conn: &busConn{bus: c.bus, die: func() {}}}
+	stop := c.running(c.newResumer(bystander).Run, c.newNotifier().Run, c.follow)
 	c.act(step{What: "trigger"})
 	for _, s := range c.script.Steps {
 		<-time.After(s.After)
@@ -127,9 +130,12 @@ func (c *chaos) play() {
 		c.await(t)
 		c.revive()
 	}
+	<-time.After(time.Minute) // a ledger may show an end that nobody has been told of
+	c.revive()
 	c.bus.await(c.bus.idleLocked)
 	stop()
 	c.check()
+	c.checkTold()
 }
 
 // await waits until a trigger has its last outcome, and looks after the workers
@@ -254,6 +260,37 @@ func (c *chaos) answer(r *http.Request, a arrival) int {
 		}
 	}
 	return http.StatusOK
+}
+
+// checkTold compares the triggers with the ends that the partner was told of.
+func (c *chaos) checkTold() {
+	type telling struct{ id, text string }
+	told := map[string]map[telling]int{} // by trigger and host
+	for _, a := range c.partner.got() {
+		if a.kind != storage.EventTriggerCompleted || a.status != http.StatusOK {
+			continue
+		}
+		_, rest, _ := strings.Cut(a.text, `"triggerId":"`)
+		trigger, _, _ := strings.Cut(rest, `"`)
+		place := trigger + " at " + a.host
+		if told[place] == nil {
+			told[place] = map[telling]int{}
+		}
+		told[place][telling{a.id, a.text}]++
+	}
+	for i, tr := range c.triggers {
+		for e := range c.script.Endpoints {
+			got := told[fmt.Sprintf("%s at ep%d", tr.ID, e)]
+			for _, n := range got {
+				if len(got) != 1 || n > 1+c.kills {
+					c.t.Errorf("the end of trigger %d was told %v with %d deaths", i, got, c.kills)
+				}
+			}
+			if len(got) == 0 {
+				c.t.Errorf("the end of trigger %d was not told to ep%d", i, e)
+			}
+		}
+	}
 }
 
 // check compares what the ledger says with what the partner got.

@@ -54,6 +54,17 @@ func splitLanes(jobs []job) []*lane {
 // deliver makes one attempt for every job and returns what came of them and the
 // retries to be scheduled. It frees its slot when that takes long.
 func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, free func()) ([]events.Delivery, []events.Retry) {
+	results := w.attempt(ctx, jobs, free)
+	deliveries := make([]events.Delivery, len(jobs))
+	for i := range results {
+		deliveries[i] = results[i].delivery
+	}
+	w.metrics.count(deliveries)
+	return deliveries, groupRetries(t, jobs, results)
+}
+
+// attempt makes one attempt for every job, as the lanes of their endpoints allow.
+func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result {
 	results := make([]result, len(jobs))
 	lanes := splitLanes(jobs)
 	done := w.relief.watch(lanes, free)
@@ -66,12 +77,7 @@ func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, fre
 	}
 	wg.Wait()
 	done()
-	deliveries := make([]events.Delivery, len(jobs))
-	for i := range results {
-		deliveries[i] = results[i].delivery
-	}
-	w.metrics.count(deliveries)
-	return deliveries, groupRetries(t, jobs, results)
+	return results
 }
 
 // deliverLane takes jobs of a lane, one after another, until there are none. Where
@@ -304,15 +310,14 @@ func (w *Worker) disable(ctx context.Context, e *endpoint) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	_, err := storage.Update(ctx, w.Store, e.Ref(), func(stored *storage.WebhookEndpoint) error {
-		if !stored.Enabled {
+		if !stored.Enabled || stored.URL != e.URL {
 			return errAlready
 		}
-		stored.Enabled = false
+		stored.Disable(storage.DisabledGone, "it answered 410 Gone", w.Store.Now())
 		return nil
 	})
 	switch {
 	case err == nil:
-		w.metrics.endpointsDisabled.Inc()
 		w.Log.Warn("an endpoint answered 410 Gone and is disabled", "org", e.OrganizationID, "endpoint", e.ID)
 	case !errors.Is(err, errAlready):
 		w.Log.Error("an endpoint that answered 410 Gone could not be disabled; the next answer tries again",

@@ -30,6 +30,8 @@ type fakeBus struct {
 	triggers []*queued[events.Trigger]
 	slices   []*queued[events.Slice]
 	retries  []*queued[events.Retry]
+	notices  []*queued[events.Notice]
+	tasks    []*queued[events.Task]
 	receipts []events.Receipt
 	stored   map[string]bool // subjects of receipts
 
@@ -79,7 +81,9 @@ func (b *fakeBus) await(holds func() bool) {
 }
 
 // idleLocked reports whether no queue has anything left.
-func (b *fakeBus) idleLocked() bool { return len(b.triggers)+len(b.slices)+len(b.retries) == 0 }
+func (b *fakeBus) idleLocked() bool {
+	return len(b.triggers)+len(b.slices)+len(b.retries)+len(b.notices)+len(b.tasks) == 0
+}
 
 // copied is a value as it comes off the wire.
 func copied[T any](b *fakeBus, v T) (out T) {
@@ -152,6 +156,8 @@ func (c *busConn) kill() {
 	release(c, b.triggers)
 	release(c, b.slices)
 	release(c, b.retries)
+	release(c, b.notices)
+	release(c, b.tasks)
 	b.wakeLocked()
 }
 

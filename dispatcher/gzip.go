@@ -96,13 +96,15 @@ func (p *packer) store(b []byte, last bool) {
 	}
 }
 
-// pack adds a message's shared piece.
+// pack adds a message's shared piece, where it has one.
 func (m *message) pack(p *packer) {
-	if m.format == storage.FormatOpenADR3 {
+	switch {
+	case m.notice != nil:
+	case m.format == storage.FormatOpenADR3:
 		p.shared(m.signal.PackedOpenADR())
-		return
+	default:
+		p.shared(m.signal.Packed())
 	}
-	p.shared(m.signal.Packed())
 }
 
 // scratch are buffers to make a payload in.

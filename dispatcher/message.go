@@ -15,6 +15,8 @@ type message struct {
 	id      string
 	trigger *events.Trigger
 	signal  signals.Signal
+	// notice is set where it is one, and then there is no signal.
+	notice *events.Notice
 	// format is what the endpoint asked for when the message was made.
 	format storage.SignalFormat
 }
@@ -25,6 +27,9 @@ func newMessage(t *events.Trigger, endpointID string, signal signals.Signal) mes
 
 // appendBody appends the webhook's JSON.
 func (m *message) appendBody(dst []byte) []byte {
+	if m.notice != nil {
+		return m.notice.AppendBody(dst)
+	}
 	dst = append(dst, `{"type":"`+storage.EventPriceSignalUpdated+`","timestamp":"`...)
 	dst = m.trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","data":{"triggerId":"`...)

@@ -12,16 +12,16 @@ import (
 // metrics are what a worker counts. No label has a home, an endpoint or an
 // organization: their number is not bounded.
 type metrics struct {
-	triggers          prometheus.Counter
-	homesWalked       prometheus.Counter
-	deliveries        *prometheus.CounterVec
-	attempts          *prometheus.CounterVec
-	attemptSeconds    prometheus.Histogram
-	retriesScheduled  prometheus.Counter
-	walksParked       prometheus.Counter
-	endpointsDisabled prometheus.Counter
-	inFlight          prometheus.Gauge
-	slicesInFlight    prometheus.Gauge
+	triggers         prometheus.Counter
+	homesWalked      prometheus.Counter
+	deliveries       *prometheus.CounterVec
+	attempts         *prometheus.CounterVec
+	attemptSeconds   prometheus.Histogram
+	retriesScheduled prometheus.Counter
+	walksParked      prometheus.Counter
+	tellings         *prometheus.CounterVec
+	inFlight         prometheus.Gauge
+	slicesInFlight   prometheus.Gauge
 }
 
 // The classes of attempts.
@@ -57,19 +57,24 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 			Buckets:                     []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 		}),
-		retriesScheduled:  counter("retries_scheduled_total", "Retry messages scheduled; one may carry several homes that failed together."),
-		walksParked:       counter("walks_parked_total", "Walks parked as one message because every endpoint was down or crowded."),
-		endpointsDisabled: counter("endpoints_disabled_total", "Endpoints disabled because they answered 410 Gone."),
-		inFlight:          gauge("attempts_in_flight", "Webhook requests in flight."),
-		slicesInFlight:    gauge("slices_in_flight", "Slices being walked."),
+		retriesScheduled: counter("retries_scheduled_total", "Retry messages scheduled; one may carry several homes that failed together."),
+		walksParked:      counter("walks_parked_total", "Walks parked as one message because every endpoint was down or crowded."),
+		tellings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "notice_attempts_total", Help: "What came of attempts to tell an endpoint of a notice, by outcome.",
+		}, []string{"outcome"}),
+		inFlight:       gauge("attempts_in_flight", "Webhook requests in flight."),
+		slicesInFlight: gauge("slices_in_flight", "Slices being walked."),
 	}
 	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
-		m.retriesScheduled, m.walksParked, m.endpointsDisabled, m.inFlight, m.slicesInFlight)
+		m.retriesScheduled, m.walksParked, m.tellings, m.inFlight, m.slicesInFlight)
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints that this worker takes to be down: their breaker is open.",
 	}, func() float64 { return float64(down()) }))
 	for _, o := range events.Outcomes() {
 		m.deliveries.WithLabelValues(string(o))
+	}
+	for _, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed} {
+		m.tellings.WithLabelValues(string(o))
 	}
 	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection} {
 		m.attempts.WithLabelValues(c)

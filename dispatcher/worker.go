@@ -41,6 +41,12 @@ type Bus interface {
 	ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error
 	ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error
 	ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error
+	ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error
+	ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error
+	// PutTask has a task wait, in place of one of the same name; PutNewTask leaves
+	// that one as it is.
+	PutTask(ctx context.Context, t events.Task) error
+	PutNewTask(ctx context.Context, t events.Task) error
 }
 
 // Deps are what a worker works with.
@@ -147,6 +153,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	group.Go(func() error { return w.Bus.ConsumeTriggers(hard, taking, 2, w.handleTrigger) })
 	group.Go(func() error { return w.Bus.ConsumeSlices(hard, taking, w.opt.Slices, w.handleSlice) })
 	group.Go(func() error { return w.Bus.ConsumeRetries(hard, taking, max(1, w.opt.Slices/2), w.handleRetry) })
+	group.Go(func() error { return w.Bus.ConsumeNotices(hard, taking, 1, w.handleNotice) })
+	group.Go(func() error {
+		return w.Bus.ConsumeTasks(hard, taking, events.TaskNotice, tellingSlots, w.handleTelling)
+	})
 	err := group.Wait()
 	w.sender.close()
 	return err

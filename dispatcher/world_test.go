@@ -23,6 +23,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/ledger"
+	"github.com/gridhook/gridhook/events/notifier"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -71,12 +72,26 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.ledger, err = ledger.Open(filepath.Join(t.TempDir(), "ledger.db"), ledger.Options{Keep: 1000 * time.Hour, Log: discard, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "plan", 0.25))
+	w.ledger = w.openLedger()
+	storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org", Base: storage.Base{OrganizationID: storage.Shared}},
+		storagetest.RatePlan(storage.Shared, "plan", 0.25))
 	return w
+}
+
+func (w *world) openLedger() *ledger.Ledger {
+	l, err := ledger.Open(filepath.Join(w.t.TempDir(), "ledger.db"), ledger.Options{Keep: 1000 * time.Hour, Log: discard, Now: time.Now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return l
+}
+
+// remakeLedger begins a ledger anew, as when its file was lost.
+func (w *world) remakeLedger() {
+	if err := w.ledger.Close(); err != nil {
+		w.t.Error(err)
+	}
+	w.ledger = w.openLedger()
 }
 
 var discard = slog.New(slog.DiscardHandler)
@@ -204,7 +219,7 @@ func (w *world) seen(t events.Trigger) (events.Progress, []events.Delivery) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- w.ledger.Follow(ctx, ledgerSource{w.bus}) }()
+	go func() { done <- w.follow(ctx) }()
 	synctest.Wait()
 	cancel()
 	if err := <-done; err != nil {
@@ -255,6 +270,8 @@ type arrival struct {
 	status         int
 	at             time.Time
 	openADR        bool
+	kind           string // the event's type
+	text           string // the body, where it is no signal
 }
 
 // partner answers for all hosts, and writes down what it got.
@@ -355,6 +372,10 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	home, _, _ := strings.Cut(rest, `"`)
 	host := strings.TrimSuffix(r.Host, ".example")
 	a := arrival{host: host, id: r.Header.Get("Webhook-Id"), home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
+	_, rest, _ = strings.Cut(string(body[:min(len(body), 100)]), `"type":"`)
+	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated {
+		a.text, a.home = string(body), ""
+	}
 	for _, form := range [][]byte{body, sent} {
 		if err := verify(p.t, testSecret, a.id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), form); err != nil {
 			p.t.Errorf("a webhook does not verify: %v", err)
@@ -407,17 +428,38 @@ func (p *partner) checkMessages(changed map[string]bool) (delivered map[string]i
 	return delivered
 }
 
+// notifier runs a notifier, and the ledger that it asks.
+func (w *world) notifier() (stop func()) { return w.running(w.newNotifier().Run, w.follow) }
+
+func (w *world) newNotifier() *notifier.Notifier {
+	return notifier.New(notifier.Deps{
+		Store: w.store, Ledger: w.ledger, Notices: w.bus, Log: discard, Registerer: prometheus.NewRegistry(), Now: time.Now,
+	})
+}
+
 // resumer runs a resumer on a worker's connection, and the ledger that it asks.
-func (w *world) resumer(n *node) (stop func()) {
+func (w *world) resumer(n *node) (stop func()) { return w.running(w.newResumer(n).Run, w.follow) }
+
+func (w *world) newResumer(n *node) *Resumer {
+	return NewResumer(w.ledger, n.conn, discard, prometheus.NewRegistry(), time.Now)
+}
+
+// follow keeps the ledger up with the receipts.
+func (w *world) follow(ctx context.Context) error { return w.ledger.Follow(ctx, ledgerSource{w.bus}) }
+
+// running runs parts until they are stopped.
+func (w *world) running(parts ...func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 2)
-	r := NewResumer(w.ledger, n.conn, discard, prometheus.NewRegistry(), time.Now)
-	go func() { done <- r.Run(ctx) }()
-	go func() { done <- w.ledger.Follow(ctx, ledgerSource{w.bus}) }()
+	done := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() { done <- part(ctx) }()
+	}
 	return func() {
 		cancel()
-		if err := errors.Join(<-done, <-done); err != nil {
-			w.t.Error(err)
+		for range parts {
+			if err := <-done; err != nil {
+				w.t.Error(err)
+			}
 		}
 	}
 }

@@ -15,6 +15,9 @@ type Receipt struct {
 	Key string `json:"key"`
 	// Slice is set on the receipt of a slice.
 	Slice *SliceBounds `json:"slice,omitempty"`
+	// Notice is set on the receipt of an endpoint's being told of a notice, whose
+	// identifier stands in TriggerID. It has no home.
+	Notice bool `json:"notice,omitempty"`
 	// Deliveries are what became of each home and endpoint.
 	Deliveries []Delivery `json:"deliveries"`
 	// Kept is what those were made of that were given up.

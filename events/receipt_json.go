@@ -18,6 +18,7 @@ type receiptJSON struct {
 	OrganizationID string       `json:"organizationId"`
 	Key            string       `json:"key"`
 	Slice          *SliceBounds `json:"slice,omitempty"`
+	Notice         bool         `json:"notice,omitempty"`
 	// Base is the time, in milliseconds since 1970, that the groups' times
 	// count from.
 	Base   int64        `json:"base"`
@@ -57,7 +58,7 @@ type common struct {
 
 // MarshalJSON writes the stored form.
 func (r Receipt) MarshalJSON() ([]byte, error) {
-	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Groups: []*groupJSON{}, Kept: r.Kept}
+	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, Kept: r.Kept}
 	groups := map[common]*groupJSON{}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -121,7 +122,7 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Kept: in.Kept}
+	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, Kept: in.Kept}
 	total := 0
 	for _, g := range in.Groups {
 		total += len(g.Homes)

@@ -19,6 +19,8 @@ const (
 	TaskReplay TaskKind = "replay"
 	// TaskRetry is to take up one delivery, by its message's identifier.
 	TaskRetry TaskKind = "retry"
+	// TaskNotice is to tell one endpoint of a notice, by the message's identifier.
+	TaskNotice TaskKind = "notice"
 )
 
 // Task is something to be done at a time, by one of the fleet. It waits in

@@ -72,8 +72,10 @@ type WebhookEndpoint struct {
 	EventTypes []string `json:"eventTypes"`
 	// Enabled is false while the endpoint is paused: nothing is sent to it or
 	// queued for it, and what waits for it is let go when it is due.
-	Enabled bool              `json:"enabled"`
-	Headers map[string]string `json:"headers"`
+	Enabled bool `json:"enabled"`
+	// Disabled is set where the service has disabled it, until it is enabled again.
+	Disabled *Disabled         `json:"disabled,omitempty"`
+	Headers  map[string]string `json:"headers"`
 	// RateLimit is the most deliveries a second, 0 for no limit.
 	RateLimit float64 `json:"rateLimit"`
 	// TimeoutSeconds bounds one attempt, connection included.
@@ -102,11 +104,53 @@ type RetryPolicy struct {
 	// GiveUpSeconds is how long after the trigger retries go on, at most 24 h;
 	// they end sooner when the signal's own window has ended.
 	GiveUpSeconds float64 `json:"giveUpSeconds"`
+	// DisableAfterSeconds is how long every attempt must have failed, at least
+	// LeastFailures of them, for the endpoint to be disabled; 0 for never.
+	DisableAfterSeconds float64 `json:"disableAfterSeconds"`
 }
 
-// DefaultRetryPolicy is 5 s growing to 15 min, for 24 h.
+// LeastFailures is how many attempts in a row must fail, however long it takes,
+// before an endpoint is disabled: what is tried seldom is not given up on two errors.
+const LeastFailures = 10
+
+// DefaultRetryPolicy is 5 s growing to 15 min, for 24 h; what fails for five days is
+// disabled.
 func DefaultRetryPolicy() RetryPolicy {
-	return RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900, GiveUpSeconds: 86400}
+	return RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900, GiveUpSeconds: 86400, DisableAfterSeconds: 5 * 86400}
+}
+
+// DisabledReason is why the service has disabled an endpoint.
+type DisabledReason string
+
+// The reasons.
+const (
+	// DisabledGone: it answered 410 Gone.
+	DisabledGone DisabledReason = "GONE"
+	// DisabledFailing: every attempt failed for as long as its retry policy bears.
+	DisabledFailing DisabledReason = "FAILING"
+)
+
+// DisabledReasons are all reasons.
+func DisabledReasons() []DisabledReason { return []DisabledReason{DisabledGone, DisabledFailing} }
+
+// Disabled says why and when the service has disabled an endpoint.
+type Disabled struct {
+	Reason DisabledReason `json:"reason"`
+	// Detail says it in words.
+	Detail string `json:"detail"`
+	At     Time   `json:"at"`
+}
+
+// Disable turns the endpoint off for a reason.
+func (e *WebhookEndpoint) Disable(reason DisabledReason, detail string, now time.Time) {
+	e.Enabled, e.Disabled = false, &Disabled{Reason: reason, Detail: detail, At: Time{Time: now}}
+}
+
+// SetEnabled turns the endpoint on or off as its owner wants it.
+func (e *WebhookEndpoint) SetEnabled(on bool) {
+	if e.Enabled = on; on {
+		e.Disabled = nil
+	}
 }
 
 // Signature is how deliveries are signed.
@@ -182,6 +226,8 @@ func (e *WebhookEndpoint) Validate() error {
 	p.Check(r.Multiplier >= 1 && r.Multiplier <= 10, "retryPolicy.multiplier", "must be from 1 to 10")
 	p.Check(r.MaxSeconds >= r.InitialSeconds && r.MaxSeconds <= 86400, "retryPolicy.maxSeconds", "must be from initialSeconds to 86400")
 	p.Check(r.GiveUpSeconds >= 0 && r.GiveUpSeconds <= 86400, "retryPolicy.giveUpSeconds", "must be from 0 to 86400")
+	p.Check(r.DisableAfterSeconds == 0 || r.DisableAfterSeconds >= 60 && r.DisableAfterSeconds <= 30*86400,
+		"retryPolicy.disableAfterSeconds", "must be from 60 to 2592000, or 0 for never")
 	return p.Err()
 }
 

@@ -26,6 +26,7 @@ func TestWebhookEndpointValidate(t *testing.T) {
 		within("retryPolicy.multiplier", func(e *endpoint, v float64) { e.RetryPolicy.Multiplier = v }, []float64{1, 10}, []float64{0.99, 10.1}),
 		within("retryPolicy.maxSeconds", func(e *endpoint, v float64) { e.RetryPolicy.MaxSeconds = v }, []float64{5, 86400}, []float64{4.9, 86401}),
 		within("retryPolicy.giveUpSeconds", func(e *endpoint, v float64) { e.RetryPolicy.GiveUpSeconds = v }, []float64{0, 86400}, []float64{-1, 86401}),
+		within("retryPolicy.disableAfterSeconds", func(e *endpoint, v float64) { e.RetryPolicy.DisableAfterSeconds = v }, []float64{0, 60, 30 * 86400}, []float64{-1, 59, 30*86400 + 1}),
 		[]tweak[endpoint]{
 			{"the shortest first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds = 1 }, ""},
 			{"no first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds = 0.9 }, "retryPolicy.initialSeconds"},

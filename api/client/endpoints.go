@@ -31,6 +31,8 @@ type Endpoint struct {
 	// hmac.
 	PublicKey       string       `json:"publicKey"`
 	SecretRotatedAt storage.Time `json:"secretRotatedAt"`
+	// Disabled says why the service has disabled it, nil where it has not.
+	Disabled *storage.Disabled `json:"disabled"`
 	// Health is how it has done of late.
 	Health    events.Health `json:"health"`
 	CreatedAt storage.Time  `json:"createdAt"`

@@ -170,6 +170,9 @@ func (g *globals) showEndpoint(e client.Endpoint) error {
 		}
 		row(w, "events", eventList(e))
 		row(w, "enabled", e.Enabled)
+		if e.Disabled != nil {
+			row(w, "disabled", fmt.Sprintf("%s at %s: %s", e.Disabled.Reason, moment(e.Disabled.At), e.Disabled.Detail))
+		}
 		row(w, "mode", e.DeliveryMode)
 		if e.Format == storage.FormatOpenADR3 {
 			row(w, "format", e.Format)

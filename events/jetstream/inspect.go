@@ -44,7 +44,7 @@ func (i *Inspector) Look(ctx context.Context, revision uint64) (Finding, error) 
 	} else if damage != "" {
 		f.Damage = append(f.Damage, damage)
 	}
-	for _, name := range []string{triggersStream, receiptsStream} {
+	for _, name := range []string{triggersStream, receiptsStream, noticesStream} {
 		s, err := i.c.js.Stream(ctx, name)
 		if err != nil {
 			errs = append(errs, err)
@@ -55,7 +55,7 @@ func (i *Inspector) Look(ctx context.Context, revision uint64) (Finding, error) 
 			f.Damage = append(f.Damage, fmt.Sprintf("%s has lost %d messages", name, n))
 		}
 	}
-	for _, q := range []queue{startQueue, sliceQueue, retryQueue} {
+	for _, q := range []queue{startQueue, sliceQueue, retryQueue, noticeQueue} {
 		remade, err := i.lookAtQueue(ctx, q)
 		if err != nil {
 			errs = append(errs, err)

@@ -67,6 +67,12 @@ func streams(o Options) []jetstream.StreamConfig {
 			Description: "what is to be done at a time by one of the fleet: the next run of each schedule",
 			Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true,
 		},
+		{
+			Name: noticesStream, Subjects: []string{noticeSubjects},
+			Description: "what happened that endpoints are told of beside signals: the end of a trigger, the disabling of an endpoint",
+			// As long as a ledger may see a trigger come to its end.
+			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
+		},
 	}
 	known := jetstream.StreamConfig{
 		Name: knownStream, Subjects: []string{knownSubjects},

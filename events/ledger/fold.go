@@ -33,6 +33,9 @@ func (t *tally) walked() bool { return t.Total > 0 && t.Slices == t.Total }
 // completed reports whether nothing more will be tried.
 func (t *tally) completed() bool { return t.walked() && t.Outcomes[events.OutcomeRetrying] == 0 }
 
+// ended reports whether a trigger, known itself, is completed.
+func (t *tally) ended() bool { return t.Trigger.ID != "" && t.completed() }
+
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 	last := batch[len(batch)-1].Sequence
 	err := l.file.Update(func(tx *boltfile.Tx) error {
@@ -75,8 +78,11 @@ func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 // After a crash a home can be both DELIVERED by its slice and tried again by a
 // retry of the run that crashed: then the slice's word is final.
 func foldReceipt(tx *boltfile.Tx, r *events.Receipt) error {
-	if r.Slice != nil {
+	switch {
+	case r.Slice != nil:
 		return foldSlice(tx, r)
+	case r.Notice:
+		return foldHealth(tx, r)
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
@@ -162,6 +168,7 @@ func update(tx *boltfile.Tx, org, triggerID string, change func(*tally)) error {
 	if err != nil {
 		return err
 	}
+	had := t.ended()
 	change(&t)
 	maps.DeleteFunc(t.Outcomes, func(_ events.Outcome, n int) bool { return n == 0 })
 	value, err := json.Marshal(t)
@@ -169,6 +176,9 @@ func update(tx *boltfile.Tx, org, triggerID string, change func(*tally)) error {
 		return err
 	}
 	if err := tx.Put(triggersBucket, place, value); err != nil {
+		return err
+	}
+	if err := noteEnd(tx, place, had, t.ended()); err != nil {
 		return err
 	}
 	walking, known := t.Trigger.ID != "" && !t.walked(), tx.Get(walkingBucket, place) != nil

@@ -56,7 +56,8 @@ var _ events.Ledger = (*Ledger)(nil)
 // slices' receipts say is being retried and has no final outcome yet; walking,
 // under the triggers' keys, the triggers whose slices have not all been walked;
 // runs organization\x00schedule -> the schedule's last run; health
-// organization\x00endpoint -> how the endpoint does.
+// organization\x00endpoint -> how the endpoint does; ended, under the triggers' keys,
+// the triggers that have come to their end of which nobody has been told.
 const (
 	metaBucket     = "meta"
 	triggersBucket = "triggers"
@@ -68,12 +69,13 @@ const (
 	attemptsBucket = "attempts"
 	keptBucket     = "kept"
 	healthBucket   = "health"
+	endedBucket    = "ended"
 )
 
 // buckets are all of them.
 var buckets = []string{
 	metaBucket, triggersBucket, slicesBucket, retriedBucket, attemptsBucket, keptBucket,
-	waitingBucket, walkingBucket, runsBucket, healthBucket,
+	waitingBucket, walkingBucket, runsBucket, healthBucket, endedBucket,
 }
 
 // form names the form of what is stored. A file of another is made anew.

@@ -61,8 +61,10 @@ func (l *Ledger) Prune(before time.Time) error {
 						return err
 					}
 				}
-				if err := tx.Delete(walkingBucket, o.place); err != nil {
-					return err
+				for _, bucket := range []string{walkingBucket, endedBucket} {
+					if err := tx.Delete(bucket, o.place); err != nil {
+						return err
+					}
 				}
 				return tx.Delete(triggersBucket, o.place)
 			})

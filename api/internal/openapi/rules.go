@@ -44,6 +44,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.SubmitterKind]():         texts(storage.SubmitterKinds()),
 	reflect.TypeFor[storage.ContactMethod]():         texts(storage.ContactMethods()),
 	reflect.TypeFor[events.Outcome]():                texts(events.Outcomes()),
+	reflect.TypeFor[storage.DisabledReason]():        texts(storage.DisabledReasons()),
 	reflect.TypeFor[storage.ReplayStatus]():          texts(storage.ReplayStatuses()),
 	reflect.TypeFor[events.HealthState]():            texts(events.HealthStates()),
 	reflect.TypeFor[events.ErrorClass]():             texts(events.ErrorClasses()),
@@ -166,10 +167,13 @@ var rules = map[string]rule{
 	"storage.RetryPolicy.multiplier":      between(1, 10),
 	"storage.RetryPolicy.maxSeconds":      between(1, 86400),
 	"storage.RetryPolicy.giveUpSeconds":   between(0, 86400),
-	"api.SecretChoice.secret":             secret,
-	"api.rotateSecretInput.secret":        secret,
-	"api.webhookEndpointLine.secret":      secret,
-	"api.webhookEndpointLine.id":          id,
+
+	"storage.RetryPolicy.disableAfterSeconds": between(0, 30*86400),
+
+	"api.SecretChoice.secret":        secret,
+	"api.rotateSecretInput.secret":   secret,
+	"api.webhookEndpointLine.secret": secret,
+	"api.webhookEndpointLine.id":     id,
 
 	"api.ScheduleSettings.description":     text(0, 500),
 	"api.ScheduleSettings.everyMinutes":    between(1, 1440),

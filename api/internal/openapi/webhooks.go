@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -43,6 +44,20 @@ type (
 		// Events has one event.
 		Events []api.OpenADREvent `json:"events"`
 	}
+	// completedEvent tells the end of a trigger.
+	completedEvent struct {
+		Type string `json:"type"`
+		// Timestamp is when the last delivery came to its end.
+		Timestamp storage.Time    `json:"timestamp"`
+		Data      events.Progress `json:"data"`
+	}
+	// disabledEvent tells that the service has disabled an endpoint.
+	disabledEvent struct {
+		Type string `json:"type"`
+		// Timestamp is when it was disabled.
+		Timestamp storage.Time            `json:"timestamp"`
+		Data      events.DisabledEndpoint `json:"data"`
+	}
 	// testEvent says that an endpoint can be reached.
 	testEvent struct {
 		Type      string       `json:"type"`
@@ -62,12 +77,27 @@ type event struct {
 	body          any
 	// also is the body by another choice of the endpoint's, nil where there is none.
 	also any
+	// data are values of the example's data that are not the samples of their fields.
+	data Object
 }
 
 // webhookEvents are the webhooks that are sent.
 var webhookEvents = []event{
-	{storage.EventPriceSignalUpdated, "A home's price signal, one for each home and endpoint of a trigger", signalEvent{}, openADRSignalEvent{}},
-	{storage.EventWebhookTest, "A test, asked for with the operation testEndpoint", testEvent{}, nil},
+	{
+		name: storage.EventPriceSignalUpdated, summary: "A home's price signal, one for each home and endpoint of a trigger",
+		body: signalEvent{}, also: openADRSignalEvent{},
+	},
+	{
+		name: storage.EventTriggerCompleted, summary: "A trigger has come to its end: what became of its homes, once for each trigger and endpoint",
+		body: completedEvent{}, data: Object{
+			{"status", events.TriggerCompleted}, {"outcomes", Object{{"DELIVERED", 249990}, {"EXPIRED", 10}}}, {"completedAt", "2026-07-01T12:00:41.000Z"},
+		},
+	},
+	{
+		name: storage.EventEndpointDisabled, summary: "The service has disabled an endpoint; the organization's other endpoints are told",
+		body: disabledEvent{}, data: Object{{"endpointId", "ep_01JZ2E6K8M0000000000000001"}},
+	},
+	{name: storage.EventWebhookTest, summary: "A test, asked for with the operation testEndpoint", body: testEvent{}},
 }
 
 // The headers of a webhook, as Standard Webhooks has them.
@@ -92,6 +122,9 @@ func (d *Document) webhooks() Object {
 			schema = Object{{"anyOf", []Object{schema, d.schemas.of(typeOf(e.also), output)}}}
 		}
 		example := d.sample(t).(Object).With("type", e.name)
+		for _, value := range e.data {
+			example = example.With("data", example.Get("data").(Object).With(value.Name, value.Value))
+		}
 		all = append(all, Member{e.name, Object{{"post", Object{
 			{"operationId", handlerName(e.name)}, {"summary", e.summary},
 			{"description", "Answer 2xx to say that it has arrived. 410 disables the endpoint; 429 and 503 may have Retry-After; " +

@@ -133,7 +133,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.startReplayer, a.takeTurns, a.listenPublic)
+		parts = append(parts, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin)
 	for _, start := range parts {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gridhook/gridhook/events/notifier"
 	"github.com/gridhook/gridhook/events/replayer"
 	"github.com/gridhook/gridhook/events/scheduler"
 )
@@ -24,5 +25,15 @@ func (a *App) startReplayer(context.Context) error {
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	})
 	a.run("the replayer", r.Run)
+	return nil
+}
+
+// startNotifier takes part in seeing what endpoints must be told, which the ledger and
+// the store tell.
+func (a *App) startNotifier(context.Context) error {
+	n := notifier.New(notifier.Deps{
+		Store: a.store, Ledger: a.ledger, Notices: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
+	})
+	a.run("the notifier", n.Run)
 	return nil
 }

@@ -53,6 +53,11 @@ func (b steadyBus) ConsumeRetries(ctx, taking context.Context, slots int, handle
 	return b.Bus.ConsumeRetries(ctx, taking, slots, steady(taking, b, handle))
 }
 
+// ConsumeTasks hands out tasks.
+func (b steadyBus) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error {
+	return b.Bus.ConsumeTasks(ctx, taking, kind, slots, steady(taking, b, handle))
+}
+
 func steady[T any](taking context.Context, b steadyBus, handle func(context.Context, T, events.Taken) error) func(context.Context, T, events.Taken) error {
 	return func(ctx context.Context, v T, taken events.Taken) error {
 		if err := b.wait(ctx, taking); err != nil {

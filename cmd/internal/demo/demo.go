@@ -133,7 +133,9 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 func (d *demonstration) register(ctx context.Context, url string) (secret string, err error) {
 	policy := storage.DefaultRetryPolicy()
 	policy.InitialSeconds = 1
-	endpoint, err := d.box.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url, RetryPolicy: &policy}})
+	endpoint, err := d.box.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
+		URL: &url, RetryPolicy: &policy, EventTypes: &[]string{storage.EventPriceSignalUpdated},
+	}})
 	return endpoint.Secret, err
 }
 

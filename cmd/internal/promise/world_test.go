@@ -100,7 +100,7 @@ func (p *partner) call(path string, in any) []byte {
 // register registers a receiver as the organization's endpoint.
 func (p *partner) register(r *receiver, policy map[string]any) {
 	p.t.Helper()
-	in := map[string]any{"url": r.url, "timeoutSeconds": 30}
+	in := map[string]any{"url": r.url, "timeoutSeconds": 30, "eventTypes": []string{"price_signal.updated"}}
 	if policy != nil {
 		in["retryPolicy"] = policy
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Sandbox is a running Gridhook of one's own.
@@ -94,10 +95,12 @@ func homeLines(organization string, plans []catalog.Plan, from, to int) (*bytes.
 	return &lines, nil
 }
 
-// Register registers where an organization's webhooks go, and returns the secret
+// Register registers where an organization's price signals go, and returns the secret
 // that they are signed with.
 func (s *Sandbox) Register(ctx context.Context, organization, url string) (secret string, err error) {
-	endpoint, err := s.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url}})
+	endpoint, err := s.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
+		URL: &url, EventTypes: &[]string{storage.EventPriceSignalUpdated},
+	}})
 	return endpoint.Secret, err
 }
 

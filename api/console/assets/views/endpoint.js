@@ -119,6 +119,7 @@ function settingsOf(e) {
   const seconds = (n) => duration(n * 1000);
   return facts([
     ...healthFacts(e),
+    ["Disabled", e.disabled && `${instant(e.disabled.at)}: ${e.disabled.detail}`],
     ["Deliveries go to", h("span", { class: "url" }, e.url)],
     ["Description", e.description],
     ["Events", e.eventTypes.length === 0 ? "all" : e.eventTypes.join(", ")],

@@ -7,13 +7,13 @@ import { headersText, parseHeaders } from "../lib/settings.js";
 /** defaults are those of the API, shown before anything is sent. */
 const defaults = {
   url: "", description: "", eventTypes: [], enabled: true, headers: {}, rateLimit: 0, timeoutSeconds: 10, deliveryMode: "always",
-  retryPolicy: { initialSeconds: 5, multiplier: 2, maxSeconds: 900, giveUpSeconds: 86400 },
+  retryPolicy: { initialSeconds: 5, multiplier: 2, maxSeconds: 900, giveUpSeconds: 86400, disableAfterSeconds: 432000 },
 };
 
 const events = [
   ["price_signal.updated", "A home's new price signal"],
   ["price_signal.trigger.completed", "A trigger has come to its end"],
-  ["endpoint.disabled", "An endpoint was disabled because it answered 410"],
+  ["endpoint.disabled", "Another endpoint was disabled, as it answered 410 or failed for too long"],
   ["webhook.test", "Tests"],
 ];
 
@@ -75,6 +75,7 @@ function retryFields(policy) {
   const names = [
     ["initialSeconds", "First pause, seconds"], ["multiplier", "Each pause longer by"],
     ["maxSeconds", "Longest pause, seconds"], ["giveUpSeconds", "Give up after, seconds"],
+    ["disableAfterSeconds", "Disable after failing for, seconds"],
   ];
   const controls = names.map(([name]) => number({ value: policy[name], min: 0 }));
   return {

@@ -1,0 +1,119 @@
+package promise
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// told is one event that a listener got.
+type told struct {
+	id, body string
+	Type     string
+	Data     struct {
+		TriggerID, EndpointID, Reason, Status string
+		Outcomes                              map[string]int
+	}
+}
+
+// listener is an endpoint that wants other events than signals. It refuses while it
+// is told to.
+type listener struct {
+	t      *testing.T
+	verify *standardwebhooks.Webhook
+
+	mu      sync.Mutex
+	status  int
+	refused int
+	got     []told
+}
+
+func (p *partner) listener(status int, types ...string) *listener {
+	p.t.Helper()
+	l := &listener{t: p.t, status: status}
+	server := httptest.NewServer(l)
+	p.t.Cleanup(server.Close)
+	made := decode[struct{ Secret string }](p.t, string(p.call("/v1/webhook/endpoints/create", map[string]any{
+		"url": server.URL, "eventTypes": types, "retryPolicy": map[string]any{"initialSeconds": 1, "multiplier": 1, "maxSeconds": 1},
+	})))
+	var err error
+	if l.verify, err = standardwebhooks.NewWebhook(made.Secret); err != nil {
+		p.t.Fatal(err)
+	}
+	return l
+}
+
+// ServeHTTP takes an event.
+func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	event := told{id: r.Header.Get("webhook-id"), body: string(body)}
+	if err := json.Unmarshal(body, &event); err != nil || l.verify.Verify(body, r.Header) != nil {
+		l.t.Errorf("%s does not verify or decode: %v", body, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.status != http.StatusOK {
+		l.refused++
+	} else {
+		l.got = append(l.got, event)
+	}
+	w.WriteHeader(l.status)
+}
+
+func (l *listener) answer(status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status = status
+}
+
+func (l *listener) counts() (refused int, got []told) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused, l.got
+}
+
+// The end of a trigger is told though the process is killed while the partner refuses
+// to hear of it, and so is the disabling of an endpoint that is gone.
+func TestToldThoughKilled(t *testing.T) {
+	t.Parallel()
+	const homes = 200
+	data := t.TempDir()
+	p := start(t, "serve", data)
+	acme := furnish(t, p, homes)
+	gone := newReceiver(t)
+	gone.answer = func(string, int) int { return http.StatusGone }
+	acme.register(gone, nil)
+	l := acme.listener(http.StatusServiceUnavailable, "price_signal.trigger.completed", "endpoint.disabled")
+	trigger := acme.trigger()
+	acme.completed(trigger)
+	p.await("the first attempt to tell", func() bool { refused, _ := l.counts(); return refused >= 2 })
+	p.kill()
+	l.answer(http.StatusOK)
+	p = start(t, "serve", data)
+	acme.api = p.api
+	byType := map[string]told{}
+	p.await("both to be told", func() bool {
+		_, got := l.counts()
+		for _, event := range got {
+			if before, again := byType[event.Type]; again && (before.id != event.id || before.body != event.body) {
+				t.Errorf("it was told %s under %s, and then %s under %s", before.body, before.id, event.body, event.id)
+			}
+			byType[event.Type] = event
+		}
+		return len(byType) == 2
+	})
+	if end := byType["price_signal.trigger.completed"].Data; end.TriggerID != trigger || end.Status != "COMPLETED" || end.Outcomes["FAILED"] != homes {
+		t.Errorf("the end is told as %+v", end)
+	}
+	if d := byType["endpoint.disabled"].Data; d.EndpointID == "" || d.Reason != "GONE" {
+		t.Errorf("the disabling is told as %+v", d)
+	}
+}

@@ -1,0 +1,42 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A notice has a subject of its own: who puts it again finds it there.
+const (
+	noticesStream  = "GRIDHOOK_NOTICES"
+	noticePrefix   = "gridhook.notices."
+	noticeSubjects = noticePrefix + ">"
+)
+
+var noticeQueue = queue{noticesStream, "tellers", noticeSubjects}
+
+// PutNotice stores a notice, unless it is there, and returns when it is durable.
+func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err error) {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return false, err
+	}
+	_, err = c.publish(ctx, noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), data, jetstream.WithExpectLastSequencePerSubject(0))
+	if errors.Is(err, storage.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var _ events.NoticeLog = (*Conn)(nil)
+
+// ConsumeNotices hands notices to handle. See consume.
+func (c *Conn) ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error {
+	return consume(ctx, taking, c, noticeQueue, slots, fromJSON[events.Notice], handle)
+}

@@ -1,0 +1,49 @@
+package jetstream
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Of one notice the first that is put is stored, whoever puts it, and is handed to one
+// until it is handled.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	notice := func(id, data string) events.Notice {
+		return events.Notice{ID: id, Type: storage.EventTriggerCompleted, OrganizationID: "org", Data: json.RawMessage(data)}
+	}
+	for i, tt := range []struct {
+		notice events.Notice
+		fresh  bool
+	}{{notice("evt_1", `{"n":1}`), true}, {notice("evt_1", `{"n":2}`), false}, {notice("evt_2", `{"n":3}`), true}} {
+		fresh, err := b.PutNotice(within(t), tt.notice)
+		if must(t, err); fresh != tt.fresh {
+			t.Errorf("notice %d is fresh: %v, want %v", i, fresh, tt.fresh)
+		}
+	}
+	got := make(chan string, 9)
+	failed := false
+	stop := consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeNotices(ctx, taking, 1, func(_ contextT, n events.Notice, _ events.Taken) error {
+			if n.ID == "evt_1" && !failed {
+				failed = true
+				return storage.ErrUnavailable
+			}
+			got <- n.ID + string(n.Data)
+			return nil
+		})
+	})
+	seen := map[string]bool{receive(t, got): true, receive(t, got): true}
+	stop()
+	if !seen[`evt_1{"n":1}`] || !seen[`evt_2{"n":3}`] {
+		t.Errorf("%v came", seen)
+	}
+	// It stays on record.
+	if fresh, err := b.PutNotice(within(t), notice("evt_1", `{}`)); fresh || err != nil {
+		t.Errorf("once handled it can be put again: %v, %v", fresh, err)
+	}
+}

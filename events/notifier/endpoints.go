@@ -1,0 +1,112 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// lookAtEndpoints disables the endpoints that fail for too long, and puts the notices
+// of those that are disabled.
+func (n *Notifier) lookAtEndpoints(ctx context.Context) error {
+	failing := map[storage.Ref]events.Health{}
+	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) bool {
+		if h.State == events.HealthFailing && h.ConsecutiveFailures >= storage.LeastFailures {
+			failing[endpoint] = h
+		}
+		return true
+	})
+	for ref, h := range failing {
+		if err == nil {
+			err = n.disable(ctx, ref, h)
+		}
+	}
+	return errors.Join(err, n.tellDisabled(ctx))
+}
+
+// errBorne ends the change of an endpoint that is to stay as it is.
+var errBorne = errors.New("the endpoint's policy bears it")
+
+// disable disables an endpoint that has failed for longer than its policy bears.
+func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health) error {
+	e, err := storage.Update(ctx, n.Store, ref, func(e *storage.WebhookEndpoint) error {
+		lasted, tooLong := unbearable(e, &h)
+		if !tooLong {
+			return errBorne
+		}
+		e.Disable(storage.DisabledFailing, fmt.Sprintf("every attempt has failed for %s, %d in a row, the last one as %s",
+			lasted.Round(time.Second), h.ConsecutiveFailures, h.LastFailure), n.Store.Now())
+		return nil
+	})
+	switch {
+	case errors.Is(err, errBorne), errors.Is(err, storage.ErrNotFound):
+		return nil
+	case err == nil:
+		n.Log.Warn("an endpoint has failed for too long and is disabled", "org", ref.Org, "endpoint", ref.ID, "detail", e.Disabled.Detail)
+	}
+	return err
+}
+
+// unbearable reports how long an endpoint has failed, and whether that is longer than
+// its policy bears. What failed before the endpoint was changed does not count: it may
+// have been mended.
+func unbearable(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Duration, tooLong bool) {
+	since := h.FailingSince.Time
+	if e.UpdatedAt.After(since) {
+		since = e.UpdatedAt.Time
+	}
+	lasted = h.LastFailureAt.Sub(since)
+	bears := time.Duration(e.RetryPolicy.DisableAfterSeconds * float64(time.Second))
+	return lasted, e.Enabled && bears > 0 && lasted >= bears
+}
+
+// tellDisabled puts the notices of the endpoints that the service has disabled.
+func (n *Notifier) tellDisabled(ctx context.Context) error {
+	revision := n.Store.Revision()
+	if revision == n.revision {
+		return nil
+	}
+	var notices []events.Notice
+	reasons := map[string]storage.DisabledReason{}
+	err := n.Store.View(func(v storage.View) error {
+		return storage.EachOrganization(v, func(org string) error {
+			var failed error
+			err := v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+				e, err := storage.Decode[storage.WebhookEndpoint](r)
+				if errors.Is(err, storage.ErrNotFound) {
+					return true
+				}
+				notice, ok, made := events.DisabledNotice(&e)
+				if ok && n.Now().Sub(notice.CreatedAt.Time) <= stale {
+					notices, reasons[notice.ID] = append(notices, notice), e.Disabled.Reason
+				}
+				failed = errors.Join(err, made)
+				return failed == nil
+			})
+			return errors.Join(err, failed)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	told := n.told
+	n.told = map[string]bool{}
+	for _, notice := range notices {
+		if !told[notice.ID] {
+			fresh, err := n.put(ctx, notice)
+			if err != nil {
+				return err
+			}
+			if fresh {
+				n.disabled.WithLabelValues(string(reasons[notice.ID])).Inc()
+			}
+		}
+		n.told[notice.ID] = true
+	}
+	n.revision = revision
+	return nil
+}

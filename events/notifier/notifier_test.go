@@ -1,0 +1,156 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// fake is a ledger and a log of notices in memory.
+type fake struct {
+	ended  []events.Progress
+	health map[storage.Ref]events.Health
+	put    map[string]bool
+	puts   int
+	fail   int // after so many puts
+}
+
+var errDown = errors.New("down")
+
+func (f *fake) Changed() <-chan struct{} { return nil }
+
+func (f *fake) Ended(limit int) ([]events.Progress, error) {
+	return f.ended[:min(limit, len(f.ended))], nil
+}
+
+func (f *fake) Told(list []events.Progress) error {
+	f.ended = f.ended[len(list):]
+	return nil
+}
+
+func (f *fake) EachHealth(do func(storage.Ref, events.Health) bool) error {
+	for ref, h := range f.health {
+		if !do(ref, h) {
+			break
+		}
+	}
+	return nil
+}
+
+func (f *fake) PutNotice(_ context.Context, n events.Notice) (fresh bool, err error) {
+	if f.puts++; f.puts == f.fail {
+		return false, errDown
+	}
+	fresh = !f.put[n.ID]
+	f.put[n.ID] = true
+	return fresh, nil
+}
+
+func newNotifier(t *testing.T, f *fake) (*Notifier, *storage.Store) {
+	now := func() time.Time { return storagetest.Start }
+	store, _, _ := storagetest.NewStore(now)
+	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"})
+	f.put = map[string]bool{}
+	return New(Deps{
+		Store: store, Ledger: f, Notices: f, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: now,
+	}), store
+}
+
+// counted is a counter, summed over its labels.
+func counted(t *testing.T, n *Notifier, name string) (sum float64) {
+	t.Helper()
+	families, err := n.Registerer.(*prometheus.Registry).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+func completed(i int, ago time.Duration) events.Progress {
+	return events.Progress{
+		TriggerID: fmt.Sprintf("trg_%026d", i), OrganizationID: "org", Status: events.TriggerCompleted,
+		CompletedAt: storage.Time{Time: storagetest.Start.Add(-ago)},
+	}
+}
+
+// Every end is told once, however many there are and whatever fails in between; those
+// of long ago are not any more.
+func TestEndsAreTold(t *testing.T) {
+	f := &fake{fail: endsAtOnce + 10}
+	for i := range endsAtOnce + 50 {
+		f.ended = append(f.ended, completed(i, time.Duration(i%2)*time.Hour))
+	}
+	f.ended = append(f.ended, completed(9999, stale+time.Second))
+	n, _ := newNotifier(t, f)
+	if err := n.tellEnds(t.Context()); !errors.Is(err, errDown) || len(f.ended) == 0 {
+		t.Fatalf("%v, and %d are still to be told", err, len(f.ended))
+	}
+	if err := n.tellEnds(t.Context()); err != nil || len(f.ended) != 0 {
+		t.Errorf("%v, and %d are still to be told", err, len(f.ended))
+	}
+	want := endsAtOnce + 50
+	if got := counted(t, n, "gridhook_notices_total"); len(f.put) != want || int(got) != want {
+		t.Errorf("%d notices were put and %g counted, want %d", len(f.put), got, want)
+	}
+}
+
+// An endpoint's policy bears what it says, and a disabling is counted once.
+func TestFailingEndpoints(t *testing.T) {
+	const bears = 3600
+	failing := func(failures int, lasted time.Duration) events.Health {
+		return events.Health{
+			State: events.HealthFailing, ConsecutiveFailures: failures, LastFailure: "HTTP 500",
+			FailingSince: storage.Time{Time: storagetest.Start}, LastFailureAt: storage.Time{Time: storagetest.Start.Add(lasted)},
+		}
+	}
+	for name, tt := range map[string]struct {
+		health events.Health
+		bears  float64
+		want   bool
+	}{
+		"for as long":        {failing(storage.LeastFailures, bears*time.Second), bears, true},
+		"not for so long":    {failing(1000, bears*time.Second-1), bears, false},
+		"too few times":      {failing(storage.LeastFailures-1, 1000*time.Hour), bears, false},
+		"bears all":          {failing(1000, 1000*time.Hour), 0, false},
+		"healthy since then": {events.Health{State: events.HealthGood, ConsecutiveFailures: 99}, bears, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{health: map[storage.Ref]events.Health{
+				storage.WebhookEndpointRef("org", "ep"): tt.health, storage.WebhookEndpointRef("org", "deleted"): tt.health,
+			}}
+			n, store := newNotifier(t, f)
+			e := storage.NewWebhookEndpoint("org")
+			e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = "ep", "https://partner.example/", tt.bears
+			storagetest.Put(t, store, &e)
+			for range 3 {
+				if err := n.lookAtEndpoints(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, err := storage.Get[storage.WebhookEndpoint](store, e.Ref())
+			if err != nil || e.Enabled == tt.want || (e.Disabled != nil) != tt.want {
+				t.Errorf("it is enabled: %v, %+v, %v", e.Enabled, e.Disabled, err)
+			}
+			want := map[bool]int{true: 1}[tt.want]
+			if got := counted(t, n, "gridhook_endpoints_disabled_total"); int(got) != want || len(f.put) != want || f.puts != want {
+				t.Errorf("%g are counted, and %d notices put in %d times, want %d", got, len(f.put), f.puts, want)
+			}
+		})
+	}
+}

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,11 +19,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
+	"github.com/gridhook/gridhook/storage"
 )
 
 func newListenCommand(g *globals) *cobra.Command {
 	var (
 		address, forward string
+		folder           string
 		secrets          secretFlags
 		options          receiver.Options
 	)
@@ -35,6 +40,7 @@ deliveries that verify.`,
 		Example: `  gridhook listen --secret whsec_...
   gridhook listen --secret-file secret.txt --forward http://127.0.0.1:3000/hooks
   gridhook listen --secret whsec_... --fail 0.2 --slow 2s --hang 1%
+  gridhook listen --secret whsec_... --save requests
   gridhook listen --address 127.0.0.1:9000 --json > events.ndjson`,
 		GroupID: groupTry, Args: takes(),
 	}
@@ -45,6 +51,7 @@ deliveries that verify.`,
 	flags.IntVar(&options.Faults.Status, "fail-status", http.StatusInternalServerError, "the status of an answer that fails")
 	flags.Var(&options.Faults.Hang, "hang", "the share of deliveries to answer never")
 	flags.DurationVar(&options.Faults.Slow, "slow", 0, "how much longer every answer takes, such as 2s")
+	flags.StringVar(&folder, "save", "", "a `folder` to keep each request in, the last of a message, as gridhook verify reads it")
 	flags.BoolVar(&g.json, "json", false, "print each event's body as one line of JSON")
 	secrets.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
@@ -57,7 +64,17 @@ deliveries that verify.`,
 		if options.Forward, err = forwardURL(forward); err != nil {
 			return err
 		}
-		options.Each = func(e receiver.Event) { g.showEvent(e, options.Verifier != nil) }
+		if folder != "" {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
+		}
+		options.Each = func(e receiver.Event) {
+			g.showEvent(e, options.Verifier != nil)
+			if err := saveEvent(folder, e); err != nil {
+				say(g.err, "not kept: %v\n", err)
+			}
+		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 		return g.listen(ctx, address, receiver.New(options))
@@ -90,6 +107,23 @@ func (g *globals) listen(ctx context.Context, address string, r *receiver.Receiv
 	n := r.Counts()
 	say(g.err, "%d messages, %d of them repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
 	return nil
+}
+
+// saveEvent keeps a request in a folder, if there is one. Only an identifier that
+// could be ours names a file: it comes from whoever sent it.
+func saveEvent(folder string, e receiver.Event) error {
+	if folder == "" {
+		return nil
+	}
+	name := "unnamed"
+	if storage.ValidID(e.ID) {
+		name = e.ID
+	}
+	var text bytes.Buffer
+	if err := e.WriteRequest(&text); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, name+".http"), text.Bytes(), 0o600)
 }
 
 // showEvent prints one delivery.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -97,6 +99,24 @@ func TestListenForwards(t *testing.T) {
 	}
 	if said := stopInner(); !strings.Contains(said, "verified, answered 500 on purpose\n") {
 		t.Errorf("the inner said\n%s", said)
+	}
+}
+
+// What was saved verifies, and a name that leads elsewhere names no file.
+func TestListenSaves(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "requests")
+	url, stop := listening(t, "--secret", hookSecret, "--save", folder)
+	deliver(t, url)
+	stop()
+	got := run(t, nil, "", []string{"verify", filepath.Join(folder, "msg_1.http"), "--secret", hookSecret})
+	if got.code != 0 || !strings.Contains(got.out, "verified") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if err := saveEvent(folder, receiver.Event{ID: "../msg_2", Header: http.Header{}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "unnamed.http")); err != nil {
+		t.Error(err)
 	}
 }
 

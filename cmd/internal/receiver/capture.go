@@ -36,6 +36,17 @@ func ReadRequest(r io.Reader) (http.Header, []byte, error) {
 	return header, body, nil
 }
 
+// WriteRequest writes the request of an event as ReadRequest reads it.
+func (e *Event) WriteRequest(w io.Writer) error {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "POST %s HTTP/1.1\r\n", e.Path)
+	_ = e.Header.Write(&text) // to memory
+	text.WriteString("\r\n")
+	text.Write(e.Sent)
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
 // ReadHeaders reads captured headers, with or without a request line before them.
 func ReadHeaders(r io.Reader) (http.Header, error) {
 	text, err := io.ReadAll(r)

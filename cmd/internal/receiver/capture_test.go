@@ -1,6 +1,8 @@
 package receiver
 
 import (
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -40,6 +42,19 @@ func TestReadHeaders(t *testing.T) {
 		if err != nil || header.Get("webhook-id") != "msg_1" {
 			t.Errorf("%q: %v, %v", text, header, err)
 		}
+	}
+}
+
+// What was taken is written as it can be read.
+func TestWriteRequest(t *testing.T) {
+	e := Event{Path: "/hooks?a=b", Header: http.Header{"Webhook-Id": {"msg_1"}}, Sent: []byte("\x1f\x8b\r\n\r\n"), Body: []byte(event)}
+	var text bytes.Buffer
+	if err := e.WriteRequest(&text); err != nil {
+		t.Fatal(err)
+	}
+	header, got, err := ReadRequest(&text)
+	if err != nil || header.Get("webhook-id") != "msg_1" || !bytes.Equal(got, e.Sent) {
+		t.Errorf("%v, %q, %v", header, got, err)
 	}
 }
 

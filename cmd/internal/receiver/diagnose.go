@@ -54,7 +54,7 @@ func (v *Verifier) diagnose(header http.Header, body []byte, signatures []string
 	if length, err := strconv.Atoi(header.Get("Content-Length")); err == nil && length != len(body) {
 		return problemf(ProblemBody, "the body was changed or cut: it has %d bytes, and Content-Length says %d", len(body), length)
 	}
-	if !json.Valid(body) {
+	if text, err := inflate(header, body); err != nil || !json.Valid(text) {
 		return problemf(ProblemBody, "the body was changed or cut: it is no whole JSON")
 	}
 	return problemf(ProblemSecret, "no signature is made with this secret: it is that of another endpoint, or was rotated away; "+

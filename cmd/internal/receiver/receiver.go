@@ -27,8 +27,11 @@ type Event struct {
 	Problem  string
 	// Repeat says that a message of the same ID was taken before.
 	Repeat bool
-	// Body is the JSON, and sent what it came in where it was compressed.
-	Body, sent []byte
+	// Path, Header and Sent are the request as it came, Body the JSON in it, which
+	// may have been compressed.
+	Path       string
+	Header     http.Header
+	Sent, Body []byte
 	// Status is the answer, 0 when there is none on purpose. Fault says that it is
 	// a fault that was asked for, Forwarded that it is that of another receiver.
 	Status           int
@@ -107,7 +110,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the body could not be read", http.StatusBadRequest)
 		return
 	}
-	e := Event{ID: req.Header.Get("webhook-id"), At: time.Now(), Body: body, sent: body}
+	e := Event{ID: req.Header.Get("webhook-id"), At: time.Now(), Path: req.URL.RequestURI(), Header: req.Header, Sent: body, Body: body}
 	if err := r.verify(req.Header, body); err != nil {
 		e.Problem, e.Status = err.Error(), http.StatusUnauthorized
 		r.note(e)
@@ -156,7 +159,7 @@ func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
 	case r.forward != nil:
 		e.Forwarded = true
 		var err error
-		if a, err = r.forward.pass(req.Context(), req.Header, e.sent); err != nil {
+		if a, err = r.forward.pass(req.Context(), req.Header, e.Sent); err != nil {
 			e.Problem = err.Error()
 		}
 	default:

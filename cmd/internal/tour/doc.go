@@ -10,5 +10,11 @@
 //	<!-- tour: not run, REASON -->   the block is not for this machine
 //	<!-- tour: exit 1 -->            the block must end with this exit code
 //
+// A block of another language that follows
+//
+//	<!-- from: examples/go-receiver/main.go -->
+//
+// is not run, and must stand in that file.
+//
 // It has tests only, and imports nothing but the standard library and pricing/catalog.
 package tour

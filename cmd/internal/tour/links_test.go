@@ -51,6 +51,24 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestIndex wants the index of the documentation to name every page of it.
+func TestIndex(t *testing.T) {
+	docs := filepath.Join(repository(t), "docs")
+	index, err := os.ReadFile(filepath.Join(docs, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+			t.Errorf("docs/README.md does not lead to %s", name)
+		}
+	}
+}
+
 // leadsNowhere says what is wrong with a link of a document, "" when nothing is.
 func leadsNowhere(document, to string) string {
 	target, heading, _ := strings.Cut(to, "#")

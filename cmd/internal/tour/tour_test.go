@@ -8,7 +8,7 @@ import (
 )
 
 // documents are those whose commands are run.
-var documents = []string{"README.md", "docs/operator-guide.md"}
+var documents = []string{"README.md", "docs/quickstart.md", "docs/partner-guide.md", "docs/operator-guide.md"}
 
 func TestDocuments(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "go"} {
@@ -17,7 +17,10 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 	for _, document := range documents {
-		t.Run(document, func(t *testing.T) { take(t, document) })
+		t.Run(document, func(t *testing.T) {
+			t.Parallel() // each has its own folder, shell and ports
+			take(t, document)
+		})
 	}
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"os/exec"
+	"path"
 	"slices"
 	"testing"
 	"time"
@@ -147,16 +150,25 @@ func TestHomeSet(t *testing.T) {
 	}
 }
 
-// The changes of the source fit it as it is now.
+// The changes of the source fit it as it is now, and what they make of it compiles.
 func TestChangesFitTheSource(t *testing.T) {
-	list := append(plants(), lazySync(), plant{name: "failpoints", changes: failpoints()})
-	for _, p := range list {
-		texts := map[string]string{}
+	points, err := failpoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(plants(), lazySync(), plant{name: "failpoints", changes: points}) {
+		overlay, err := writeOverlay(t.TempDir(), p.name, p.changes)
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+			continue
+		}
+		folders := map[string]bool{}
 		for _, c := range p.changes {
-			var err error
-			if texts[c.file], err = c.apply("../../..", texts[c.file]); err != nil {
-				t.Errorf("%s: %v", p.name, err)
-			}
+			folders["../../../"+path.Dir(c.file)] = true
+		}
+		args := append([]string{"build", "-overlay", overlay}, slices.Sorted(maps.Keys(folders))...)
+		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", p.name, err, out)
 		}
 	}
 }

@@ -78,7 +78,11 @@ type directed struct {
 
 func (d *directed) run() (v verdict, err error) {
 	began := time.Now()
-	if d.binaries.Gridhook, err = buildChanged(d.dir, "failpoints", append(failpoints(), d.changes...)); err != nil {
+	changes, err := failpoints()
+	if err != nil {
+		return v, err
+	}
+	if d.binaries.Gridhook, err = buildChanged(d.dir, "failpoints", append(changes, d.changes...)); err != nil {
 		return v, err
 	}
 	w, err := newWorld(filepath.Join(d.dir, "directed"), serve, d.binaries, nil)

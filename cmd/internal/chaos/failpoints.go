@@ -2,9 +2,17 @@ package main
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"go/types"
 	"path"
-	"strconv"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
 // failpointEnv tells a build with failpoints where to kill itself, as
@@ -14,64 +22,119 @@ const failpointEnv = "GRIDHOOK_FAILPOINT"
 // wrapped is a function that is given a failpoint before and after.
 type wrapped struct {
 	point string
-	// file has the function; receiver, name, params and results are its
-	// signature, args the names of the params.
-	file, receiver, name, params, results, args string
+	// file has the function; receiver is the type that it is a method of, empty for
+	// none.
+	file, receiver, name string
 }
 
 // wrappedFunctions are where something is made durable, or told to somebody.
 func wrappedFunctions() []wrapped {
-	const bus, ctx = "events/jetstream/bus.go", "ctx context.Context, "
+	const bus = "events/jetstream/bus.go"
 	return []wrapped{
-		{point: "accept", file: bus, receiver: "(c *Conn) ", name: "Accept", params: ctx + "t events.Trigger", results: "(uint64, error)", args: "ctx, t"},
-		{point: "slice", file: bus, receiver: "(c *Conn) ", name: "PutSlice", params: ctx + "s events.Slice", results: "error", args: "ctx, s"},
-		{point: "retry", file: bus, receiver: "(c *Conn) ", name: "PutRetries", params: ctx + "r []events.Retry", results: "error", args: "ctx, r"},
-		{point: "receipt", file: bus, receiver: "(c *Conn) ", name: "PutReceipt", params: ctx + "r events.Receipt", results: "error", args: "ctx, r"},
-		{point: "ack", file: "events/jetstream/queue.go", name: "acknowledge", params: "ctx context.Context, m jetstream.Msg", results: "error", args: "ctx, m"},
-		{point: "post", file: "dispatcher/sender.go", receiver: "(s *sender) ", name: "send", params: ctx + "e *endpoint, id string, body []byte, now func() time.Time", results: "attempt", args: "ctx, e, id, body, now"},
-		{point: "again", file: "dispatcher/retry.go", receiver: "(w *Worker) ", name: "handleRetry", params: ctx + "r events.Retry, taken events.Taken", results: "error", args: "ctx, r, taken"},
-		{point: "apply", file: "storage/replica/apply.go", receiver: "(r *Replica) ", name: "apply", params: "records []storage.Record", results: "error", args: "records"},
-		{point: "fold", file: "events/ledger/fold.go", receiver: "(l *Ledger) ", name: "foldReceipts", params: "batch []events.Sequenced[events.Receipt]", results: "error", args: "batch"},
+		{"accept", bus, "Conn", "Accept"},
+		{"slice", bus, "Conn", "PutSlice"},
+		{"retry", bus, "Conn", "PutRetries"},
+		{"receipt", bus, "Conn", "PutReceipt"},
+		{"ack", "events/jetstream/queue.go", "", "acknowledge"},
+		{"post", "dispatcher/sender.go", "sender", "send"},
+		{"again", "dispatcher/retry.go", "Worker", "handleRetry"},
+		{"apply", "storage/replica/apply.go", "Replica", "apply"},
+		{"fold", "events/ledger/fold.go", "Ledger", "foldReceipts"},
 	}
 }
 
 // failpoints are the changes that give a build its failpoints.
-func failpoints() []change {
+func failpoints() ([]change, error) {
+	source, err := blackbox.Source()
+	if err != nil {
+		return nil, err
+	}
 	changes := []change{{file: "internal/failpoint/failpoint.go", new: failpointPackage}}
 	for _, w := range wrappedFunctions() {
-		changes = append(changes, w.changes()...)
+		c, err := w.changes(source)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, c...)
 	}
-	return changes
+	return changes, nil
 }
 
-// changes rename the function and put one in its place that calls it.
-func (w *wrapped) changes() []change {
-	receiver, caller := "", ""
-	if w.receiver != "" {
-		receiver, caller = w.receiver, w.receiver[1:2]+"."
+// changes rename the function and put one of the same signature in its place that
+// calls it.
+func (w *wrapped) changes(source string) ([]change, error) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, filepath.Join(source, filepath.FromSlash(w.file)), nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
 	}
-	values, last := "a", ""
-	if w.results[0] == '(' {
-		values, last = "a, b", ", b"
+	at := slices.IndexFunc(parsed.Decls, w.is)
+	if at < 0 {
+		return nil, fmt.Errorf("%s has no %s %s: bring the failpoint in line with the source", w.file, w.receiver, w.name)
 	}
-	folder, pkg := folderOf(w.file)
+	decl := parsed.Decls[at].(*ast.FuncDecl)
+	var text strings.Builder
+	decl.Body, decl.Doc = nil, nil
+	if err := printer.Fprint(&text, files, decl); err != nil {
+		return nil, err
+	}
+	call := w.name + "Really(" + strings.Join(names(decl.Type.Params), ", ") + ")"
+	if decl.Recv != nil {
+		call = names(decl.Recv)[0] + "." + call
+	}
+	results := []string{"first", "second", "third"}[:decl.Type.Results.NumFields()]
+	head := strings.SplitN(text.String(), w.name+"(", 2)[0]
 	return []change{
-		{file: w.file, old: "func " + receiver + w.name + "(", new: "func " + receiver + w.name + "Really("},
-		{file: folder + "/failpoint_" + w.point + ".go", new: fmt.Sprintf(`package %s
+		{file: w.file, old: head + w.name + "(", new: head + w.name + "Really("},
+		{file: path.Dir(w.file) + "/failpoint_" + w.point + ".go", new: fmt.Sprintf(`package %s
 
 import (
 	%s
 	"github.com/gridhook/gridhook/internal/failpoint"
 )
 
-func %s%s(%s) %s {
+%s {
 	failpoint.Hit("%s.before")
-	%s := %s%sReally(%s)
+	%s := %s
 	failpoint.Hit("%s.after")
-	return a%s
+	return %[5]s
 }
-`, pkg, importsOf(w.params), receiver, w.name, w.params, w.results, w.point, values, caller, w.name, w.args, w.point, last)},
+`, parsed.Name.Name, importsOf(parsed, text.String()), text.String(), w.point, strings.Join(results, ", "), call, w.point)},
+	}, nil
+}
+
+// is reports whether a declaration is that of the function.
+func (w *wrapped) is(d ast.Decl) bool {
+	f, ok := d.(*ast.FuncDecl)
+	if !ok || f.Name.Name != w.name || (f.Recv == nil) != (w.receiver == "") {
+		return false
 	}
+	return f.Recv == nil || strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*") == w.receiver
+}
+
+// names are those of parameters.
+func names(list *ast.FieldList) (all []string) {
+	for _, field := range list.List {
+		for _, name := range field.Names {
+			all = append(all, name.Name)
+		}
+	}
+	return all
+}
+
+// importsOf are the imports of a file that a signature needs.
+func importsOf(file *ast.File, signature string) string {
+	var lines []string
+	for _, i := range file.Imports {
+		name := path.Base(strings.Trim(i.Path.Value, `"`))
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		if strings.Contains(signature, name+".") {
+			lines = append(lines, i.Path.Value)
+		}
+	}
+	return strings.Join(lines, "\n\t")
 }
 
 const failpointPackage = `// Package failpoint kills the process at a named place.
@@ -101,26 +164,3 @@ func Hit(at string) {
 	}
 }
 `
-
-// folderOf splits a file's path into its folder and the package's name.
-func folderOf(file string) (folder, pkg string) {
-	folder = path.Dir(file)
-	return folder, path.Base(folder)
-}
-
-// importsOf are the imports that a list of parameters needs.
-func importsOf(params string) string {
-	var lines []string
-	for _, i := range []struct{ name, path string }{
-		{"context.", "context"},
-		{"time.", "time"},
-		{"events.", "github.com/gridhook/gridhook/events"},
-		{"storage.", "github.com/gridhook/gridhook/storage"},
-		{"jetstream.", "github.com/nats-io/nats.go/jetstream"},
-	} {
-		if strings.Contains(params, i.name) {
-			lines = append(lines, strconv.Quote(i.path))
-		}
-	}
-	return strings.Join(lines, "\n\t")
-}

@@ -22,6 +22,16 @@ type change struct {
 
 // buildChanged builds Gridhook with changes into a file of a folder.
 func buildChanged(dir, name string, changes []change) (binary string, err error) {
+	overlay, err := writeOverlay(dir, name, changes)
+	if err != nil {
+		return "", err
+	}
+	binary = filepath.Join(dir, "gridhook-"+name)
+	return binary, blackbox.BuildGridhook(binary, "-overlay", overlay)
+}
+
+// writeOverlay writes the changed files, and the file that tells go build of them.
+func writeOverlay(dir, name string, changes []change) (file string, err error) {
 	source, err := blackbox.Source()
 	if err != nil {
 		return "", err
@@ -47,12 +57,8 @@ func buildChanged(dir, name string, changes []change) (binary string, err error)
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(dir, name+"-overlay.json")
-	if err := os.WriteFile(overlay, list, 0o600); err != nil {
-		return "", err
-	}
-	binary = filepath.Join(dir, "gridhook-"+name)
-	return binary, blackbox.BuildGridhook(binary, "-overlay", overlay)
+	file = filepath.Join(dir, name+"-overlay.json")
+	return file, os.WriteFile(file, list, 0o600)
 }
 
 // apply is the file's text after the change; text is what changes before made of

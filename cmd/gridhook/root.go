@@ -41,9 +41,9 @@ it by its admin address, with the operator's key.`,
 		&cobra.Group{ID: groupTry, Title: "Trying and measuring:"},
 	)
 	root.AddCommand(
-		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g),
+		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
-		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g),
+		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g),
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g),
 		newVersionCommand(g), newConfigReferenceCommand(g),
 	)

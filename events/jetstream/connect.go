@@ -29,6 +29,21 @@ const setUpWait = 30 * time.Second
 
 // Connect connects to NATS and makes or updates the streams.
 func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
+	c, err := ConnectBare(url, log, opts...)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	if err := ensureStreams(ctx, c.js, o); err != nil {
+		c.nc.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// ConnectBare connects to NATS and takes the streams as they are.
+func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
 	opts = append([]nats.Option{
 		nats.Name("gridhook"),
 		nats.MaxReconnects(-1),
@@ -48,12 +63,6 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	}
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096))
 	if err != nil {
-		nc.Close()
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, setUpWait)
-	defer cancel()
-	if err := ensureStreams(ctx, js, o); err != nil {
 		nc.Close()
 		return nil, err
 	}

@@ -35,8 +35,8 @@ func consuming(t *testing.T, b *bus, run func(ctx, taking contextT) error) (stop
 	return stop
 }
 
-// slices consumes slices with handle, which also gets the slice's number.
-func slices(t *testing.T, b *bus, slots int, handle Handler[events.Slice]) (stop func()) {
+// takeSlices consumes slices with handle, which also gets the slice's number.
+func takeSlices(t *testing.T, b *bus, slots int, handle Handler[events.Slice]) (stop func()) {
 	t.Helper()
 	return consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeSlices(ctx, taking, slots, handle) })
 }
@@ -81,7 +81,7 @@ func TestWhatAHandlerHandsBackComesAgain(t *testing.T) {
 	}
 	got := make(chan taken, 9)
 	var tries atomic.Int64
-	stop := slices(t, b, 1, func(_ contextT, s events.Slice, how events.Taken) error {
+	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, how events.Taken) error {
 		got <- taken{s.Number, how.Redelivered}
 		switch tries.Add(1) {
 		case 1:
@@ -111,7 +111,7 @@ func TestWhatDoesNotDecodeIsDropped(t *testing.T) {
 	must(t, err)
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 1)))
 	got := make(chan int, 9)
-	stop := slices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
+	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
 	if n := receive(t, got); n != 1 {
 		t.Errorf("slice %d came", n)
 	}
@@ -129,7 +129,7 @@ func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {
 	tr := newTrigger("org")
 	must(t, b.PutSlice(within(t), newSlice(tr, 0)))
 	flags := make(chan bool, 9)
-	stop := slices(t, b, 1, func(_ contextT, _ events.Slice, how events.Taken) error { flags <- how.Redelivered; return nil })
+	stop := takeSlices(t, b, 1, func(_ contextT, _ events.Slice, how events.Taken) error { flags <- how.Redelivered; return nil })
 	if !receive(t, flags) {
 		t.Error("a slice from before came as new")
 	}
@@ -163,7 +163,7 @@ func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
 	handled := map[int]int{}
 	for round := 1; ; round++ {
 		enough := make(chan struct{}, all)
-		stop := slices(t, b, 8, func(ctx contextT, s events.Slice, _ events.Taken) error {
+		stop := takeSlices(t, b, 8, func(ctx contextT, s events.Slice, _ events.Taken) error {
 			if ctx.Err() != nil {
 				t.Error("a handler's context ended with the taking")
 			}
@@ -234,7 +234,7 @@ func TestADeletedConsumerIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
-	stop := slices(t, b, 3, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
+	stop := takeSlices(t, b, 3, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
 	tr := newTrigger("org")
 	must(t, b.PutSlice(within(t), newSlice(tr, 0)))
 	receive(t, got)
@@ -249,7 +249,7 @@ func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
-	stop := slices(t, b, 2, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
+	stop := takeSlices(t, b, 2, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
 	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
 	must(t, err)
 	defer other.Close()

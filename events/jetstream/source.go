@@ -33,10 +33,7 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	if s.consumer != old {
 		return s.consumer, nil
 	}
-	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, jetstream.ConsumerConfig{
-		Durable: s.queue.name, FilterSubject: s.queue.filter, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: ackWait, MaxAckPending: maxHandling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
-	})
+	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, s.queue.config())
 	if err == nil {
 		err = s.look(ctx)
 	}
@@ -45,6 +42,14 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	}
 	s.consumer = consumer
 	return consumer, nil
+}
+
+// config is the consumer that all workers share.
+func (q queue) config() jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: q.name, FilterSubject: q.filter, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: ackWait, MaxAckPending: maxHandling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+	}
 }
 
 // look notes how far the stream goes now.

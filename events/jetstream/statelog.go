@@ -23,8 +23,9 @@ var _ storage.Log = StateLog{}
 // StateLog is the log of record on this connection.
 func (c *Conn) StateLog() StateLog { return StateLog{c} }
 
-// schemaVersion is the version of the envelope and of what is in it.
-const schemaVersion = 1
+// SchemaVersion is the version of what is in the log of record, and of the envelope
+// that it is in.
+const SchemaVersion = 1
 
 // envelope is a record as the stream keeps it; its subject is the reference and
 // its sequence the revision.
@@ -38,7 +39,7 @@ type envelope struct {
 
 func encodeWrite(w storage.Write) ([]byte, error) {
 	return json.Marshal(envelope{
-		Version: schemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value,
+		Version: SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value,
 	})
 }
 
@@ -56,7 +57,7 @@ func decodeRecord(m jetstream.Msg) (storage.Record, error) {
 	if err := json.Unmarshal(m.Data(), &e); err != nil {
 		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, err)
 	}
-	if e.Version > schemaVersion {
+	if e.Version > SchemaVersion {
 		return storage.Record{}, fmt.Errorf("%s at %d was written by a newer Gridhook (schema %d): upgrade this one", ref, meta.Sequence.Stream, e.Version)
 	}
 	return storage.Record{

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -101,6 +102,8 @@ type App struct {
 
 	httpAddr, adminAddr string
 
+	backingUp sync.Mutex // held while a backup is made
+
 	running  *errgroup.Group
 	failed   context.Context // ends when a part fails
 	stops    []stop
@@ -112,6 +115,9 @@ type stop struct {
 	name string
 	run  func() error
 }
+
+// natsFolder is where the embedded server keeps its files, in the data folder.
+const natsFolder = "nats"
 
 // startWait bounds starting: recovering files, connecting, catching up.
 const startWait = 5 * time.Minute
@@ -218,7 +224,7 @@ func (a *App) connect(ctx context.Context) error {
 	url, opts := a.NATS, a.NATSOptions
 	if a.Role == RoleServe {
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, "nats"), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log,
 		})
 		if err != nil {
 			return err

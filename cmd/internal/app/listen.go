@@ -54,6 +54,10 @@ func (a *App) adminHandler() http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
+		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.Role.answers() {
+			a.serveBackup(w, r)
+			return
+		}
 		rest.ServeHTTP(w, r)
 	})
 }

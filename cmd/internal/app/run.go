@@ -21,7 +21,7 @@ import (
 // Run runs one process as it was configured until ctx ends or a part fails, and
 // stops it again. It says on out where it listens, and logs to standard error.
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
-	o := optionsOf(cfg)
+	o := OptionsOf(cfg)
 	o.Version, o.Log = version, newLog(cfg, os.Stderr)
 	if err := limitMemory(int64(cfg.MemoryLimit)); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (a *App) announce(out io.Writer) {
 	say("ready", "Gridhook "+string(a.Role)+" "+a.Version+"; stop it with Ctrl-C")
 }
 
-// optionsOf takes from the configuration what the parts are told.
-func optionsOf(cfg config.Config) Options {
+// OptionsOf takes from the configuration what the parts are told.
+func OptionsOf(cfg config.Config) Options {
 	return Options{
 		Role: Role(cfg.Role), Data: cfg.Data, HTTP: cfg.HTTP, Admin: cfg.Admin, OperatorKey: cfg.OperatorKey,
 		NATS: cfg.NATS.URL, NATSOptions: NATSOptions(cfg.NATS), MaxStore: int64(cfg.MaxStore),

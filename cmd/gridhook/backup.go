@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/events/backup"
+)
+
+const recipientEnv = "GRIDHOOK_BACKUP_RECIPIENT"
+
+func newBackupCommand(g *globals) *cobra.Command {
+	var to []string
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Back up a running server into an encrypted file", Args: takes("the file"), GroupID: groupOperate,
+		Long: `Back up everything that a running server or fleet has accepted, and everything that
+it has stored, into one file. Nothing has to stop for it: the file is consistent.
+
+The file is encrypted for the holders of keys that "gridhook backup keygen" makes. The
+machine that makes backups needs the public half alone. "gridhook restore" puts it back.`,
+		Example: `  gridhook backup keygen backup.key
+  gridhook backup /backups/gridhook.backup --recipient age1...
+  gridhook backup check /backups/gridhook.backup --identity backup.key`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if text := g.getenv(recipientEnv); len(to) == 0 && text != "" {
+				to = strings.Split(text, ",")
+			}
+			if err := backup.CheckRecipients(to); err != nil {
+				return usagef("%v", err)
+			}
+			c, err := g.connect()
+			if err != nil {
+				return err
+			}
+			size, err := g.takeBackup(cmd.Context(), c, args[0], to)
+			if err != nil {
+				return err
+			}
+			return g.show(map[string]any{"file": args[0], "bytes": size}, func(w io.Writer) {
+				row(w, "backed up into "+args[0]+", "+config.Size(size).String())
+			})
+		},
+	}
+	cmd.Flags().StringSliceVar(&to, "recipient", nil, "the `public keys` of those who can read it, with commas between them ("+recipientEnv+")")
+	g.talks(cmd)
+	cmd.AddCommand(newBackupKeygen(g), newBackupCheck(g))
+	return cmd
+}
+
+// takeBackup writes a backup into a file that is there when it is whole.
+func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string, to []string) (size int64, err error) {
+	if _, err := os.Stat(path); err == nil {
+		return 0, fmt.Errorf("%s is there already: name another file", path)
+	}
+	body, err := json.Marshal(app.BackupRequest{Recipients: to})
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.BaseURL, "/")+app.BackupPath, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("x-ws-api-key", c.Key)
+	response, err := g.sender(c).Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
+	if response.StatusCode != http.StatusOK {
+		refused := &client.Error{}
+		const most = 64 << 10
+		if err := json.NewDecoder(io.LimitReader(response.Body, most)).Decode(refused); err != nil || refused.Code == "" {
+			return 0, fmt.Errorf("the server at %s answered %s: is it a gridhook serve or api of this version?", c.BaseURL, response.Status)
+		}
+		refused.Status = response.StatusCode
+		return 0, refused
+	}
+	return keep(path, response.Body)
+}
+
+// sender sends without a limit of time.
+func (g *globals) sender(c *client.Client) *http.Client {
+	if c.HTTP == nil {
+		return &http.Client{}
+	}
+	unhurried := *c.HTTP
+	unhurried.Timeout = 0
+	return &unhurried
+}
+
+// keep writes a file that appears when it is whole and on disk.
+func keep(path string, from io.Reader) (size int64, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	size, err = io.Copy(f, from)
+	if err != nil {
+		err = fmt.Errorf("the backup was cut off: %w; see the server's log", err)
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(f.Name(), path)
+}
+
+func newBackupKeygen(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "keygen FILE", Short: "Make a key that opens backups, and print its public half", Args: takes("the file"),
+		Long: `Make a key to backups: FILE gets the private half, which opens them. Keep it where
+neither the server nor the backups are, as without it no backup can be read. What is
+printed is the public half, for --recipient. It is a key of age (age-encryption.org).`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			private, public, err := backup.NewKey()
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the user names the file
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(f, "# the private key to backups for %s\n%s\n", public, private)
+			if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+				return err
+			}
+			return g.show(map[string]string{"recipient": public, "file": args[0]}, func(w io.Writer) { row(w, public) })
+		},
+	}
+}
+
+func newBackupCheck(g *globals) *cobra.Command {
+	var identity string
+	cmd := &cobra.Command{
+		Use: "check FILE", Short: "Read a backup through and check that it is whole", Args: takes("the file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := g.openBackup(args[0], identity)
+			if err != nil {
+				return err
+			}
+			return g.show(b, func(w io.Writer) { showBackup(w, b) })
+		},
+	}
+	cmd.Flags().StringVar(&identity, "identity", "", "the `file` with the private key")
+	_ = cmd.MarkFlagRequired("identity") // it was added the line before
+	return cmd
+}
+
+func (g *globals) openBackup(path, identity string) (*backup.Backup, error) {
+	keys, err := g.readFile(identity)
+	if err != nil {
+		return nil, err
+	}
+	return backup.Open(path, string(keys))
+}
+
+func showBackup(w io.Writer, b *backup.Backup) {
+	row(w, "backup of", b.Manifest.CreatedAt.Format("2006-01-02T15:04:05Z"))
+	row(w, "by", "gridhook "+b.Manifest.Gridhook)
+	row(w, "schema", b.Manifest.Schema)
+	for _, s := range b.Streams {
+		row(w, s.Name, fmt.Sprintf("%d messages", s.Messages))
+	}
+}

@@ -1,0 +1,65 @@
+package app_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/events/backup"
+)
+
+// Backups are for the operator, and for somebody who can read them.
+func TestWhoGetsABackup(t *testing.T) {
+	a := start(t)
+	_, public, err := backup.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := `{"recipients":["` + public + `"]}`
+	for _, test := range []struct {
+		method, key, body string
+		status            int
+	}{
+		{http.MethodPost, a.OperatorKeyText(), good, http.StatusOK},
+		{http.MethodPost, "", good, http.StatusUnauthorized},
+		{http.MethodPost, "gho_wrong", good, http.StatusUnauthorized},
+		{http.MethodPost, a.OperatorKeyText(), `{"recipients":[]}`, http.StatusBadRequest},
+		{http.MethodPost, a.OperatorKeyText(), `{"recipients":["me"]}`, http.StatusBadRequest},
+		{http.MethodPost, a.OperatorKeyText(), `{"recipient":"me"}`, http.StatusBadRequest},
+		{http.MethodPost, a.OperatorKeyText(), ``, http.StatusBadRequest},
+		{http.MethodGet, a.OperatorKeyText(), ``, http.StatusNotFound},
+	} {
+		status, body := send(t, test.method, a.AdminURL()+app.BackupPath, test.key, test.body)
+		if status != test.status || status != http.StatusOK && !strings.Contains(body, `"error_code"`) {
+			t.Errorf("%s with %q and %s: %d %s", test.method, test.key, test.body, status, body)
+		}
+	}
+	if status, _ := send(t, http.MethodPost, a.URL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusNotFound {
+		t.Errorf("the public listener answers %d", status)
+	}
+	defer a.HoldBackups()()
+	if status, _ := send(t, http.MethodPost, a.AdminURL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusConflict {
+		t.Errorf("a second at the same time is answered %d", status)
+	}
+}
+
+func send(t *testing.T, method, url, key, body string) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("x-ws-api-key", key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(b)
+}

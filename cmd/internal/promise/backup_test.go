@@ -1,0 +1,183 @@
+package promise
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// keygen makes a key to backups, and returns its file and its public half.
+func keygen(t *testing.T) (file, recipient string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "backup.key")
+	out, err := command(t, nil, "backup", "keygen", file)
+	if err != nil {
+		t.Fatal(out)
+	}
+	return file, strings.TrimSpace(out)
+}
+
+// answered is how many requests a receiver has taken for good.
+func (r *receiver) answered() (n int) {
+	for _, list := range r.arrivals() {
+		for _, a := range list {
+			if a.status < 300 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// flaky refuses the first request of every fifth home, so that there are retries.
+func flaky(home string, n int) int {
+	if n == 1 && strings.HasSuffix(home, "0") || strings.HasSuffix(home, "5") && n == 1 {
+		return http.StatusInternalServerError
+	}
+	return http.StatusOK
+}
+
+// tripped is a partner whose triggers are being walked.
+func underWay(t *testing.T, p *process, homes int) (*partner, *receiver, []string) {
+	t.Helper()
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	r.answer = flaky
+	acme.register(r, map[string]any{"initialSeconds": 1, "multiplier": 2, "maxSeconds": 2, "giveUpSeconds": 600})
+	return acme, r, []string{acme.trigger()}
+}
+
+// slots is what may be in flight when a process is killed: 4 slices, and 8 that
+// gave their slots up.
+const slots = (4 + 8) * 64
+
+// A backup that is made in the middle of a walk, of a process that is killed soon
+// after, goes on elsewhere: every home is delivered, and only what was under way
+// when the backup was made, or came after it, is repeated.
+func TestABackupGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	const homes = 5000
+	key, recipient := keygen(t)
+	p := start(t, "serve", t.TempDir(), "--slices", "4")
+	acme, r, triggers := underWay(t, p, homes)
+	r.wait("some of the walk", func() bool { return r.total > 1000 })
+	before := r.answered()
+	file := filepath.Join(t.TempDir(), "gridhook.backup")
+	p.command("backup", file, "--recipient", recipient)
+	after := r.answered()
+	p.kill()
+
+	data := filepath.Join(t.TempDir(), "elsewhere")
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err != nil {
+		t.Fatal(out)
+	}
+	p = start(t, "serve", data, "--slices", "4")
+	acme.api = p.api
+	for _, trigger := range triggers {
+		acme.delivered(trigger, homes)
+	}
+	repeats, allowed := r.check(homes), r.answered()-homes
+	t.Logf("%d were delivered when the backup was begun, %d when it was made; %d were repeated", before, after, repeats)
+	if repeats > after-before+2*slots {
+		t.Errorf("%d deliveries were repeated of %d, more than %d while the backup was made and %d in flight", repeats, allowed, after-before, 2*slots)
+	}
+	// It goes on from there: the next trigger is newer than all before.
+	acme.delivered(acme.trigger(), homes)
+}
+
+// The same on an external NATS, into another one.
+func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
+	t.Parallel()
+	const homes = 3000
+	key, recipient := keygen(t)
+	old := nats(t)
+	api := start(t, "api", t.TempDir(), "--nats", old)
+	worker := start(t, "worker", t.TempDir(), "--nats", old, "--slices", "4")
+	acme, r, triggers := underWay(t, api, homes)
+	r.wait("some of the walk", func() bool { return r.total > 800 })
+	before := r.answered()
+	file := filepath.Join(t.TempDir(), "gridhook.backup")
+	api.command("backup", file, "--recipient", recipient)
+	after := r.answered()
+	worker.kill()
+	api.kill()
+
+	other := nats(t)
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err != nil {
+		t.Fatal(out)
+	}
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err == nil || !strings.Contains(out, "there is a Gridhook already") {
+		t.Errorf("a second restore: %v %s", err, out)
+	}
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other, "--replace"); err != nil {
+		t.Errorf("a restore in place of the first: %v %s", err, out)
+	}
+	// The api's folder has the views of the old log: they are made anew.
+	api = start(t, "api", api.data, "--nats", other)
+	start(t, "worker", t.TempDir(), "--nats", other)
+	acme.api = api.api
+	acme.delivered(triggers[0], homes)
+	repeats := r.check(homes)
+	t.Logf("%d were delivered when the backup was begun, %d when it was made; %d were repeated", before, after, repeats)
+	if repeats > after-before+2*slots {
+		t.Errorf("%d deliveries were repeated", repeats)
+	}
+}
+
+// What cannot be put back is refused in a sentence, and nothing is touched.
+func TestBackupsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	key, recipient := keygen(t)
+	other, _ := keygen(t)
+	data := t.TempDir()
+	p := start(t, "serve", data)
+	furnish(t, p, 10)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "whole")
+	p.command("backup", file, "--recipient", recipient)
+	if out, err := p.try("backup", file, "--recipient", recipient); err == nil || !strings.Contains(out, "is there already") {
+		t.Errorf("over a backup: %v %s", err, out)
+	}
+	if out, err := p.try("backup", filepath.Join(dir, "clear")); err == nil || !strings.Contains(out, "a backup is encrypted") {
+		t.Errorf("for nobody: %v %s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "short"), text[:len(text)-100])
+	flipped := append([]byte{}, text...)
+	flipped[len(flipped)/2] ^= 1
+	writeFile(t, filepath.Join(dir, "flipped"), flipped)
+	writeFile(t, filepath.Join(dir, "other"), []byte("nothing of ours"))
+	for _, test := range []struct{ file, key, says string }{
+		{"short", key, "the backup cannot be read"},
+		{"flipped", key, "the backup cannot be read"},
+		{"other", key, "the backup cannot be read"},
+		{"whole", other, "it was made for another key"},
+		{"whole", filepath.Join(dir, "short"), "the key to the backup is none"},
+		{"none", key, "no such file"},
+	} {
+		fresh := filepath.Join(t.TempDir(), "data")
+		out, err := command(t, nil, "restore", filepath.Join(dir, test.file), "--identity", test.key, "--data", fresh)
+		if err == nil || !strings.Contains(out, test.says) || strings.Count(strings.TrimSpace(out), "\n") != 0 {
+			t.Errorf("%s: %v %s", test.file, err, out)
+		}
+		if _, err := os.Stat(fresh); err == nil {
+			t.Errorf("%s: it made the folder", test.file)
+		}
+	}
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "in use by another gridhook") {
+		t.Errorf("under a running one: %v %s", err, out)
+	}
+	p.stop()
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "there is a Gridhook already") {
+		t.Errorf("over another: %v %s", err, out)
+	}
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data, "--replace"); err != nil {
+		t.Errorf("in place of another: %v %s", err, out)
+	}
+	start(t, "serve", data).command("home", "get", "home_000003", "--org", organization)
+}

@@ -1,0 +1,395 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/backup"
+	"github.com/gridhook/gridhook/events/embedded"
+	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const patience = 20 * time.Second
+
+var (
+	options = jetstream.Options{Replicas: 1, TriggersAge: 100 * time.Hour, ReceiptsAge: 50 * time.Hour}
+	discard = slog.New(slog.DiscardHandler)
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// server is a NATS of the test's own, with nothing in it.
+func server(t *testing.T) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), StartTimeout: patience, Log: discard})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Stop(patience)) })
+	return s
+}
+
+func connect(t *testing.T, s *embedded.Server) *jetstream.Conn {
+	t.Helper()
+	c, err := jetstream.Connect(t.Context(), "", options, discard, s.Option())
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func bare(t *testing.T, s *embedded.Server) *jetstream.Conn {
+	t.Helper()
+	c, err := jetstream.ConnectBare("", discard, s.Option())
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func home(i int, value string) storage.Write {
+	return storage.Write{
+		Ref: storage.Ref{Kind: storage.KindHome, Org: "acme", ID: fmt.Sprintf("h%03d", i)},
+		At:  time.UnixMilli(1_700_000_000_000).UTC(), Value: []byte(`{"name":"` + value + `"}`),
+	}
+}
+
+// key is a fresh pair.
+func key(t *testing.T) (private, public string) {
+	t.Helper()
+	private, public, err := backup.NewKey()
+	must(t, err)
+	return private, public
+}
+
+// back makes a backup and opens it.
+func back(t *testing.T, c *jetstream.Conn) *backup.Backup {
+	t.Helper()
+	private, public := key(t)
+	path := filepath.Join(t.TempDir(), "b")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	must(t, err)
+	must(t, backup.Write(t.Context(), c, f, backup.Options{
+		Recipients: []string{public}, Gridhook: "v1.2.3", Folder: t.TempDir(), Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+	}))
+	must(t, f.Close())
+	b, err := backup.Open(path, private)
+	must(t, err)
+	return b
+}
+
+// records are all of STATE's, by reference.
+func records(t *testing.T, c *jetstream.Conn) map[storage.Ref]storage.Record {
+	t.Helper()
+	all := map[storage.Ref]storage.Record{}
+	copied(t, c, func(ctx context.Context, apply func([]storage.Record) error) error {
+		return c.StateLog().Tail(ctx, 0, apply)
+	}, func(r storage.Record) bool {
+		all[r.Ref] = r
+		last, err := c.StateLog().Last(t.Context())
+		must(t, err)
+		return r.Revision >= last
+	})
+	return all
+}
+
+// copied follows a log until enough says so.
+func copied[T any](t *testing.T, _ *jetstream.Conn, follow func(context.Context, func([]T) error) error, enough func(T) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	found := false
+	must(t, follow(ctx, func(batch []T) error {
+		for _, v := range batch {
+			found = found || enough(v)
+		}
+		if found {
+			cancel()
+		}
+		return nil
+	}))
+	if !found {
+		t.Fatal("what was waited for did not come")
+	}
+}
+
+func trigger(id string) events.Trigger {
+	return events.Trigger{ID: id, OrganizationID: "acme", CreatedAt: storage.Time{Time: time.UnixMilli(1_700_000_000_000).UTC()}}
+}
+
+func retry(id string, due time.Time) events.Retry {
+	return events.Retry{Trigger: trigger(id), Sequence: 7, EndpointID: "ep_1", Attempt: 2, Round: 1, DueAt: storage.Time{Time: due}, Homes: []events.RetryHome{{HomeID: "h1"}}}
+}
+
+// What is put back is what there was: revisions, gaps between them, times, what
+// waits, and where each log goes on.
+func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
+	c := connect(t, server(t))
+	log := c.StateLog()
+	revisions := map[int]uint64{}
+	for round := range 3 {
+		for i := range 20 {
+			if round > 0 && i%3 != 0 {
+				continue // some are replaced, which leaves gaps
+			}
+			w := home(i, fmt.Sprint("round ", round))
+			w.Expect = revisions[i]
+			var err error
+			revisions[i], err = log.Append(t.Context(), w)
+			must(t, err)
+		}
+	}
+	for i := range 5 {
+		_, err := c.Accept(t.Context(), trigger(fmt.Sprint("trg_", i)))
+		must(t, err)
+	}
+	must(t, c.PutReceipt(t.Context(), events.Receipt{TriggerID: "trg_1", OrganizationID: "acme", Key: "0"}))
+	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now()), retry("trg_3", time.Now().Add(time.Hour))}))
+	task := events.Task{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
+	must(t, c.PutTask(t.Context(), task))
+	must(t, c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}}))
+	before := records(t, c)
+
+	b := back(t, c)
+	if b.Manifest.Gridhook != "v1.2.3" || b.Manifest.Schema != jetstream.SchemaVersion || !b.Manifest.CreatedAt.Equal(time.Unix(1_800_000_000, 0)) {
+		t.Errorf("the manifest is %+v", b.Manifest)
+	}
+	other := server(t)
+	must(t, b.Restore(t.Context(), bare(t, other), options, false))
+	c = connect(t, other)
+	equal := func(a, b storage.Record) bool {
+		return a.Revision == b.Revision && a.First == b.First && a.At.Equal(b.At) && bytes.Equal(a.Value, b.Value)
+	}
+	if after := records(t, c); !maps.EqualFunc(before, after, equal) {
+		t.Errorf("STATE has\n%v\nwant\n%v", after, before)
+	}
+	if revision, err := c.StateLog().Append(t.Context(), home(99, "new")); err != nil || revision != revisions[18]+1 {
+		t.Errorf("STATE goes on at %d, %v, want %d", revision, err, revisions[18]+1)
+	}
+	if sequence, err := c.Accept(t.Context(), trigger("trg_new")); err != nil || sequence != 6 {
+		t.Errorf("TRIGGERS goes on at %d, %v, want 6", sequence, err)
+	}
+	if has, err := c.HasReceipt(t.Context(), "acme", "trg_1", "0"); !has || err != nil {
+		t.Errorf("the receipt is there: %v, %v", has, err)
+	}
+	if names, err := c.Tasks(t.Context(), events.TaskRetry); !names[task.Name()] || err != nil {
+		t.Errorf("the tasks are %v, %v", names, err)
+	}
+	if known, err := c.Known(t.Context(), "acme", "ep_1", 0); known.Signals["h1"] != "x" || err != nil {
+		t.Errorf("known is %v, %v", known, err)
+	}
+	// The retry that is due comes, the other waits; of the triggers only the new
+	// one is to be begun: the others are taken up by their receipts.
+	if got := first(t, c.ConsumeRetries); got.Trigger.ID != "trg_2" || got.Sequence != 7 {
+		t.Errorf("the retry that comes is %+v", got)
+	}
+	if got := first(t, c.ConsumeTriggers); got.ID != "trg_new" {
+		t.Errorf("the trigger that is begun is %s", got.ID)
+	}
+	if depth, err := c.Depth(t.Context()); err != nil || depth.RetriesWaiting != 1 || depth.Unstarted != 0 {
+		t.Errorf("there waits %+v, %v", depth, err)
+	}
+}
+
+// first takes one message of a queue.
+func first[T any](t *testing.T, consume func(ctx, taking context.Context, slots int, handle func(context.Context, T, events.Taken) error) error) (got T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	taken := false
+	must(t, consume(t.Context(), ctx, 1, func(_ context.Context, v T, _ events.Taken) error {
+		got, taken = v, true
+		cancel()
+		return nil
+	}))
+	if !taken {
+		t.Fatal("nothing came")
+	}
+	return got
+}
+
+// What is written over and over while it is copied is in the copy all the same: in
+// a log that keeps the last value alone the old one may be gone before its turn,
+// and the new one come after the end.
+func TestAnEntityThatChangesIsNotLost(t *testing.T) {
+	const homes = 300
+	c := connect(t, server(t))
+	log := c.StateLog()
+	for i := range homes {
+		_, err := log.Append(t.Context(), home(i, "first"))
+		must(t, err)
+	}
+	stop, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var changing sync.WaitGroup
+	changing.Go(func() {
+		revisions := map[int]uint64{}
+		for round := 0; stop.Err() == nil; round++ {
+			i := (round * 7) % homes
+			w := home(i, fmt.Sprint("round ", round))
+			if w.Expect = revisions[i]; w.Expect == 0 {
+				w.Expect = uint64(i + 1)
+			}
+			revision, err := log.Append(t.Context(), w)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			revisions[i] = revision
+		}
+	})
+	for range 20 {
+		seen := map[string]bool{}
+		content := jetstream.Contents()[len(jetstream.Contents())-1]
+		if content.Stream != jetstream.StateStream {
+			t.Fatal("STATE must be the last to be copied: everything refers to it")
+		}
+		_, err := c.Copy(t.Context(), content, func(batch []jetstream.Raw) error {
+			for _, m := range batch {
+				seen[m.Subject] = true
+			}
+			return nil
+		})
+		must(t, err)
+		if len(seen) != homes {
+			t.Fatalf("the copy has %d homes of %d", len(seen), homes)
+		}
+	}
+	cancel()
+	changing.Wait()
+}
+
+// A retry may be put, and taken off again, between the copying of the queue and
+// that of the receipts, which speak of it. It is in the backup.
+func TestARetryThatCameAndWentIsNoted(t *testing.T) {
+	c := connect(t, server(t))
+	var noted []string
+	stop, err := c.WatchRetries(func(m jetstream.Raw) { noted = append(noted, m.Subject) })
+	must(t, err)
+	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_1", time.Now())}))
+	first(t, c.ConsumeRetries)
+	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now().Add(time.Hour))}))
+	must(t, stop())
+	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_3", time.Now().Add(time.Hour))}))
+	if len(noted) != 2 || !strings.Contains(noted[0], "trg_1") || !strings.Contains(noted[1], "trg_2") {
+		t.Errorf("noted were %q", noted)
+	}
+}
+
+// Every stream is copied, but for the one that follows from the others.
+func TestEveryStreamIsCopied(t *testing.T) {
+	var copied, made []string
+	for _, content := range jetstream.Contents() {
+		copied = append(copied, content.Stream)
+	}
+	for _, cfg := range jetstream.Configs(options) {
+		if cfg.Name != "GRIDHOOK_WORK" {
+			made = append(made, cfg.Name)
+		}
+	}
+	slices.Sort(copied)
+	slices.Sort(made)
+	if !slices.Equal(copied, made) {
+		t.Errorf("copied are %v, made are %v", copied, made)
+	}
+	var order []string
+	for _, content := range jetstream.Contents() {
+		order = append(order, strings.TrimPrefix(content.Stream, "GRIDHOOK_"))
+	}
+	if got := strings.Join(order, " "); !strings.HasSuffix(got, "RETRIES RECEIPTS TRIGGERS STATE") {
+		t.Errorf("the order is %s: each must come before what it refers to", got)
+	}
+}
+
+func TestNothingIsPutBackOverSomething(t *testing.T) {
+	s := server(t)
+	c := connect(t, s)
+	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
+	must(t, err)
+	empty := back(t, connect(t, server(t)))
+	err = empty.Restore(t.Context(), bare(t, s), options, false)
+	if err == nil || !strings.Contains(err.Error(), "there is a Gridhook already") {
+		t.Errorf("got %v", err)
+	}
+	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", last, err)
+	}
+}
+
+// Streams that hold nothing any more go on where they were: a newer trigger must
+// have a higher sequence than the retries of older ones speak of.
+func TestAnEmptyBackup(t *testing.T) {
+	b := back(t, connect(t, server(t)))
+	s := server(t)
+	must(t, b.Restore(t.Context(), bare(t, s), options, false))
+	if sequence, err := connect(t, s).Accept(t.Context(), trigger("trg_1")); sequence != 1 || err != nil {
+		t.Errorf("the first trigger is at %d, %v", sequence, err)
+	}
+}
+
+// Nothing of the content can be read in the file.
+func TestNothingIsInTheClear(t *testing.T) {
+	c := connect(t, server(t))
+	_, err := c.StateLog().Append(t.Context(), home(1, strings.Repeat("verysecret", 10)))
+	must(t, err)
+	_, public := key(t)
+	var out bytes.Buffer
+	must(t, backup.Write(t.Context(), c, &out, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	for _, word := range []string{"verysecret", "GRIDHOOK_STATE", "manifest"} {
+		if bytes.Contains(out.Bytes(), []byte(word)) {
+			t.Errorf("the file has %q", word)
+		}
+	}
+	for _, wrong := range [][]string{nil, {""}, {"age1nothing"}} {
+		if err := backup.CheckRecipients(wrong); err == nil {
+			t.Errorf("%q are taken as public keys", wrong)
+		}
+	}
+}
+
+// A backup of a format or of a state that is not known yet is refused.
+func TestABackupOfANewerGridhook(t *testing.T) {
+	for _, test := range []struct {
+		change map[string]any
+		says   string
+	}{
+		{map[string]any{"version": 2}, "it has format 2, and this Gridhook knows up to 1: use a newer one"},
+		{map[string]any{"schema": 99}, "its state has schema 99"},
+		{map[string]any{"format": "other"}, "it is none of Gridhook's"},
+	} {
+		manifest := map[string]any{"format": "gridhook-backup", "version": 1, "schema": 1}
+		maps.Copy(manifest, test.change)
+		text, err := json.Marshal(manifest)
+		must(t, err)
+		private, public := key(t)
+		path := filepath.Join(t.TempDir(), "b")
+		pack(t, path, public, "manifest.json", string(text))
+		if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("got %v, want %s", err, test.says)
+		}
+	}
+	private, public := key(t)
+	path := filepath.Join(t.TempDir(), "b")
+	pack(t, path, public, "manifest.json", `{"format":"gridhook-backup","version":1}`, "streams/GRIDHOOK_STATE/00001.jsonl", "")
+	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "it ends too early") {
+		t.Errorf("without its end: %v", err)
+	}
+	pack(t, path, public, "manifest.json", `{"format":"gridhook-backup","version":1}`, "end.json", `{"sha256":{"manifest.json":"00"}}`)
+	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "not those that were written") {
+		t.Errorf("with a wrong sum: %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gridhook/gridhook/events/jetstream"
+)
+
+// ErrExists says that there is something already where a backup is to be put back.
+var ErrExists = errors.New("there is a Gridhook already")
+
+// Restore puts everything back. Where there are streams of Gridhook already it
+// refuses with ErrExists, unless it is told to replace them.
+func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.Options, replace bool) error {
+	found, err := conn.Existing(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(found) > 0 && !replace:
+		return fmt.Errorf("%w, with the streams %s: --replace deletes them first", ErrExists, strings.Join(found, ", "))
+	}
+	if err := conn.Remove(ctx, found); err != nil {
+		return err
+	}
+	contents := jetstream.Contents()
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		at := slices.IndexFunc(contents, func(c jetstream.Content) bool { return c.Stream == s.Name })
+		if at < 0 {
+			return fmt.Errorf("%w: it has the stream %s, which this Gridhook does not know", ErrNotReadable, s.Name)
+		}
+		if err := b.putBack(ctx, conn, contents[at], o, s); err != nil {
+			return err
+		}
+	}
+	return conn.MakeStreams(ctx, o)
+}
+
+func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jetstream.Content, o jetstream.Options, s *Stream) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	read := make(chan jetstream.Raw, 1024)
+	go func() {
+		defer close(read)
+		cancelled := b.messages(s, func(m jetstream.Raw) error {
+			select {
+			case read <- m:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		if cancelled != nil {
+			cancel(cancelled)
+		}
+	}()
+	next := func() (jetstream.Raw, error) {
+		if m, more := <-read; more {
+			return m, nil
+		}
+		if err := context.Cause(ctx); err != nil {
+			return jetstream.Raw{}, err
+		}
+		return jetstream.Raw{}, io.EOF
+	}
+	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes}
+	return conn.PutBack(ctx, content, o, extent, next)
+}

@@ -1,0 +1,267 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"github.com/gridhook/gridhook/events/jetstream"
+)
+
+// Options say for whom and by whom a backup is.
+type Options struct {
+	// Recipients can read it: public keys such as age1...
+	Recipients []string
+	// Gridhook is the version that writes it.
+	Gridhook string
+	// Folder is where retries are noted meanwhile, in a file without a name.
+	Folder string
+	Now    func() time.Time
+}
+
+// ErrRecipients says that a backup is for nobody, or for what is no public key.
+var ErrRecipients = errors.New("a backup is encrypted: name at least one public key, such as age1..., that gridhook backup keygen makes")
+
+// CheckRecipients says what is wrong with public keys.
+func CheckRecipients(keys []string) error {
+	_, err := recipients(keys)
+	return err
+}
+
+func recipients(keys []string) ([]age.Recipient, error) {
+	if len(keys) == 0 {
+		return nil, ErrRecipients
+	}
+	var list []age.Recipient
+	for _, key := range keys {
+		r, err := age.ParseX25519Recipient(key)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRecipients, err)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// Write copies everything to w. When it returns an error what was written is of no
+// use.
+func Write(ctx context.Context, conn *jetstream.Conn, w io.Writer, o Options) error {
+	to, err := recipients(o.Recipients)
+	if err != nil {
+		return err
+	}
+	sealed, err := age.Encrypt(w, to...)
+	if err != nil {
+		return err
+	}
+	packed, err := gzip.NewWriterLevel(sealed, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	b := &writer{tar: tar.NewWriter(packed), now: o.Now().UTC(), end: end{Streams: []Stream{}, Sums: map[string]string{}}}
+	if err := b.write(ctx, conn, o); err != nil {
+		return err
+	}
+	return errors.Join(b.tar.Close(), packed.Close(), sealed.Close())
+}
+
+type writer struct {
+	tar *tar.Writer
+	now time.Time
+	end end
+}
+
+func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) error {
+	manifest := Manifest{Format: format, Version: formatVersion, CreatedAt: b.now, Gridhook: o.Gridhook, Schema: jetstream.SchemaVersion}
+	if err := b.json(manifestFile, manifest); err != nil {
+		return err
+	}
+	noted, err := note(conn, o.Folder)
+	if err != nil {
+		return err
+	}
+	defer noted.close()
+	for _, content := range jetstream.Contents() {
+		s := &part{b: b, Stream: Stream{Name: content.Stream, Files: []string{}}}
+		last, err := conn.Copy(ctx, content, s.add)
+		if err == nil {
+			err = s.flush()
+		}
+		if err != nil {
+			return err
+		}
+		s.Last = last
+		b.end.Streams = append(b.end.Streams, s.Stream)
+		if content.Stream == jetstream.ReceiptsStream {
+			if err := b.addNoted(noted); err != nil {
+				return err
+			}
+		}
+	}
+	return b.json(endFile, b.end)
+}
+
+// addNoted adds the retries that were put while the queue and then the receipts
+// were copied.
+func (b *writer) addNoted(n *notes) error {
+	if err := n.stop(); err != nil {
+		return err
+	}
+	for i := range b.end.Streams {
+		if b.end.Streams[i].Name != jetstream.RetriesStream {
+			continue
+		}
+		s := &part{b: b, Stream: b.end.Streams[i]}
+		if err := n.each(s.add); err != nil {
+			return err
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+		b.end.Streams[i] = s.Stream
+	}
+	return nil
+}
+
+func (b *writer) json(name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return b.file(name, append(text, '\n'))
+}
+
+func (b *writer) file(name string, data []byte) error {
+	sum := sha256.Sum256(data)
+	b.end.Sums[name] = hex.EncodeToString(sum[:])
+	h := &tar.Header{Name: name, Mode: 0o600, Size: int64(len(data)), ModTime: b.now, Format: tar.FormatPAX}
+	if err := b.tar.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := b.tar.Write(data)
+	return err
+}
+
+// part gathers the messages of one stream into files.
+type part struct {
+	Stream
+	b     *writer
+	lines bytes.Buffer
+}
+
+// fileSize is about how large a file gets, in bytes.
+const fileSize = 4 << 20
+
+func (s *part) add(batch []jetstream.Raw) error {
+	for _, m := range batch {
+		text, err := json.Marshal(line{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data})
+		if err != nil {
+			return err
+		}
+		s.lines.Write(text)
+		s.lines.WriteByte('\n')
+		if s.Messages == 0 {
+			s.First = m.Sequence
+		}
+		s.Messages++
+		s.Bytes += uint64(len(m.Subject) + len(m.Data))
+		if s.lines.Len() >= fileSize {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *part) flush() error {
+	if s.lines.Len() == 0 {
+		return nil
+	}
+	name := fmt.Sprintf("%s%s/%05d.jsonl", streamFolder, s.Name, len(s.Files)+1)
+	s.Files = append(s.Files, name)
+	err := s.b.file(name, s.lines.Bytes())
+	s.lines.Reset()
+	return err
+}
+
+// notes are the retries that are put while others are copied, in a file, as there
+// may be many.
+type notes struct {
+	file *os.File
+	stop func() error
+
+	mu     sync.Mutex
+	out    *json.Encoder
+	failed error
+}
+
+func note(conn *jetstream.Conn, folder string) (*notes, error) {
+	file, err := os.CreateTemp(folder, "backup-")
+	if err != nil {
+		return nil, err
+	}
+	n := &notes{file: file, out: json.NewEncoder(file)}
+	if err := os.Remove(file.Name()); err != nil { // it lives until it is closed
+		return nil, errors.Join(err, file.Close())
+	}
+	stop, err := conn.WatchRetries(n.take)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	n.stop = sync.OnceValue(stop)
+	return n, nil
+}
+
+func (n *notes) take(m jetstream.Raw) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failed == nil {
+		n.failed = n.out.Encode(line{0, m.Time.UTC(), m.Subject, m.Header, m.Data})
+	}
+}
+
+// each hands over what was noted, once stop has been called.
+func (n *notes) each(apply func([]jetstream.Raw) error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failed != nil {
+		return n.failed
+	}
+	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for in := json.NewDecoder(n.file); ; {
+		var l line
+		switch err := in.Decode(&l); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := apply([]jetstream.Raw{l.raw()}); err != nil {
+			return err
+		}
+	}
+}
+
+func (n *notes) close() {
+	_ = n.stop()
+	_ = n.file.Close() // nobody reads it any more
+}
+
+func (l *line) raw() jetstream.Raw {
+	return jetstream.Raw{Sequence: l.Sequence, Time: l.Time, Subject: l.Subject, Header: l.Header, Data: l.Data}
+}

@@ -1,0 +1,308 @@
+package jetstream
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/nats-io/nats-server/v2/server/archive"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Existing are the names of Gridhook's streams that are there.
+func (c *Conn) Existing(ctx context.Context) ([]string, error) {
+	var found []string
+	for _, cfg := range streams(Options{Replicas: 1}) {
+		_, err := c.js.Stream(ctx, cfg.Name)
+		switch {
+		case err == nil:
+			found = append(found, cfg.Name)
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			return nil, explain(err)
+		}
+	}
+	return found, nil
+}
+
+// Remove deletes Gridhook's streams with all that they hold.
+func (c *Conn) Remove(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := c.js.DeleteStream(ctx, name); err != nil {
+			return fmt.Errorf("delete the stream %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Extent is how far a stream went that was copied: its first message, 0 where it
+// had none, its last sequence, and how many messages and bytes.
+type Extent struct {
+	First, Last, Messages, Bytes uint64
+}
+
+// PutBack makes a stream anew of what Copy had handed over, which next returns
+// until io.EOF. There must be no such stream.
+func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
+	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
+	if i < 0 {
+		return fmt.Errorf("there is no stream %s", content.Stream)
+	}
+	cfg := streams(o)[i]
+	var err error
+	if content.Queue {
+		err = c.publishAgain(ctx, cfg, next)
+	} else {
+		err = c.restore(ctx, cfg, extent, next)
+	}
+	if err != nil {
+		return fmt.Errorf("put the stream %s back: %w", content.Stream, err)
+	}
+	return nil
+}
+
+// MakeStreams makes the streams that are not there.
+func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensureStreams(ctx, c.js, o) }
+
+// inHand is how many publishes may be without an answer.
+const inHand = 256
+
+// publishAgain makes a stream and publishes to it what is to be in it.
+func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
+	if _, err := c.js.CreateStream(ctx, cfg); err != nil {
+		return explain(err)
+	}
+	var waiting []jetstream.PubAckFuture
+	settle := func(least int) error {
+		for len(waiting) > least {
+			select {
+			case <-waiting[0].Ok():
+			case err := <-waiting[0].Err():
+				return err
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			waiting = waiting[1:]
+		}
+		return nil
+	}
+	for {
+		m, err := next()
+		if errors.Is(err, io.EOF) {
+			return settle(0)
+		}
+		if err != nil {
+			return err
+		}
+		// What was compared when it was first stored need not hold any more.
+		for name := range m.Header {
+			if strings.HasPrefix(name, "Nats-Expected-") || name == jetstream.MsgIDHeader {
+				delete(m.Header, name)
+			}
+		}
+		future, err := c.js.PublishMsgAsync(&nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data})
+		if err != nil {
+			return err
+		}
+		waiting = append(waiting, future)
+		if err := settle(inHand); err != nil {
+			return err
+		}
+	}
+}
+
+// restoreChunk is how much is sent at once.
+const restoreChunk = 256 << 10
+
+// restore makes a stream with messages at their old sequences and times, by the
+// server's own way of restoring (the STREAM.RESTORE operation of the JetStream API,
+// in the archive format of nats-server 2.15).
+func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, extent Extent, next func() (Raw, error)) error {
+	request, err := json.Marshal(map[string]any{"config": cfg, "state": extent.state(0)})
+	if err != nil {
+		return err
+	}
+	var offer struct {
+		Subject string              `json:"deliver_subject"`
+		Error   *jetstream.APIError `json:"error"`
+	}
+	if err := c.ask(ctx, "$JS.API.STREAM.RESTORE."+cfg.Name, request, &offer); err != nil {
+		return err
+	}
+	if offer.Error != nil {
+		return offer.Error
+	}
+	out := bufio.NewWriterSize(chunks{ctx, c, offer.Subject}, restoreChunk)
+	compressed := s2.NewWriter(out)
+	if err := writeArchive(archive.NewWriter(compressed), cfg, extent, next); err != nil {
+		return errors.Join(err, c.giveUp(ctx, cfg.Name))
+	}
+	if err := errors.Join(compressed.Close(), out.Flush()); err != nil {
+		return err
+	}
+	var made struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err := c.ask(ctx, offer.Subject, nil, &made); err != nil {
+		return err
+	}
+	if made.Error != nil {
+		return made.Error
+	}
+	return nil
+}
+
+// giveUp removes a stream that was half restored, if it is there.
+func (c *Conn) giveUp(ctx context.Context, name string) error {
+	if err := c.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	return nil
+}
+
+// restoreWait bounds one answer of a server that restores.
+const restoreWait = time.Minute
+
+func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, restoreWait)
+	defer cancel()
+	answer, err := c.nc.RequestWithContext(ctx, subject, request)
+	if err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if len(answer.Data) == 0 {
+		return nil
+	}
+	return json.Unmarshal(answer.Data, into)
+}
+
+// chunks sends what is written, and waits for each to be taken.
+type chunks struct {
+	ctx     context.Context
+	c       *Conn
+	subject string
+}
+
+func (w chunks) Write(b []byte) (int, error) {
+	var refused struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	for part := range slices.Chunk(b, restoreChunk) {
+		if err := w.c.ask(w.ctx, w.subject, part, &refused); err != nil {
+			return 0, err
+		}
+		if refused.Error != nil {
+			return 0, refused.Error
+		}
+	}
+	return len(b), nil
+}
+
+// streamState is what the server wants to know of a stream beforehand.
+type streamState struct {
+	Messages  uint64    `json:"messages"`
+	Bytes     uint64    `json:"bytes"`
+	First     uint64    `json:"first_seq"`
+	FirstTime time.Time `json:"first_ts"`
+	Last      uint64    `json:"last_seq"`
+	LastTime  time.Time `json:"last_ts"`
+	Consumers int       `json:"consumer_count"`
+}
+
+func (e Extent) state(consumers int) streamState {
+	s := streamState{Messages: e.Messages, Bytes: e.Bytes, First: e.First, Last: e.Last, Consumers: consumers}
+	if e.Messages == 0 && e.Last > 0 {
+		s.First = e.Last + 1
+	}
+	return s
+}
+
+// writeArchive writes a stream in the form in which the server takes it. TRIGGERS
+// comes with the consumer that begins walks, past its end: what was begun is taken
+// up by its receipts, and so is what was not.
+func writeArchive(w *archive.Writer, cfg jetstream.StreamConfig, extent Extent, next func() (Raw, error)) error {
+	consumers := 0
+	if cfg.Name == startQueue.stream {
+		consumers = 1
+	}
+	state, err := json.Marshal(extent.state(consumers))
+	if err != nil {
+		return err
+	}
+	if err := entry(w, archive.Header{Name: "state.json", PayloadSize: int64(len(state))}, state); err != nil {
+		return err
+	}
+	if consumers > 0 {
+		if err := writeStarters(w, extent.Last); err != nil {
+			return err
+		}
+	}
+	for {
+		m, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		header := encodeHeader(m.Header)
+		h := archive.Header{
+			Name: m.Subject, Timestamp: m.Time.UnixNano(), Sequence: m.Sequence,
+			HeaderSize: int64(len(header)), PayloadSize: int64(len(m.Data)),
+		}
+		if err := entry(w, h, header, m.Data); err != nil {
+			return err
+		}
+	}
+	if err := entry(w, archive.Header{}); err != nil { // the end
+		return err
+	}
+	return w.Close()
+}
+
+func writeStarters(w *archive.Writer, last uint64) error {
+	config := startQueue.config()
+	config.Name = config.Durable
+	place := map[string]uint64{"consumer_seq": last, "stream_seq": last}
+	text, err := json.Marshal(map[string]any{"config": config, "state": map[string]any{"delivered": place, "ack_floor": place}})
+	if err != nil {
+		return err
+	}
+	return entry(w, archive.Header{Name: "consumers/" + startQueue.name, PayloadSize: int64(len(text))}, text)
+}
+
+func entry(w *archive.Writer, h archive.Header, parts ...[]byte) error {
+	if err := w.WriteHeader(&h); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeHeader is a header as it goes over the wire (NATS ADR-4).
+func encodeHeader(h nats.Header) []byte {
+	if len(h) == 0 {
+		return nil
+	}
+	b := []byte("NATS/1.0\r\n")
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, value := range h[name] {
+			b = append(b, name+": "+value+"\r\n"...)
+		}
+	}
+	return append(b, '\r', '\n')
+}

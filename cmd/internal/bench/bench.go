@@ -34,6 +34,7 @@ type Report struct {
 	Prices    *Prices    `json:"pricing,omitempty"`
 	Reads     *Reads     `json:"api,omitempty"`
 	State     *State     `json:"state,omitempty"`
+	Retries   *Retries   `json:"retries,omitempty"`
 }
 
 // Machine is where it was measured.
@@ -61,6 +62,7 @@ func suites() []suite {
 		measured("pricing", measurePrices, func(r *Report, v *Prices) { r.Prices = v }),
 		measured("api", measureReads, func(r *Report, v *Reads) { r.Reads = v }),
 		measured("state", measureState, func(r *Report, v *State) { r.State = v }),
+		measured("retries", measureRetries, func(r *Report, v *Retries) { r.Retries = v }),
 	}
 }
 

@@ -24,11 +24,7 @@ func at(name string) func(string) string {
 // faults are ten ways to be dead.
 var faults = []fault{
 	{"hang", at("hang"), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
-	{"reset", at("reset"), func(w http.ResponseWriter, _ *http.Request) {
-		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-			_ = conn.Close()
-		}
-	}},
+	{"reset", at("reset"), reset},
 	{"error", at("error"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }},
 	{"slow-headers", at("slow-headers"), slowHeaders},
 	{"endless-body", at("endless-body"), func(w http.ResponseWriter, _ *http.Request) {
@@ -49,6 +45,13 @@ var faults = []fault{
 	}},
 	{"no-name", func(string) string { return "http://nobody.invalid/no-name" }, nil},
 	{"gone", at("gone"), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }},
+}
+
+// reset ends the connection without an answer.
+func reset(w http.ResponseWriter, _ *http.Request) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close()
+	}
 }
 
 // slowHeaders answers a header now and then, for as long as somebody listens.

@@ -47,6 +47,9 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "\nstate: %d homes\n  %9.0f imported a second, durable\n  %9.0f a second into a new replica\n  %9.0f scanned a second\n",
 			s.Homes, s.ImportPerSecond, s.ColdPerSecond, s.ScanPerSecond)
 	}
+	if v := r.Retries; v != nil {
+		v.print(&b)
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }

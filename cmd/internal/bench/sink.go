@@ -97,6 +97,8 @@ func ServeSink(in io.Reader, out io.Writer) error {
 			mux.HandleFunc("POST /"+f.name, f.serve)
 		}
 	}
+	newStumbler().serve(mux)
+	newComeback().serve(mux)
 	mux.HandleFunc("GET /reset", func(http.ResponseWriter, *http.Request) { c.reset() })
 	mux.HandleFunc("GET /wait", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.ParseInt(r.FormValue("n"), 10, 64)

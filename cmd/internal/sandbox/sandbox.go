@@ -51,12 +51,17 @@ func (s *Sandbox) Close() error { return errors.Join(s.App.Stop(), os.RemoveAll(
 // Furnish makes an organization with a number of homes that take turns on the
 // catalog's rate plans, and tells done how many there are from time to time.
 func (s *Sandbox) Furnish(ctx context.Context, organization string, homes int, done func(int)) error {
-	if _, err := s.Operator.CreateOrganization(ctx, client.NewOrganization{ID: organization, Name: organization}); err != nil {
+	return Furnish(ctx, s.Operator, organization, homes, done)
+}
+
+// Furnish is Sandbox.Furnish on a Gridhook that is not a sandbox.
+func Furnish(ctx context.Context, operator *client.Client, organization string, homes int, done func(int)) error {
+	if _, err := operator.CreateOrganization(ctx, client.NewOrganization{ID: organization, Name: organization}); err != nil {
 		return err
 	}
 	plans := catalog.Plans()
 	for _, p := range plans {
-		if _, err := s.Operator.ImportPlan(ctx, client.NewPlan{ID: p.ID, Tariff: p.URDB()}); err != nil {
+		if _, err := operator.ImportPlan(ctx, client.NewPlan{ID: p.ID, Tariff: p.URDB()}); err != nil {
 			return fmt.Errorf("rate plan %s: %w", p.ID, err)
 		}
 	}
@@ -66,7 +71,7 @@ func (s *Sandbox) Furnish(ctx context.Context, organization string, homes int, d
 		if err != nil {
 			return err
 		}
-		imported, err := s.Operator.Import(ctx, lines)
+		imported, err := operator.Import(ctx, lines)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Retries is what waiting deliveries cost, and how they come through a crash.
+type Retries struct {
+	Single SingleRetries `json:"single"`
+	Parked ParkedWalks   `json:"parked"`
+}
+
+// megabyte is how memory is shown.
+const megabyte = 1e6
+
+func measureRetries(ctx context.Context, o Options) (r *Retries, err error) {
+	sink, err := StartSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sink.Close()) }()
+	s, err := startServer()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	m := &retryMeter{Options: o, server: s, sink: sink}
+	r = &Retries{}
+	if err := m.single(ctx, &r.Single); err != nil {
+		return nil, fmt.Errorf("single retries: %w", err)
+	}
+	if err := m.parked(ctx, &r.Parked); err != nil {
+		return nil, fmt.Errorf("a dead partner: %w", err)
+	}
+	return r, nil
+}
+
+// retryMeter measures retries.
+type retryMeter struct {
+	Options
+	*server
+	sink *Sink
+}
+
+// furnish makes an organization with homes and an endpoint.
+func (m *retryMeter) furnish(ctx context.Context, org string, homes int, endpoint client.EndpointFields) error {
+	endpoint.EventTypes = &[]string{storage.EventPriceSignalUpdated}
+	m.say("retries: importing %d homes", homes)
+	if err := sandbox.Furnish(ctx, m.Operator, org, homes, func(int) {}); err != nil {
+		return err
+	}
+	_, err := m.Operator.For(org).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: endpoint})
+	return err
+}
+
+// trigger asks for the signals of a few hours.
+func (m *retryMeter) trigger(ctx context.Context, org string) (client.Accepted, error) {
+	start := time.Now().UTC().Truncate(15 * time.Minute)
+	return m.Operator.For(org).Trigger(ctx, client.TriggerRequest{
+		StartTime: &storage.Time{Time: start}, EndTime: &storage.Time{Time: start.Add(4 * time.Hour)},
+	})
+}
+
+// progress asks again and again how far a trigger has come, until it is far enough.
+func (m *retryMeter) progress(ctx context.Context, org, trigger string, enough func(p events.Progress) bool) (p events.Progress, err error) {
+	err = sandbox.Poll(ctx, 200*time.Millisecond, func() (bool, error) {
+		p, err = m.Operator.For(org).GetTrigger(ctx, trigger)
+		return err == nil && enough(p), err
+	})
+	return p, err
+}
+
+func ended(p events.Progress) bool { return p.Status == events.TriggerCompleted }
+
+// print writes the figures for people.
+func (r *Retries) print(b *strings.Builder) {
+	s, p := &r.Single, &r.Parked
+	fmt.Fprintf(b, "\nretries: %d of %d homes waited for one of their own, through kill -9\n", s.Waiting, s.Homes)
+	fmt.Fprintf(b, "  memory       %.0f MB resident before, %.0f MB while they waited; %.0f MB of files more\n", s.ResidentBeforeMB, s.ResidentWaitingMB, s.StoreMB)
+	fmt.Fprintf(b, "  ready again  after %.0f ms\n", s.ReadyMs)
+	fmt.Fprintf(b, "  tried        %d, %d lost, %d early, %d twice; late by %.0f ms (p50), %.0f (p99), %.0f (most)\n",
+		s.Tried, s.Lost, s.Early, s.Repeated, s.LateP50Ms, s.LateP99Ms, s.LateMaxMs)
+	fmt.Fprintf(b, "\nretries: a dead partner of %d homes, triggered %d times\n", p.Homes, p.Triggers)
+	fmt.Fprintf(b, "  parked       as %d messages at most; %.0f MB resident before, %.0f MB then; %.1f MB of files more\n",
+		p.Messages, p.ResidentBeforeMB, p.ResidentParkedMB, p.StoreMB)
+	fmt.Fprintf(b, "  back         noticed after %.1f s; %d newest delivered at %.0f/s, at most %d in a second with a limit of %.0f\n",
+		p.NoticedSeconds, p.Delivered, p.PerSecond, p.MostInASecond, p.RateLimit)
+	fmt.Fprintf(b, "  superseded   %d, of which %d were sent\n", p.Superseded, p.OlderSent)
+}

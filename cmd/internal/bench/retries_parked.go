@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// ParkedWalks is what the homes of a dead partner cost, and how they are delivered
+// once the partner is back.
+type ParkedWalks struct {
+	Homes    int `json:"homes"`
+	Triggers int `json:"triggers"`
+	// Messages is the most that waited at any time, of all triggers together.
+	Messages         int     `json:"messages"`
+	ResidentBeforeMB float64 `json:"residentBeforeMB"`
+	ResidentParkedMB float64 `json:"residentParkedMB"`
+	// StoreMB is what the files of the message system grew by.
+	StoreMB float64 `json:"storeMB"`
+	// NoticedSeconds is how long after the partner was back the first webhook came.
+	NoticedSeconds float64 `json:"noticedSeconds"`
+	// Delivered are the homes whose newest signal came, at a rate that the endpoint's
+	// limit bounds.
+	Delivered     int     `json:"delivered"`
+	PerSecond     float64 `json:"perSecond"`
+	MostInASecond int     `json:"mostInASecond"`
+	RateLimit     float64 `json:"rateLimit"`
+	// Superseded are the older signals that were not sent, and OlderSent those that
+	// were although a newer one was there.
+	Superseded int `json:"superseded"`
+	OlderSent  int `json:"olderSent"`
+}
+
+const dead = "dead"
+
+func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
+	p.Homes, p.Triggers, p.RateLimit = 1_000_000, 3, 10_000
+	parkedFor := time.Minute
+	if m.Quick {
+		p.Homes, p.RateLimit, parkedFor = 20_000, 4_000, 5*time.Second
+	}
+	url := m.sink.URL + "comeback"
+	err := m.furnish(ctx, dead, p.Homes, client.EndpointFields{
+		URL: &url, RateLimit: &p.RateLimit,
+		RetryPolicy: &storage.RetryPolicy{InitialSeconds: 2, Multiplier: 2, MaxSeconds: 10, GiveUpSeconds: 7200},
+	})
+	if err != nil {
+		return err
+	}
+	before, err := m.usage(ctx)
+	if err != nil {
+		return err
+	}
+	most := m.watchMessages(ctx)
+	var triggers []client.Accepted
+	for range p.Triggers {
+		t, err := m.trigger(ctx, dead)
+		if err != nil {
+			return err
+		}
+		triggers = append(triggers, t)
+		if err := sleep(ctx, parkedFor/time.Duration(p.Triggers)); err != nil {
+			return err
+		}
+	}
+	during, err := m.usage(ctx)
+	if err != nil {
+		return err
+	}
+	p.ResidentBeforeMB, p.ResidentParkedMB, p.StoreMB = before.resident/megabyte, during.resident/megabyte, (during.store-before.store)/megabyte
+	if p.Messages, err = most(); err != nil {
+		return err
+	}
+	m.say("retries: parked as %d messages; the partner comes back", p.Messages)
+	back := time.Now()
+	if err := m.sink.get(ctx, "come-back", nil); err != nil {
+		return err
+	}
+	return m.afterComeback(ctx, p, triggers, back)
+}
+
+func (m *retryMeter) afterComeback(ctx context.Context, p *ParkedWalks, triggers []client.Accepted, back time.Time) error {
+	for i, t := range triggers {
+		end, err := m.progress(ctx, dead, t.TriggerID, ended)
+		if err != nil {
+			return err
+		}
+		p.Superseded += end.Outcomes[events.OutcomeSuperseded]
+		if i == len(triggers)-1 {
+			p.Delivered = end.Outcomes[events.OutcomeDelivered]
+		}
+	}
+	var took takings
+	if err := m.sink.get(ctx, "took", &took); err != nil {
+		return err
+	}
+	p.NoticedSeconds = float64(took.First-back.UnixMilli()) / 1000
+	p.PerSecond = float64(p.Delivered) / (float64(max(1, took.Last-took.First)) / 1000)
+	newest := 0
+	for sequence := range took.BySequence {
+		n, err := strconv.Atoi(sequence)
+		if err != nil {
+			return err
+		}
+		newest = max(newest, n)
+	}
+	for sequence, n := range took.BySequence {
+		if sequence != strconv.Itoa(newest) {
+			p.OlderSent += n
+		}
+	}
+	for _, n := range took.BySecond {
+		p.MostInASecond = max(p.MostInASecond, n)
+	}
+	return nil
+}
+
+// watchMessages watches how many messages wait, until it is asked for the most.
+func (m *retryMeter) watchMessages(ctx context.Context) (most func() (int, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	var top float64
+	var failed error
+	wg.Go(func() {
+		failed = sandbox.Poll(ctx, 250*time.Millisecond, func() (bool, error) {
+			if ctx.Err() != nil {
+				return true, nil
+			}
+			n, err := m.metric(ctx, "gridhook_retries_pending")
+			if ctx.Err() != nil {
+				return true, nil //nolint:nilerr // it was asked to end
+			}
+			top = max(top, n)
+			return false, err
+		})
+	})
+	return func() (int, error) {
+		cancel()
+		wg.Wait()
+		if failed != nil && ctx.Err() == nil {
+			return 0, failed
+		}
+		return int(top), nil
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

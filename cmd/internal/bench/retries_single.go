@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// SingleRetries is what homes cost that failed one by one, and whether each is tried
+// in its time although the process is killed.
+type SingleRetries struct {
+	Homes int `json:"homes"`
+	// Waiting is how many waited when the process was killed.
+	Waiting int `json:"waiting"`
+	// Tried is how many of these were tried again, Lost how many were not; Early is
+	// how many were before they were due, and Repeated how many attempts came twice.
+	Tried    int `json:"tried"`
+	Lost     int `json:"lost"`
+	Early    int `json:"early"`
+	Repeated int `json:"repeated"`
+	// How long after they were due they came; what was due while nobody was there
+	// counts from when the process was ready again. Times are in whole seconds.
+	LateP50Ms float64 `json:"lateP50Ms"`
+	LateP99Ms float64 `json:"lateP99Ms"`
+	LateMaxMs float64 `json:"lateMaxMs"`
+	// ReadyMs is how long the process took to be ready again.
+	ReadyMs           float64 `json:"readyMs"`
+	ResidentBeforeMB  float64 `json:"residentBeforeMB"`
+	ResidentWaitingMB float64 `json:"residentWaitingMB"`
+	// StoreMB is what the files of the message system grew by.
+	StoreMB float64 `json:"storeMB"`
+}
+
+const stumbling = "stumbling"
+
+func (m *retryMeter) single(ctx context.Context, s *SingleRetries) error {
+	waiting, pause := 200_000, 300.0
+	if m.Quick {
+		waiting, pause = 3_000, 15
+	}
+	s.Homes = waiting * 5 / 4
+	url := m.sink.URL + "stumble"
+	err := m.furnish(ctx, stumbling, s.Homes, client.EndpointFields{
+		URL: &url, RetryPolicy: &storage.RetryPolicy{InitialSeconds: pause, Multiplier: 1, MaxSeconds: pause, GiveUpSeconds: 7200},
+	})
+	if err != nil {
+		return err
+	}
+	before, err := m.usage(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := m.trigger(ctx, stumbling)
+	if err != nil {
+		return err
+	}
+	if _, err := m.progress(ctx, stumbling, t.TriggerID, func(p events.Progress) bool { return p.Walked == s.Homes }); err != nil {
+		return err
+	}
+	during, err := m.usage(ctx)
+	if err != nil {
+		return err
+	}
+	s.ResidentBeforeMB, s.ResidentWaitingMB, s.StoreMB = before.resident/megabyte, during.resident/megabyte, (during.store-before.store)/megabyte
+	list, err := m.waiters(ctx, t.TriggerID)
+	if err != nil {
+		return err
+	}
+	m.say("retries: killing it")
+	killed := time.Now()
+	took, err := m.restart()
+	if err != nil {
+		return err
+	}
+	s.ReadyMs = float64(took.Milliseconds())
+	m.say("retries: ready again after %s", took.Round(time.Millisecond))
+	if err := m.awaitRetries(ctx, t.TriggerID, time.Duration(2*pause)*time.Second); err != nil {
+		return err
+	}
+	return m.compare(ctx, s, list, killed, killed.Add(took))
+}
+
+// waiter is a home that waits.
+type waiter struct {
+	// after is when its last attempt was over, and due when its next is.
+	after, due time.Time
+}
+
+// waiters are the homes of a trigger that wait, by webhook-id.
+func (m *retryMeter) waiters(ctx context.Context, trigger string) (map[string]waiter, error) {
+	list, page := map[string]waiter{}, client.Page{Limit: 1000}
+	for {
+		part, next, err := m.Operator.For(stumbling).Deliveries(ctx, client.DeliveriesRequest{TriggerID: trigger, Outcome: events.OutcomeRetrying, Page: page})
+		if err != nil {
+			return nil, err
+		}
+		for i := range part {
+			d := &part[i]
+			list[d.MessageID] = waiter{d.At.Add(time.Duration(d.Milliseconds) * time.Millisecond), d.NextAt.Time}
+		}
+		if page.After = next; next == "" {
+			return list, nil
+		}
+	}
+}
+
+// awaitRetries waits until nothing of a trigger waits any more.
+func (m *retryMeter) awaitRetries(ctx context.Context, trigger string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("retries still wait after %s", patience))
+	defer cancel()
+	told := time.Now()
+	return sandbox.Poll(ctx, 500*time.Millisecond, func() (bool, error) {
+		p, err := m.Operator.For(stumbling).GetTrigger(ctx, trigger)
+		if time.Since(told) > 30*time.Second {
+			told = time.Now()
+			m.say("retries: %d wait", p.Outcomes[events.OutcomeRetrying])
+		}
+		return ended(p), err
+	})
+}
+
+// compare compares when the retries came with when they were due.
+func (m *retryMeter) compare(ctx context.Context, s *SingleRetries, list map[string]waiter, killed, ready time.Time) error {
+	var came attempts
+	if err := m.sink.get(ctx, "stumbled", &came); err != nil {
+		return err
+	}
+	s.Repeated = came.Repeated
+	var late []float64
+	for id, w := range list {
+		at := came.next(id, w.after)
+		switch {
+		case at.IsZero():
+			s.Lost++
+		case at.Before(killed):
+			continue // it had come before
+		default:
+			s.Tried++
+			if at.Before(w.due.Truncate(time.Millisecond)) {
+				s.Early++
+			}
+			due := w.due
+			if due.Before(ready) {
+				due = ready
+			}
+			late = append(late, float64(at.Sub(due).Milliseconds()))
+		}
+		s.Waiting++
+	}
+	if len(late) == 0 {
+		return errors.New("nothing waited when the process was killed")
+	}
+	slices.Sort(late)
+	s.LateP50Ms, s.LateP99Ms, s.LateMaxMs = late[len(late)/2], late[len(late)*99/100], late[len(late)-1]
+	return nil
+}
+
+// next is the first attempt after a time, zero when there is none.
+func (a *attempts) next(id string, after time.Time) time.Time {
+	const slack = 5 // ms between the clocks' roundings
+	for _, ms := range a.At[id] {
+		if ms > after.UnixMilli()+slack {
+			return time.UnixMilli(ms)
+		}
+	}
+	return time.Time{}
+}

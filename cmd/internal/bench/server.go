@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+)
+
+// server is a Gridhook in a process of its own, so that it can be killed, and that
+// what it takes of the machine is its alone.
+type server struct {
+	dir      string
+	running  *blackbox.Gridhook
+	Operator *client.Client
+}
+
+// startServer starts one on a new folder.
+func startServer() (*server, error) {
+	dir, err := os.MkdirTemp("", "gridhook-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir}
+	if _, err := s.start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// start starts the process, and says how long it took to be ready.
+func (s *server) start() (took time.Duration, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	s.running, err = blackbox.StartGridhook(blackbox.Run{
+		Binary: self, Role: "serve", Data: s.dir, Patience: 5 * time.Minute,
+		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--log-level", "error"},
+	})
+	if err != nil {
+		return 0, err
+	}
+	took = time.Since(began)
+	key, err := os.ReadFile(filepath.Join(s.dir, app.OperatorKeyFile))
+	if err != nil {
+		return 0, err
+	}
+	s.Operator = &client.Client{BaseURL: s.running.Admin, Key: strings.TrimSpace(string(key))}
+	return took, nil
+}
+
+// restart is kill -9 and a new start, and says how long until it was ready.
+func (s *server) restart() (time.Duration, error) {
+	s.running.Kill()
+	return s.start()
+}
+
+// Close stops it and removes its files.
+func (s *server) Close() error {
+	return errors.Join(s.running.Stop(time.Minute), os.RemoveAll(s.dir))
+}
+
+// metric reads one metric of the process, summed over its labels.
+func (s *server) metric(ctx context.Context, name string) (sum float64, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.running.Admin+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	sum, found, err := sumOf(response.Body, name)
+	if err == nil && !found {
+		err = fmt.Errorf("there is no metric %s", name)
+	}
+	return sum, err
+}
+
+// sumOf sums a metric up in the text form of Prometheus.
+func sumOf(metrics io.Reader, name string) (sum float64, found bool, err error) {
+	lines := bufio.NewScanner(metrics)
+	for lines.Scan() {
+		rest, ok := strings.CutPrefix(lines.Text(), name)
+		if !ok || rest == "" || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+		if err != nil {
+			return 0, false, err
+		}
+		sum, found = sum+value, true
+	}
+	return sum, found, lines.Err()
+}
+
+// usage is what the process takes.
+type usage struct{ resident, heap, store float64 } // bytes
+
+func (s *server) usage(ctx context.Context) (u usage, err error) {
+	for name, into := range map[string]*float64{
+		"process_resident_memory_bytes": &u.resident, "go_memstats_heap_inuse_bytes": &u.heap, "gridhook_store_used_bytes": &u.store,
+	} {
+		if err == nil {
+			*into, err = s.metric(ctx, name)
+		}
+	}
+	return u, err
+}

@@ -26,6 +26,7 @@ func closeTo(got, want float64) bool { return math.Abs(math.Remainder(got-want, 
 func TestEquinoxesAndSolstices(t *testing.T) {
 	const obliquity = 23.436
 	for at, want := range map[string]float64{
+		"2023-03-20T21:24:00Z": 0, "2023-06-21T14:58:00Z": obliquity, "2023-09-23T06:50:00Z": 0, "2023-12-22T03:27:00Z": -obliquity,
 		"2024-03-20T03:06:00Z": 0, "2024-06-20T20:51:00Z": obliquity, "2024-09-22T12:44:00Z": 0, "2024-12-21T09:21:00Z": -obliquity,
 		"2025-03-20T09:01:00Z": 0, "2025-06-21T02:42:00Z": obliquity, "2025-09-22T18:19:00Z": 0, "2025-12-21T15:03:00Z": -obliquity,
 		"2026-03-20T14:46:00Z": 0, "2026-06-21T08:24:00Z": obliquity, "2026-09-23T00:05:00Z": 0, "2026-12-21T20:50:00Z": -obliquity,

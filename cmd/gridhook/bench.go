@@ -40,6 +40,14 @@ The suites are: ` + strings.Join(bench.Names(), ", ") + `. Without a name all of
 	return cmd
 }
 
+// newBenchNATSCommand is the nats-server that bench runs in a process of its own.
+func newBenchNATSCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: bench.NATSCommand + " DIR", Hidden: true, Args: takes("DIR"),
+		RunE: func(_ *cobra.Command, args []string) error { return bench.ServeNATS(args[0], g.in, g.out) },
+	}
+}
+
 // newBenchSinkCommand is the receiver that bench runs in a process of its own.
 func newBenchSinkCommand(g *globals) *cobra.Command {
 	return &cobra.Command{

@@ -20,6 +20,9 @@ type Options struct {
 	// quarters of the free disk. A limit below the disk's size makes a full
 	// store a clean refusal.
 	MaxStore int64
+	// Listen is host:port to open to clients over the network, without any
+	// credentials; empty opens none, and clients are those of this process.
+	Listen string
 	// StartTimeout is how long the server may take to recover its files.
 	StartTimeout time.Duration
 	Log          *slog.Logger
@@ -45,9 +48,15 @@ func Start(o Options) (*Server, error) {
 }
 
 func start(o Options) (*server.Server, error) {
+	host, port, err := o.listen()
+	if err != nil {
+		return nil, err
+	}
 	ns, err := server.NewServer(&server.Options{
 		ServerName:        "gridhook",
-		DontListen:        true,
+		DontListen:        o.Listen == "",
+		Host:              host,
+		Port:              port,
 		JetStream:         true,
 		StoreDir:          o.Dir,
 		JetStreamMaxStore: o.MaxStore,
@@ -78,6 +87,23 @@ func start(o Options) (*server.Server, error) {
 	}
 	return ns, nil
 }
+
+func (o *Options) listen() (host string, port int, err error) {
+	if o.Listen == "" {
+		return "", 0, nil
+	}
+	address, err := net.ResolveTCPAddr("tcp", o.Listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("where the nats-server listens: %w", err)
+	}
+	if port = address.Port; port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return address.IP.String(), port, nil
+}
+
+// ClientURL is where clients connect; of use with Options.Listen.
+func (s *Server) ClientURL() string { return s.running().ClientURL() }
 
 // Option makes a client connect to the server in memory, and connect again once
 // the server was restarted.

@@ -35,6 +35,7 @@ type Report struct {
 	Reads     *Reads     `json:"api,omitempty"`
 	State     *State     `json:"state,omitempty"`
 	Retries   *Retries   `json:"retries,omitempty"`
+	Workers   *Workers   `json:"workers,omitempty"`
 }
 
 // Machine is where it was measured.
@@ -63,6 +64,7 @@ func suites() []suite {
 		measured("api", measureReads, func(r *Report, v *Reads) { r.Reads = v }),
 		measured("state", measureState, func(r *Report, v *State) { r.State = v }),
 		measured("retries", measureRetries, func(r *Report, v *Retries) { r.Retries = v }),
+		measured("workers", measureWorkers, func(r *Report, v *Workers) { r.Workers = v }),
 	}
 }
 

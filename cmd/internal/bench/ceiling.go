@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ceiling posts n signed bodies from a bare net/http client over a number of
-// connections: what a machine can do when nothing is stored, walked or judged.
-func ceiling(ctx context.Context, url string, body []byte, n, connections int) (perSecond float64, err error) {
+// ceiling posts n signed bodies from a bare net/http client, so many at once, to
+// all of the URLs in turn: what a machine can do when nothing is stored, walked or judged.
+func ceiling(ctx context.Context, urls []string, body []byte, n, connections int) (perSecond float64, err error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	var taken atomic.Int64
@@ -33,7 +33,7 @@ func ceiling(ctx context.Context, url string, body []byte, n, connections int) (
 				if i > int64(n) {
 					return nil
 				}
-				if err := post(ctx, transport, url, body, "msg_"+strconv.FormatInt(i, 10), mac); err != nil {
+				if err := post(ctx, transport, urls[int(i)%len(urls)], body, "msg_"+strconv.FormatInt(i, 10), mac); err != nil {
 					return err
 				}
 			}

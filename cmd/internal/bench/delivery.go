@@ -11,19 +11,29 @@ import (
 
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/dispatcher"
-	"github.com/gridhook/gridhook/events"
 )
 
-// Delivery compares a trigger's walk, from the moment that the trigger is stored
-// to the last webhook's arrival, with a bare client that posts as many bodies of
-// the same size, signed, over as many connections to the same receiver.
+// Delivery compares the walks of triggers, from the moment that they are stored to
+// the last webhook's arrival, with a bare client that posts as many bodies of the
+// same size, signed, over as many connections to the same receivers.
 type Delivery struct {
+	// One is of one endpoint and bodies of about 8 KB.
+	One
+	// Small is of one endpoint and bodies of about 2 KB, Many of a thousand
+	// endpoints, each a host of its own, of a hundred organizations.
+	Small One `json:"small"`
+	Many  One `json:"many"`
+}
+
+// One is one such comparison.
+type One struct {
 	// DeliveriesPerSecond and CeilingPerSecond are medians over the rounds, and
 	// Ratio is the median of each round's ratio.
 	DeliveriesPerSecond float64 `json:"deliveriesPerSecond"`
 	CeilingPerSecond    float64 `json:"ceilingPerSecond"`
 	Ratio               float64 `json:"ratio"`
-	Homes               int     `json:"homes"`
+	Deliveries          int     `json:"deliveries"`
+	Endpoints           int     `json:"endpoints"`
 	BodyBytes           int     `json:"bodyBytes"`
 	Connections         int     `json:"connections"`
 	Rounds              []Round `json:"rounds"`
@@ -45,11 +55,20 @@ type Round struct {
 const organization = "bench"
 
 // intervals is the length of the signals: so many quarter hours make bodies of
-// about 8 KB.
-const intervals = 46
+// about 8 KB, and fewIntervals such of about 2 KB.
+const (
+	intervals    = 46
+	fewIntervals = 8
+)
 
 // connections is how many requests are in flight on both sides.
 const connections = 64
+
+// A thousand endpoints of a hundred organizations.
+const (
+	manyOrganizations = 100
+	endpointsEach     = 10
+)
 
 func measureDelivery(ctx context.Context, o Options) (d *Delivery, err error) {
 	homes, rounds := 60_000, 5
@@ -61,35 +80,72 @@ func measureDelivery(ctx context.Context, o Options) (d *Delivery, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, sink.Close()) }()
-	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{EndpointConcurrency: connections})
+	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{EndpointConcurrency: connections, Concurrency: connections})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
 	o.say("delivery: importing %d homes", homes)
-	if err := box.Furnish(ctx, organization, homes, func(int) {}); err != nil {
+	one := &deliveryMeter{box: box, sink: sink, homes: homes}
+	if err := one.furnish(ctx, organization, homes, sink.URL); err != nil {
 		return nil, err
 	}
-	m := &deliveryMeter{box: box, sink: sink, homes: homes}
+	many := &deliveryMeter{box: box, sink: sink, homes: homes}
+	for i := range manyOrganizations {
+		name := fmt.Sprintf("many-%03d", i)
+		for e := range endpointsEach {
+			many.urls = append(many.urls, sink.at(i*endpointsEach+e))
+		}
+		many.organizations = append(many.organizations, name)
+		if err := many.furnish(ctx, name, homes/manyOrganizations/endpointsEach, many.urls[i*endpointsEach:]...); err != nil {
+			return nil, err
+		}
+	}
+	small := &deliveryMeter{box: box, sink: sink, homes: homes, intervals: fewIntervals}
+	d = &Delivery{}
+	for _, c := range []struct {
+		name string
+		m    *deliveryMeter
+		into *One
+	}{{"8 KB", one, &d.One}, {"2 KB", small, &d.Small}, {"1,000 endpoints", many, &d.Many}} {
+		if *c.into, err = c.m.compare(ctx, o, c.name, rounds); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return d, nil
+}
+
+// furnish makes an organization with homes, whose webhooks go to all of the URLs.
+func (m *deliveryMeter) furnish(ctx context.Context, name string, homes int, urls ...string) error {
+	if err := m.box.Furnish(ctx, name, homes, func(int) {}); err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if _, err := m.box.Register(ctx, name, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare measures rounds of walks and of the bare client.
+func (m *deliveryMeter) compare(ctx context.Context, o Options, name string, rounds int) (One, error) {
 	body, err := m.sampleBody(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("a sample of the webhooks: %w", err)
-	}
-	if _, err := box.Register(ctx, organization, sink.URL); err != nil {
-		return nil, err
+		return One{}, fmt.Errorf("a sample of the webhooks: %w", err)
 	}
 	if _, err := m.round(ctx, body); err != nil { // warms both up
-		return nil, err
+		return One{}, err
 	}
-	d = &Delivery{Homes: homes, BodyBytes: len(body), Connections: connections}
+	d := One{Deliveries: m.homes, Endpoints: max(1, len(m.urls)), BodyBytes: len(body), Connections: connections}
 	var deliveries, ceilings, ratios []float64
 	for range rounds {
 		r, err := m.round(ctx, body)
 		if err != nil {
-			return nil, err
+			return d, err
 		}
-		o.say("delivery: %6.0f/s (%.0f µs of CPU each), bare client %6.0f/s (%.0f µs), ratio %.2f",
-			r.DeliveriesPerSecond, r.DeliveryCPU, r.CeilingPerSecond, r.CeilingCPU, r.DeliveriesPerSecond/r.CeilingPerSecond)
+		o.say("delivery, %s: %6.0f/s (%.0f µs of CPU each), bare client %6.0f/s (%.0f µs), ratio %.2f",
+			name, r.DeliveriesPerSecond, r.DeliveryCPU, r.CeilingPerSecond, r.CeilingCPU, r.DeliveriesPerSecond/r.CeilingPerSecond)
 		d.Rounds = append(d.Rounds, r)
 		deliveries = append(deliveries, r.DeliveriesPerSecond)
 		ceilings = append(ceilings, r.CeilingPerSecond)
@@ -99,16 +155,13 @@ func measureDelivery(ctx context.Context, o Options) (d *Delivery, err error) {
 	return d, nil
 }
 
-// deliveryMeter measures rounds.
-type deliveryMeter struct {
-	box   *sandbox.Sandbox
-	sink  *Sink
-	homes int
-}
-
 func (m *deliveryMeter) round(ctx context.Context, body []byte) (r Round, err error) {
+	urls := m.urls
+	if len(urls) == 0 {
+		urls = []string{m.sink.URL}
+	}
 	used := cpuTime()
-	if r.CeilingPerSecond, err = ceiling(ctx, m.sink.URL, body, m.homes, connections); err != nil {
+	if r.CeilingPerSecond, err = ceiling(ctx, urls, body, m.homes, connections); err != nil {
 		return r, err
 	}
 	r.CeilingCPU = microsecondsEach(cpuTime()-used, m.homes)
@@ -117,20 +170,6 @@ func (m *deliveryMeter) round(ctx context.Context, body []byte) (r Round, err er
 	r.DeliveryCPU = microsecondsEach(cpuTime()-used, m.homes)
 	r.DeliveriesPerSecond, r.FirstMilliseconds = w.perSecond, w.firstMs
 	return r, err
-}
-
-// completed waits for the end of a trigger and wants every home delivered.
-func (m *deliveryMeter) completed(ctx context.Context, id string) error {
-	return sandbox.Poll(ctx, 50*time.Millisecond, func() (bool, error) {
-		p, err := m.box.Operator.For(organization).GetTrigger(ctx, id)
-		if err != nil || p.Status != events.TriggerCompleted {
-			return false, err
-		}
-		if n := p.Outcomes[events.OutcomeDelivered]; n != m.homes {
-			return false, fmt.Errorf("%d of %d homes were delivered", n, m.homes)
-		}
-		return true, nil
-	})
 }
 
 // sampleBody is one webhook's body: the one that the trigger of a single home of
@@ -150,11 +189,8 @@ func (m *deliveryMeter) sampleBody(ctx context.Context) ([]byte, error) {
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
-	const sample = "sample"
-	if err := m.box.Furnish(ctx, sample, 1, func(int) {}); err != nil {
-		return nil, err
-	}
-	if _, err := m.box.Register(ctx, sample, "http://"+listener.Addr().String()); err != nil {
+	sample := fmt.Sprintf("sample-%d-%d", m.intervals, len(m.urls))
+	if err := m.furnish(ctx, sample, 1, "http://"+listener.Addr().String()); err != nil {
 		return nil, err
 	}
 	if _, err := m.triggerOf(ctx, sample); err != nil {

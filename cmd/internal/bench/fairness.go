@@ -64,7 +64,7 @@ func measureFairness(ctx context.Context, o Options) (f *Fairness, err error) {
 			return nil, err
 		}
 		with = append(with, ms)
-		if err := m.completed(ctx, trigger.TriggerID); err != nil {
+		if err := m.completed(ctx, organization, trigger.TriggerID); err != nil {
 			return nil, err
 		}
 		o.say("fairness: last webhook after %.0f ms alone, %.0f ms beside", alone[len(alone)-1], ms)

@@ -3,11 +3,8 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Isolation compares a healthy endpoint's deliveries beside ten dead ones with
@@ -99,38 +96,4 @@ func (m *deliveryMeter) revive(ctx context.Context, organization string) error {
 		}
 	}
 	return err
-}
-
-// walked is one walk of the homes.
-type walked struct{ perSecond, firstMs float64 }
-
-// walk triggers the organization and waits for every webhook.
-func (m *deliveryMeter) walk(ctx context.Context) (w walked, err error) {
-	if err := m.sink.Reset(ctx); err != nil {
-		return w, err
-	}
-	asked := time.Now()
-	trigger, err := m.triggerOf(ctx, organization)
-	if err != nil {
-		return w, err
-	}
-	accepted := time.Now()
-	arrived, err := m.sink.Wait(ctx, m.homes)
-	if err != nil {
-		return w, err
-	}
-	w.perSecond = float64(m.homes) / arrived.Last.Sub(accepted).Seconds()
-	w.firstMs = float64(arrived.First.Sub(asked).Microseconds()) / 1000
-	return w, m.completed(ctx, trigger.TriggerID)
-}
-
-func (m *deliveryMeter) triggerOf(ctx context.Context, organization string) (client.Accepted, error) {
-	start := time.Now().UTC().Truncate(15 * time.Minute)
-	accepted, err := m.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{
-		StartTime: &storage.Time{Time: start}, EndTime: &storage.Time{Time: start.Add(intervals * 15 * time.Minute)},
-	})
-	if err != nil {
-		return accepted, fmt.Errorf("trigger %s: %w", organization, err)
-	}
-	return accepted, nil
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/gridhook/gridhook/cmd/internal/sandbox"
-	"github.com/gridhook/gridhook/dispatcher"
 )
 
 // Latency is how long a webhook takes.
@@ -74,25 +71,4 @@ func measureLatency(ctx context.Context, o Options) (l *Latency, err error) {
 	}
 	l.Accept, l.First = quantiles(accept), quantiles(first)
 	return l, nil
-}
-
-// startMeter starts a sink and a sandbox with an organization whose webhooks go
-// there.
-func startMeter(ctx context.Context, o Options, homes int) (m *deliveryMeter, done func() error, err error) {
-	sink, err := StartSink(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{})
-	if err != nil {
-		return nil, nil, errors.Join(err, sink.Close())
-	}
-	done = func() error { return errors.Join(box.Close(), sink.Close()) }
-	if err = box.Furnish(ctx, organization, homes, func(int) {}); err == nil {
-		_, err = box.Register(ctx, organization, sink.URL)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, done())
-	}
-	return &deliveryMeter{box: box, sink: sink, homes: homes}, done, nil
 }

@@ -11,10 +11,9 @@ func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%s, %d CPUs, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.Go)
 	if d := r.Delivery; d != nil {
-		fmt.Fprintf(&b, "\ndelivery: %d homes, bodies of %d bytes, %d connections, medians of %d rounds\n", d.Homes, d.BodyBytes, d.Connections, len(d.Rounds))
-		bar(&b, "bare client", d.CeilingPerSecond, d.CeilingPerSecond, "requests/s")
-		bar(&b, "gridhook", d.DeliveriesPerSecond, d.CeilingPerSecond, "deliveries/s")
-		fmt.Fprintf(&b, "  ratio        %.2f\n", d.Ratio)
+		for _, one := range []*One{&d.One, &d.Small, &d.Many} {
+			one.print(&b)
+		}
 	}
 	if l := r.Latency; l != nil {
 		fmt.Fprintf(&b, "\nlatency: %d triggers of one home\n  answered       %s\n  first webhook  %s\n", l.Triggers, l.Accept, l.First)
@@ -50,8 +49,20 @@ func (r *Report) Print(out io.Writer) error {
 	if v := r.Retries; v != nil {
 		v.print(&b)
 	}
+	if w := r.Workers; w != nil {
+		w.print(&b)
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+func (d *One) print(b *strings.Builder) {
+	fmt.Fprintf(b, "\ndelivery: %d webhooks of %d bytes, %d endpoints, %d in flight, medians of %d rounds\n",
+		d.Deliveries, d.BodyBytes, d.Endpoints, d.Connections, len(d.Rounds))
+	most := max(d.CeilingPerSecond, d.DeliveriesPerSecond)
+	bar(b, "bare client", d.CeilingPerSecond, most, "requests/s")
+	bar(b, "gridhook", d.DeliveriesPerSecond, most, "deliveries/s")
+	fmt.Fprintf(b, "  ratio        %.2f\n", d.Ratio)
 }
 
 // bar draws a figure against the largest of its kind.

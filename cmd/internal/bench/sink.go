@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +18,9 @@ import (
 
 // SinkCommand is the hidden subcommand that runs ServeSink in its own process.
 const SinkCommand = "bench-sink"
+
+// slowAnswer is how long the sink takes to answer at /slow.
+const slowAnswer = 20 * time.Millisecond
 
 // Arrivals is what a sink got since it was last reset.
 type Arrivals struct {
@@ -81,16 +82,23 @@ func (c *counter) arrivals() Arrivals {
 // ServeSink takes deliveries on a free port of the loopback until stdin ends. It
 // writes its address to out.
 func ServeSink(in io.Reader, out io.Writer) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
+	// All of 127.0.0.0/8 reaches it: each address is a host of its own to a sender.
+	all, err := net.Listen("tcp4", ":0") //nolint:noctx,gosec // at once; others are turned away
 	if err != nil {
 		return err
 	}
+	l := loopbackOnly{all}
 	c := &counter{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // a broken request shows in the sender's count
 		c.arrived()
 		w.WriteHeader(http.StatusOK)
+	})
+	mux.HandleFunc("POST /slow", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		time.Sleep(slowAnswer)
+		c.arrived()
 	})
 	for _, f := range faults {
 		if f.serve != nil {
@@ -114,7 +122,7 @@ func ServeSink(in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(io.Discard, in) // ends with the parent
 		_ = server.Close()
 	}()
-	if _, err := fmt.Fprintln(out, l.Addr()); err != nil {
+	if _, err := fmt.Fprintf(out, "127.0.0.1:%d\n", l.Addr().(*net.TCPAddr).Port); err != nil {
 		return err
 	}
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -123,44 +131,45 @@ func ServeSink(in io.Reader, out io.Writer) error {
 	return nil
 }
 
+// loopbackOnly takes no connections from other machines.
+type loopbackOnly struct{ net.Listener }
+
+func (l loopbackOnly) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if from, ok := c.RemoteAddr().(*net.TCPAddr); ok && from.IP.IsLoopback() {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
+
 // Sink is a receiver in its own process.
 type Sink struct {
 	// URL is where it takes deliveries.
 	URL string
 
-	command *exec.Cmd
-	stdin   io.Closer
+	*child
 }
 
 // StartSink runs this program's sink subcommand.
 func StartSink(ctx context.Context) (*Sink, error) {
-	self, err := os.Executable()
+	c, err := startChild(ctx, SinkCommand)
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{command: exec.CommandContext(ctx, self, SinkCommand)} //nolint:gosec // this very program
-	s.command.Stderr = os.Stderr
-	if s.stdin, err = s.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	stdout, err := s.command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.command.Start(); err != nil {
-		return nil, fmt.Errorf("start the receiver's process: %w", err)
-	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the receiver's process did not say where it listens: %w", err), s.Close())
-	}
-	s.URL = "http://" + strings.TrimSpace(line) + "/"
-	return s, nil
+	return &Sink{URL: "http://" + c.line + "/", child: c}, nil
 }
 
-// Close ends the process.
-func (s *Sink) Close() error {
-	return errors.Join(s.stdin.Close(), s.command.Wait())
+// at is the sink at one of many hosts, where the system has them, as Linux does.
+func (s *Sink) at(host int) string {
+	if runtime.GOOS != "linux" {
+		return s.URL
+	}
+	return strings.Replace(s.URL, "127.0.0.1", fmt.Sprintf("127.0.%d.%d", 1+host/250, 1+host%250), 1)
 }
 
 // Reset begins counting anew.

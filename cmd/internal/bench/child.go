@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// child is a subcommand of this program in a process of its own, which ends when
+// its standard input does.
+type child struct {
+	// line is the first of its output: where it listens.
+	line string
+
+	command *exec.Cmd
+	stdin   io.Closer
+}
+
+// startChild runs a subcommand and waits for its first line.
+func startChild(ctx context.Context, args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{command: exec.CommandContext(ctx, self, args...)} //nolint:gosec // this very program
+	c.command.Stderr = os.Stderr
+	if c.stdin, err = c.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := c.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.command.Start(); err != nil {
+		return nil, fmt.Errorf("start the process of %s: %w", args[0], err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the process of %s did not say where it listens: %w", args[0], err), c.Close())
+	}
+	c.line = strings.TrimSpace(line)
+	return c, nil
+}
+
+// Close ends the process.
+func (c *child) Close() error { return errors.Join(c.stdin.Close(), c.command.Wait()) }

@@ -38,8 +38,13 @@ type FleetRate struct {
 	Times     float64 `json:"times"`
 }
 
-// fleetInFlight is so little that four workers do not use up two processors.
-const fleetInFlight = 16
+// fleetInFlight is so little that four workers do not use up two processors, and
+// fleetSlices as many slices as that keep busy: what a worker has taken it delivers
+// itself, so that much more would leave the last of it to one worker.
+const (
+	fleetInFlight = 16
+	fleetSlices   = 4
+)
 
 // NATSCommand is the hidden subcommand that runs ServeNATS in its own process.
 const NATSCommand = "bench-nats"
@@ -61,7 +66,7 @@ func ServeNATS(dir string, in io.Reader, out io.Writer) error {
 }
 
 func measureWorkers(ctx context.Context, o Options) (w *Workers, err error) {
-	homes, rounds := 16_000, 3
+	homes, rounds := 32_000, 2
 	if o.Quick {
 		homes, rounds = 4_000, 1
 	}
@@ -162,7 +167,7 @@ func (f *fleet) start(role string, args ...string) (*blackbox.Gridhook, error) {
 // grow starts workers until there are so many; the first process is the API.
 func (f *fleet) grow(workers int) error {
 	for len(f.processes) < workers+1 {
-		if _, err := f.start("worker", "--endpoint-concurrency", strconv.Itoa(fleetInFlight)); err != nil {
+		if _, err := f.start("worker", "--endpoint-concurrency", strconv.Itoa(fleetInFlight), "--slices", strconv.Itoa(fleetSlices)); err != nil {
 			return err
 		}
 	}

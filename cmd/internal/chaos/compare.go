@@ -31,7 +31,12 @@ type tally struct {
 	Excused   int `json:"excused"`   // how many of these there may be
 	Dead      int `json:"dead"`      // ended visibly without a 2xx
 	Leaked    int `json:"leaked"`    // another's home, or another's signature
-	Reordered int `json:"reordered"` // older than what the home had got already
+	// Misordered are triggers whose sequence is not above that of one that was
+	// accepted before: receivers could not tell which is newer.
+	Misordered int `json:"misordered"`
+	// Late is what is older than what the home had got already, which receivers
+	// tell by its sequence.
+	Late int `json:"late"`
 }
 
 // place is a trigger's signal of one home for one endpoint.
@@ -55,7 +60,7 @@ func compare(e evidence, v *violations) tally {
 		}
 	}
 	t.Duplicate = duplicates(byPlace)
-	t.Reordered = e.reordered()
+	t.Misordered, t.Late = e.misordered(v), e.late()
 	if t.Duplicate > t.Excused {
 		v.addf("I5", "%d requests came again, and the faults account for %d", t.Duplicate, t.Excused)
 	}
@@ -209,8 +214,31 @@ func duplicates(byPlace map[place][]arrival) (n int) {
 	return n
 }
 
-// reordered counts signals that came for the first time after a newer one.
-func (e *evidence) reordered() (n int) {
+// misordered is I10: what was accepted later has a higher sequence.
+func (e *evidence) misordered(v *violations) (n int) {
+	sequence := map[string]uint64{}
+	for _, a := range e.arrivals {
+		if other, ok := sequence[a.Trigger]; ok && other != a.Sequence {
+			n++
+			v.addf("I10", "the signals of %s have the sequences %d and %d", a.Trigger, other, a.Sequence)
+		}
+		sequence[a.Trigger] = a.Sequence
+	}
+	for _, older := range e.asked {
+		for _, newer := range e.asked {
+			before, known := sequence[older.Trigger]
+			after, alsoKnown := sequence[newer.Trigger]
+			if older.Org == newer.Org && known && alsoKnown && newer.Created.After(older.At) && after <= before {
+				n++
+				v.addf("I10", "%s was accepted after %s and has the sequence %d, not above %d", newer.Trigger, older.Trigger, after, before)
+			}
+		}
+	}
+	return n
+}
+
+// late counts signals that came for the first time after a newer one.
+func (e *evidence) late() (n int) {
 	type home struct{ home, endpoint string }
 	newest, seen := map[home]uint64{}, map[place]bool{}
 	list := slices.Clone(e.arrivals)

@@ -21,8 +21,8 @@ func wellDone() evidence {
 	bravo := &partner{org: "bravo", endpoints: []*endpoint{{org: "bravo", name: "bravo/1", giveUp: time.Hour}}}
 	e := evidence{
 		asked: []asked{
-			{Org: "acme", Answer: answerOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
-			{Org: "bravo", Answer: answerOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
+			{At: noon, Org: "acme", Answer: answerOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
+			{At: noon, Org: "bravo", Answer: answerOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
 			{Org: "bravo", Answer: answerLost},
 		},
 		finals: map[string]final{},
@@ -103,6 +103,7 @@ func TestCompare(t *testing.T) {
 		{"a trigger that nobody asked for", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
 		{"a repeat that nothing accounts for", func(e *evidence) { again(e, func(*arrival) {}) }, []string{"I5"}},
 		{"a repeat after a kill", func(e *evidence) { again(e, func(*arrival) {}); e.excused = 1 }, nil},
+		{"two sequences of one trigger", func(e *evidence) { e.arrivals[0].Sequence = 7 }, []string{"I10"}},
 		{"a try after the deadline", func(e *evidence) {
 			again(e, func(a *arrival) { a.At, a.Answered = noon.Add(2*time.Hour), 500 })
 		}, []string{"I6"}},
@@ -127,13 +128,34 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestReordered(t *testing.T) {
+func TestMisordered(t *testing.T) {
+	for _, c := range []struct {
+		sequence uint64
+		created  time.Time
+		want     int
+	}{
+		{2, noon.Add(time.Minute), 0},
+		{1, noon.Add(time.Minute), 1},
+		{1, noon, 0}, // at the same time there is no order
+	} {
+		e := wellDone()
+		newer := e.arrivals[0]
+		newer.Sequence, newer.Trigger = c.sequence, "trg_3"
+		e.arrivals = append(e.arrivals, newer)
+		e.asked = append(e.asked, asked{At: c.created, Created: c.created, Org: "acme", Answer: answerOK, Trigger: "trg_3"})
+		if n := e.misordered(&violations{}); n != c.want {
+			t.Errorf("%+v: %d are misordered", c, n)
+		}
+	}
+}
+
+func TestLate(t *testing.T) {
 	e := wellDone()
 	newer := e.arrivals[0]
 	newer.At, newer.Sequence, newer.Trigger = noon.Add(-time.Minute), 2, "trg_3"
 	e.arrivals = append(e.arrivals, newer)
-	if n := e.reordered(); n != 1 {
-		t.Errorf("%d are reordered, want 1", n)
+	if n := e.late(); n != 1 {
+		t.Errorf("%d are late, want 1", n)
 	}
 }
 

@@ -133,8 +133,8 @@ func (r *round) sayf(format string, args ...any) {
 func report(out io.Writer, what, dir string, v verdict) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // nobody may be reading
 	say("%s, %s\n", what, v.took.Round(time.Second))
-	say("  accepted %d  expected %d  delivered %d  duplicate %d (at most %d)  dead %d  lost %d  leaked %d  reordered %d\n",
-		v.Accepted, v.Expected, v.Delivered, v.Duplicate, v.Excused, v.Dead, v.Lost, v.Leaked, v.Reordered)
+	say("  accepted %d  expected %d  delivered %d  duplicate %d (at most %d)  dead %d  lost %d  leaked %d  misordered %d  late %d\n",
+		v.Accepted, v.Expected, v.Delivered, v.Duplicate, v.Excused, v.Dead, v.Lost, v.Leaked, v.Misordered, v.Late)
 	const shown = 20
 	for i, broken := range v.violations {
 		if i == shown {

@@ -12,5 +12,5 @@
 //
 // Before that come the directed faults: a build of Gridhook that kills itself at
 // named places, the first, second or last time that it comes by. And it proves
-// itself: with --plant it builds Gridhook with a bug, which it must find.
+// itself: with --prove it builds Gridhook with bugs, each of which it must find.
 package main

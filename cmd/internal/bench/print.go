@@ -37,10 +37,7 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "\npricing: one core\n  %9.0f distinct curves of a day a second, encoded\n  %9.0f home messages on one curve a second\n", p.DistinctPerSecond, p.SharedPerSecond)
 	}
 	if a := r.Reads; a != nil {
-		fmt.Fprintf(&b, "\napi: price signals of %d bytes\n", a.AnswerBytes)
-		bar(&b, "bare handler", a.CeilingPerSecond, a.CeilingPerSecond, "answers/s")
-		bar(&b, "gridhook", a.SignalsPerSecond, a.CeilingPerSecond, "answers/s")
-		fmt.Fprintf(&b, "  ratio        %.2f\n", a.Ratio)
+		a.print(&b)
 	}
 	if s := r.State; s != nil {
 		fmt.Fprintf(&b, "\nstate: %d homes\n  %9.0f imported a second, durable\n  %9.0f a second into a new replica\n  %9.0f scanned a second\n",
@@ -63,6 +60,16 @@ func (d *One) print(b *strings.Builder) {
 	bar(b, "bare client", d.CeilingPerSecond, most, "requests/s")
 	bar(b, "gridhook", d.DeliveriesPerSecond, most, "deliveries/s")
 	fmt.Fprintf(b, "  ratio        %.2f\n", d.Ratio)
+}
+
+func (r *Reads) print(b *strings.Builder) {
+	fmt.Fprintf(b, "\napi: over %d connections\n", connections)
+	for _, p := range r.Operations {
+		fmt.Fprintf(b, "  %s, answers of %d bytes\n", p.Name, p.AnswerBytes)
+		bar(b, "bare handler", p.CeilingPerSecond, p.CeilingPerSecond, "answers/s")
+		bar(b, "gridhook", p.PerSecond, p.CeilingPerSecond, "answers/s")
+		fmt.Fprintf(b, "  ratio        %.2f; at half load %s\n", p.Ratio, p.HalfLoad)
+	}
 }
 
 // bar draws a figure against the largest of its kind.

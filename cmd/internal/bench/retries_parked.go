@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -129,13 +130,7 @@ func (m *retryMeter) watchMessages(ctx context.Context) (most func() (int, error
 	var failed error
 	wg.Go(func() {
 		failed = sandbox.Poll(ctx, 250*time.Millisecond, func() (bool, error) {
-			if ctx.Err() != nil {
-				return true, nil
-			}
 			n, err := m.metric(ctx, "gridhook_retries_pending")
-			if ctx.Err() != nil {
-				return true, nil //nolint:nilerr // it was asked to end
-			}
 			top = max(top, n)
 			return false, err
 		})
@@ -143,7 +138,7 @@ func (m *retryMeter) watchMessages(ctx context.Context) (most func() (int, error
 	return func() (int, error) {
 		cancel()
 		wg.Wait()
-		if failed != nil && ctx.Err() == nil {
+		if !errors.Is(failed, context.Canceled) { // it was asked to end
 			return 0, failed
 		}
 		return int(top), nil

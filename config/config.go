@@ -38,9 +38,15 @@ type Config struct {
 	AllowPrivate bool
 	// OperatorKey opens the admin API; empty means the one in Data.
 	OperatorKey string
-	LogLevel    slog.Level
-	LogFormat   LogFormat
-	Worker      Delivery
+	// MasterKey has the keys that seal the data key, or else MasterKeyFile; both
+	// may be empty.
+	MasterKey, MasterKeyFile string
+	// TLS is that of the public listener, AdminTLS that of the admin one; empty
+	// for none.
+	TLS, AdminTLS KeyPair
+	LogLevel      slog.Level
+	LogFormat     LogFormat
+	Worker        Delivery
 	// Curves is how many price curves are kept in memory.
 	Curves int
 	Limits Limits
@@ -56,6 +62,9 @@ type Config struct {
 	// MaxStore limits the embedded server's files; 0 is its own default.
 	MaxStore Size
 }
+
+// KeyPair are the files of a certificate and of its private key.
+type KeyPair struct{ Certificate, Key string }
 
 // NATS is how an external NATS is reached. All but URL may be empty.
 type NATS struct {

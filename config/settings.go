@@ -36,7 +36,7 @@ var (
 
 // Settings are all settings, in the order in which the reference lists them.
 func Settings() []Setting {
-	return slices.Concat(processSettings(), natsSettings(), deliverySettings(), limitSettings(), connectionSettings(), storeSettings())
+	return slices.Concat(processSettings(), secretSettings(), natsSettings(), deliverySettings(), limitSettings(), connectionSettings(), storeSettings())
 }
 
 func processSettings() []Setting {

@@ -31,6 +31,7 @@ const (
 	KindSchedule        Kind = "schedule"
 	KindReplay          Kind = "replay"
 	KindVault           Kind = "vault"
+	KindSchema          Kind = "schema"
 	KindFeedback        Kind = "feedback"
 	KindOnce            Kind = "once"
 )
@@ -39,7 +40,7 @@ const (
 // what is referred to exists first.
 func Kinds() []Kind {
 	return []Kind{
-		KindVault, KindOrganization, KindKey, KindKeyUse, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
+		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
 		KindFeedback, KindOnce,

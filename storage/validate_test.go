@@ -301,7 +301,7 @@ func TestKindsAreAllThatIsStored(t *testing.T) {
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},
 		&storage.Schedule{}, &storage.Replay{}, &storage.Feedback{}, &storage.Once{}, &storage.KeyUse{},
 		&storage.Utility{}, &storage.DemandResponse{}, &storage.Area{},
-		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{},
+		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{}, &storage.Schema{},
 	}
 	got := map[storage.Kind]bool{storage.KindVault: true}
 	for _, e := range entities {

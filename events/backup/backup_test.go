@@ -162,10 +162,17 @@ func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
 	task := events.Task{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
 	must(t, c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}}))
+	for i := range 3 {
+		_, err := c.PutNotice(t.Context(), events.Notice{ID: fmt.Sprint("evt_", i), OrganizationID: "acme", Data: []byte("{}")})
+		must(t, err)
+	}
+	if got := first(t, c.ConsumeNotices); got.ID != "evt_0" {
+		t.Errorf("the first notice is %s", got.ID)
+	}
 	before := records(t, c)
 
 	b := back(t, c)
-	if b.Manifest.Gridhook != "v1.2.3" || b.Manifest.Schema != jetstream.SchemaVersion || !b.Manifest.CreatedAt.Equal(time.Unix(1_800_000_000, 0)) {
+	if b.Manifest.Gridhook != "v1.2.3" || b.Manifest.Schema != storage.SchemaVersion || !b.Manifest.CreatedAt.Equal(time.Unix(1_800_000_000, 0)) {
 		t.Errorf("the manifest is %+v", b.Manifest)
 	}
 	other := server(t)
@@ -199,6 +206,9 @@ func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
 	}
 	if got := first(t, c.ConsumeTriggers); got.ID != "trg_new" {
 		t.Errorf("the trigger that is begun is %s", got.ID)
+	}
+	if got := first(t, c.ConsumeNotices); got.ID != "evt_1" {
+		t.Errorf("the first notice that is told is %s, and evt_0 was told before", got.ID)
 	}
 	if depth, err := c.Depth(t.Context()); err != nil || depth.RetriesWaiting != 1 || depth.Unstarted != 0 {
 		t.Errorf("there waits %+v, %v", depth, err)
@@ -310,7 +320,7 @@ func TestEveryStreamIsCopied(t *testing.T) {
 	for _, content := range jetstream.Contents() {
 		order = append(order, strings.TrimPrefix(content.Stream, "GRIDHOOK_"))
 	}
-	if got := strings.Join(order, " "); !strings.HasSuffix(got, "RETRIES RECEIPTS TRIGGERS STATE") {
+	if got := strings.Join(order, " "); !strings.HasSuffix(got, "RETRIES RECEIPTS TRIGGERS NOTICES STATE") {
 		t.Errorf("the order is %s: each must come before what it refers to", got)
 	}
 }

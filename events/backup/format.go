@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // The names of the files inside.
@@ -44,8 +44,8 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%w: it is none of Gridhook's", ErrNotReadable)
 	case m.Version > formatVersion:
 		return fmt.Errorf("%w: it has format %d, and this Gridhook knows up to %d: use a newer one", ErrNotReadable, m.Version, formatVersion)
-	case m.Schema > jetstream.SchemaVersion:
-		return fmt.Errorf("%w: its state has schema %d, and this Gridhook knows up to %d: use a newer one", ErrNotReadable, m.Schema, jetstream.SchemaVersion)
+	case m.Schema > storage.SchemaVersion:
+		return fmt.Errorf("%w: its state has schema %d, and this Gridhook knows up to %d: use a newer one", ErrNotReadable, m.Schema, storage.SchemaVersion)
 	}
 	return nil
 }
@@ -65,6 +65,8 @@ type Stream struct {
 	Last     uint64 `json:"last"`
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
+	// Handled is up to which sequence messages need not be handled again.
+	Handled uint64 `json:"handled,omitempty"`
 	// Files are in the order in which the messages are.
 	Files []string `json:"files"`
 }

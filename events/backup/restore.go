@@ -68,6 +68,6 @@ func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jets
 		}
 		return jetstream.Raw{}, io.EOF
 	}
-	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes}
+	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes, Handled: s.Handled}
 	return conn.PutBack(ctx, content, o, extent, next)
 }

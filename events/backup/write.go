@@ -18,6 +18,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Options say for whom and by whom a backup is.
@@ -84,7 +85,7 @@ type writer struct {
 }
 
 func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) error {
-	manifest := Manifest{Format: format, Version: formatVersion, CreatedAt: b.now, Gridhook: o.Gridhook, Schema: jetstream.SchemaVersion}
+	manifest := Manifest{Format: format, Version: formatVersion, CreatedAt: b.now, Gridhook: o.Gridhook, Schema: storage.SchemaVersion}
 	if err := b.json(manifestFile, manifest); err != nil {
 		return err
 	}
@@ -93,6 +94,12 @@ func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) err
 		return err
 	}
 	defer noted.close()
+	handled := map[string]uint64{}
+	for _, content := range jetstream.Contents() {
+		if handled[content.Stream], err = conn.Handled(ctx, content); err != nil {
+			return err
+		}
+	}
 	for _, content := range jetstream.Contents() {
 		s := &part{b: b, Stream: Stream{Name: content.Stream, Files: []string{}}}
 		last, err := conn.Copy(ctx, content, s.add)
@@ -102,7 +109,7 @@ func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) err
 		if err != nil {
 			return err
 		}
-		s.Last = last
+		s.Last, s.Handled = last, min(handled[content.Stream], last)
 		b.end.Streams = append(b.end.Streams, s.Stream)
 		if content.Stream == jetstream.ReceiptsStream {
 			if err := b.addNoted(noted); err != nil {

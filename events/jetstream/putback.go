@@ -46,9 +46,9 @@ func (c *Conn) Remove(ctx context.Context, names []string) error {
 }
 
 // Extent is how far a stream went that was copied: its first message, 0 where it
-// had none, its last sequence, and how many messages and bytes.
+// had none, its last sequence, how many messages and bytes, and what Handled said.
 type Extent struct {
-	First, Last, Messages, Bytes uint64
+	First, Last, Messages, Bytes, Handled uint64
 }
 
 // PutBack makes a stream anew of what Copy had handed over, which next returns
@@ -63,7 +63,7 @@ func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent E
 	if content.Queue {
 		err = c.publishAgain(ctx, cfg, next)
 	} else {
-		err = c.restore(ctx, cfg, extent, next)
+		err = c.restore(ctx, cfg, content.taken, extent, next)
 	}
 	if err != nil {
 		return fmt.Errorf("put the stream %s back: %w", content.Stream, err)
@@ -127,7 +127,7 @@ const restoreChunk = 256 << 10
 // restore makes a stream with messages at their old sequences and times, by the
 // server's own way of restoring (the STREAM.RESTORE operation of the JetStream API,
 // in the archive format of nats-server 2.15).
-func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, extent Extent, next func() (Raw, error)) error {
+func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, next func() (Raw, error)) error {
 	request, err := json.Marshal(map[string]any{"config": cfg, "state": extent.state(0)})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, extent E
 	}
 	out := bufio.NewWriterSize(chunks{ctx, c, offer.Subject}, restoreChunk)
 	compressed := s2.NewWriter(out)
-	if err := writeArchive(archive.NewWriter(compressed), cfg, extent, next); err != nil {
+	if err := writeArchive(archive.NewWriter(compressed), taken, extent, next); err != nil {
 		return errors.Join(err, c.giveUp(ctx, cfg.Name))
 	}
 	if err := errors.Join(compressed.Close(), out.Flush()); err != nil {
@@ -227,12 +227,11 @@ func (e Extent) state(consumers int) streamState {
 	return s
 }
 
-// writeArchive writes a stream in the form in which the server takes it. TRIGGERS
-// comes with the consumer that begins walks, past its end: what was begun is taken
-// up by its receipts, and so is what was not.
-func writeArchive(w *archive.Writer, cfg jetstream.StreamConfig, extent Extent, next func() (Raw, error)) error {
+// writeArchive writes a stream in the form in which the server takes it, with the
+// consumer of what is taken from it, past what was handled.
+func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
 	consumers := 0
-	if cfg.Name == startQueue.stream {
+	if taken != nil {
 		consumers = 1
 	}
 	state, err := json.Marshal(extent.state(consumers))
@@ -243,7 +242,7 @@ func writeArchive(w *archive.Writer, cfg jetstream.StreamConfig, extent Extent, 
 		return err
 	}
 	if consumers > 0 {
-		if err := writeStarters(w, extent.Last); err != nil {
+		if err := writeConsumer(w, taken, min(extent.Handled, extent.Last)); err != nil {
 			return err
 		}
 	}
@@ -270,15 +269,15 @@ func writeArchive(w *archive.Writer, cfg jetstream.StreamConfig, extent Extent, 
 	return w.Close()
 }
 
-func writeStarters(w *archive.Writer, last uint64) error {
-	config := startQueue.config()
+func writeConsumer(w *archive.Writer, q *queue, handled uint64) error {
+	config := q.config()
 	config.Name = config.Durable
-	place := map[string]uint64{"consumer_seq": last, "stream_seq": last}
+	place := map[string]uint64{"consumer_seq": handled, "stream_seq": handled}
 	text, err := json.Marshal(map[string]any{"config": config, "state": map[string]any{"delivered": place, "ack_floor": place}})
 	if err != nil {
 		return err
 	}
-	return entry(w, archive.Header{Name: "consumers/" + startQueue.name, PayloadSize: int64(len(text))}, text)
+	return entry(w, archive.Header{Name: "consumers/" + q.name, PayloadSize: int64(len(text))}, text)
 }
 
 func entry(w *archive.Writer, h archive.Header, parts ...[]byte) error {

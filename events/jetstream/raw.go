@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,6 +33,11 @@ type Content struct {
 	Queue bool
 	// Latest says that a message takes the place of the one before on its subject.
 	Latest bool
+
+	// taken is what takes the messages of a log, nil where nothing does. begun says
+	// that what it does with them follows from what is copied besides.
+	taken *queue
+	begun bool
 }
 
 // Contents are the streams whose content cannot be derived from the others'. What
@@ -42,7 +48,8 @@ func Contents() []Content {
 		{Stream: knownStream, Queue: true, Latest: true},
 		{Stream: retriesStream, Queue: true},
 		{Stream: receiptsStream},
-		{Stream: triggersStream},
+		{Stream: triggersStream, taken: &startQueue, begun: true},
+		{Stream: noticesStream, taken: &noticeQueue},
 		{Stream: stateStream, Latest: true},
 	}
 }
@@ -70,6 +77,28 @@ func (c *Conn) Copy(ctx context.Context, content Content, apply func([]Raw) erro
 		return info.State.LastSeq, c.copyQueue(ctx, content.Stream, apply)
 	}
 	return c.copyLog(ctx, content, info.State.LastSeq, apply)
+}
+
+// Handled is up to which sequence the messages of a log need not be handled again
+// when it is put back: as far as they were when this is asked, which must be before
+// what comes of them is copied. It is 0 where nothing handles them.
+func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
+	switch {
+	case content.taken == nil:
+		return 0, nil
+	case content.begun: // walks are taken up by their receipts
+		return math.MaxUint64, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishWait)
+	defer cancel()
+	consumer, err := c.js.Consumer(ctx, content.Stream, content.taken.name)
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("%w: the consumer %s: %w", storage.ErrUnavailable, content.taken.name, err)
+	}
+	return consumer.CachedInfo().AckFloor.Stream, nil
 }
 
 func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {

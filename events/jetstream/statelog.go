@@ -23,12 +23,8 @@ var _ storage.Log = StateLog{}
 // StateLog is the log of record on this connection.
 func (c *Conn) StateLog() StateLog { return StateLog{c} }
 
-// SchemaVersion is the version of what is in the log of record, and of the envelope
-// that it is in.
-const SchemaVersion = 1
-
 // envelope is a record as the stream keeps it; its subject is the reference and
-// its sequence the revision.
+// its sequence the revision. Version is the schema that it was written in.
 type envelope struct {
 	Version int             `json:"v"`
 	First   uint64          `json:"first,omitempty"`
@@ -39,7 +35,7 @@ type envelope struct {
 
 func encodeWrite(w storage.Write) ([]byte, error) {
 	return json.Marshal(envelope{
-		Version: SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value,
+		Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value,
 	})
 }
 
@@ -57,12 +53,16 @@ func decodeRecord(m jetstream.Msg) (storage.Record, error) {
 	if err := json.Unmarshal(m.Data(), &e); err != nil {
 		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, err)
 	}
-	if e.Version > SchemaVersion {
-		return storage.Record{}, fmt.Errorf("%s at %d was written by a newer Gridhook (schema %d): upgrade this one", ref, meta.Sequence.Stream, e.Version)
+	if e.Version > storage.SchemaVersion {
+		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, newer(e.Version))
+	}
+	value, err := storage.Upgrade(ref.Kind, e.Version, e.Value)
+	if err != nil {
+		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, err)
 	}
 	return storage.Record{
 		Ref: ref, Revision: meta.Sequence.Stream, First: e.First,
-		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: e.Value,
+		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: value,
 	}, nil
 }
 
@@ -165,13 +165,14 @@ func (l StateLog) Last(ctx context.Context) (uint64, error) {
 	return info.State.LastSeq, nil
 }
 
-// Identity is the stream's time of creation.
+// Identity is the stream's time of creation, and the schema that records are read
+// in: a replica of another schema has other shapes.
 func (l StateLog) Identity(ctx context.Context) (string, error) {
 	info, err := l.info(ctx)
 	if err != nil {
 		return "", err
 	}
-	return info.Created.UTC().Format(time.RFC3339Nano), nil
+	return info.Created.UTC().Format(time.RFC3339Nano) + " schema " + strconv.Itoa(storage.SchemaVersion), nil
 }
 
 func (l StateLog) info(ctx context.Context) (*jetstream.StreamInfo, error) {

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base64"
@@ -17,8 +16,10 @@ import (
 // starts first, and kept in the log of record.
 type DataKey struct {
 	ID string `json:"id"`
-	// Key is 32 bytes.
-	Key []byte `json:"key"`
+	// Sealed is the key, 32 bytes, sealed with the operator's master key of the
+	// identifier MasterKey, or in the clear where that is empty.
+	Sealed    []byte `json:"sealed"`
+	MasterKey string `json:"masterKey"`
 	storage.Base
 }
 
@@ -29,45 +30,65 @@ func (k *DataKey) Ref() storage.Ref {
 	return storage.Ref{Kind: storage.KindVault, Org: storage.Shared, ID: k.ID}
 }
 
-// Validate checks the key's length.
+// Validate checks the length of a key in the clear.
 func (k *DataKey) Validate() error {
 	var p storage.Problems
-	p.Check(len(k.Key) == 32, "key", "must have 32 bytes")
+	p.Check(len(k.Sealed) == keySize || k.MasterKey != "" && len(k.Sealed) > keySize, "sealed", "must hold a key of %d bytes", keySize)
 	return p.Err()
 }
 
 // Vault seals and opens secrets.
 type Vault struct{ aead cipher.AEAD }
 
-// Open loads the data key, or makes it if there is none yet.
-func Open(ctx context.Context, s *storage.Store) (*Vault, error) {
-	fresh := DataKey{ID: dataKeyID, Key: make([]byte, 32)}
-	fresh.OrganizationID = storage.Shared
-	key, err := storage.Get[DataKey](s, fresh.Ref())
+// Open loads the data key, or makes it if there is none yet. Of the operator's
+// master keys the first seals it from now on, and any opens it. Errors: ErrLocked.
+func Open(ctx context.Context, s *storage.Store, masters ...MasterKey) (*Vault, error) {
+	ref := (&DataKey{ID: dataKeyID}).Ref()
+	key, err := storage.Get[DataKey](s, ref)
 	if errors.Is(err, storage.ErrNotFound) {
-		_, _ = rand.Read(fresh.Key)
-		if err := s.Create(ctx, &fresh); err != nil && !errors.Is(err, storage.ErrExists) {
-			return nil, fmt.Errorf("make the data key: %w", err)
-		}
-		// Somebody else's key may have won, and our replica may not have it
-		// yet: wait for what the log holds.
-		if err := s.CatchUp(ctx); err != nil {
-			return nil, err
-		}
-		key, err = storage.Get[DataKey](s, fresh.Ref())
+		key, err = create(ctx, s, masters)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load the data key: %w", err)
 	}
-	block, err := aes.NewCipher(key.Key)
-	if err != nil {
-		return nil, fmt.Errorf("the data key: %w", err)
-	}
-	aead, err := cipher.NewGCM(block)
+	clear, err := key.open(masters)
 	if err != nil {
 		return nil, err
 	}
+	if len(masters) > 0 && key.MasterKey != masters[0].id() {
+		_, err := storage.Update(ctx, s, ref, func(k *DataKey) error {
+			opened, err := k.open(masters)
+			if err == nil {
+				k.seal(opened, masters)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("seal the data key with the master key: %w", err)
+		}
+	}
+	aead, err := newAEAD(clear)
+	if err != nil {
+		return nil, fmt.Errorf("the data key: %w", err)
+	}
 	return &Vault{aead: aead}, nil
+}
+
+func create(ctx context.Context, s *storage.Store, masters []MasterKey) (DataKey, error) {
+	fresh := DataKey{ID: dataKeyID}
+	fresh.OrganizationID = storage.Shared
+	clear := make([]byte, keySize)
+	_, _ = rand.Read(clear) // never fails: see crypto/rand
+	fresh.seal(clear, masters)
+	if err := s.Create(ctx, &fresh); err != nil && !errors.Is(err, storage.ErrExists) {
+		return fresh, err
+	}
+	// Somebody else's key may have won, and our replica may not have it yet: wait
+	// for what the log holds.
+	if err := s.CatchUp(ctx); err != nil {
+		return fresh, err
+	}
+	return storage.Get[DataKey](s, fresh.Ref())
 }
 
 const version = "v1."

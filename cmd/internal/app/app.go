@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,11 @@ type Options struct {
 	// OperatorKey opens the admin API; empty means the one in Data, made at the
 	// first start.
 	OperatorKey string
+	// MasterKey has the keys that the data key is sealed with, or else MasterKeyFile;
+	// both may be empty.
+	MasterKey, MasterKeyFile string
+	// TLS and AdminTLS are the certificates of the listeners; empty is no TLS.
+	TLS, AdminTLS KeyPair
 	// NATS is the external server's URL; NATSOptions are credentials and TLS.
 	NATS        string
 	NATSOptions []nats.Option
@@ -130,7 +136,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	parts := []func(context.Context) error{a.lockData, a.connect, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.lockData, a.connect, a.takeSchema, a.followState, a.openVault}
 	if o.Role.answers() {
 		parts = append(parts, a.followLedger, a.loadOperatorKey, a.noteUses)
 	}
@@ -209,10 +215,10 @@ func (a *App) Stop() error {
 }
 
 // URL and AdminURL are where the process listens.
-func (a *App) URL() string { return "http://" + a.httpAddr }
+func (a *App) URL() string { return a.TLS.scheme() + a.httpAddr }
 
 // AdminURL is where the admin API, the metrics and the health checks are.
-func (a *App) AdminURL() string { return "http://" + a.adminAddr }
+func (a *App) AdminURL() string { return a.AdminTLS.scheme() + a.adminAddr }
 
 // OperatorKeyText is the key that opens the admin API.
 func (a *App) OperatorKeyText() string { return a.operator }
@@ -242,6 +248,9 @@ func (a *App) connect(ctx context.Context) error {
 	return nil
 }
 
+// takeSchema refuses a log of record that a newer Gridhook has written.
+func (a *App) takeSchema(ctx context.Context) error { return a.conn.TakeSchema(ctx) }
+
 // followState opens the replica and returns when it has caught up.
 func (a *App) followState(ctx context.Context) error {
 	r, err := replica.Open(filepath.Join(a.Data, "state.db"), a.Log)
@@ -270,7 +279,11 @@ func (a *App) awaiting(ctx context.Context, wait func(context.Context) error) er
 }
 
 func (a *App) openVault(ctx context.Context) error {
-	v, err := vault.Open(ctx, a.store)
+	masters, err := a.masterKeys()
+	if err != nil {
+		return err
+	}
+	v, err := vault.Open(ctx, a.store, masters...)
 	if err != nil {
 		return err
 	}
@@ -324,13 +337,23 @@ func (a *App) destinations() dispatcher.Guard {
 const serveWait = 10 * time.Second
 
 // listen serves a handler until the app stops.
-func (a *App) listen(ctx context.Context, name, address string, server *http.Server) (bound string, err error) {
+func (a *App) listen(ctx context.Context, name, address string, pair KeyPair, server *http.Server) (bound string, err error) {
+	serve := server.Serve
+	if pair != (KeyPair{}) {
+		if server.TLSConfig, err = pair.config(a.Log); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		// HTTP/1.1 alone: the limits on slow and greedy clients are of connections.
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetHTTP1(true)
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	l, err := listener(ctx, address)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	a.running.Go(func() error {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil

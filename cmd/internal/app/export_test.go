@@ -1,7 +1,50 @@
 package app
 
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
 // HoldBackups is as if a backup were being made, until release is called.
 func (a *App) HoldBackups() (release func()) {
 	a.backingUp.Lock()
 	return a.backingUp.Unlock
 }
+
+// DataKey is the data key as it is stored.
+func (a *App) DataKey() (vault.DataKey, error) {
+	return storage.Get[vault.DataKey](a.store, (&vault.DataKey{ID: "data-key"}).Ref())
+}
+
+// Schema is what the log of record says of itself.
+func (a *App) Schema() (storage.Schema, error) {
+	return storage.Get[storage.Schema](a.store, storage.SchemaRef())
+}
+
+// PublishState writes to the log of record as another process might.
+func (a *App) PublishState(ctx context.Context, subject, value string) error {
+	nc, err := nats.Connect("", a.embedded.Option())
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	_, err = nc.RequestWithContext(ctx, "gridhook.state."+subject, []byte(value))
+	return err
+}
+
+// Certificates serves a pair by a clock of the test's own.
+func Certificates(p KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler), now: now}
+	return c.get, c.load(c.stamp())
+}
+
+// Nearby is how profiles are served.
+func (a *App) Nearby(page http.Handler) http.Handler { return a.nearby(page) }

@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
-	"maps"
 	"net/http"
+	"net/netip"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,14 +19,14 @@ import (
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
 	handler := console.Beside(api.Public(a.apiDeps("public"), a.Limits.Requests), console.Partner)
-	a.httpAddr, err = a.listen(ctx, "the API", a.HTTP, api.NewHTTPServer(handler, a.Limits.Connections, a.Log))
+	a.httpAddr, err = a.listen(ctx, "the API", a.HTTP, a.TLS, api.NewHTTPServer(handler, a.Limits.Connections, a.Log))
 	return err
 }
 
 // listenAdmin serves the metrics and the health checks, and, where the process
 // answers, the operator's operations and console.
 func (a *App) listenAdmin(ctx context.Context) (err error) {
-	a.adminAddr, err = a.listen(ctx, "the admin listener", a.Admin, api.NewHTTPServer(a.adminHandler(), a.Limits.Connections, a.Log))
+	a.adminAddr, err = a.listen(ctx, "the admin listener", a.Admin, a.AdminTLS, api.NewHTTPServer(a.adminHandler(), a.Limits.Connections, a.Log))
 	return err
 }
 
@@ -42,7 +42,9 @@ func (a *App) adminHandler() http.Handler {
 		"/readyz": http.HandlerFunc(a.health.readyz),
 	}
 	if a.Profiles {
-		maps.Copy(pages, profilePages())
+		for path, page := range profilePages() {
+			pages[path] = a.nearby(page)
+		}
 	}
 	rest := http.Handler(http.HandlerFunc(nothingHere))
 	if a.Role.answers() {
@@ -59,6 +61,19 @@ func (a *App) adminHandler() http.Handler {
 			return
 		}
 		rest.ServeHTTP(w, r)
+	})
+}
+
+// nearby serves a page to this machine, and beyond it to the operator: profiles show
+// what the process does, and cost it time.
+func (a *App) nearby(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, err := netip.ParseAddrPort(r.RemoteAddr)
+		if (err != nil || !from.Addr().Unmap().IsLoopback()) && !a.isOperator(r) {
+			refuse(w, http.StatusUnauthorized, api.CodeInvalidAPIKey, "Profiles need the operator's key from beyond this machine.")
+			return
+		}
+		page.ServeHTTP(w, r)
 	})
 }
 

@@ -65,6 +65,8 @@ func (a *App) announce(out io.Writer) {
 func OptionsOf(cfg config.Config) Options {
 	return Options{
 		Role: Role(cfg.Role), Data: cfg.Data, HTTP: cfg.HTTP, Admin: cfg.Admin, OperatorKey: cfg.OperatorKey,
+		MasterKey: cfg.MasterKey, MasterKeyFile: cfg.MasterKeyFile,
+		TLS: KeyPair{cfg.TLS.Certificate, cfg.TLS.Key}, AdminTLS: KeyPair{cfg.AdminTLS.Certificate, cfg.AdminTLS.Key},
 		NATS: cfg.NATS.URL, NATSOptions: NATSOptions(cfg.NATS), MaxStore: int64(cfg.MaxStore),
 		Streams: StreamOptions(cfg),
 		Worker: dispatcher.Options{

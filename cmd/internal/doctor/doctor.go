@@ -29,6 +29,7 @@ func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []s
 	r.listeners(&cfg)
 	r.dataFolder(&cfg)
 	r.operatorKey(loaded)
+	r.masterKey(&cfg)
 	r.openFiles(&cfg)
 	r.running(ctx, &cfg)
 	if cfg.Role == config.Serve {

@@ -29,7 +29,7 @@ func (r *Report) settings(l *config.Loaded) {
 	if c.MemoryLimit > 0 && os.Getenv("GOMEMLIMIT") != "" {
 		r.warn("settings", "unset one of them", "memory-limit and GOMEMLIMIT are both set: GOMEMLIMIT counts")
 	}
-	for _, secret := range []string{"operator-key", "nats"} {
+	for _, secret := range []string{"operator-key", "master-key", "nats"} {
 		if strings.HasPrefix(l.Source(secret), "flag") && (secret != "nats" || strings.Contains(c.NATS.URL, "@")) {
 			r.warn("settings", "give it by the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 		}
@@ -42,8 +42,8 @@ func (r *Report) settings(l *config.Loaded) {
 // listeners looks at who can reach the process.
 func (r *Report) listeners(c *config.Config) {
 	switch beyond := !loopback(c.Admin); {
-	case beyond && c.Profiles:
-		r.problem("admin listener", "turn profiles off, or listen on the loopback", "profiles are served on %s, which is reached from beyond this machine, without a key", c.Admin)
+	case beyond && c.AdminTLS == (config.KeyPair{}):
+		r.warn("admin listener", "keep it on a private network, or give it a certificate with admin-tls-cert", "%s is reached from beyond this machine, in the clear", c.Admin)
 	case beyond:
 		r.warn("admin listener", "keep it on a private network", "%s is reached from beyond this machine: metrics and health checks need no key", c.Admin)
 	default:
@@ -52,11 +52,15 @@ func (r *Report) listeners(c *config.Config) {
 	if c.Role == config.Worker {
 		return
 	}
+	if c.TLS != (config.KeyPair{}) {
+		r.ok("public listener", "%s speaks TLS", c.HTTP)
+		return
+	}
 	if loopback(c.HTTP) {
 		r.ok("public listener", "%s is reached from this machine alone: put a proxy with TLS in front", c.HTTP)
 		return
 	}
-	r.warn("public listener", "put a proxy with TLS in front", "%s takes API keys in the clear", c.HTTP)
+	r.warn("public listener", "give it a certificate with tls-cert, or put a proxy with TLS in front", "%s takes API keys in the clear", c.HTTP)
 }
 
 func loopback(address string) bool {
@@ -158,6 +162,20 @@ func (r *Report) operatorKey(l *config.Loaded) {
 	}
 }
 
+// masterKey looks whether whoever reads NATS reads secrets.
+func (r *Report) masterKey(c *config.Config) {
+	const check = "master key"
+	if c.MasterKey == "" && c.MasterKeyFile == "" {
+		r.ok(check, "there is none: whoever reads NATS's files can open the secrets of endpoints; see master-key-file")
+		return
+	}
+	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&0o077 != 0 {
+		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
+		return
+	}
+	r.ok(check, "the secrets of endpoints are locked with the operator's own")
+}
+
 // openFiles compares the requests at once with how many files may be open.
 func (r *Report) openFiles(c *config.Config) {
 	const check = "open files"
@@ -180,7 +198,11 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Admin+"/readyz", nil)
+	scheme := "http://"
+	if c.AdminTLS != (config.KeyPair{}) {
+		scheme = "https://"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+c.Admin+"/readyz", nil)
 	if err != nil {
 		return
 	}

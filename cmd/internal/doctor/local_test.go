@@ -51,6 +51,16 @@ func TestLocalChecks(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	master := func(mode os.FileMode) string {
+		path := filepath.Join(t.TempDir(), "master.key")
+		if err := os.WriteFile(path, []byte(strings.Repeat("A", 43)+"=\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	tests := []struct {
 		args, check string
 		want        Status
@@ -66,6 +76,10 @@ func TestLocalChecks(t *testing.T) {
 		{"--admin 0.0.0.0:1", "admin listener", Warning, "from beyond this machine"},
 		{"--admin :1", "admin listener", Warning, "from beyond this machine"},
 		{"--http :8080", "public listener", Warning, "API keys in the clear"},
+		{"", "master key", OK, "whoever reads NATS's files can open the secrets"},
+		{"--master-key-file " + master(0o600), "master key", OK, "locked with the operator's own"},
+		{"--master-key-file " + master(0o640), "master key", Problem, "can be read by other users"},
+		{"--http :8080 --tls-cert " + file + " --tls-key " + file, "public listener", OK, "speaks TLS"},
 		{"--data " + folder(t, 0o700), "data folder", OK, "private"},
 		{"--data " + folder(t, 0o750), "data folder", Warning, "open to other users"},
 		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},

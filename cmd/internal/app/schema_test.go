@@ -1,0 +1,120 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/events/embedded"
+	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// stored is a data folder whose STATE was written by another Gridhook: subjects
+// and what they hold.
+func stored(t *testing.T, messages ...string) (data string) {
+	t.Helper()
+	data = t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	s, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), StartTimeout: 20 * time.Second, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := jetstream.Connect(t.Context(), "", jetstream.Options{TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, log, s.Option())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := nats.Connect("", s.Option())
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := nc.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(messages); i += 2 {
+		if _, err := js.Publish("gridhook.state."+messages[i], []byte(messages[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nc.Close()
+	if err := errors.Join(conn.Close(), s.Stop(20*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The log of record as schema 1 had it: the data key in the clear under another
+// name, and an endpoint whose secret that key seals.
+var schema1 = []string{
+	"vault._shared.data-key", `{"v":1,"at":1780000000000,"value":{"id":"data-key","key":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","createdAt":"2026-06-01T00:00:00.000Z","updatedAt":"2026-06-01T00:00:00.000Z"}}`,
+	"organization._shared.acme", `{"v":1,"at":1780000000000,"value":{"id":"acme","name":"Acme","createdAt":"2026-06-01T00:00:00.000Z","updatedAt":"2026-06-01T00:00:00.000Z"}}`,
+}
+
+func TestTheStateOfSchema1IsRead(t *testing.T) {
+	messages := append([]string{}, schema1...)
+	for i := range messages {
+		messages[i] = strings.ReplaceAll(messages[i], "_shared", storage.Shared)
+	}
+	data := stored(t, messages...)
+	for _, round := range []string{"as it was", "as it is after that"} {
+		a := startWith(t, func(o *app.Options) { o.Data = data })
+		key, err := a.DataKey()
+		if err != nil || len(key.Sealed) != 32 || key.Sealed[31] != 31 || key.MasterKey != "" {
+			t.Errorf("%s: the data key is %+v, %v", round, key, err)
+		}
+		if err := a.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Whoever knows schema 1 alone meets a record of schema 2 and ends.
+	if got := lastSchema(t, data); got != storage.SchemaVersion {
+		t.Errorf("STATE says that it has schema %d", got)
+	}
+}
+
+func lastSchema(t *testing.T, data string) (version int) {
+	t.Helper()
+	a := startWith(t, func(o *app.Options) { o.Data = data })
+	s, err := a.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Version
+}
+
+// An older binary refuses what a newer one has written, in one sentence, and
+// touches nothing.
+func TestANewerSchemaIsRefused(t *testing.T) {
+	data := stored(t, "schema."+storage.Shared+".state", `{"v":3,"at":1780000000000,"value":{"id":"state","version":3}}`)
+	for range 2 {
+		_, err := app.Start(t.Context(), app.Options{Role: app.RoleServe, Data: data, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+		if !errors.Is(err, jetstream.ErrNewerSchema) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "schema 3 where this one knows up to 2: start the newer Gridhook") {
+			t.Errorf("it says %v", err)
+		}
+	}
+}
+
+// A process that runs ends when a newer one takes over the state.
+func TestANewerGridhookTakesOver(t *testing.T) {
+	a := start(t)
+	write := storage.Write{Ref: storage.SchemaRef(), At: time.Now(), Value: []byte(`{"id":"state","version":2}`)}
+	if _, err := a.StateLog().Append(t.Context(), write); !errors.Is(err, storage.ErrConflict) {
+		t.Errorf("the schema was not there: %v", err)
+	}
+	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := a.Wait(ctx); !errors.Is(err, jetstream.ErrNewerSchema) {
+		t.Errorf("it ended with %v", err)
+	}
+}

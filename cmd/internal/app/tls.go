@@ -1,0 +1,106 @@
+package app
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// KeyPair are the files of a certificate and of its private key, both empty for no
+// TLS.
+type KeyPair struct{ Certificate, Key string }
+
+func (p KeyPair) scheme() string {
+	if p == (KeyPair{}) {
+		return "http://"
+	}
+	return "https://"
+}
+
+// config serves the certificate, and the new one when the files have changed.
+func (p KeyPair) config(log *slog.Logger) (*tls.Config, error) {
+	c := &certificate{pair: p, log: log, now: time.Now}
+	if err := c.load(c.stamp()); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
+}
+
+// lookEvery is how often at most the files are looked at.
+const lookEvery = time.Second
+
+// certificate is one that is read again when its files change. Whoever renews them
+// need not restart anything, and may write one after the other.
+type certificate struct {
+	pair KeyPair
+	log  *slog.Logger
+	now  func() time.Time
+
+	mu     sync.Mutex
+	loaded *tls.Certificate
+	// read is what the files were like that were read last, looked when they were
+	// looked at last.
+	read   [2]fileStamp
+	looked time.Time
+}
+
+// fileStamp tells a file from the one that was there before.
+type fileStamp struct {
+	changed time.Time
+	size    int64
+}
+
+func (c *certificate) stamp() (stamps [2]fileStamp) {
+	for i, path := range []string{c.pair.Certificate, c.pair.Key} {
+		if info, err := os.Stat(path); err == nil {
+			stamps[i] = fileStamp{info.ModTime(), info.Size()}
+		}
+	}
+	return stamps
+}
+
+func (c *certificate) load(stamp [2]fileStamp) error {
+	loaded, err := tls.LoadX509KeyPair(c.pair.Certificate, c.pair.Key)
+	c.read, c.looked = stamp, c.now()
+	if err != nil {
+		return fmt.Errorf("read the certificate %s with its key: %w", c.pair.Certificate, err)
+	}
+	c.loaded = &loaded
+	return nil
+}
+
+// get is called at each handshake.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now().Sub(c.looked) < lookEvery {
+		return c.loaded, nil
+	}
+	c.looked = c.now()
+	if stamp := c.stamp(); stamp != c.read {
+		if err := c.load(stamp); err != nil {
+			c.log.Error("a certificate that has changed cannot be read: the one before stays", "error", err)
+		} else {
+			c.log.Info("a certificate was read again", "file", c.pair.Certificate)
+		}
+	}
+	return c.loaded, nil
+}
+
+// masterKeys are the operator's own, none where there are none.
+func (a *App) masterKeys() ([]vault.MasterKey, error) {
+	text := a.MasterKey
+	if a.MasterKeyFile != "" {
+		b, err := os.ReadFile(a.MasterKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the master key: %w", err)
+		}
+		text = string(b)
+	}
+	return vault.ParseMasterKeys(text)
+}

@@ -1,0 +1,147 @@
+package app_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
+)
+
+// issue writes a certificate of a serial number for the loopback, and its key.
+func issue(t *testing.T, p app.KeyPair, serial int64) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{p.Certificate: {Type: "CERTIFICATE", Bytes: der}, p.Key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func files(t *testing.T) app.KeyPair {
+	dir := t.TempDir()
+	return app.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+}
+
+// Both listeners speak TLS with certificates of their own, HTTP/1.1 so that the
+// limits on slow clients hold, and nothing below TLS 1.2.
+func TestListenersWithTLS(t *testing.T) {
+	public, admin := files(t), files(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(issue(t, public, 1))
+	roots.AddCert(issue(t, admin, 2))
+	a := startWith(t, func(o *app.Options) { o.TLS, o.AdminTLS = public, admin })
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	for url, serial := range map[string]int64{a.URL() + "/openapi.json": 1, a.AdminURL() + "/readyz": 2} {
+		response, err := client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		got := response.TLS.PeerCertificates[0].SerialNumber.Int64()
+		if !strings.HasPrefix(url, "https://") || response.StatusCode != http.StatusOK || got != serial || response.ProtoMajor != 1 {
+			t.Errorf("%s: %s %s, certificate %d", url, response.Proto, response.Status, got)
+		}
+		old := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS11}}}
+		if _, err := old.Get(url); err == nil {
+			t.Errorf("%s speaks TLS 1.1", url)
+		}
+		if response, err := http.Get(strings.Replace(url, "https:", "http:", 1)); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				t.Errorf("%s is served in the clear", url)
+			}
+		}
+	}
+}
+
+// A certificate that was renewed is served without a restart; one that is half
+// written, or garbage, is not.
+func TestACertificateIsReadAgain(t *testing.T) {
+	p := files(t)
+	issue(t, p, 1)
+	now := time.Now()
+	get, err := app.Certificates(p, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial := func(passed time.Duration) int64 {
+		t.Helper()
+		now = now.Add(passed)
+		c, err := get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Leaf.SerialNumber.Int64()
+	}
+	later := func() { // whatever the clock of the file system tells apart
+		for _, path := range []string{p.Certificate, p.Key} {
+			if err := os.Chtimes(path, now, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := serial(time.Minute); got != 1 {
+		t.Errorf("at first it is %d", got)
+	}
+	issue(t, p, 2)
+	later()
+	if got := serial(time.Millisecond); got != 1 {
+		t.Errorf("the files are looked at again at once: %d", got)
+	}
+	if got := serial(time.Minute); got != 2 {
+		t.Errorf("renewed it is %d", got)
+	}
+	if err := os.WriteFile(p.Certificate, []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := serial(time.Minute); got != 2 {
+		t.Errorf("after garbage it is %d", got)
+	}
+	issue(t, p, 3)
+	later()
+	if got := serial(time.Minute); got != 3 {
+		t.Errorf("put right it is %d", got)
+	}
+}
+
+func TestACertificateThatCannotBeRead(t *testing.T) {
+	p := files(t)
+	_, err := app.Start(t.Context(), app.Options{Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", TLS: p, Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), p.Certificate) {
+		t.Errorf("it says %v", err)
+	}
+}

@@ -151,6 +151,9 @@ func (w *Worker) try(ctx context.Context, j *job, room *scratch) result {
 	case !now.Before(j.deadline()): // it has waited for long
 		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
 	}
+	if by := w.lost(ctx, j); by != nil {
+		return result{delivery: w.superseded(j.id, j.signal.HomeID, j.endpoint.ID, j.attempt-1, by)}
+	}
 	body := room.payload(j)
 	w.metrics.inFlight.Inc()
 	a := w.sender.send(ctx, j.endpoint, j.id, body, w.Now)

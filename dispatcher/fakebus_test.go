@@ -55,6 +55,7 @@ type queued[T any] struct {
 const (
 	busAckWait  = 10 * time.Second
 	busNakDelay = time.Second
+	busMoment   = 10 * time.Millisecond
 )
 
 func newFakeBus(t testing.TB) *fakeBus {
@@ -227,6 +228,10 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error 
 			if due.Before(r.DueAt.Time) {
 				due = due.Add(time.Second)
 			}
+			// One that is put for the past, by a clock that is slow, takes a moment.
+			if soon := time.Now().Add(busMoment); due.Before(soon) {
+				due = soon
+			}
 			m := &queued[events.Retry]{value: r, key: key, readyAt: due}
 			waits := func(o *queued[events.Retry]) bool {
 				return o.key == key && o.deliveries == 0 && time.Now().Before(o.readyAt)
@@ -278,6 +283,17 @@ func (c *busConn) Newest(ctx context.Context, org string) (newest events.Trigger
 		}
 	})
 	return newest, err
+}
+
+func (c *busConn) Next(ctx context.Context, org string, after uint64) (next events.Trigger, err error) {
+	err = c.do(ctx, "next", func(b *fakeBus) {
+		for _, t := range b.log {
+			if t.OrganizationID == org && t.Sequence > after && next.ID == "" {
+				next = t
+			}
+		}
+	})
+	return next, err
 }
 
 func knownName(org, endpointID string, slice int) string {

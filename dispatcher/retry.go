@@ -130,7 +130,8 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, reasonPaused), abandonedOf(&r)
 		return w.settle(ctx, nil, receipt)
 	}
-	by, err := w.supersededBy(ctx, &t)
+	turn := &turn{trigger: &t, slice: r.Slice, late: true}
+	by, err := w.over(ctx, turn)
 	switch until := w.parkUntil(&t, []*endpoint{target}, w.Now()); {
 	case err != nil:
 		return err
@@ -143,6 +144,9 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 	jobs, err := retryJobs(&t, &r, target)
 	if err != nil {
 		return err
+	}
+	for i := range jobs {
+		jobs[i].turn = turn
 	}
 	deliveries, retries := w.deliver(ctx, &t, jobs, taken.Free)
 	if target.DeliveryMode == storage.DeliverOnChange {

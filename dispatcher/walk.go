@@ -18,8 +18,10 @@ type job struct {
 	// attempt is the number of the attempt to be made, from 1, and round how
 	// often it was put off before.
 	attempt, round int
-	// slice is the number of the slice that the home is of.
+	// slice is the number of the slice that the home is of, and turn its place in the
+	// order of signals, nil where there is none.
 	slice int
+	turn  *turn
 }
 
 // slicePlan is what a slice has to do.
@@ -58,10 +60,8 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	if !plan.parkUntil.IsZero() {
 		return w.park(ctx, &s, plan.parkUntil)
 	}
-	if s.Parked {
-		if err := w.dropSuperseded(ctx, &t, &plan); err != nil {
-			return err
-		}
+	if err := w.dropSuperseded(ctx, &turn{trigger: &t, slice: s.Number, late: s.Parked || redelivered}, &plan); err != nil {
+		return err
 	}
 	if err := w.putSuccessors(ctx, &s, plan.ahead, redelivered); err != nil {
 		return err
@@ -233,8 +233,11 @@ func (p *slicePlan) add(t *events.Trigger, homeID string, targets []*endpoint, s
 
 // dropSuperseded settles a slice's jobs without a request where a newer trigger
 // has taken their place.
-func (w *Worker) dropSuperseded(ctx context.Context, t *events.Trigger, plan *slicePlan) error {
-	by, err := w.supersededBy(ctx, t)
+func (w *Worker) dropSuperseded(ctx context.Context, t *turn, plan *slicePlan) error {
+	by, err := w.over(ctx, t)
+	for i := range plan.jobs {
+		plan.jobs[i].turn = t
+	}
 	if by == nil || err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ type Bus interface {
 	// Newest is an organization's newest trigger, with its sequence; zero when
 	// it has none.
 	Newest(ctx context.Context, org string) (events.Trigger, error)
+	// Next is an organization's first trigger after a sequence, zero when it has
+	// none.
+	Next(ctx context.Context, org string, after uint64) (events.Trigger, error)
 	// ConsumeTriggers, ConsumeSlices and ConsumeRetries take messages in a
 	// number of slots until taking ends, and return when all are handled. An
 	// error of handle hands the message back.
@@ -169,7 +172,8 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 			return err
 		}
 	}
-	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence}); err != nil {
+	// A walk that begins late may come after a newer one.
+	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Parked: taken.Redelivered}); err != nil {
 		return err
 	}
 	w.metrics.triggers.Inc()

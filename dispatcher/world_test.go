@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,8 @@ type world struct {
 	partner *partner
 	options Options
 	nodes   []*node
+	// clock is that of the workers which are started, nil for one that is right.
+	clock func() time.Time
 }
 
 // inWorld runs a test in a world of its own.
@@ -186,9 +189,13 @@ func (w *world) worker(point ...func(at string) bool) *node {
 	if len(point) > 0 {
 		n.conn.point = point[0]
 	}
+	clock := w.clock
+	if clock == nil {
+		clock = time.Now
+	}
 	n.Worker = New(Deps{
-		Bus: n.conn, Store: storage.NewStore(w.log, replica, time.Now), Book: signals.NewBook(100), Vault: w.vault,
-		Log: discard, Registerer: prometheus.NewRegistry(), Now: time.Now, Jitter: func() float64 { return 0.5 },
+		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
+		Log: discard, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: func() float64 { return 0.5 },
 	}, w.options)
 	n.sender.close()
 	n.sender = newSenderOver(w.partner.dial, &tls.Config{MinVersion: tls.VersionTLS12}, 8)
@@ -272,6 +279,8 @@ type arrival struct {
 	openADR        bool
 	kind           string // the event's type
 	text           string // the body, where it is no signal
+	sequence       uint64
+	answered       time.Time
 }
 
 // partner answers for all hosts, and writes down what it got.
@@ -373,6 +382,9 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host := strings.TrimSuffix(r.Host, ".example")
 	a := arrival{host: host, id: r.Header.Get("Webhook-Id"), home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
 	_, rest, _ = strings.Cut(string(body[:min(len(body), 100)]), `"type":"`)
+	_, number, _ := strings.Cut(string(body[:min(len(body), 400)]), `"sequence":`)
+	number, _, _ = strings.Cut(number, ",")
+	a.sequence, _ = strconv.ParseUint(number, 10, 64) // a notice has none
 	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated {
 		a.text, a.home = string(body), ""
 	}
@@ -385,6 +397,7 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := p.answer
 	p.mu.Unlock()
 	a.status = answer(r, a)
+	a.answered = time.Now()
 	p.mu.Lock()
 	p.arrivals = append(p.arrivals, a)
 	p.mu.Unlock()

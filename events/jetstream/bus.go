@@ -116,13 +116,27 @@ func sliceMessageID(s events.Slice) string {
 
 // Newest is an organization's newest trigger, zero when it has none.
 func (c *Conn) Newest(ctx context.Context, org string) (events.Trigger, error) {
+	return c.trigger(ctx, func(ctx context.Context, s jetstream.Stream) (*jetstream.RawStreamMsg, error) {
+		return s.GetLastMsgForSubject(ctx, triggerPrefix+org+".*")
+	})
+}
+
+// Next is an organization's first trigger after a sequence, zero when it has none.
+func (c *Conn) Next(ctx context.Context, org string, after uint64) (events.Trigger, error) {
+	return c.trigger(ctx, func(ctx context.Context, s jetstream.Stream) (*jetstream.RawStreamMsg, error) {
+		return s.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(triggerPrefix+org+".*"))
+	})
+}
+
+// trigger reads a trigger of the log, zero where there is none.
+func (c *Conn) trigger(ctx context.Context, read func(context.Context, jetstream.Stream) (*jetstream.RawStreamMsg, error)) (events.Trigger, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
 	s, err := c.js.Stream(ctx, triggersStream)
 	if err != nil {
 		return events.Trigger{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	m, err := s.GetLastMsgForSubject(ctx, triggerPrefix+org+".*")
+	m, err := read(ctx, s)
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return events.Trigger{}, nil

@@ -98,6 +98,8 @@ func (s *session) run(t *testing.T, blocks []block) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", s.here(t, s.script(blocks)))
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
+		// Without paths in what is compiled, sessions in other folders find it again.
+		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"),
 		"GRIDHOOK_HTTP="+s.here(t, "127.0.0.1:8080"), "GRIDHOOK_ADMIN="+s.here(t, "127.0.0.1:8081"),
 		"GRIDHOOK_ADMIN_URL=http://"+s.here(t, "127.0.0.1:8081"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -146,7 +148,7 @@ func (s *session) result(i int) (output string, exit int, ran bool, err error) {
 	}
 	code, err := os.ReadFile(path + ".exit")
 	if err != nil {
-		return "", 0, true, fmt.Errorf("the block did not end: %w", err)
+		return s.documented(string(out)), 0, true, fmt.Errorf("the block did not end: %w", err)
 	}
 	exit, err = strconv.Atoi(strings.TrimSpace(string(code)))
 	return s.documented(string(out)), exit, true, err

@@ -46,7 +46,7 @@ func take(t *testing.T, document string) {
 		output, exit, ran, err := s.result(i)
 		switch {
 		case err != nil:
-			t.Fatalf("%s:%d: %v", document, b.line, err)
+			t.Fatalf("%s:%d: %v\n%s\n--- printed\n%s", document, b.line, err, b.code, output)
 		case !ran:
 			t.Fatalf("%s:%d: the shell did not come to\n%s", document, b.line, b.code)
 		case exit != b.exit:

@@ -123,6 +123,8 @@ type server struct {
 	// plans are the EIA numbers of the utilities that stored rate plans are of.
 	plans *index[int]
 	facts facts
+	// decoded are the keys of the requests lately.
+	decoded decoded
 }
 
 func newServer(d Deps, o Options) *server {

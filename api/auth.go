@@ -111,7 +111,10 @@ func (s *server) findKey(text string) (key storage.Key, secret string, err error
 		if err != nil {
 			return err
 		}
-		key, _, err = storage.Read[storage.Key](v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id})
+		record, err := v.Get(storage.Ref{Kind: storage.KindKey, Org: org, ID: id})
+		if err == nil {
+			key, err = s.decoded.of(record)
+		}
 		return err
 	})
 	if errors.Is(err, storage.ErrNotFound) {

@@ -299,3 +299,16 @@ func (c *Conn) Ends(ctx context.Context) (triggers, receipts uint64, err error) 
 	}
 	return triggers, receipts, nil
 }
+
+// KeptTrigger is the sequence of the newest trigger that is kept, 0 when none is.
+// Errors: storage.ErrUnavailable.
+func (c *Conn) KeptTrigger(ctx context.Context) (uint64, error) {
+	s, err := c.js.Stream(ctx, triggersStream)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if state := s.CachedInfo().State; state.Msgs > 0 {
+		return state.LastSeq, nil
+	}
+	return 0, nil
+}

@@ -221,17 +221,24 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, showWait)
 	defer cancel()
+	_ = s.ledger.Shows(ctx, sequence)
+	return sequence, nil
+}
+
+// Shows waits until the ledger shows the triggers up to a sequence, and returns the
+// error of ctx when that ends before.
+func (l *Ledger) Shows(ctx context.Context, sequence uint64) error {
 	for {
-		s.ledger.mu.Lock()
-		shown, changed := s.ledger.triggers >= sequence, s.ledger.changed
-		s.ledger.mu.Unlock()
+		l.mu.Lock()
+		shown, changed := l.triggers >= sequence, l.changed
+		l.mu.Unlock()
 		if shown {
-			return sequence, nil
+			return nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return sequence, nil
+			return ctx.Err()
 		}
 	}
 }

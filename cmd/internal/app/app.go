@@ -291,7 +291,9 @@ func (a *App) openVault(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) followLedger(context.Context) error {
+// followLedger opens the ledger and returns when it shows every trigger that was
+// accepted: whoever asks for one must not hear that there is none.
+func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{Keep: a.Streams.ReceiptsAge, Log: a.Log, Now: time.Now})
 	if err != nil {
 		return err
@@ -300,7 +302,11 @@ func (a *App) followLedger(context.Context) error {
 	a.onStop("the ledger", l.Close)
 	a.run("following the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
 	a.run("the resumer", dispatcher.NewResumer(l, a.conn, a.Log, a.Registry, time.Now).Run)
-	return nil
+	last, err := a.conn.KeptTrigger(ctx)
+	if err != nil {
+		return err
+	}
+	return a.awaiting(ctx, func(ctx context.Context) error { return l.Shows(ctx, last) })
 }
 
 // noteUses notes when keys are used.

@@ -1,0 +1,233 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/events"
+)
+
+// ID stands for an identifier in the bodies below.
+const idHere = "ID"
+
+// tenancyBodies are right bodies of the operations that need one, by name: were a
+// body wrong, it and not the identifier would be refused.
+var tenancyBodies = map[string]string{
+	"createEndpoint":             `{"url":"https://bolt.example/hooks"}`,
+	"updateEndpoint":             `{"description":"mine now","enabled":false}`,
+	"replayEndpoint":             `{"since":"2026-07-01T00:00:00Z"}`,
+	"updateSchedule":             `{"enabled":false}`,
+	"getHVACEstimatedSavings":    `{"type":"monthly"}`,
+	"updateHVACLinkedFlag":       `{"linked":false}`,
+	"checkEligibilityForZipcode": `{"zipcode":"94110"}`,
+	"triggerPriceSignalWebhooks": `{"organizationId":"ID"}`,
+	"createSolar":                `{"homeId":"ID","solarSystemSizeKw":5}`,
+	"getOnboardingStatus":        `{"homeId":"ID"}`,
+	"startOnboarding":            `{"homeId":"ID"}`,
+	"completeOnboardingStep":     `{"homeId":"ID","step":2}`,
+	"failOnboarding":             `{"homeId":"ID"}`,
+}
+
+// victims are an organization's things of every sort, by what they are.
+func (e *env) victims(key string) map[string]string {
+	t := e.t
+	t.Helper()
+	e.load(
+		`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":7}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`,
+		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"mine","tempUnits":"F","defaultMode":"HEAT","defaultMaxTemp":80,"defaultMinTemp":60,"defaultCoolSetpoint":76,"defaultHeatSetpoint":68}`,
+		`{"resource":"onboarding","organizationId":"acme","homeId":"home1","id":"onb1","status":"IN_PROGRESS","step":1}`,
+	)
+	endpoint := e.newEndpoint(key)
+	trigger := e.ask(key, triggerPath, "{}").ok(t)["triggerId"].(string)
+	return map[string]string{
+		"organization": "acme", "home": "home1", "device": "dev1", "onboarding": "onb1", "endpoint": endpoint, "trigger": trigger,
+		"delivery": e.deliver("acme", trigger, endpoint, "home1", events.OutcomeFailed),
+		"schedule": e.ask(key, "/v1/webhook/schedules/create", "{}").ok(t)["id"].(string),
+		"replay":   e.ask(key, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).ok(t)["id"].(string),
+		"plan":     "plan1",
+		"key":      strings.Split(key, "_")[1],
+	}
+}
+
+// namedFields are the fields of an operation's input that name a thing.
+func namedFields(in reflect.Type) (names []string) {
+	for i := range in.NumField() {
+		f := in.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			names = append(names, namedFields(f.Type)...)
+		case strings.HasSuffix(name, "Id"):
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// attack is one request with a place for an identifier.
+type attack struct{ route, path, body string }
+
+// attacks are every operation of organizations with an identifier in each place
+// that takes one.
+func attacks(t *testing.T) (list []attack) {
+	t.Helper()
+	for _, r := range api.Routes() {
+		if r.Operator || r.Open {
+			continue
+		}
+		body := tenancyBodies[r.Name]
+		if r.Body == api.BodyRequired && body == "" {
+			t.Errorf("%s needs a body, and the matrix has none for it", r.Name)
+			continue
+		}
+		if strings.Contains(r.Path, "{id}") {
+			list = append(list, attack{r.Name, strings.Replace(r.Path, "{id}", idHere, 1), body})
+		}
+		for _, field := range namedFields(r.In) {
+			switch {
+			case r.Body == api.BodyOptional:
+				list = append(list, attack{r.Name, r.Path, `{"` + field + `":"` + idHere + `"}`})
+			case !strings.Contains(body, `"`+field+`":"`+idHere+`"`):
+				t.Errorf("%s takes %s, and the matrix does not try it", r.Name, field)
+			default:
+				list = append(list, attack{r.Name, r.Path, body})
+			}
+		}
+	}
+	return list
+}
+
+// ends is how far everything durable goes: what moves none of it has no effect.
+func (e *env) ends() [4]uint64 {
+	e.t.Helper()
+	e.tasks.mu.Lock()
+	defer e.tasks.mu.Unlock()
+	state, err := e.bus.StateLog().Last(e.t.Context())
+	must(e.t, err)
+	triggers, receipts, err := e.bus.Ends(e.t.Context())
+	must(e.t, err)
+	return [4]uint64{state, triggers, receipts, uint64(len(e.tasks.list))}
+}
+
+var requestID = regexp.MustCompile(`req_[0-9A-Za-z]+`)
+
+// same is an answer without what differs from request to request.
+func (a answer) same(id string) string {
+	body := requestID.ReplaceAll(a.body, []byte("req"))
+	return string(bytes.ReplaceAll(body, []byte(id), []byte(idHere)))
+}
+
+// Every operation, with the identifier of every sort of thing of another
+// organization in every place that takes one, answers as for what does not exist,
+// and has no effect.
+func TestNoOperationReachesAnotherOrganization(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	acme, bolt := e.twoTenants()
+	victims := e.victims(acme)
+	before := e.ends()
+	tried := 0
+	for _, a := range attacks(t) {
+		ask := func(id string) answer {
+			return e.ask(bolt, strings.Replace(a.path, idHere, id, 1), strings.Replace(a.body, idHere, id, 1))
+		}
+		const nobodys = "nothing_of_anybody"
+		absent := ask(nobodys)
+		for what, id := range victims {
+			if what == "organization" != strings.Contains(a.body, `"organizationId"`) {
+				continue // it is named by that field alone, and that field names nothing else
+			}
+			tried++
+			got := ask(id)
+			if got.status != absent.status || got.same(id) != absent.same(nobodys) {
+				t.Errorf("%s with the %s of another: %d %s\nand with nobody's: %d %s", a.route, what, got.status, got.body, absent.status, absent.body)
+			}
+			hidden := got.status == http.StatusNotFound || got.status == http.StatusForbidden
+			if lists := got.status == http.StatusOK && strings.HasPrefix(a.route, "list"); !hidden && !lists {
+				t.Errorf("%s with the %s of another answers %d %s", a.route, what, got.status, got.body)
+			}
+			if now := e.ends(); now != before {
+				t.Fatalf("%s with the %s of another had an effect: %v, and before %v", a.route, what, now, before)
+			}
+		}
+	}
+	if least := 15 * len(victims); tried < least {
+		t.Errorf("%d were tried, fewer than %d", tried, least)
+	}
+	t.Logf("%d requests with another's identifiers", tried)
+}
+
+// Every operation refuses to act for another organization, whether it exists or
+// not.
+func TestNobodyActsForAnotherOrganization(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	acme, bolt := e.twoTenants()
+	victims := e.victims(acme)
+	before := e.ends()
+	for _, r := range api.Routes() {
+		if r.Operator || r.Open {
+			continue
+		}
+		body := strings.Replace(tenancyBodies[r.Name], idHere, "home1", 1)
+		path := strings.Replace(r.Path, "{id}", victims["endpoint"], 1)
+		as := func(org string) answer {
+			return e.send(request{url: e.public.URL + path, body: body, header: http.Header{api.KeyHeader: {bolt}, api.OrganizationHeader: {org}}})
+		}
+		got, absent := as("acme").expect(t, http.StatusForbidden, api.CodeForbidden), as("nobody")
+		if got.same("acme") != absent.same("nobody") {
+			t.Errorf("%s tells an organization from none: %s, %s", r.Name, got.body, absent.body)
+		}
+	}
+	if now := e.ends(); now != before {
+		t.Errorf("it had an effect: %v, and before %v", now, before)
+	}
+}
+
+// What one organization lists names nothing of another.
+func TestListsNameNothingOfAnother(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	acme, bolt := e.twoTenants()
+	victims := e.victims(acme)
+	for _, r := range api.Routes() {
+		if r.Operator || r.Open || strings.Contains(r.Path, "{id}") || r.Body == api.BodyRequired || strings.HasPrefix(r.Name, "create") {
+			continue
+		}
+		answer := e.ask(bolt, r.Path, "{}").ok(t)
+		text, err := json.Marshal(answer)
+		must(t, err)
+		for what, id := range victims {
+			if bytes.Contains(text, []byte(`"`+id+`"`)) {
+				t.Errorf("%s shows the %s of another: %s", r.Name, what, text)
+			}
+		}
+	}
+}
+
+// Partners' keys open none of the operator's operations, on either listener.
+func TestPartnersAreNoOperators(t *testing.T) {
+	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	acme, _ := e.twoTenants()
+	before := e.ends()
+	for _, r := range api.Routes() {
+		if !r.Operator {
+			continue
+		}
+		path := strings.Replace(r.Path, "{id}", "acme", 1)
+		e.ask(acme, path, "{}").expect(t, http.StatusNotFound, api.CodeNotFound)
+		for _, key := range []string{acme, "", operatorKey + "x", strings.ToUpper(operatorKey)} {
+			got := e.send(request{url: e.admin.URL + path, body: "{}", header: http.Header{api.KeyHeader: {key}}})
+			if got.status != http.StatusUnauthorized {
+				t.Errorf("%s with %q answers %d", r.Name, key, got.status)
+			}
+		}
+	}
+	if now := e.ends(); now != before {
+		t.Errorf("it had an effect: %v, and before %v", now, before)
+	}
+}

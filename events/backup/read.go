@@ -69,7 +69,16 @@ func Open(path, keys string) (*Backup, error) {
 	return b, nil
 }
 
-// stopped ends reading files early.
+// Read hands over each file inside a backup, whole or not.
+func Read(path, keys string, take func(name string, data []byte) error) error {
+	identities, err := age.ParseIdentities(strings.NewReader(keys))
+	if err != nil {
+		return err
+	}
+	return (&Backup{path: path, identities: identities}).files(take)
+}
+
+// errEnough ends reading files early.
 var errEnough = errors.New("enough")
 
 // files hands over each file inside.

@@ -1,0 +1,226 @@
+package promise
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/events/backup"
+)
+
+// secrets are what must be seen nowhere, by what it is: each as text, and as the
+// bytes that the text stands for.
+type secrets map[string][][]byte
+
+func (s secrets) add(name, text string) {
+	text = strings.TrimSpace(text)
+	s[name] = append(s[name], []byte(text))
+	_, tail, prefixed := strings.Cut(text, "_")
+	if !prefixed {
+		tail = text
+	}
+	const enough = 16 // fewer bytes are found by chance
+	if raw, err := base64.StdEncoding.DecodeString(tail); err == nil && len(raw) >= enough {
+		s[name] = append(s[name], raw)
+	}
+}
+
+// find names the secrets that are in a text.
+func (s secrets) find(t *testing.T, where string, text []byte) {
+	t.Helper()
+	for name, forms := range s {
+		for _, form := range forms {
+			if bytes.Contains(text, form) {
+				t.Errorf("%s: the %s is in it", where, name)
+			}
+		}
+	}
+}
+
+// whole is a process with all that it logs.
+func whole(t *testing.T, data string, env ...string) (*process, *bytes.Buffer) {
+	t.Helper()
+	logs := &bytes.Buffer{}
+	running, err := blackbox.StartGridhook(blackbox.Run{
+		Binary: binaries.Gridhook, Role: "serve", Data: data, Args: []string{"--log-level", "debug", "--profiles"}, Env: env, Log: logs, Patience: patience,
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, logs)
+	}
+	t.Cleanup(running.Kill)
+	return &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}, logs
+}
+
+// ask is one request, whatever comes of it.
+func ask(t *testing.T, method, url, key, body string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("x-ws-api-key", key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Everything is done once, well and wrong, and then no secret is found in what was
+// logged, answered, shown, measured, stored or backed up.
+func TestNoSecretIsSeenAnywhere(t *testing.T) {
+	t.Parallel()
+	const homes = 60
+	master := base64.StdEncoding.EncodeToString([]byte("a master key of exactly 32 bytes"))
+	keyFile, recipient := keygen(t)
+	data := t.TempDir()
+	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master)
+	acme := furnish(t, p, homes)
+	hidden := secrets{}
+	hidden.add("master key", master)
+	hidden.add("operator's key", readFile(t, filepath.Join(data, "operator.key")))
+	hidden.add("API key's secret", acme.key[strings.LastIndex(acme.key, "_")+1:])
+	identity := readFile(t, keyFile)
+	hidden.add("key to backups", identity[strings.Index(identity, "AGE-SECRET-KEY"):])
+
+	r := newReceiver(t)
+	r.answer = flaky
+	acme.register(r, map[string]any{"initialSeconds": 1, "multiplier": 2, "maxSeconds": 2, "giveUpSeconds": 600})
+	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte("a partner's own secret, 32 bytes"))
+	made := decode[struct{ ID, Secret string }](t, string(acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url, "eventTypes": []string{"webhook.test"}, "secret": own})))
+	hidden.add("endpoint's own secret", own)
+	rotated := decode[struct{ Secret string }](t, string(acme.call("/v1/webhook/endpoints/"+made.ID+"/rotate_secret", map[string]any{})))
+	hidden.add("endpoint's new secret", rotated.Secret)
+	ed25519 := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url, "eventTypes": []string{"webhook.test"}, "signature": "ed25519"})
+	if bytes.Contains(ed25519, []byte("whsk_")) {
+		t.Errorf("a private key is answered: %s", ed25519)
+	}
+	acme.delivered(acme.trigger(), homes)
+
+	// Wrong, with secrets where they do not belong.
+	for _, place := range []string{"/v1/homes/" + acme.key + "/price_signal", "/v1/webhook/endpoints/create", "/v1/feedback", "/nowhere/" + rotated.Secret} {
+		for _, body := range []string{`{"url":"` + own + `"}`, `{"secret":"` + own + `x"}`, own, `{"url":1,"secret":{}}`} {
+			_ = ask(t, http.MethodPost, p.api+place, acme.key, body)
+			_ = ask(t, http.MethodPost, p.api+place, acme.key+"x", body)
+			_ = ask(t, http.MethodPost, p.admin+place, readFile(t, filepath.Join(data, "operator.key"))[:10], body)
+		}
+	}
+
+	// What is answered, shown and measured.
+	operator := strings.TrimSpace(readFile(t, filepath.Join(data, "operator.key")))
+	for _, path := range []string{"/", "/metrics", "/readyz", "/openapi.json", "/debug/pprof/goroutine?debug=2"} {
+		hidden.find(t, "GET "+path, ask(t, http.MethodGet, p.admin+path, operator, ""))
+		hidden.find(t, "GET "+path+" for partners", ask(t, http.MethodGet, p.api+path, acme.key, ""))
+	}
+	for _, path := range []string{
+		"/v1/webhook/endpoints/list", "/v1/webhook/endpoints/" + made.ID + "/get", "/v1/webhook/deliveries/list", "/v1/webhook/price_signal/trigger/list",
+		"/v1/webhook/endpoints/" + made.ID + "/test",
+	} {
+		hidden.find(t, path, ask(t, http.MethodPost, p.api+path, acme.key, ""))
+	}
+	hidden.find(t, "the operator's list of keys", ask(t, http.MethodPost, p.admin+"/v1/admin/keys/list", operator, `{"organizationId":"`+organization+`"}`))
+	for _, args := range []string{"org list --json", "key list --org acme --json", "endpoint list --org acme --json", "delivery list --org acme --json"} {
+		hidden.find(t, "gridhook "+args, []byte(p.command(strings.Fields(args)...)))
+	}
+	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator}, "serve", "--print-config")
+	if err != nil {
+		t.Error(settings)
+	}
+	hidden.find(t, "--print-config", []byte(settings))
+	said, _ := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_DATA=" + data}, "doctor", "--json", "--admin", "127.0.0.1:1")
+	hidden.find(t, "gridhook doctor", []byte(said))
+
+	// What is backed up, to those who can open it too.
+	file := filepath.Join(t.TempDir(), "gridhook.backup")
+	p.command("backup", file, "--recipient", recipient)
+	hidden.find(t, "the backup", []byte(readFile(t, file)))
+	inside := 0
+	if err := backup.Read(file, identity, func(name string, text []byte) error {
+		inside++
+		hidden.find(t, "in the backup "+name, text)
+		for line := range bytes.Lines(text) {
+			var m struct{ Data []byte }
+			if json.Unmarshal(line, &m) == nil {
+				hidden.find(t, "in a message of the backup, "+name, m.Data)
+			}
+		}
+		return nil
+	}); err != nil || inside < 5 {
+		t.Errorf("%d files are in the backup, %v", inside, err)
+	}
+	p.stop()
+	hidden.find(t, "what was logged", logs.Bytes())
+	atRest(t, hidden, data)
+	if logs.Len() < 1000 {
+		t.Errorf("it logged %d bytes", logs.Len())
+	}
+}
+
+// atRest looks at every file of a data folder but the operator's key.
+func atRest(t *testing.T, hidden secrets, data string) {
+	t.Helper()
+	looked := 0
+	err := filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "operator.key" {
+			return err
+		}
+		looked++
+		hidden.find(t, strings.TrimPrefix(path, data), []byte(readFile(t, path)))
+		if info, err := entry.Info(); err == nil && info.Mode().Perm()&0o007 != 0 {
+			t.Errorf("%s can be read by everybody (mode %#o)", path, info.Mode().Perm())
+		}
+		return nil
+	})
+	if err != nil || looked < 5 {
+		t.Errorf("%d files were looked at, %v", looked, err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A master key that is not there, or another, stops the start with one sentence.
+func TestALockedVaultDoesNotStart(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	key := func(text string) string {
+		return "GRIDHOOK_MASTER_KEY=" + base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	p, _ := whole(t, data, key("a master key of exactly 32 bytes"))
+	p.stop()
+	for says, env := range map[string][]string{
+		"give it by GRIDHOOK_MASTER_KEY":  nil,
+		"none of those that were given":   {key("another one of exactly 32 bytes!")},
+		"must be the base64 of 32 random": {"GRIDHOOK_MASTER_KEY=secret-and-short"},
+	} {
+		cmd := exec.CommandContext(t.Context(), binaries.Gridhook, "serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), says) || strings.Contains(string(out), "secret-and-short") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	p, _ = whole(t, data, key("a master key of exactly 32 bytes"))
+	p.stop()
+}

@@ -36,6 +36,7 @@ type Report struct {
 	State     *State     `json:"state,omitempty"`
 	Retries   *Retries   `json:"retries,omitempty"`
 	Workers   *Workers   `json:"workers,omitempty"`
+	Million   *Million   `json:"million,omitempty"`
 }
 
 // Machine is where it was measured.
@@ -65,6 +66,7 @@ func suites() []suite {
 		measured("state", measureState, func(r *Report, v *State) { r.State = v }),
 		measured("retries", measureRetries, func(r *Report, v *Retries) { r.Retries = v }),
 		measured("workers", measureWorkers, func(r *Report, v *Workers) { r.Workers = v }),
+		measured("million", measureMillion, func(r *Report, v *Million) { r.Million = v }),
 	}
 }
 

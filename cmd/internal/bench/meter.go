@@ -46,7 +46,12 @@ func startMeter(ctx context.Context, o Options, homes int) (m *deliveryMeter, do
 }
 
 // walked is one walk of the homes.
-type walked struct{ perSecond, firstMs float64 }
+type walked struct {
+	perSecond float64
+	// answeredMs is how long the first trigger took to be answered, firstMs how
+	// long after it was asked for the first webhook arrived.
+	answeredMs, firstMs float64
+}
 
 // walk triggers the organizations and waits for every webhook.
 func (m *deliveryMeter) walk(ctx context.Context) (w walked, err error) {
@@ -73,6 +78,7 @@ func (m *deliveryMeter) walk(ctx context.Context) (w walked, err error) {
 		return w, err
 	}
 	w.perSecond = float64(m.homes) / arrived.Last.Sub(accepted).Seconds()
+	w.answeredMs = float64(accepted.Sub(asked).Microseconds()) / 1000
 	w.firstMs = float64(arrived.First.Sub(asked).Microseconds()) / 1000
 	for i, name := range organizations {
 		if err := m.completed(ctx, name, triggers[i].TriggerID); err != nil {

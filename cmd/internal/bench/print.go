@@ -49,6 +49,9 @@ func (r *Report) Print(out io.Writer) error {
 	if w := r.Workers; w != nil {
 		w.print(&b)
 	}
+	if m := r.Million; m != nil {
+		m.print(&b)
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -2,13 +2,10 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -58,7 +55,7 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 	if err != nil {
 		return err
 	}
-	most := m.watchMessages(ctx)
+	most := mostOf(ctx, m.running.Admin, "gridhook_retries_pending")
 	var triggers []client.Accepted
 	for range p.Triggers {
 		t, err := m.trigger(ctx, dead)
@@ -75,9 +72,11 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 		return err
 	}
 	p.ResidentBeforeMB, p.ResidentParkedMB, p.StoreMB = before.resident/megabyte, during.resident/megabyte, (during.store-before.store)/megabyte
-	if p.Messages, err = most(); err != nil {
+	messages, err := most()
+	if err != nil {
 		return err
 	}
+	p.Messages = int(messages)
 	m.say("retries: parked as %d messages; the partner comes back", p.Messages)
 	back := time.Now()
 	if err := m.sink.get(ctx, "come-back", nil); err != nil {
@@ -120,29 +119,6 @@ func (m *retryMeter) afterComeback(ctx context.Context, p *ParkedWalks, triggers
 		p.MostInASecond = max(p.MostInASecond, n)
 	}
 	return nil
-}
-
-// watchMessages watches how many messages wait, until it is asked for the most.
-func (m *retryMeter) watchMessages(ctx context.Context) (most func() (int, error)) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	var top float64
-	var failed error
-	wg.Go(func() {
-		failed = sandbox.Poll(ctx, 250*time.Millisecond, func() (bool, error) {
-			n, err := m.metric(ctx, "gridhook_retries_pending")
-			top = max(top, n)
-			return false, err
-		})
-	})
-	return func() (int, error) {
-		cancel()
-		wg.Wait()
-		if !errors.Is(failed, context.Canceled) { // it was asked to end
-			return 0, failed
-		}
-		return int(top), nil
-	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

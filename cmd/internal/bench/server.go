@@ -75,7 +75,13 @@ func (s *server) Close() error {
 
 // metric reads one metric of the process, summed over its labels.
 func (s *server) metric(ctx context.Context, name string) (sum float64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.running.Admin+"/metrics", http.NoBody)
+	return metricAt(ctx, s.running.Admin, name)
+}
+
+// metricAt reads one metric of the process at an admin address, summed over its
+// labels.
+func metricAt(ctx context.Context, admin, name string) (sum float64, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, admin+"/metrics", http.NoBody)
 	if err != nil {
 		return 0, err
 	}

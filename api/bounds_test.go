@@ -196,6 +196,8 @@ var companions = map[string]map[string]any{
 var crossed = []string{
 	"targetTemp", "targetCoolSetpoint", "targetHeatSetpoint", "minTemp", "maxTemp", "months",
 	"defaultMaxTemp", "defaultMinTemp", "defaultCoolSetpoint", "defaultHeatSetpoint", "start.month",
+	"authentication.token", "authentication.clientSecret", "authentication.tokenUrl", "authentication.clientId", "authentication.scopes", "authentication.audience",
+	"clientCertificate.certificate", "clientCertificate.privateKey",
 }
 
 // probe goes through the fields of an object's schema.

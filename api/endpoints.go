@@ -32,6 +32,10 @@ type EndpointSettings struct {
 	// a signature for the bytes that are sent and one for the JSON in them.
 	Compression storage.Compression `json:"compression"`
 	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
+	// Authentication and clientCertificate are null where the signature is all that
+	// the destination needs.
+	Authentication    *Authentication    `json:"authentication"`
+	ClientCertificate *ClientCertificate `json:"clientCertificate"`
 }
 
 func settingsOf(e *storage.WebhookEndpoint) EndpointSettings {
@@ -39,6 +43,7 @@ func settingsOf(e *storage.WebhookEndpoint) EndpointSettings {
 		URL: e.URL, Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: e.Headers,
 		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
 		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
+		Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
 	}
 }
 
@@ -47,7 +52,7 @@ func (in *EndpointSettings) setDefaults() {
 	*in = settingsOf(&e)
 }
 
-// apply sets the settings on an endpoint.
+// apply sets the settings on an endpoint, but for those that applySecrets seals.
 func (in *EndpointSettings) apply(e *storage.WebhookEndpoint) {
 	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
 	e.SetEnabled(in.Enabled)
@@ -123,13 +128,18 @@ func (in *createEndpointInput) check(s *server, c *call, p *problems) {
 	in.SecretChoice.check(p)
 	e := storage.WebhookEndpoint{ID: storage.NewID("ep_", c.now)}
 	in.apply(&e)
-	_ = s.checkEndpoint(&e, p) // nothing but field errors
+	_ = s.applySecrets(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, p) // nothing was sealed that might not open
+	_ = s.checkEndpoint(&e, p)                                                  // nothing but field errors
 }
 
 func (s *server) createEndpoint(ctx context.Context, c *call, in *createEndpointInput) (EndpointWithSecret, error) {
 	e := storage.NewWebhookEndpoint(c.org)
 	e.ID = storage.NewID("ep_", c.now)
 	in.apply(&e)
+	var p problems // which check has told
+	if err := s.applySecrets(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &p); err != nil {
+		return EndpointWithSecret{}, err
+	}
 	secret := s.newSecret(&e, in.SecretChoice, c.now)
 	return s.showSecret(&e, secret, s.Store.Create(ctx, &e))
 }
@@ -169,9 +179,12 @@ func (in *updateEndpointInput) check(s *server, c *call, p *problems) {
 
 // changeEndpoint decodes the body onto an endpoint's settings.
 func (s *server) changeEndpoint(e *storage.WebhookEndpoint, c *call, p *problems) error {
-	settings := settingsOf(e)
+	before, settings := *e, settingsOf(e)
 	p.add(decode(c.body, &settings, "body", s.options.MaxDepth))
 	settings.apply(e)
+	if err := s.applySecrets(&settings, e, &before, p); err != nil {
+		return err
+	}
 	return s.checkEndpoint(e, p)
 }
 

@@ -240,13 +240,17 @@ func (l *webhookEndpointLine) prepare(im *importer, v storage.View, pending *pen
 		return &e, err
 	}
 	checkSecret(p, l.Secret)
+	before, err := im.endpointBefore(v, e.Ref())
+	if err != nil {
+		return &e, err
+	}
+	if err := im.applySecrets(&l.EndpointSettings, &e, &before, p); err != nil {
+		return &e, err
+	}
 	if err := p.addError(im.Destinations(e.URL)); err != nil || p.Err() != nil {
 		return &e, err
 	}
-	var err error
-	if e.Secrets, err = im.secretsOf(v, e.Ref()); err != nil {
-		return &e, err
-	}
+	e.Secrets = before.Secrets
 	if err := im.setSecret(&e, l.Secret, pending); err != nil {
 		return &e, err
 	}
@@ -254,19 +258,19 @@ func (l *webhookEndpointLine) prepare(im *importer, v storage.View, pending *pen
 	return &e, nil
 }
 
-// secretsOf are the secrets that an endpoint has already.
-func (im *importer) secretsOf(v storage.View, ref storage.Ref) ([]storage.SealedSecret, error) {
+// endpointBefore is an endpoint as it is already, or nothing.
+func (im *importer) endpointBefore(v storage.View, ref storage.Ref) (storage.WebhookEndpoint, error) {
 	if e, ok := im.endpoints[ref]; ok {
-		return e.Secrets, nil
+		return *e, nil
 	}
 	if !ref.Valid() {
-		return nil, nil
+		return storage.WebhookEndpoint{}, nil
 	}
 	e, _, err := storage.Read[storage.WebhookEndpoint](v, ref)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
+		return storage.WebhookEndpoint{}, nil
 	}
-	return e.Secrets, err
+	return e, err
 }
 
 // setSecret leaves an endpoint's secrets as they are where the line brings none

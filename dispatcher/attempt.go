@@ -55,13 +55,16 @@ func classifyError(err error) events.ErrorClass {
 	switch {
 	case errors.Is(err, errStopping):
 		return events.ErrorStopping
+	case errors.Is(err, errToken):
+		return events.ErrorToken
 	case errors.Is(err, errNotAllowed):
 		return events.ErrorNotAllowed
 	case errors.As(err, &dns):
 		return events.ErrorDNS
 	case errors.Is(err, errNoAnswer), errors.As(err, &network) && network.Timeout():
 		return events.ErrorTimeout
-	case errors.Is(err, http1.ErrTLS), errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record), errors.As(err, &alert):
+	case errors.Is(err, http1.ErrTLS), errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record), errors.As(err, &alert),
+		errors.As(err, &operation) && operation.Op == "remote error": // an alert that came later, as for a client certificate
 		return events.ErrorTLS
 	case errors.As(err, &operation) && operation.Op == "dial":
 		return events.ErrorConnect

@@ -1,6 +1,9 @@
 package dispatcher
 
 import (
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,6 +26,10 @@ type endpoint struct {
 	header   http.Header // what every request has; not to be changed
 	timeout  time.Duration
 	signers  []*signer
+	// tokens authorize the requests, nil where none are needed or one that does not
+	// change is in header.
+	tokens   *tokens
+	identity http1.Identity
 	bulkhead *bulkhead
 	breaker  *breaker
 	crowd    *crowd
@@ -37,7 +44,7 @@ type endpoint struct {
 
 // target is the endpoint made ready for the one client that sends to it.
 func (e *endpoint) target(c *http1.Client) *http1.Target {
-	e.once.Do(func() { e.lean = c.Target(e.url, e.header) })
+	e.once.Do(func() { e.lean = c.TargetAs(e.url, e.header, e.identity) })
 	return e.lean
 }
 
@@ -120,6 +127,7 @@ func (s *endpoints) prepare(r storage.Record) (*endpoint, error) {
 	}
 	if have != nil {
 		e.bulkhead, e.breaker, e.crowd = have.bulkhead, have.breaker, have.crowd
+		e.tokens = e.tokens.orThose(have.tokens)
 		if have.URL != e.URL {
 			e.breaker = &breaker{} // it is another place
 		}
@@ -159,16 +167,49 @@ func open(v *vault.Vault, r storage.Record) (*endpoint, error) {
 	if e.url, err = url.Parse(stored.URL); err != nil {
 		return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
 	}
-	for _, sealed := range stored.Secrets {
-		secret, err := v.Open(r.Org, r.ID, sealed.Sealed)
+	if err := e.openSecrets(v); err != nil {
+		return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
+	}
+	return e, nil
+}
+
+// openSecrets opens what signs and authorizes the requests.
+func (e *endpoint) openSecrets(v *vault.Vault) error {
+	for _, sealed := range e.Secrets {
+		secret, err := v.Open(e.OrganizationID, e.ID, sealed.Sealed)
 		if err != nil {
-			return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
+			return err
 		}
 		signer, err := newSigner(secret, sealed.ExpiresAt.Time)
 		if err != nil {
-			return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
+			return err
 		}
 		e.signers = append(e.signers, signer)
 	}
-	return e, nil
+	if a := e.Authentication; a != nil {
+		secret, err := v.Open(e.OrganizationID, e.ID, a.Sealed)
+		if err != nil {
+			return err
+		}
+		if a.Type == storage.AuthenticationOAuth2 {
+			e.tokens = newTokens(a, secret)
+		} else {
+			e.header.Set("Authorization", "Bearer "+secret)
+		}
+	}
+	if c := e.ClientCertificate; c != nil {
+		key, err := v.Open(e.OrganizationID, e.ID, c.SealedKey)
+		if err != nil {
+			return err
+		}
+		certificate, err := tls.X509KeyPair([]byte(c.Certificate), []byte(key))
+		if err != nil {
+			return errors.New("the client certificate and its key do not go together")
+		}
+		e.identity = http1.Identity{
+			Name:        fmt.Sprintf("%s/%s %x", e.OrganizationID, e.ID, sha256.Sum256(certificate.Certificate[0])),
+			Certificate: &certificate,
+		}
+	}
+	return nil
 }

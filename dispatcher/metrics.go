@@ -32,6 +32,7 @@ const (
 	classServerError = "5xx"
 	classTimeout     = "timeout"
 	classConnection  = "connection"
+	classToken       = "token" // none was had, and no request made
 )
 
 // newMetrics registers the metrics; down counts the endpoints that are taken to be
@@ -76,7 +77,7 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 	for _, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed} {
 		m.tellings.WithLabelValues(string(o))
 	}
-	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection} {
+	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken} {
 		m.attempts.WithLabelValues(c)
 	}
 	return m
@@ -98,6 +99,9 @@ func (m *metrics) attempted(a attempt) {
 }
 
 func class(a attempt) string {
+	if errors.Is(a.err, errToken) {
+		return classToken
+	}
 	if a.err != nil {
 		var timeout net.Error
 		if errors.Is(a.err, errNoAnswer) || errors.As(a.err, &timeout) && timeout.Timeout() {

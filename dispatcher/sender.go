@@ -41,6 +41,8 @@ type attempt struct {
 type sender struct {
 	lean      *http1.Client
 	transport *http.Transport
+	// authorities is where access tokens are asked for.
+	authorities *http.Client
 }
 
 // Time bounds of a connection; an attempt as a whole has the endpoint's.
@@ -63,7 +65,7 @@ func newSender(g Guard, idle int) *sender {
 
 // newSenderOver makes a sender over connections made by dial.
 func newSenderOver(dial func(ctx context.Context, network, address string) (net.Conn, error), secure *tls.Config, idle int) *sender {
-	return &sender{
+	s := &sender{
 		lean: http1.New(http1.Options{
 			Dial: dial, TLS: secure, HandshakeTimeout: handshakeTimeout,
 			Idle: idle, IdleTimeout: idleTimeout, MaxHeader: maxAnswerHeaders, MaxBody: maxAnswer, BodyTimeout: bodyTimeout,
@@ -81,6 +83,8 @@ func newSenderOver(dial func(ctx context.Context, network, address string) (net.
 			DisableCompression:     true,
 		},
 	}
+	s.authorities = newAuthorities(s.transport)
+	return s
 }
 
 func (s *sender) close() {
@@ -97,19 +101,30 @@ func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload,
 	defer cancel()
 	started := time.Now()
 	headers := []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}}
-	err := http1.ErrHTTP2
-	if !e.http2.Load() {
-		err = s.sendLean(ctx, e, sent, headers, &a)
-	}
-	if errors.Is(err, http1.ErrHTTP2) {
-		e.http2.Store(true)
-		err = s.sendMultiplexed(ctx, e, sent, headers, &a)
+	var err error
+	if e.tokens != nil {
+		err = s.sendAuthorized(ctx, e, sent, headers, &a)
+	} else {
+		err = s.post(ctx, e, sent, headers, &a)
 	}
 	a.took = time.Since(started)
 	if err != nil {
 		a.err = explainSend(ctx, err, e.timeout)
 	}
 	return a
+}
+
+// post makes a request over the protocol that the destination speaks.
+func (s *sender) post(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
+	err := http1.ErrHTTP2
+	if !e.http2.Load() {
+		err = s.sendLean(ctx, e, body, headers, a)
+	}
+	if errors.Is(err, http1.ErrHTTP2) {
+		e.http2.Store(true)
+		err = s.sendMultiplexed(ctx, e, body, headers, a)
+	}
+	return err
 }
 
 func (s *sender) sendLean(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
@@ -188,6 +203,8 @@ var errStopping = errors.New("cut off because the worker was stopping")
 // explainSend says in words what went wrong.
 func explainSend(ctx context.Context, err error, timeout time.Duration) error {
 	switch {
+	case errors.Is(err, errToken) && !errors.Is(ctx.Err(), context.Canceled):
+		return err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return fmt.Errorf("%w within %s", errNoAnswer, timeout)
 	case errors.Is(ctx.Err(), context.Canceled):

@@ -42,6 +42,7 @@ type world struct {
 	vault   *vault.Vault
 	ledger  *ledger.Ledger
 	partner *partner
+	logger  *slog.Logger
 	options Options
 	nodes   []*node
 	// clock is that of the workers which are started, nil for one that is right.
@@ -68,7 +69,7 @@ func inStore(t *testing.T, test func(w *world)) {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, bus: newFakeBus(t), partner: newPartner(t), options: Options{Slices: 4, Concurrency: 16, EndpointConcurrency: 8, AllowPrivate: true}}
+	w := &world{t: t, logger: discard, bus: newFakeBus(t), partner: newPartner(t), options: Options{Slices: 4, Concurrency: 16, EndpointConcurrency: 8, AllowPrivate: true}}
 	var err error
 	w.store, w.log, _ = storagetest.NewStore(time.Now)
 	w.vault, err = vault.Open(t.Context(), w.store)
@@ -195,7 +196,7 @@ func (w *world) worker(point ...func(at string) bool) *node {
 	}
 	n.Worker = New(Deps{
 		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
-		Log: discard, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: func() float64 { return 0.5 },
+		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: func() float64 { return 0.5 },
 	}, w.options)
 	n.sender.close()
 	n.sender = newSenderOver(w.partner.dial, &tls.Config{MinVersion: tls.VersionTLS12}, 8)
@@ -293,12 +294,13 @@ type partner struct {
 	mu       sync.Mutex
 	answer   func(r *http.Request, a arrival) int // 0 for a connection that breaks
 	refuse   map[string]bool                      // hosts that do not accept connections
+	others   map[string]http.Handler              // hosts that are no receivers
 	arrivals []arrival
 	open     map[*node][]net.Conn
 }
 
 func newPartner(t testing.TB) *partner {
-	p := &partner{t: t, conns: make(chan net.Conn), done: make(chan error, 1), refuse: map[string]bool{}, open: map[*node][]net.Conn{}}
+	p := &partner{t: t, conns: make(chan net.Conn), done: make(chan error, 1), refuse: map[string]bool{}, others: map[string]http.Handler{}, open: map[*node][]net.Conn{}}
 	p.answer = func(*http.Request, arrival) int { return http.StatusOK }
 	p.server = &http.Server{Handler: p, ErrorLog: quiet}
 	go func() { p.done <- p.server.Serve(p) }()
@@ -367,8 +369,22 @@ func (p *partner) Close() error {
 // Addr is no address.
 func (p *partner) Addr() net.Addr { return &net.UnixAddr{Name: "partner"} }
 
+// hosts lets a host be something else than a receiver.
+func (p *partner) hosts(host string, as http.Handler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.others[host+".example"] = as
+}
+
 // ServeHTTP writes down what came and answers.
 func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	other := p.others[r.Host]
+	p.mu.Unlock()
+	if other != nil {
+		other.ServeHTTP(w, r)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // its sender died

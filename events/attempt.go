@@ -11,6 +11,8 @@ const (
 	ErrorStatus ErrorClass = "status"
 	// ErrorDNS: its name could not be resolved.
 	ErrorDNS ErrorClass = "dns"
+	// ErrorToken: no access token could be had to authorize the request.
+	ErrorToken ErrorClass = "token"
 	// ErrorNotAllowed: its name led to where webhooks may not go.
 	ErrorNotAllowed ErrorClass = "not_allowed"
 	// ErrorConnect: no connection could be made.
@@ -28,7 +30,7 @@ const (
 // ErrorClasses are all classes of errors.
 func ErrorClasses() []ErrorClass {
 	return []ErrorClass{
-		ErrorStatus, ErrorDNS, ErrorNotAllowed, ErrorConnect, ErrorTLS, ErrorTimeout, ErrorAnswer, ErrorStopping,
+		ErrorStatus, ErrorToken, ErrorDNS, ErrorNotAllowed, ErrorConnect, ErrorTLS, ErrorTimeout, ErrorAnswer, ErrorStopping,
 	}
 }
 

@@ -89,6 +89,10 @@ type WebhookEndpoint struct {
 	// Secrets sign the deliveries, the newest first. They are sealed: see
 	// package vault.
 	Secrets []SealedSecret `json:"secrets"`
+	// Authentication authorizes the requests, and ClientCertificate is shown to
+	// the destination, where there are any.
+	Authentication    *Authentication    `json:"authentication,omitempty"`
+	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
 	Base
 }
 
@@ -220,6 +224,12 @@ func (e *WebhookEndpoint) Validate() error {
 	}
 	if e.Compression != "" {
 		checkEnum(&p, "compression", e.Compression, Compressions()...)
+	}
+	if e.Authentication != nil {
+		e.Authentication.check(&p, e)
+	}
+	if e.ClientCertificate != nil {
+		e.ClientCertificate.check(&p, e)
 	}
 	r := e.RetryPolicy
 	p.Check(r.InitialSeconds >= 1 && r.InitialSeconds <= 3600, "retryPolicy.initialSeconds", "must be from 1 to 3600")

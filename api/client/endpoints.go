@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -24,6 +25,10 @@ type Endpoint struct {
 	// Compression is how bodies are compressed.
 	Compression storage.Compression `json:"compression"`
 	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
+	// Authentication and ClientCertificate are nil where there are none. What is
+	// secret of them is masked.
+	Authentication    *Authentication    `json:"authentication"`
+	ClientCertificate *ClientCertificate `json:"clientCertificate"`
 	// Secret verifies the deliveries. It is there once, in the answer that made
 	// it.
 	Secret string `json:"secret,omitempty"`
@@ -55,7 +60,51 @@ type EndpointFields struct {
 	Format         *storage.SignalFormat `json:"format,omitempty"`
 	Compression    *storage.Compression  `json:"compression,omitempty"`
 	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
+	// Authentication and ClientCertificate are replaced as a whole; None removes
+	// them. A secret that is empty stays as it is.
+	Authentication    Optional[Authentication]    `json:"authentication,omitzero"`
+	ClientCertificate Optional[ClientCertificate] `json:"clientCertificate,omitzero"`
 }
+
+// Authentication authorizes the requests to an endpoint.
+type Authentication struct {
+	Type storage.AuthenticationType `json:"type"`
+	// Token is the bearer token.
+	Token string `json:"token,omitempty"`
+	// TokenURL and those after it are of OAuth 2.
+	TokenURL     string   `json:"tokenUrl,omitempty"`
+	ClientID     string   `json:"clientId,omitempty"`
+	ClientSecret string   `json:"clientSecret,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+	Audience     string   `json:"audience,omitempty"`
+}
+
+// ClientCertificate is shown to a destination that asks for one.
+type ClientCertificate struct {
+	// Certificate is the chain, and PrivateKey the key, in PEM.
+	Certificate string `json:"certificate"`
+	PrivateKey  string `json:"privateKey,omitempty"`
+	// ExpiresAt is when the certificate ends, as answered.
+	ExpiresAt storage.Time `json:"expiresAt,omitzero"`
+}
+
+// Optional is a field that is left alone, set, or removed.
+type Optional[T any] struct {
+	value *T
+	said  bool
+}
+
+// Some sets a field.
+func Some[T any](value T) Optional[T] { return Optional[T]{&value, true} }
+
+// None removes what a field has.
+func None[T any]() Optional[T] { return Optional[T]{nil, true} }
+
+// IsZero reports whether the field is left alone.
+func (o Optional[T]) IsZero() bool { return !o.said }
+
+// MarshalJSON writes the value, or null.
+func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.value) }
 
 // NewEndpoint is what an endpoint is made of.
 type NewEndpoint struct {

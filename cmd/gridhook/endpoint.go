@@ -26,7 +26,7 @@ func newEndpointCreate(g *globals) *cobra.Command {
 		Example: `  gridhook endpoint create --org acme --url https://example.com/hooks
   gridhook endpoint create --org acme --url https://example.com/hooks --event price_signal.updated --mode onChange`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fields, err := f.fields(cmd)
+			fields, err := f.fields(g, cmd)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func newEndpointUpdate(g *globals) *cobra.Command {
 		Use: "update ENDPOINT", Short: "Change what the flags say, and nothing else", Args: takes("the endpoint"),
 		Example: `  gridhook endpoint update ep_01JZ0000000000000000000000 --org acme --enabled=false`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fields, err := f.fields(cmd)
+			fields, err := f.fields(g, cmd)
 			if err != nil {
 				return err
 			}
@@ -180,6 +180,12 @@ func (g *globals) showEndpoint(e client.Endpoint) error {
 		if e.Compression == storage.CompressionGzip {
 			row(w, "compression", e.Compression)
 		}
+		if a := e.Authentication; a != nil {
+			row(w, "authorized", strings.TrimSpace(string(a.Type)+" "+a.TokenURL))
+		}
+		if c := e.ClientCertificate; c != nil {
+			row(w, "client cert", "until "+moment(c.ExpiresAt))
+		}
 		if e.Health.State != "" {
 			row(w, "health", health(e.Health))
 		}
@@ -218,6 +224,7 @@ type endpointFlags struct {
 	events, headers                             []string
 	enabled                                     bool
 	rateLimit, timeout                          float64
+	auth                                        authFlags
 }
 
 func (f *endpointFlags) add(cmd *cobra.Command) {
@@ -232,10 +239,11 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all: false pauses the endpoint, and queues nothing for it")
 	flags.Float64Var(&f.rateLimit, "rate-limit", 0, "the most deliveries a second, 0 for no limit")
 	flags.Float64Var(&f.timeout, "timeout", 10, "the `seconds` that one attempt may take")
+	f.auth.add(cmd)
 }
 
 // fields are the flags that were given.
-func (f *endpointFlags) fields(cmd *cobra.Command) (client.EndpointFields, error) {
+func (f *endpointFlags) fields(g *globals, cmd *cobra.Command) (client.EndpointFields, error) {
 	var out client.EndpointFields
 	given := cmd.Flags().Changed
 	if given("url") {
@@ -276,5 +284,6 @@ func (f *endpointFlags) fields(cmd *cobra.Command) (client.EndpointFields, error
 		}
 		out.Headers = &headers
 	}
-	return out, nil
+	err := f.auth.fields(g, cmd, &out)
+	return out, err
 }

@@ -64,9 +64,23 @@ type Target struct {
 	head    []byte      // the request's first line and common headers
 }
 
+// Identity is what a client shows to a destination that asks who it is. Connections
+// that were made with one are used with no other.
+type Identity struct {
+	// Name tells identities apart.
+	Name        string
+	Certificate *tls.Certificate
+}
+
 // Target prepares a URL, whose scheme is http or https. Names and values of the
 // headers must be valid.
 func (c *Client) Target(u *url.URL, header http.Header) *Target {
+	return c.TargetAs(u, header, Identity{})
+}
+
+// TargetAs is Target with an identity, which the zero one is not. With one, HTTP/2 is
+// not offered, and nothing is resumed that another identity began.
+func (c *Client) TargetAs(u *url.URL, header http.Header, as Identity) *Target {
 	t := &Target{options: &c.options, address: u.Host}
 	port := "80"
 	if u.Scheme == "https" {
@@ -74,11 +88,18 @@ func (c *Client) Target(u *url.URL, header http.Header) *Target {
 		t.tls = c.options.TLS.Clone()
 		t.tls.ServerName = u.Hostname()
 		t.tls.NextProtos = []string{"h2", "http/1.1"}
+		if as.Certificate != nil {
+			t.tls.NextProtos = []string{"http/1.1"}
+			t.tls.ClientSessionCache = nil
+			// Shown whatever authorities the destination names: it knows best
+			// what it takes.
+			t.tls.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return as.Certificate, nil }
+		}
 	}
 	if u.Port() == "" {
 		t.address = net.JoinHostPort(u.Hostname(), port)
 	}
-	t.idle = c.pool.of(u.Scheme + "://" + t.address)
+	t.idle = c.pool.of(u.Scheme + "://" + t.address + " " + as.Name)
 	t.head = requestHead(u, header)
 	return t
 }

@@ -1,0 +1,198 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// clientCertificate makes a certificate that ends at a time, and its key, in PEM.
+func clientCertificate(t *testing.T, until time.Time) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-time.Hour), NotAfter: until}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	must(t, err)
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	must(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	must(t, err)
+	return string(text)
+}
+
+// stored is acme's endpoint as it is stored.
+func (e *env) stored(id string) storage.WebhookEndpoint {
+	e.t.Helper()
+	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
+	must(e.t, err)
+	return ep
+}
+
+// What authorizes requests is sealed where it is stored, and never shown; what is not
+// given again stays, unless it would then go elsewhere.
+func TestAuthenticationLife(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","authentication":{"type":"bearer","token":"opaque-token"}}`)
+	id := made.ok(t)["id"].(string)
+	update := func(body string) answer { return e.ask(key, endpointsPath+id+"/update", body) }
+	secret := func() string {
+		t.Helper()
+		a := e.stored(id).Authentication
+		if a == nil {
+			return ""
+		}
+		if strings.Contains(jsonOf(t, a), "opaque") {
+			t.Errorf("it is stored as %s", jsonOf(t, a))
+		}
+		text, err := e.vault.Open("acme", id, a.Sealed)
+		must(t, err)
+		return text
+	}
+	for i, step := range []struct{ body, secret, wrong string }{
+		{body: `{}`, secret: "opaque-token"},
+		{body: `{"description":"new"}`, secret: "opaque-token"},
+		{body: `{"authentication":{"type":"bearer","token":"********"}}`, secret: "opaque-token"},
+		{body: `{"authentication":{"type":"bearer"}}`, secret: "opaque-token"},
+		{body: `{"url":"https://acme.example/other"}`, secret: "opaque-token"},
+		{body: `{"url":"https://evil.example/hooks"}`, secret: "opaque-token", wrong: "authentication.token"},
+		{body: `{"url":"https://acme.example:8443/hooks"}`, secret: "opaque-token", wrong: "authentication.token"},
+		{body: `{"url":"https://moved.example/hooks","authentication":{"type":"bearer","token":"opaque-2"}}`, secret: "opaque-2"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us"}}`, secret: "opaque-2", wrong: "authentication.clientSecret"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us","clientSecret":"opaque-3"}}`, secret: "opaque-3"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us","scopes":["a"],"audience":"b"}}`, secret: "opaque-3"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://evil.example/token","clientId":"us"}}`, secret: "opaque-3", wrong: "authentication.clientSecret"},
+		{body: `{"url":"https://evil.example/hooks"}`, secret: "opaque-3", wrong: "authentication.clientSecret"},
+		{body: `{"headers":{"authorization":"Basic x"}}`, secret: "opaque-3", wrong: "headers.authorization"},
+		{body: `{"authentication":null,"headers":{"authorization":"Basic x"}}`},
+		{body: `{"authentication":{"type":"bearer"}}`, wrong: "authentication.token"},
+	} {
+		a := update(step.body)
+		if step.wrong == "" {
+			a.ok(t)
+		} else if got := a.fields(t); !slices.Contains(got, step.wrong) {
+			t.Errorf("step %d: wrong are %v, want %s: %s", i, got, step.wrong, a.body)
+		}
+		if got := secret(); got != step.secret {
+			t.Errorf("step %d: the secret is %q, want %q", i, got, step.secret)
+		}
+		for _, shown := range []answer{a, e.ask(key, endpointsPath+id+"/get", ""), e.ask(key, endpointsPath+"list", "")} {
+			if bytes.Contains(shown.body, []byte("opaque")) || bytes.Contains(shown.body, []byte("ealed")) {
+				t.Errorf("step %d: it shows %s", i, shown.body)
+			}
+		}
+	}
+}
+
+func TestWrongAuthentication(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	certificate, private := clientCertificate(t, e.clock().Add(time.Hour))
+	ended, endedKey := clientCertificate(t, e.clock().Add(-time.Hour))
+	cert := func(certificate, key string) string {
+		return `"clientCertificate":` + jsonOf(t, map[string]string{"certificate": certificate, "privateKey": key})
+	}
+	for body, want := range map[string][]string{
+		`"authentication":{}`:                                                            {"authentication.token", "authentication.type"},
+		`"authentication":{"type":"basic","token":"x"}`:                                  {"authentication.type"},
+		`"authentication":{"type":"bearer","token":"********"}`:                          {"authentication.token"},
+		`"authentication":{"type":"bearer","token":"two words"}`:                         {"authentication.token"},
+		`"authentication":{"type":"bearer","token":"x\r\nX-Evil: 1"}`:                    {"authentication.token"},
+		`"authentication":{"type":"bearer","token":"x","clientId":"y"}`:                  {"authentication.clientId"},
+		`"authentication":{"type":"oauth2"}`:                                             {"authentication.clientId", "authentication.clientSecret", "authentication.tokenUrl"},
+		oauth2("http://auth.example/token"):                                              {"authentication.tokenUrl"},
+		oauth2("https://127.0.0.1/token"):                                                {"authentication.tokenUrl"},
+		`"authentication":{"type":"bearer","token":"x"},"headers":{"AUTHORIZATION":"y"}`: {"headers.AUTHORIZATION"},
+		cert("x", private):             {"clientCertificate.certificate"},
+		cert(certificate, ""):          {"clientCertificate.privateKey"},
+		cert(certificate, "x"):         {"clientCertificate.privateKey"},
+		cert(certificate, endedKey):    {"clientCertificate.privateKey"},
+		cert(ended, endedKey):          {"clientCertificate.certificate"},
+		cert(certificate+"x", private): {"clientCertificate.certificate"},
+	} {
+		if got := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/",`+body+`}`).fields(t); !slices.Equal(got, want) {
+			t.Errorf("of %.100s wrong are %v, want %v", body, got, want)
+		}
+	}
+}
+
+func oauth2(tokenURL string) string {
+	return `"authentication":{"type":"oauth2","clientId":"us","clientSecret":"x","tokenUrl":"` + tokenURL + `"}`
+}
+
+func TestClientCertificateLife(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	certificate, private := clientCertificate(t, e.clock().Add(24*time.Hour))
+	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","clientCertificate":`+jsonOf(t, map[string]string{"certificate": certificate, "privateKey": private})+`}`).ok(t)
+	id, shown := made["id"].(string), made["clientCertificate"].(map[string]any)
+	if shown["certificate"] != certificate || shown["privateKey"] != "********" || !strings.HasPrefix(shown["expiresAt"].(string), e.clock().Add(24*time.Hour).UTC().Format("2006-01-02T15")) {
+		t.Errorf("it is shown as %v", shown)
+	}
+	opened := func() string {
+		c := e.stored(id).ClientCertificate
+		text, err := e.vault.Open("acme", id, c.SealedKey)
+		must(t, err)
+		if strings.Contains(c.SealedKey, "PRIVATE") {
+			t.Error("the key is not sealed")
+		}
+		return text
+	}
+	// What is shown can be sent back, and changes nothing.
+	before := e.stored(id).ClientCertificate.SealedKey
+	e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, shown)+`}`).ok(t)
+	if opened() != private || e.stored(id).ClientCertificate.SealedKey != before {
+		t.Error("the key changed")
+	}
+	other, otherKey := clientCertificate(t, e.clock().Add(24*time.Hour))
+	if got := e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, map[string]string{"certificate": other})+`}`).fields(t); !slices.Equal(got, []string{"clientCertificate.privateKey"}) {
+		t.Errorf("with another's key wrong are %v", got)
+	}
+	e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, map[string]string{"certificate": other, "privateKey": otherKey})+`}`).ok(t)
+	if opened() != otherKey {
+		t.Error("the key did not change")
+	}
+	if got := e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":null}`).ok(t); got["clientCertificate"] != nil || e.stored(id).ClientCertificate != nil {
+		t.Errorf("it is still there: %v", got)
+	}
+}
+
+// The same line again changes nothing, although what is sealed is never sealed alike.
+func TestImportedAuthentication(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"imported","url":"https://acme.example/","authentication":{"type":"bearer","token":"TOKEN"}}`
+	for i, step := range []struct{ token, change, holds string }{
+		{"opaque", "created", "opaque"}, {"opaque", "unchanged", "opaque"}, {"********", "unchanged", "opaque"}, {"other", "updated", "other"},
+	} {
+		var got api.Imported
+		must(t, json.Unmarshal(e.importLines(strings.Replace(line, "TOKEN", step.token, 1)).body, &got))
+		if n := map[string]int{"created": got.Created, "unchanged": got.Unchanged, "updated": got.Updated}[step.change]; n != 1 {
+			t.Errorf("step %d: it is %+v, want it %s", i, got, step.change)
+		}
+		if text, err := e.vault.Open("acme", "imported", e.stored("imported").Authentication.Sealed); err != nil || text != step.holds {
+			t.Errorf("step %d: it holds %q, %v", i, text, err)
+		}
+	}
+	if a := e.ask(key, endpointsPath+"imported/get", ""); bytes.Contains(a.body, []byte("other")) {
+		t.Errorf("it is shown as %s", a.body)
+	}
+}

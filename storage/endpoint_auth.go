@@ -1,0 +1,118 @@
+package storage
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// AuthenticationType is how requests to an endpoint are authorized, beside their
+// signature.
+type AuthenticationType string
+
+// The types.
+const (
+	// AuthenticationBearer is a token that does not change (RFC 6750).
+	AuthenticationBearer AuthenticationType = "bearer"
+	// AuthenticationOAuth2 is a token that is asked for with client credentials
+	// (RFC 6749, 4.4).
+	AuthenticationOAuth2 AuthenticationType = "oauth2"
+)
+
+// AuthenticationTypes are all types.
+func AuthenticationTypes() []AuthenticationType {
+	return []AuthenticationType{AuthenticationBearer, AuthenticationOAuth2}
+}
+
+// Authentication authorizes requests to an endpoint.
+type Authentication struct {
+	Type AuthenticationType `json:"type"`
+	// Sealed is the bearer token, or the client secret: see package vault.
+	Sealed string `json:"sealed"`
+	// TokenURL, ClientID, Scopes and Audience are those of OAuth 2.
+	TokenURL string   `json:"tokenUrl,omitempty"`
+	ClientID string   `json:"clientId,omitempty"`
+	Scopes   []string `json:"scopes,omitempty"`
+	Audience string   `json:"audience,omitempty"`
+}
+
+// ClientCertificate is shown to a destination that asks for one (mutual TLS).
+type ClientCertificate struct {
+	// Certificate is the chain in PEM, the client's own first.
+	Certificate string `json:"certificate"`
+	// SealedKey is the private key in PEM: see package vault.
+	SealedKey string `json:"sealedKey"`
+}
+
+// MaxPEM bounds a certificate chain and a private key, in bytes of PEM.
+const MaxPEM = 16 << 10
+
+// Leaf is the client's own certificate. Errors: PEM that holds none.
+func (c *ClientCertificate) Leaf() (*x509.Certificate, error) { return ParseLeaf(c.Certificate) }
+
+// ParseLeaf reads the first certificate of a chain in PEM.
+func ParseLeaf(chain string) (*x509.Certificate, error) {
+	block, _ := pem.Decode([]byte(chain))
+	if block == nil || block.Type != "CERTIFICATE" {
+		return nil, errors.New("is no certificate in PEM")
+	}
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, errors.New("is no certificate that can be read")
+	}
+	return leaf, nil
+}
+
+// scopeToken is one scope (RFC 6749, 3.3).
+var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,128}$`)
+
+// printable is what names of clients and audiences are made of (RFC 6749, A.1).
+var printable = regexp.MustCompile(`^[\x20-\x7E]*$`)
+
+func (a *Authentication) check(p *Problems, e *WebhookEndpoint) {
+	const field = "authentication"
+	checkEnum(p, field+".type", a.Type, AuthenticationTypes()...)
+	for name := range e.Headers {
+		p.Check(http.CanonicalHeaderKey(name) != "Authorization", "headers."+name, "is set by what authentication says, and cannot be given beside it")
+	}
+	if a.Type == AuthenticationOAuth2 {
+		checkURL(p, field+".tokenUrl", a.TokenURL)
+		checkText(p, field+".clientId", a.ClientID, 1, 255)
+	}
+	p.Check(a.Type == AuthenticationOAuth2 || a.TokenURL == "", field+".tokenUrl", "is for oauth2 alone")
+	p.Check(a.Type == AuthenticationOAuth2 || a.ClientID == "", field+".clientId", "is for oauth2 alone")
+	p.Check(a.Type == AuthenticationOAuth2 || len(a.Scopes) == 0, field+".scopes", "are for oauth2 alone")
+	p.Check(a.Type == AuthenticationOAuth2 || a.Audience == "", field+".audience", "is for oauth2 alone")
+	p.Check(printable.MatchString(a.ClientID), field+".clientId", "must be of printable ASCII characters")
+	p.Check(len(a.Scopes) <= 20, field+".scopes", "must be at most 20")
+	for i, s := range a.Scopes {
+		p.Check(scopeToken.MatchString(s), index(field+".scopes", i), "must be 1 to 128 printable ASCII characters without spaces, quotes and backslashes")
+	}
+	p.Check(len(a.Audience) <= 512 && printable.MatchString(a.Audience), field+".audience", "must be at most 512 printable ASCII characters")
+}
+
+func (c *ClientCertificate) check(p *Problems, e *WebhookEndpoint) {
+	const field = "clientCertificate.certificate"
+	p.Check(strings.HasPrefix(e.URL, "https:"), "clientCertificate", "is shown over https alone: the url must be one")
+	rest := []byte(c.Certificate)
+	if len(rest) > MaxPEM {
+		p.Addf(field, "must have at most %d bytes", MaxPEM)
+		return
+	}
+	for n := 0; n == 0 || len(bytes.TrimSpace(rest)) > 0; n++ {
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		if block == nil || block.Type != "CERTIFICATE" {
+			p.Addf(field, "must be a chain of certificates in PEM, the client's own first")
+			return
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			p.Addf(field, "has a certificate that cannot be read")
+			return
+		}
+	}
+}

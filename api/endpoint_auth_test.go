@@ -118,8 +118,7 @@ func TestWrongAuthentication(t *testing.T) {
 		`"authentication":{"type":"bearer","token":"x\r\nX-Evil: 1"}`:                    {"authentication.token"},
 		`"authentication":{"type":"bearer","token":"x","clientId":"y"}`:                  {"authentication.clientId"},
 		`"authentication":{"type":"oauth2"}`:                                             {"authentication.clientId", "authentication.clientSecret", "authentication.tokenUrl"},
-		oauth2("http://auth.example/token"):                                              {"authentication.tokenUrl"},
-		oauth2("https://127.0.0.1/token"):                                                {"authentication.tokenUrl"},
+		oauth2("https://localhost/token"):                                                {"authentication.tokenUrl"},
 		`"authentication":{"type":"bearer","token":"x"},"headers":{"AUTHORIZATION":"y"}`: {"headers.AUTHORIZATION"},
 		cert("x", private):             {"clientCertificate.certificate"},
 		cert(certificate, ""):          {"clientCertificate.privateKey"},
@@ -128,7 +127,8 @@ func TestWrongAuthentication(t *testing.T) {
 		cert(ended, endedKey):          {"clientCertificate.certificate"},
 		cert(certificate+"x", private): {"clientCertificate.certificate"},
 	} {
-		if got := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/",`+body+`}`).fields(t); !slices.Equal(got, want) {
+		got := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/",`+body+`}`).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("of %.100s wrong are %v, want %v", body, got, want)
 		}
 	}

@@ -27,8 +27,8 @@ type Endpoint struct {
 	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
 	// Authentication and ClientCertificate are nil where there are none. What is
 	// secret of them is masked.
-	Authentication    *Authentication    `json:"authentication"`
-	ClientCertificate *ClientCertificate `json:"clientCertificate"`
+	Authentication    *Authentication `json:"authentication"`
+	ClientCertificate *Certificate    `json:"clientCertificate"`
 	// Secret verifies the deliveries. It is there once, in the answer that made
 	// it.
 	Secret string `json:"secret,omitempty"`
@@ -62,8 +62,8 @@ type EndpointFields struct {
 	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
 	// Authentication and ClientCertificate are replaced as a whole; None removes
 	// them. A secret that is empty stays as it is.
-	Authentication    Optional[Authentication]    `json:"authentication,omitzero"`
-	ClientCertificate Optional[ClientCertificate] `json:"clientCertificate,omitzero"`
+	Authentication    Optional[Authentication] `json:"authentication,omitzero"`
+	ClientCertificate Optional[Certificate]    `json:"clientCertificate,omitzero"`
 }
 
 // Authentication authorizes the requests to an endpoint.
@@ -79,8 +79,8 @@ type Authentication struct {
 	Audience     string   `json:"audience,omitempty"`
 }
 
-// ClientCertificate is shown to a destination that asks for one.
-type ClientCertificate struct {
+// Certificate is shown to a destination that asks for one.
+type Certificate struct {
 	// Certificate is the chain, and PrivateKey the key, in PEM.
 	Certificate string `json:"certificate"`
 	PrivateKey  string `json:"privateKey,omitempty"`

@@ -69,9 +69,9 @@ func (f *authFlags) fields(g *globals, cmd *cobra.Command, out *client.EndpointF
 	}
 	switch {
 	case f.noCert:
-		out.ClientCertificate = client.None[client.ClientCertificate]()
+		out.ClientCertificate = client.None[client.Certificate]()
 	case f.certFile != "":
-		out.ClientCertificate = client.Some(client.ClientCertificate{Certificate: secret(f.certFile), PrivateKey: secret(f.keyFile)})
+		out.ClientCertificate = client.Some(client.Certificate{Certificate: secret(f.certFile), PrivateKey: secret(f.keyFile)})
 	}
 	return err
 }

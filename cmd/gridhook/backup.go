@@ -126,6 +126,7 @@ func keep(path string, from io.Reader) (size int64, err error) {
 func newBackupKeygen(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "keygen FILE", Short: "Make a key that opens backups, and print its public half", Args: takes("the file"),
+		Example: `  gridhook backup keygen backup.key`,
 		Long: `Make a key to backups: FILE gets the private half, which opens them. Keep it where
 neither the server nor the backups are, as without it no backup can be read. What is
 printed is the public half, for --recipient. It is a key of age (age-encryption.org).`,
@@ -151,6 +152,7 @@ func newBackupCheck(g *globals) *cobra.Command {
 	var identity string
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Read a backup through and check that it is whole", Args: takes("the file"),
+		Example: `  gridhook backup check gridhook.backup --identity backup.key`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := g.openBackup(args[0], identity)
 			if err != nil {

@@ -62,6 +62,7 @@ func newDeliveryList(g *globals) *cobra.Command {
 	flags.StringVar(&request.HomeID, "home", "", "only of this `home`")
 	flags.StringVar(&request.EndpointID, "endpoint", "", "only to this `endpoint`")
 	flags.StringVar(&outcome, "outcome", "", "only this `outcome`, such as FAILED")
+	completes(cmd, "outcome", outcomeWords()...)
 	flags.StringVar(&since, "since", "", "only those tried last since a `time`, or a duration from now such as -1h")
 	flags.StringVar(&until, "until", "", "only those tried last before a `time`")
 	flags.IntVar(&limit, "limit", 10_000, "the most deliveries to list, 0 for all")
@@ -70,7 +71,8 @@ func newDeliveryList(g *globals) *cobra.Command {
 
 func newDeliveryGet(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "get MESSAGE", Short: "Show a delivery with all its attempts, by its webhook-id", Args: takes("the message"),
+		Use: "get MESSAGE", Short: "Show a delivery with all its attempts, by its webhook-id",
+		Example: `  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme`, Args: takes("the message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -104,7 +106,8 @@ func newDeliveryGet(g *globals) *cobra.Command {
 
 func newDeliveryRetry(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "retry MESSAGE", Short: "Take up a delivery again that was given up, as the same message", Args: takes("the message"),
+		Use: "retry MESSAGE", Short: "Take up a delivery again that was given up, as the same message",
+		Example: `  gridhook delivery retry msg_01JZ000000ABCDEFGHJKMNPQRS --org acme`, Args: takes("the message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -119,6 +122,15 @@ func newDeliveryRetry(g *globals) *cobra.Command {
 			})
 		},
 	})
+}
+
+// outcomeWords are the outcomes as a shell offers them.
+func outcomeWords() []string {
+	var words []string
+	for _, o := range events.Outcomes() {
+		words = append(words, string(o))
+	}
+	return words
 }
 
 // parts says how long the parts of an attempt took.

@@ -43,6 +43,7 @@ func newEndpointCreate(g *globals) *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&signed, "signature", "", "hmac, or ed25519 to verify with a public key (default hmac)")
+	completes(cmd, "signature", string(storage.SignatureHMAC), string(storage.SignatureEd25519))
 	_ = cmd.MarkFlagRequired("url") // add added it
 	return g.forOrg(cmd)
 }
@@ -77,7 +78,8 @@ func newEndpointUpdate(g *globals) *cobra.Command {
 
 func newEndpointList(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "list", Short: "List the endpoints of an organization", Args: takes(),
+		Use: "list", Short: "List the endpoints of an organization",
+		Example: `  gridhook endpoint list --org acme`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -95,7 +97,8 @@ func newEndpointList(g *globals) *cobra.Command {
 }
 
 func newEndpointGet(g *globals) *cobra.Command {
-	return g.oneEndpoint(&cobra.Command{Use: "get ENDPOINT", Short: "Show an endpoint"}, func(cmd *cobra.Command, c *client.Client, id string) error {
+	return g.oneEndpoint(&cobra.Command{Use: "get ENDPOINT", Short: "Show an endpoint",
+		Example: `  gridhook endpoint get ep_01JZ0000000000000000000000 --org acme`}, func(cmd *cobra.Command, c *client.Client, id string) error {
 		e, err := c.GetEndpoint(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -105,7 +108,8 @@ func newEndpointGet(g *globals) *cobra.Command {
 }
 
 func newEndpointDelete(g *globals) *cobra.Command {
-	return g.oneEndpoint(&cobra.Command{Use: "delete ENDPOINT", Short: "Remove an endpoint"}, func(cmd *cobra.Command, c *client.Client, id string) error {
+	return g.oneEndpoint(&cobra.Command{Use: "delete ENDPOINT", Short: "Remove an endpoint",
+		Example: `  gridhook endpoint delete ep_01JZ0000000000000000000000 --org acme`}, func(cmd *cobra.Command, c *client.Client, id string) error {
 		if err := c.DeleteEndpoint(cmd.Context(), id); err != nil {
 			return err
 		}
@@ -116,6 +120,7 @@ func newEndpointDelete(g *globals) *cobra.Command {
 func newEndpointRotateSecret(g *globals) *cobra.Command {
 	return g.oneEndpoint(&cobra.Command{
 		Use: "rotate-secret ENDPOINT", Short: "Make a new secret; the old one signs beside it for a day",
+		Example: `  gridhook endpoint rotate-secret ep_01JZ0000000000000000000000 --org acme`,
 	}, func(cmd *cobra.Command, c *client.Client, id string) error {
 		e, err := c.RotateSecret(cmd.Context(), id)
 		if err != nil {
@@ -128,6 +133,7 @@ func newEndpointRotateSecret(g *globals) *cobra.Command {
 func newEndpointTest(g *globals) *cobra.Command {
 	return g.oneEndpoint(&cobra.Command{
 		Use: "test ENDPOINT", Short: "Send a webhook.test, and exit 1 when it is not taken",
+		Example: `  gridhook endpoint test ep_01JZ0000000000000000000000 --org acme`,
 	}, func(cmd *cobra.Command, c *client.Client, id string) error {
 		d, err := c.TestEndpoint(cmd.Context(), id)
 		if err != nil {
@@ -236,6 +242,10 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.mode, "mode", "", "always, or onChange to skip signals that did not change")
 	flags.StringVar(&f.format, "format", "", "signal, or openadr3 for events of OpenADR 3")
 	flags.StringVar(&f.compression, "compression", "", "none, or gzip to compress the bodies")
+	completes(cmd, "event", storage.EventTypes()...)
+	completes(cmd, "mode", string(storage.DeliverAlways), string(storage.DeliverOnChange))
+	completes(cmd, "format", string(storage.FormatSignal), string(storage.FormatOpenADR3))
+	completes(cmd, "compression", "none", "gzip")
 	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all: false pauses the endpoint, and queues nothing for it")
 	flags.Float64Var(&f.rateLimit, "rate-limit", 0, "the most deliveries a second, 0 for no limit")
 	flags.Float64Var(&f.timeout, "timeout", 10, "the `seconds` that one attempt may take")

@@ -51,7 +51,8 @@ func newHomeCreate(g *globals) *cobra.Command {
 
 func newHomeList(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "list", Short: "List the homes of an organization", Args: takes(),
+		Use: "list", Short: "List the homes of an organization",
+		Example: `  gridhook home list --org acme --json`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -73,7 +74,8 @@ func newHomeList(g *globals) *cobra.Command {
 
 func newHomeGet(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "get HOME", Short: "Show a home", Args: takes("the home"),
+		Use: "get HOME", Short: "Show a home",
+		Example: `  gridhook home get home-1 --org acme`, Args: takes("the home"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -90,7 +92,8 @@ func newHomeGet(g *globals) *cobra.Command {
 
 func newHomeDelete(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "delete HOME", Short: "Remove a home", Args: takes("the home"),
+		Use: "delete HOME", Short: "Remove a home",
+		Example: `  gridhook home delete home-1 --org acme`, Args: takes("the home"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

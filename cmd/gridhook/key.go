@@ -48,6 +48,7 @@ func newKeyCreate(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "what it may do: read, write, trigger; by default all")
+	completes(cmd, "scopes", "read", "write", "trigger")
 	cmd.Flags().StringVar(&description, "description", "", "what it is for")
 	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a `time` such as 2027-01-01T00:00:00Z, or a duration from now such as 2160h")
 	return g.forOrg(cmd)
@@ -67,7 +68,8 @@ func (g *globals) showNewKey(k client.Key) error {
 
 func newKeyList(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "list", Short: "List the keys of an organization", Args: takes(),
+		Use: "list", Short: "List the keys of an organization",
+		Example: `  gridhook key list --org acme`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {

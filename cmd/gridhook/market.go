@@ -14,7 +14,8 @@ func newMarketCommand(g *globals) *cobra.Command {
 
 func newMarketList(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
-		Use: "list", Short: "List the series that all organizations share, or those of one", Args: takes(),
+		Use: "list", Short: "List the series that all organizations share, or those of one",
+		Example: `  gridhook market list`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -37,6 +38,7 @@ func newMarketList(g *globals) *cobra.Command {
 func newMarketDelete(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
 		Use: "delete SERIES", Short: "Remove a series; homes whose plans follow it have no price then", Args: takes("the series"),
+		Example: `  gridhook market delete COMED-REAL_TIME`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

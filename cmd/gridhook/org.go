@@ -40,7 +40,8 @@ func newOrgCreate(g *globals) *cobra.Command {
 
 func newOrgList(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the organizations", Args: takes(),
+		Use: "list", Short: "List the organizations",
+		Example: `  gridhook org list --json`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -59,7 +60,8 @@ func newOrgList(g *globals) *cobra.Command {
 
 func newOrgGet(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "get ORG", Short: "Show an organization", Args: takes("the organization"),
+		Use: "get ORG", Short: "Show an organization",
+		Example: `  gridhook org get acme`, Args: takes("the organization"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

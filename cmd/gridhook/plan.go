@@ -59,7 +59,8 @@ standard input.`,
 
 func newPlanList(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
-		Use: "list", Short: "List the shared plans, or those of an organization", Args: takes(),
+		Use: "list", Short: "List the shared plans, or those of an organization",
+		Example: `  gridhook plan list --org acme`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -80,7 +81,8 @@ func newPlanList(g *globals) *cobra.Command {
 
 func newPlanGet(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
-		Use: "get PLAN", Short: "Show a plan; with --json its tariff too", Args: takes("the plan"),
+		Use: "get PLAN", Short: "Show a plan; with --json its tariff too",
+		Example: `  gridhook plan get pge-e-elec`, Args: takes("the plan"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -97,7 +99,8 @@ func newPlanGet(g *globals) *cobra.Command {
 
 func newPlanDelete(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
-		Use: "delete PLAN", Short: "Remove a plan; homes that name it have no price then", Args: takes("the plan"),
+		Use: "delete PLAN", Short: "Remove a plan; homes that name it have no price then",
+		Example: `  gridhook plan delete pge-e-elec`, Args: takes("the plan"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

@@ -68,6 +68,7 @@ func newPlanEventCreate(g *globals) *cobra.Command {
 func newPlanEventList(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
 		Use: "list PLAN", Short: "List the events of a plan", Args: takes("the plan"),
+		Example: `  gridhook plan event list pge-e-elec`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -85,6 +86,7 @@ func newPlanEventList(g *globals) *cobra.Command {
 func newPlanEventDelete(g *globals) *cobra.Command {
 	return g.ownedOrShared(&cobra.Command{
 		Use: "delete PLAN EVENT", Short: "Call an event off", Args: takes("the plan", "the event"),
+		Example: `  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

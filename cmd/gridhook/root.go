@@ -47,6 +47,7 @@ it by its admin address, with the operator's key.`,
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g), newBenchNATSCommand(g),
 		newVersionCommand(g), newConfigReferenceCommand(g),
 	)
+	root.AddCommand(newHelpTopics()...)
 	g.prepare(root)
 	return root
 }

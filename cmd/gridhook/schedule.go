@@ -72,7 +72,8 @@ func newScheduleUpdate(g *globals) *cobra.Command {
 
 func newScheduleList(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "list", Short: "List the schedules of an organization", Args: takes(),
+		Use: "list", Short: "List the schedules of an organization",
+		Example: `  gridhook schedule list --org acme`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -92,7 +93,8 @@ func newScheduleList(g *globals) *cobra.Command {
 
 func newScheduleGet(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "get SCHEDULE", Short: "Show a schedule, its next run and its last", Args: takes("the schedule"),
+		Use: "get SCHEDULE", Short: "Show a schedule, its next run and its last",
+		Example: `  gridhook schedule get sch_01JZ0000000000000000000000 --org acme`, Args: takes("the schedule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -109,7 +111,8 @@ func newScheduleGet(g *globals) *cobra.Command {
 
 func newScheduleDelete(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "delete SCHEDULE", Short: "Remove a schedule", Args: takes("the schedule"),
+		Use: "delete SCHEDULE", Short: "Remove a schedule",
+		Example: `  gridhook schedule delete sch_01JZ0000000000000000000000 --org acme`, Args: takes("the schedule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

@@ -63,7 +63,8 @@ With --watch it waits for the end, and exits 1 when some homes were not reached.
 
 func newTriggerGet(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
-		Use: "get TRIGGER", Short: "Show how far a trigger has come", Args: takes("the trigger"),
+		Use: "get TRIGGER", Short: "Show how far a trigger has come",
+		Example: `  gridhook trigger get trg_01JZ0000000000000000000000 --org acme`, Args: takes("the trigger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {
@@ -81,7 +82,8 @@ func newTriggerGet(g *globals) *cobra.Command {
 func newTriggerList(g *globals) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the newest triggers of an organization", Args: takes(),
+		Use: "list", Short: "List the newest triggers of an organization",
+		Example: `  gridhook trigger list --org acme --limit 5`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {

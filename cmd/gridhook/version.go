@@ -36,7 +36,8 @@ func readVersion() version {
 
 func newVersionCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print which build this is", Args: takes(),
+		Use: "version", Short: "Print which build this is",
+		Example: `  gridhook version --json`, Args: takes(),
 		RunE: func(*cobra.Command, []string) error {
 			return g.show(g.version, func(w io.Writer) {
 				row(w, "gridhook "+g.version.Version)

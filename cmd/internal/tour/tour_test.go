@@ -8,7 +8,7 @@ import (
 )
 
 // documents are those whose commands are run.
-var documents = []string{"README.md", "docs/quickstart.md", "docs/partner-guide.md", "docs/operator-guide.md"}
+var documents = []string{"README.md", "docs/quickstart.md", "docs/command-line.md", "docs/partner-guide.md", "docs/operator-guide.md"}
 
 func TestDocuments(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "go"} {

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// commands are those that people run, with their paths.
+func commands(under *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, c := range under.Commands() {
+		switch {
+		case c.Hidden || c.Name() == "help" || c.Name() == "completion":
+		case c.HasSubCommands():
+			all = append(all, commands(c)...)
+			if c.Name() == "trigger" { // the one that does something by itself, too
+				all = append(all, c)
+			}
+		case c.Runnable():
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// word is one word of a shell, in quotes or not.
+var word = regexp.MustCompile(`"([^"]*)"|(\S+)`)
+
+// words are the arguments of an example's line up to what the shell makes of the
+// rest, nil where it runs something else.
+func words(line string) []string {
+	line = strings.TrimSpace(strings.TrimPrefix(line, "  "))
+	for strings.Contains(strings.SplitN(line, " ", 2)[0], "=") { // a variable of the environment
+		_, line, _ = strings.Cut(line, " ")
+	}
+	line, ok := strings.CutPrefix(line, "gridhook ")
+	if !ok {
+		return nil
+	}
+	var all []string
+	for _, m := range word.FindAllStringSubmatch(line, -1) {
+		if strings.ContainsAny(m[0][:1], "#|<>&\\") {
+			break
+		}
+		all = append(all, m[1]+m[2])
+	}
+	return all
+}
+
+// Every command has an example, and every example is a line that the command takes.
+func TestExamples(t *testing.T) {
+	g := &globals{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
+	for _, c := range commands(newRoot(g)) {
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			args := words(strings.TrimRight(line, "\n"))
+			if args == nil || strings.HasSuffix(strings.TrimSpace(line), `\`) {
+				continue // another program's part of it, or it goes on in the next line
+			}
+			root := newRoot(g)
+			found, rest, err := root.Find(args)
+			if err == nil {
+				err = found.ParseFlags(rest)
+			}
+			if err == nil && found.Args != nil {
+				err = found.Args(found, found.Flags().Args())
+			}
+			if err == nil {
+				err = checkRequired(found)
+			}
+			if err != nil {
+				t.Errorf("%s: %q: %v", c.CommandPath(), strings.TrimSpace(line), err)
+			}
+		}
+	}
+}
+
+// The scripts of completion are ones that their shells read.
+func TestCompletion(t *testing.T) {
+	for shell, begins := range map[string]string{"bash": "# bash completion", "zsh": "#compdef gridhook", "fish": "# fish completion"} {
+		got := run(t, nil, "", []string{"completion", shell})
+		if got.code != 0 || !strings.HasPrefix(got.out, begins) {
+			t.Errorf("%s: exit %d, %.80q", shell, got.code, got.out)
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue // it is not on this machine
+		}
+		check := exec.CommandContext(t.Context(), path, "-n")
+		check.Stdin = strings.NewReader(got.out)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s does not read its script: %v\n%s", shell, err, out)
+		}
+	}
+}
+
+// What is completed are commands, their flags, and the words that a flag takes.
+func TestCompletes(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{"ver", "verify\tCheck a captured webhook"},
+		{"endpoint up", "update\tChange what the flags say"},
+		{"listen --fai", "--fail\t"},
+		{"delivery list --outcome SUP", "SUPERSEDED"},
+		{"endpoint create --mode on", "onChange"},
+		{"endpoint create --signature ed", "ed25519"},
+		{"key create --scopes tr", "trigger"},
+	}
+	for _, test := range tests {
+		got := run(t, nil, "", append([]string{"__complete"}, strings.Split(test.line, " ")...))
+		if got.code != 0 || !strings.Contains(got.out, test.want) {
+			t.Errorf("%q is completed as\n%s", test.line, got.out)
+		}
+	}
+}
+
+func TestExitCodesAreInTheHelp(t *testing.T) {
+	for _, args := range [][]string{{"help", "exit-codes"}, {"help", "output"}} {
+		got := run(t, nil, "", args)
+		if got.code != 0 || !strings.Contains(got.out, "\n") {
+			t.Errorf("%v: exit %d, %s", args, got.code, got.out)
+		}
+	}
+	for _, code := range []string{"0 ", "1 ", "2 "} {
+		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(got.out, "\n  "+code) {
+			t.Errorf("the code %s is not told:\n%s", code, got.out)
+		}
+	}
+	if got := run(t, nil, "", []string{"--help"}); !strings.Contains(got.out, "gridhook exit-codes") {
+		t.Errorf("the help does not lead to the exit codes:\n%s", got.out)
+	}
+}

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
@@ -17,6 +19,9 @@ type triggerInput struct {
 	// 24 hours from the start of the current quarter hour.
 	StartTime storage.Time `json:"startTime"`
 	EndTime   storage.Time `json:"endTime"`
+	// RatePlanIDs are the plans whose homes alone are meant, such as those of which
+	// a critical peak has changed the prices; by default all homes are.
+	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
 
 	window pricing.Window
 }
@@ -25,8 +30,15 @@ func (in *triggerInput) check(_ *server, c *call, p *problems) {
 	if in.OrganizationID != nil {
 		checkID(p, "organizationId", *in.OrganizationID)
 	}
+	p.Check(len(in.RatePlanIDs) <= maxTriggeredPlans, "ratePlanIds", "must be at most %d", maxTriggeredPlans)
+	for i, plan := range in.RatePlanIDs {
+		checkID(p, fmt.Sprintf("ratePlanIds[%d]", i), plan)
+	}
 	in.window = resolveWindow(in.StartTime, in.EndTime, c.now, p)
 }
+
+// maxTriggeredPlans bounds the plans that a trigger names.
+const maxTriggeredPlans = 100
 
 // AcceptedTrigger is a trigger that is stored durably and will be walked to its
 // end.
@@ -36,7 +48,9 @@ type AcceptedTrigger struct {
 	Status         events.TriggerStatus `json:"status"`
 	StartTime      storage.Time         `json:"startTime"`
 	EndTime        storage.Time         `json:"endTime"`
-	// Homes is how many homes the organization has now.
+	// RatePlanIDs are the plans whose homes alone are meant, absent where all are.
+	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
+	// Homes is how many homes the organization has now, of those meant.
 	Homes     int          `json:"homes"`
 	CreatedAt storage.Time `json:"createdAt"`
 }
@@ -44,7 +58,7 @@ type AcceptedTrigger struct {
 func accepted(t *events.Trigger) AcceptedTrigger {
 	return AcceptedTrigger{
 		TriggerID: t.ID, OrganizationID: t.OrganizationID, Status: events.TriggerAccepted,
-		StartTime: t.Start, EndTime: t.End, Homes: t.Homes, CreatedAt: t.CreatedAt,
+		StartTime: t.Start, EndTime: t.End, RatePlanIDs: t.RatePlanIDs, Homes: t.Homes, CreatedAt: t.CreatedAt,
 	}
 }
 
@@ -57,7 +71,7 @@ func (s *server) trigger(ctx context.Context, c *call, in *triggerInput) (Accept
 		}
 	}
 	t := events.NewTrigger(org, in.window, c.now)
-	t.RequestID = c.requestID
+	t.RequestID, t.RatePlanIDs = c.requestID, in.RatePlanIDs
 	var err error
 	if c.idempotencyKey != "" {
 		t.OnceKey = digest(c.idempotencyKey)
@@ -66,8 +80,9 @@ func (s *server) trigger(ctx context.Context, c *call, in *triggerInput) (Accept
 		}
 	}
 	err = s.Store.View(func(v storage.View) error {
-		t.Homes, t.Revision = v.Count(storage.KindHome, org), v.Revision()
-		return nil
+		t.Revision = v.Revision()
+		t.Homes, err = countMeant(v, &t)
+		return err
 	})
 	if err != nil {
 		return AcceptedTrigger{}, err
@@ -81,6 +96,25 @@ func (s *server) trigger(ctx context.Context, c *call, in *triggerInput) (Accept
 		return AcceptedTrigger{}, errOtherBody
 	}
 	return accepted(&t), err
+}
+
+// countMeant counts the homes that a trigger means.
+func countMeant(v storage.View, t *events.Trigger) (n int, err error) {
+	if len(t.RatePlanIDs) == 0 {
+		return v.Count(storage.KindHome, t.OrganizationID), nil
+	}
+	var failed error
+	err = v.Scan(storage.KindHome, t.OrganizationID, "", func(r storage.Record) bool {
+		if r.Deleted {
+			return true
+		}
+		var home struct{ RatePlanID string }
+		if failed = json.Unmarshal(r.Value, &home); failed == nil && t.Means(home.RatePlanID) {
+			n++
+		}
+		return failed == nil
+	})
+	return n, errors.Join(err, failed)
 }
 
 func (s *server) getTrigger(_ context.Context, c *call, _ *struct{}) (events.Progress, error) {

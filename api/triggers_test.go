@@ -33,3 +33,16 @@ func TestTrigger(t *testing.T) {
 		t.Errorf("signal has %d", len(signal["data"].([]any)))
 	}
 }
+
+// A trigger may mean the homes of some plans alone.
+func TestTriggerOfPlans(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	acme, _ := e.twoTenants()
+	for plans, want := range map[string]float64{`["plan_of_nobody"]`: 0, `["plan1","plan_of_nobody"]`: 1, `[]`: 1} {
+		got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":`+plans+`}`).ok(t)
+		if got["homes"] != want {
+			t.Errorf("of %s it answers %v, want %g homes", plans, got, want)
+		}
+	}
+	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, api.CodeValidationFailed)
+}

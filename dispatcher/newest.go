@@ -40,30 +40,26 @@ type newestSeen struct {
 // maxNewest bounds the organizations that are remembered.
 const maxNewest = 4096
 
-// supersededBy is the newer trigger that has taken a trigger's place, nil when
-// there is none.
-func (w *Worker) supersededBy(ctx context.Context, t *events.Trigger) (*events.Trigger, error) {
+// newestOf is an organization's newest trigger, zero when it has none.
+func (w *Worker) newestOf(ctx context.Context, org string) (events.Trigger, error) {
 	now := w.Now()
 	w.newest.mu.Lock()
-	have, ok := w.newest.seen[t.OrganizationID]
+	have, ok := w.newest.seen[org]
 	w.newest.mu.Unlock()
 	if !ok || now.Sub(have.at) > newestFor || now.Before(have.at) {
-		found, err := w.Bus.Newest(ctx, t.OrganizationID)
+		found, err := w.Bus.Newest(ctx, org)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
 		have = newestSeen{found, now}
 		w.newest.mu.Lock()
 		if len(w.newest.seen) >= maxNewest {
 			clear(w.newest.seen)
 		}
-		w.newest.seen[t.OrganizationID] = have
+		w.newest.seen[org] = have
 		w.newest.mu.Unlock()
 	}
-	if !have.trigger.Supersedes(t, now) {
-		return nil, nil
-	}
-	return &have.trigger, nil
+	return have.trigger, nil
 }
 
 // turn is the place of a slice, or of a retry of its homes, in the order of signals.
@@ -76,63 +72,94 @@ type turn struct {
 
 	mu sync.Mutex
 	at time.Time // when it was looked last
-	by *events.Trigger
+	// by is the newer trigger to which the turn is lost, and some are those to which
+	// it is for the homes that they mean.
+	by   *events.Trigger
+	some []events.Trigger
 }
 
-// over is the newer trigger to which the turn is lost, nil when there is none. What it
-// found last is good for turnFor.
-func (w *Worker) over(ctx context.Context, t *turn) (*events.Trigger, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// look looks whether the turn is lost. What it found last is good for turnFor.
+func (w *Worker) look(ctx context.Context, t *turn) error {
 	now := w.Now()
 	if t.by != nil || !t.at.IsZero() && now.Sub(t.at) <= turnFor {
-		return t.by, nil
+		return nil
 	}
-	by, err := w.supersededBy(ctx, t.trigger)
-	if by != nil && !t.late {
-		by, err = w.overtakenBy(ctx, t, now)
+	newest, err := w.newestOf(ctx, t.trigger.OrganizationID)
+	var by *events.Trigger
+	var some []events.Trigger
+	switch {
+	case err != nil:
+		return err
+	case newest.Sequence <= t.trigger.Sequence: // it is the newest itself
+	case t.late && newest.Supersedes(t.trigger, now):
+		by = &newest
+	default:
+		if by, some, err = w.overtaking(ctx, t, now); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	t.at, t.by = now, by
-	return by, nil
+	t.at, t.by, t.some = now, by, some
+	return nil
 }
 
 // maxOvertaking bounds the newer triggers that are looked at: that many at once are
 // nobody's order.
-const maxOvertaking = 16
+const maxOvertaking = 32
 
-// overtakenBy is a newer trigger whose walk has come to a slice before its turn, nil
-// when there is none.
-func (w *Worker) overtakenBy(ctx context.Context, t *turn, now time.Time) (*events.Trigger, error) {
+// overtaking are the newer triggers that a turn is lost to: all when it is late, and
+// otherwise those whose walk has come to its slice before it.
+func (w *Worker) overtaking(ctx context.Context, t *turn, now time.Time) (by *events.Trigger, some []events.Trigger, err error) {
 	after := t.trigger.Sequence
 	for range maxOvertaking {
 		newer, err := w.Bus.Next(ctx, t.trigger.OrganizationID, after)
 		if err != nil || newer.ID == "" {
-			return nil, err
-		}
-		if newer.Supersedes(t.trigger, now) {
-			if reached, err := w.Bus.Reached(ctx, newer, t.slice); reached || err != nil {
-				return &newer, err
-			}
+			return nil, some, err
 		}
 		after = newer.Sequence
+		if !newer.Covers(t.trigger, now) {
+			continue
+		}
+		if !t.late {
+			if reached, err := w.Bus.Reached(ctx, newer, t.slice); err != nil {
+				return nil, nil, err
+			} else if !reached {
+				continue
+			}
+		}
+		if len(newer.RatePlanIDs) == 0 {
+			return &newer, nil, nil
+		}
+		some = append(some, newer)
 	}
-	return nil, nil
+	return nil, some, nil
+}
+
+// over is the newer trigger to which all of the turn is lost, nil when there is none.
+func (w *Worker) over(ctx context.Context, t *turn) (*events.Trigger, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := w.look(ctx, t)
+	return t.by, err
 }
 
 // lost is the newer trigger to which a job has lost its turn, as it waited or those
 // before it took long. What cannot be found out now was good when its slice was taken.
 func (w *Worker) lost(ctx context.Context, j *job) *events.Trigger {
-	if j.turn == nil {
+	t := j.turn
+	if t == nil {
 		return nil
 	}
-	by, err := w.over(ctx, j.turn)
-	if err != nil {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := w.look(ctx, t); err != nil {
 		w.Log.Debug("whether a newer trigger has taken a signal's place cannot be seen now", "trigger", j.trigger.ID, "error", err)
 	}
-	return by
+	for i := range t.some {
+		if t.some[i].Means(j.signal.RatePlanID) {
+			return &t.some[i]
+		}
+	}
+	return t.by
 }
 
 // superseded is the outcome of what a newer trigger has taken the place of.

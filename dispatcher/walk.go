@@ -169,6 +169,9 @@ func (w *Worker) planHome(prices *signals.Reader, r storage.Record, t *events.Tr
 	if !inTrigger(r, t.Revision) {
 		return nil
 	}
+	if meant, err := means(prices, r, t); !meant || err != nil {
+		return err
+	}
 	signal, why, err := price(prices, r, t)
 	if err != nil {
 		return err
@@ -188,6 +191,19 @@ func hasPlace(r storage.Record, revision uint64) bool { return r.First <= revisi
 // a trigger was accepted at.
 func inTrigger(r storage.Record, revision uint64) bool {
 	return !r.Deleted || r.Revision > revision
+}
+
+// means reports whether a home is among those that a trigger means. One that was
+// deleted after the trigger has no plan any more.
+func means(prices *signals.Reader, r storage.Record, t *events.Trigger) (bool, error) {
+	if len(t.RatePlanIDs) == 0 {
+		return true, nil
+	}
+	if r.Deleted {
+		return false, nil
+	}
+	home, err := prices.Home(r)
+	return err == nil && t.Means(home.RatePlanID), err
 }
 
 // price is a home's signal, or why it has none.

@@ -164,7 +164,7 @@ func (w *world) neighbour(n int) {
 // trigger accepts a trigger for the next hours, as the API does.
 func (w *world) trigger(hours int) events.Trigger { return w.triggerOf("org", hours) }
 
-func (w *world) triggerOf(org string, hours int) events.Trigger {
+func (w *world) triggerOf(org string, hours int, plans ...string) events.Trigger {
 	now := time.Now()
 	start := now.UTC().Truncate(pricing.Interval)
 	t := events.NewTrigger(org, pricing.Window{Start: start, End: start.Add(time.Duration(hours) * time.Hour)}, now)
@@ -172,6 +172,7 @@ func (w *world) triggerOf(org string, hours int) events.Trigger {
 		t.Revision, t.Homes = v.Revision(), v.Count(storage.KindHome, org)
 		return nil
 	})
+	t.RatePlanIDs = plans
 	return w.bus.accept(t)
 }
 

@@ -37,6 +37,11 @@ func TestSupersedes(t *testing.T) {
 			}
 		})
 	}
+	some := triggerOf(8, 0, day)
+	some.RatePlanIDs = []string{"a", "b"}
+	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Means("b") || some.Means("c") || !older.Means("c") {
+		t.Error("what means some homes alone takes the place of all")
+	}
 	past := triggerOf(7, -3*day, -2*day)
 	today := triggerOf(8, 0, day)
 	if today.Supersedes(&past, accepted) {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -15,7 +16,9 @@ type Trigger struct {
 	// Start and End are the window of the signals, on the quarter-hour grid.
 	Start storage.Time `json:"startTime"`
 	End   storage.Time `json:"endTime"`
-	// Homes is how many homes the organization had at Revision.
+	// RatePlanIDs are the plans whose homes alone are meant, empty for all homes.
+	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
+	// Homes is how many homes the organization had at Revision, of those meant.
 	Homes int `json:"homes"`
 	// Revision is the state that the API had seen. A worker walks the homes
 	// that existed at it, once its own replica is at least there.
@@ -66,14 +69,25 @@ func (t *Trigger) Window() pricing.Window {
 	return pricing.Window{Start: t.Start.Time, End: t.End.Time}
 }
 
-// Supersedes reports whether a trigger covers what is left of an older one's window:
-// what counts of a price signal is the newest.
-func (t *Trigger) Supersedes(older *Trigger, now time.Time) bool {
+// Means reports whether a trigger means the homes on a rate plan.
+func (t *Trigger) Means(ratePlanID string) bool {
+	return len(t.RatePlanIDs) == 0 || slices.Contains(t.RatePlanIDs, ratePlanID)
+}
+
+// Covers reports whether a trigger is newer than another and its window is what is left
+// of that one's or more.
+func (t *Trigger) Covers(older *Trigger, now time.Time) bool {
 	left := older.Start.Time
 	if older.End.After(now) && now.After(left) {
 		left = now
 	}
 	return t.Sequence > older.Sequence && !t.Start.After(left) && !t.End.Before(older.End.Time)
+}
+
+// Supersedes reports whether a trigger covers an older one for every home: what counts
+// of a price signal is the newest.
+func (t *Trigger) Supersedes(older *Trigger, now time.Time) bool {
+	return len(t.RatePlanIDs) == 0 && t.Covers(older, now)
 }
 
 // LongestRetry bounds how long a delivery is tried, whatever an endpoint asks.

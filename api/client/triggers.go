@@ -14,6 +14,8 @@ type TriggerRequest struct {
 	// StartTime and EndTime are both given or both nil, for the next 24 hours.
 	StartTime *storage.Time `json:"startTime,omitempty"`
 	EndTime   *storage.Time `json:"endTime,omitempty"`
+	// RatePlanIDs are the plans whose homes alone are meant; none means all homes.
+	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
 	// IdempotencyKey makes a repeat return the first answer, for 24 h.
 	IdempotencyKey string `json:"-"`
 }
@@ -25,7 +27,9 @@ type Accepted struct {
 	Status         events.TriggerStatus `json:"status"`
 	StartTime      storage.Time         `json:"startTime"`
 	EndTime        storage.Time         `json:"endTime"`
-	// Homes is how many homes the organization has at this moment.
+	// RatePlanIDs are the plans whose homes alone are meant, nil for all homes.
+	RatePlanIDs []string `json:"ratePlanIds"`
+	// Homes is how many homes the organization has at this moment, of those meant.
 	Homes     int          `json:"homes"`
 	CreatedAt storage.Time `json:"createdAt"`
 }

@@ -23,6 +23,7 @@ func (g *globals) ownedOrShared(cmd *cobra.Command) *cobra.Command {
 
 func newPlanImport(g *globals) *cobra.Command {
 	var p client.NewPlan
+	homes := affected{g: g}
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Create or replace a plan from a tariff", Args: takes("the tariff's file"),
 		Long: `Create or replace a rate plan from a tariff in the JSON of the US Utility Rate
@@ -47,9 +48,13 @@ standard input.`,
 			if err != nil {
 				return err
 			}
+			if err := homes.of(cmd.Context(), c, made.ID); err != nil {
+				return err
+			}
 			return g.showPlan(made)
 		},
 	}
+	homes.add(cmd)
 	cmd.Flags().StringVar(&p.ID, "id", "", "the `identifier` that homes name it by")
 	cmd.Flags().StringVar(&p.Name, "name", "", "its `name`, by default the tariff's")
 	cmd.Flags().StringVar(&p.Utility, "utility", "", "its `utility`, by default the tariff's")

@@ -20,10 +20,11 @@ func newPlanEventCreate(g *globals) *cobra.Command {
 	var from, to string
 	var adder, price, rebate float64
 	var e client.NewPlanEvent
+	homes := affected{g: g}
 	cmd := &cobra.Command{
 		Use: "create PLAN", Short: "Announce an event, which changes the signal of the homes on the plan", Args: takes("the plan"),
 		Example: `  gridhook plan event create tou --from 2026-07-02T21:00:00Z --to 2026-07-03T01:00:00Z --adder 0.60
-  gridhook plan event create tou --from 2h --to 5h --rebate 1.25 --name "peak day"`,
+  gridhook plan event create tou --from 2h --to 5h --rebate 1.25 --name "peak day" --trigger`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			start, end, err := window("--from", from, "--to", to, time.Now())
 			if err != nil {
@@ -49,9 +50,13 @@ func newPlanEventCreate(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := homes.of(cmd.Context(), c, args[0]); err != nil {
+				return err
+			}
 			return showEvents(g, []storage.PlanEvent{made})
 		},
 	}
+	homes.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&e.ID, "id", "", "its `identifier`, by default made of its kind and start")
 	flags.StringVar(&e.Name, "name", "", "its `name`")
@@ -84,7 +89,8 @@ func newPlanEventList(g *globals) *cobra.Command {
 }
 
 func newPlanEventDelete(g *globals) *cobra.Command {
-	return g.ownedOrShared(&cobra.Command{
+	homes := affected{g: g}
+	cmd := &cobra.Command{
 		Use: "delete PLAN EVENT", Short: "Call an event off", Args: takes("the plan", "the event"),
 		Example: `  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,9 +101,14 @@ func newPlanEventDelete(g *globals) *cobra.Command {
 			if err := c.DeletePlanEvent(cmd.Context(), client.OfPlan{OrganizationID: g.org, PlanID: args[0]}, args[1]); err != nil {
 				return err
 			}
+			if err := homes.of(cmd.Context(), c, args[0]); err != nil {
+				return err
+			}
 			return g.showDeleted(args[1])
 		},
-	})
+	}
+	homes.add(cmd)
+	return g.ownedOrShared(cmd)
 }
 
 func showEvents(g *globals, events []storage.PlanEvent) error {

@@ -28,6 +28,7 @@ It is accepted when the command returns, and will be carried out whatever fails.
 With --watch it waits for the end, and exits 1 when some homes were not reached.`,
 		Example: `  gridhook trigger --org acme --watch
   gridhook trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T00:00:00Z
+  gridhook trigger --org acme --plan e-elec --plan e-tou-c
   gridhook trigger get trg_01JZ0000000000000000000000 --org acme
   gridhook trigger list --org acme`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -55,6 +56,7 @@ With --watch it waits for the end, and exits 1 when some homes were not reached.
 	}
 	cmd.Flags().StringVar(&start, "start", "", "the window's start: a `time`, or a duration from now; by default the current quarter hour")
 	cmd.Flags().StringVar(&end, "end", "", "the window's end, given with the start; by default 24 hours after it")
+	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "a rate `plan` whose homes alone are meant, as after its prices changed; may be repeated")
 	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "a `key` of your own that makes a repeat harmless")
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show what became of the homes")
 	cmd.AddCommand(newTriggerGet(g), newTriggerList(g))

@@ -158,6 +158,7 @@ var rules = map[string]rule{
 	"api.listDeliveriesInput.limit":      page,
 	"api.listDeliveriesInput.after":      pattern(`^([A-Za-z0-9_-]{1,128}\.[0-9]{1,9}\.[0-9]{1,9})?$`),
 	"api.listDeliveriesInput.homeId":     id,
+	"api.triggerInput.ratePlanIds":       {schema: Object{{"maxItems", 100}}, items: id.schema},
 	"api.listDeliveriesInput.endpointId": id,
 
 	"api.EndpointSettings.url":            {schema: Object{{"format", "uri"}, {"maxLength", 2048}}},

@@ -112,6 +112,7 @@ var samples = map[string]any{ //nolint:gosec // the secrets are examples
 	"multiplier":             2,
 	"maxSeconds":             900,
 	"giveUpSeconds":          86400,
+	"ratePlanIds":            []string{"plan_1"},
 	"disableAfterSeconds":    432000,
 	"homes":                  250000,
 	"walked":                 250000,

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// An event triggers the homes on its plan, of the organization that it is for, or of all
+// where the plan is shared.
+func TestAffectedHomes(t *testing.T) {
+	const accepted = `{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`
+	for args, want := range map[string]string{
+		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger --org acme": "triggered 7 homes of acme: trg_1\n",
+		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger":            "triggered 7 homes of north: trg_1\ntriggered 7 homes of south: trg_1\n",
+		"plan event create flat --from 1h --to 2h --adder 0.6":                      "",
+		"plan event delete flat e --trigger --org acme":                             "triggered 7 homes of acme: trg_1\n",
+	} {
+		f := newFake(t)
+		f.on("/v1/admin/plan_events/create", ok(`{"id":"e","kind":"CRITICAL_PEAK","name":"","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z"}`))
+		f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+		f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))
+		f.on("/v1/webhook/price_signal/trigger", ok(accepted))
+		got := run(t, f, "", strings.Fields(args))
+		if got.code != 0 || got.err != want {
+			t.Errorf("%s: exit %d, it says %q, want %q", args, got.code, got.err, want)
+		}
+		if last := f.last(); want != "" && !sameJSON(t, last.body, `{"ratePlanIds":["flat"]}`) {
+			t.Errorf("%s: it asked for %s", args, last.body)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package dispatcher
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// cheapHomes stores homes that sort among the others, on a plan of their own.
+func (w *world) cheapHomes(n int) {
+	w.t.Helper()
+	list := []storage.Entity{storagetest.RatePlan(storage.Shared, "cheap", 0.1)}
+	for i := range n {
+		list = append(list, storagetest.Home("org", homeID(3*i)+"_cheap", "cheap"))
+	}
+	storagetest.Put(w.t, w.store, list...)
+}
+
+func cheap(home string) bool { return len(home) > len(homeID(0)) }
+
+// A trigger of some plans walks their homes alone, whose older signals it takes the
+// place of; those of the others are tried again.
+func TestAffectedHomesAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const plain, few = 2 * events.SliceHomes, events.SliceHomes / 2
+		w.homes(plain)
+		w.cheapHomes(few)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		var mu sync.Mutex
+		refusing := true
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			mu.Lock()
+			defer mu.Unlock()
+			if refusing && a.home != homeID(0) { // which keeps the breaker closed
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		all := w.trigger(24)
+		w.bus.await(func() bool { return len(w.bus.receipts) >= 3 })
+		mu.Lock()
+		refusing = false
+		mu.Unlock()
+		some := w.triggerOf("org", 24, "cheap", "nobody's")
+		other := w.triggerOf("org", 24, "nobody's") // it means nobody, and hides nothing
+		<-time.After(time.Hour)
+		w.wants(some, outcomes{events.OutcomeDelivered: few})
+		w.wants(other, outcomes{})
+		for _, d := range w.wants(all, outcomes{events.OutcomeDelivered: plain, events.OutcomeSuperseded: few}) {
+			if cheap(d.HomeID) != (d.Outcome == events.OutcomeSuperseded) {
+				t.Errorf("%s is %s", d.HomeID, d.Outcome)
+			}
+		}
+		if p, _ := w.seen(some); p.Walked != few {
+			t.Errorf("%d homes were walked, want %d", p.Walked, few)
+		}
+		last := map[string]uint64{}
+		for _, a := range w.partner.got() {
+			if a.status == http.StatusOK {
+				last[a.home] = a.sequence
+			}
+		}
+		for home, sequence := range last {
+			if want := map[bool]uint64{true: some.Sequence, false: all.Sequence}[cheap(home)]; sequence != want {
+				t.Errorf("%s has the signal %d last, want %d", home, sequence, want)
+			}
+		}
+	})
+}

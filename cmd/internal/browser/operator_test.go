@@ -20,6 +20,7 @@ func TestOperator(t *testing.T) {
 	p.watchTrigger(w, id)
 	p.turnsPages(id)
 	p.overview(w)
+	p.takesUpAgain(w, id)
 	p.schedules()
 	p.useEndpoint(w, id)
 	p.drawSignals()
@@ -165,6 +166,36 @@ func (p *tab) overview(w *world) {
 	p.until(`t.all(".tile .figure")[4].textContent !== "0"`) // the process's
 	p.shows(".shares", "258 delivered")
 	p.look("overview")
+}
+
+// takesUpAgain has deliveries that were given up sent once more: one by itself, which
+// the receiver takes now, and all that the endpoint missed.
+func (p *tab) takesUpAgain(w *world, endpoint string) {
+	p.t.Helper()
+	p.click("td a", "trg_…")
+	p.sees(".filters button", "Failed 1")
+	p.click(".filters button", "Failed 1")
+	p.until(`t.all("tbody").length === 1`)
+	p.click("button.toggle", lostHome)
+	w.receiver.findTheKey()
+	p.click(".delivery button", "Try it again")
+	p.sees("td .badge", "Delivered")
+	p.shows(".delivery", "HTTP 204")
+	p.sees(".filters button", "Delivered 130")
+	if p.has(".delivery button", "Try it again") {
+		p.t.Error("what was delivered is offered to be tried again")
+	}
+	p.look("retried")
+
+	p.open(w.Admin + "/console/#/endpoints/" + endpoint)
+	p.sees("h1", endpoint)
+	p.click("button", "Replay what it missed")
+	p.set("Given up in", "1")
+	p.click("button", "Replay")
+	p.sees("h2", "The replay Completed")
+	p.look("replay")
+	p.click(".panel button", "Close")
+	p.until(`!t.text("main").includes("The replay")`)
 }
 
 // schedules makes a schedule, wrongly and then well, stops it and deletes it.

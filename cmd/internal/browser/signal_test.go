@@ -64,6 +64,19 @@ func (p *tab) drawSignals() {
 	p.set("for", "7")
 	p.until(`document.querySelector(".plot")?.getAttribute("aria-valuemax") === "667"`)
 	p.look("home-week")
+	p.saves()
+}
+
+// saves estimates what the home would save, and sees its best day drawn.
+func (p *tab) saves() {
+	p.t.Helper()
+	p.set("for", "1")
+	p.until(`document.querySelector(".plot")?.getAttribute("aria-valuemax") === "91"`)
+	p.click("button", "Estimate the savings")
+	p.sees("dt", "Saved")
+	p.until(`t.all(".plot.day path.line.optimized").length === 2`)
+	p.until(`document.querySelector(".plot.day").getAttribute("aria-label").includes("thermostat-3")`)
+	p.look("savings")
 }
 
 // readsWithKeys walks the cursor over the hour that comes twice.

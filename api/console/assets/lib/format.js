@@ -25,6 +25,9 @@ export function percent(part, all) {
 /** price is in $/kWh: four decimals, and up to six where there are more. */
 export const price = (perKwh) => `${perKwh < 0 ? "−" : ""}$${prices.format(Math.abs(perKwh))}`;
 
+/** dollars is an amount with its cents. */
+export const dollars = (amount) => `${amount < 0 ? "−" : ""}$${Math.abs(amount).toFixed(2)}`;
+
 /** duration is a length of time in its two largest units. */
 export function duration(milliseconds) {
   if (milliseconds < 1000) return `${milliseconds < 10 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds)} ms`;

@@ -4,8 +4,9 @@ import { button, h, uniqueId } from "./dom.js";
 
 /**
  * table has columns {name, cell, numeric} where cell makes content of an item. With
- * detail, the first cell opens a row of more. On a narrow screen each row is a
- * card; the roles keep it a table to those who hear it.
+ * detail(item, replace), the first cell opens a row of more; replace shows the item
+ * as it has become. On a narrow screen each row is a card; the roles keep it a table
+ * to those who hear it.
  */
 export function table({ label, columns, key, detail, empty }) {
   const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
@@ -43,13 +44,13 @@ export function table({ label, columns, key, detail, empty }) {
     const id = uniqueId("detail");
     const cell = h("td", { colspan: columns.length, role: "cell" });
     const element = h("tr", { role: "row", id, class: "detail", hidden: !row.open }, cell);
-    if (row.open) cell.append(detail(item));
+    if (row.open) cell.append(detail(item, row.fill));
     const toggle = (content) => {
       const b = button(content, () => {
         row.open = !row.open;
         element.hidden = !row.open;
         b.setAttribute("aria-expanded", String(row.open));
-        cell.replaceChildren(...(row.open ? [detail(item)] : []));
+        cell.replaceChildren(...(row.open ? [detail(item, row.fill)] : []));
       }, { class: "toggle", "aria-expanded": String(row.open), "aria-controls": id, data: { part: "toggle" } });
       return b;
     };

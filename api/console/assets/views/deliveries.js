@@ -1,17 +1,21 @@
 // The delivery log: what became of homes at endpoints, and each delivery with all
 // its attempts.
 import { inPath } from "../lib/api.js";
-import { button, facts, h } from "../lib/dom.js";
+import { busy, button, facts, h, say } from "../lib/dom.js";
 import { field, select } from "../lib/form.js";
 import { count, duration, instant, plural } from "../lib/format.js";
 import { outcome, outcomes, present, total } from "../lib/outcomes.js";
 import { lastAnswer, outcomeBadge, took, when } from "../lib/parts.js";
 import { pages } from "../lib/pages.js";
+import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
 import { table } from "../lib/table.js";
 
-/** deliveryPages is the log of what a query asks for; of() says which outcome is wanted, "" for all. */
-function deliveryPages(session, signal, query, of) {
+/**
+ * deliveryPages is the log of what a query asks for; of() says which outcome is
+ * wanted, "" for all. changed is called when a delivery was taken up again.
+ */
+function deliveryPages(session, signal, query, of, changed = () => {}) {
   return pages({
     signal,
     label: "Deliveries",
@@ -29,18 +33,21 @@ function deliveryPages(session, signal, query, of) {
         { name: "Last", cell: (d) => when(d.at) },
         { name: "Reason", cell: (d) => d.reason ?? "" },
       ],
-      detail: (d) => deliveryDetail(session.client, signal, d),
+      detail: (d, replace) => deliveryDetail(session, signal, d, (fresh) => {
+        replace(fresh);
+        changed();
+      }),
       empty: "No delivery to show.",
     }),
   });
 }
 
-/** triggerLog is the log of a trigger, whose outcomes are counted. */
-export function triggerLog(session, signal, triggerId) {
+/** triggerLog is the log of a trigger, whose outcomes are counted. changed is called when one of its deliveries was taken up again. */
+export function triggerLog(session, signal, triggerId, changed) {
   let chosen = "";
   let latest = null;
   const filters = h("div", { class: "filters", role: "group", "aria-label": "Deliveries by outcome" });
-  const list = deliveryPages(session, signal, { triggerId }, () => chosen);
+  const list = deliveryPages(session, signal, { triggerId }, () => chosen, changed);
 
   function choose(name) {
     chosen = name;
@@ -63,6 +70,8 @@ export function triggerLog(session, signal, triggerId) {
 
   return {
     element: h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Delivery log"), filters, list.element),
+    /** count shows other counts, and leaves the log as it is. */
+    count: fill,
     update: (trigger) => {
       fill(trigger);
       return list.refresh();
@@ -76,13 +85,19 @@ export function logOf(session, signal, query) {
   const list = deliveryPages(session, signal, query, () => control.value);
   control.addEventListener("change", () => list.load());
   list.load();
-  return h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Deliveries"),
+  const element = h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Deliveries"),
     h("div", { class: "beside" }, field({ name: "outcome", label: "Show", control })), list.element);
+  return { element, refresh: list.refresh };
 }
 
-/** deliveryDetail is all that is known of a delivery; its attempts are fetched. */
-function deliveryDetail(client, signal, d) {
+/** takeable are the outcomes of what can be taken up again. */
+const takeable = ["FAILED", "EXPIRED"];
+
+/** deliveryDetail is all that is known of a delivery; its attempts are fetched. changed is called with what it became. */
+function deliveryDetail(session, signal, d, changed) {
+  const { client } = session;
   const problem = problemBox();
+  const waiting = h("span", { role: "status", class: "hint" });
   const attempts = h("div", { class: "attempts" }, d.answer && answerOf(d));
   if (d.id) loadAttempts();
 
@@ -95,6 +110,35 @@ function deliveryDetail(client, signal, d) {
     }
   }
 
+  /** retry has it tried again, and waits for what comes of it. */
+  async function retry() {
+    problem.show(null);
+    try {
+      await client.call(`/v1/webhook/deliveries/${inPath(d.id)}/retry`);
+    } catch (error) {
+      problem.show(error);
+      return;
+    }
+    waiting.textContent = "Taken up again, as the same message…";
+    let shown = d;
+    let asks = 120; // a minute; whoever waits for longer looks again
+    await poll({
+      signal, every: 500, failed: problem.show,
+      ask: async () => {
+        const { attempts: _, ...fresh } = await client.call(`/v1/webhook/deliveries/${inPath(d.id)}/get`, {}, { signal });
+        if (fresh.outcome === shown.outcome && fresh.at === shown.at) return --asks > 0;
+        shown = fresh;
+        changed(fresh);
+        if (fresh.outcome === "RETRYING") return --asks > 0;
+        say(`${d.homeId}: ${outcome(fresh.outcome).label}.`);
+        return false;
+      },
+    });
+  }
+
+  const again = d.id && takeable.includes(d.outcome) && session.may("trigger")
+    && h("div", { class: "actions" }, button("Try it again", (event) => busy(event.currentTarget, retry), { class: "primary", data: { part: "retry" } }), waiting);
+
   return h("div", { class: "delivery" },
     facts([
       ["Outcome", outcome(d.outcome).meaning],
@@ -103,7 +147,7 @@ function deliveryDetail(client, signal, d) {
       ["Endpoint", d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}` }, d.endpointId)],
       ["Home", h("a", { href: `#/homes/${d.homeId}` }, d.homeId)],
       ["Trigger", d.triggerId && h("a", { href: `#/triggers/${d.triggerId}` }, d.triggerId)],
-    ]), problem.element, attempts);
+    ]), again, problem.element, attempts);
 }
 
 /** attemptOf is one attempt, or the end of a delivery without one. */

@@ -11,11 +11,14 @@ import { endpointForm } from "./endpointform.js";
 import { stateBadge } from "./endpoints.js";
 import { showVerifier } from "./endpointsecret.js";
 import { healthBadge, healthFacts } from "./health.js";
+import { replayPart } from "./replay.js";
 
 export function endpointView({ session, signal, go }, id) {
   const problem = problemBox();
   const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
   const result = h("div", { role: "status" });
+  const log = logOf(session, signal, { endpointId: id });
+  const replay = replayPart({ session, signal }, id, log.refresh);
   const call = (verb, input) => session.client.call(`/v1/webhook/endpoints/${inPath(id)}/${verb}`, input);
 
   /** attempt does something for a button, and shows what goes wrong. */
@@ -48,7 +51,10 @@ export function endpointView({ session, signal, go }, id) {
       h("div", { class: "headline" }, stateBadge(e), healthBadge(e)),
       settingsOf(e),
       h("div", { class: "actions" },
-        session.may("trigger") && button("Send a test", attempt(test), { class: "primary" }),
+        session.may("trigger") && [
+          button("Send a test", attempt(test), { class: "primary" }),
+          button("Replay what it missed", replay.open),
+        ],
         session.may("write") && [
           button("Edit", () => edit(e)),
           button(e.enabled ? "Disable" : "Enable", attempt(() => change({ enabled: !e.enabled }))),
@@ -110,7 +116,7 @@ export function endpointView({ session, signal, go }, id) {
   load();
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/endpoints" }, "Endpoints")),
-    element: h("div", {}, problem.element, place, result, logOf(session, signal, { endpointId: id })),
+    element: h("div", {}, problem.element, place, result, replay.element, log.element),
   };
 }
 

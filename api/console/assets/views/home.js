@@ -5,6 +5,7 @@ import { ownZone } from "../lib/format.js";
 import { problemBox } from "../lib/problem.js";
 import { addDays, dateOf, isZone, midnight } from "../chart/zone.js";
 import { logOf } from "./deliveries.js";
+import { savingsPart } from "./savings.js";
 import { signalPart } from "./signal.js";
 import { windowForm } from "./windowform.js";
 
@@ -13,6 +14,7 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
   const about = h("div");
   const controls = h("div");
   const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
+  const savings = h("div");
 
   async function load() {
     try {
@@ -24,6 +26,7 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
       controls.replaceChildren(windowForm({ ...asked, fixedZone: Boolean(home?.timezone), go: (query) => go(`/homes/${id}${query}`) }));
       const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
       place.replaceChildren(...signalPart(answer, asked.zone, home));
+      savings.replaceChildren(savingsPart({ session, signal }, id, asked.zone));
     } catch (error) {
       if (signal.aborted) return;
       place.replaceChildren();
@@ -35,7 +38,7 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/homes" }, "Homes")),
     element: h("div", {}, about, h("section", { "aria-labelledby": "signal" }, h("h2", { id: "signal" }, "Price signal"), controls, problem.element, place),
-      logOf(session, signal, { homeId: id })),
+      savings, logOf(session, signal, { homeId: id }).element),
   };
 }
 

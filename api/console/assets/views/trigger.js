@@ -11,13 +11,26 @@ import { triggerLog } from "./deliveries.js";
 export function triggerView({ session, signal }, id) {
   const problem = problemBox();
   const summary = h("div", { class: "summary" });
-  const log = triggerLog(session, signal, id);
+  const log = triggerLog(session, signal, id, recount);
   let last = null;
+
+  const get = () => session.client.call(`/v1/webhook/price_signal/trigger/${inPath(id)}/get`, {}, { signal });
+
+  /** recount shows the counts anew; the log stays, so that who opened a delivery sees what becomes of it. */
+  async function recount() {
+    try {
+      last = await get();
+      summary.replaceChildren(...summaryOf(last));
+      log.count(last);
+    } catch (error) {
+      if (!signal.aborted) problem.show(error);
+    }
+  }
 
   poll({
     signal, every: 1000, failed: problem.show,
     ask: async () => {
-      const trigger = await session.client.call(`/v1/webhook/price_signal/trigger/${inPath(id)}/get`, {}, { signal });
+      const trigger = await get();
       trigger.outcomes ??= {};
       const news = !last || JSON.stringify(last.outcomes) !== JSON.stringify(trigger.outcomes);
       if (!last || news || last.status !== trigger.status || last.walked !== trigger.walked) {

@@ -1,0 +1,64 @@
+// All that an endpoint did not get since a time, taken up again.
+import { idempotencyKey, inPath } from "../lib/api.js";
+import { button, facts, h, say } from "../lib/dom.js";
+import { field, form, select } from "../lib/form.js";
+import { count, instant } from "../lib/format.js";
+import { badge } from "../lib/parts.js";
+import { poll } from "../lib/poll.js";
+import { problemBox } from "../lib/problem.js";
+
+const spans = [[1, "the last hour"], [6, "the last 6 hours"], [24, "the last day"], [168, "the last week"]];
+
+/** replayPart asks since when, starts a replay and watches it; done is called when it is completed. */
+export function replayPart({ session, signal }, id, done) {
+  const problem = problemBox();
+  const element = h("div");
+  const close = () => element.replaceChildren();
+
+  function open() {
+    const since = select(spans.map(([hours, label]) => [String(hours), label]), "24");
+    const once = idempotencyKey();
+    element.replaceChildren(h("section", { class: "panel", "aria-label": "A replay" }, h("h2", {}, "Replay what it missed"),
+      h("p", {}, "What was given up is sent again as the same messages, the newest first. What a newer trigger has taken the place of is left."),
+      form({
+        action: "Replay", extra: [button("Cancel", close)],
+        fields: [field({ name: "since", label: "Given up in", control: since })],
+        submit: async () => {
+          const from = new Date(Date.now() - Number(since.value) * 3_600_000).toISOString();
+          watch(await session.client.call(`/v1/webhook/endpoints/${inPath(id)}/replay`, { since: from }, { idempotencyKey: once }));
+        },
+      })));
+    since.focus();
+  }
+
+  function watch(replay) {
+    show(replay);
+    poll({
+      signal, every: 500, failed: problem.show,
+      ask: async () => {
+        const now = await session.client.call(`/v1/webhook/replays/${inPath(replay.id)}/get`, {}, { signal });
+        show(now);
+        if (now.status !== "COMPLETED") return true;
+        say(`The replay is completed: ${now.retried} of ${now.found} were taken up again.`);
+        await done();
+        return false;
+      },
+    });
+  }
+
+  function show(r) {
+    const completed = r.status === "COMPLETED";
+    element.replaceChildren(h("section", { class: "panel", "aria-label": "The replay" },
+      h("h2", {}, "The replay ", badge(completed ? "Completed" : "Going on", completed ? "good" : "warn")), problem.element,
+      facts([
+        ["Since", instant(r.since)],
+        ["Found", count(r.found)],
+        ["Taken up again", count(r.retried)],
+        ["A newer one has its place", r.superseded > 0 && count(r.superseded)],
+        ["Not kept any more", r.lost > 0 && count(r.lost)],
+      ]),
+      completed && h("div", { class: "actions" }, button("Close", close))));
+  }
+
+  return { element, open };
+}

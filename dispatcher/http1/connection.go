@@ -91,6 +91,8 @@ func (c *connection) receive() (*http.Response, error) {
 		switch {
 		case err != nil && c.limit.left == 0: // wherever that cut it off
 			return nil, fmt.Errorf("the answer's headers are longer than %d bytes", c.maxHeader)
+		case err != nil && c.limit.failed != nil: // not what was left of a line
+			return nil, c.limit.failed
 		case err != nil:
 			return nil, err
 		case response.StatusCode == http.StatusSwitchingProtocols:
@@ -109,6 +111,9 @@ func (c *connection) receive() (*http.Response, error) {
 type limited struct {
 	conn net.Conn
 	left int
+	// failed is the last read's error. Of a line that it cuts off, net/http tells
+	// that it is malformed.
+	failed error
 }
 
 var errLimit = errors.New("the answer's headers are too long")
@@ -121,6 +126,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		p = p[:l.left]
 	}
 	n, err := l.conn.Read(p)
+	l.failed = err
 	if l.left > 0 {
 		l.left -= n
 	}

@@ -29,8 +29,8 @@ export function savingsPart({ session, signal }, id, zone) {
 
   return h("section", { "aria-labelledby": "savings" }, h("h2", { id: "savings" }, "Savings"),
     h("p", { class: "hint" }, "What heating and cooling would cost less, if they bought when it is cheap within the temperatures that are allowed."),
-    h("form", { class: "window", "aria-label": "Savings", on: { submit: (event) => event.preventDefault() } },
-      field({ name: "type", label: "for", control: type }), h("div", { class: "actions" }, press)),
+    h("form", { class: "beside", "aria-label": "Savings", on: { submit: (event) => event.preventDefault() } },
+      field({ name: "type", label: "For", control: type }), h("div", { class: "actions" }, press)),
     problem.element, place);
 }
 

@@ -39,7 +39,7 @@ func flaky(home string, n int) int {
 	return http.StatusOK
 }
 
-// tripped is a partner whose triggers are being walked.
+// underWay is a partner whose triggers are being walked.
 func underWay(t *testing.T, p *process, homes int) (*partner, *receiver, []string) {
 	t.Helper()
 	acme := furnish(t, p, homes)
@@ -58,7 +58,7 @@ const slots = (4 + 8) * 64
 // when the backup was made, or came after it, is repeated.
 func TestABackupGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
-	const homes = 5000
+	const homes = 3000
 	key, recipient := keygen(t)
 	p := start(t, "serve", t.TempDir(), "--slices", "4")
 	acme, r, triggers := underWay(t, p, homes)
@@ -66,8 +66,8 @@ func TestABackupGoesOnElsewhere(t *testing.T) {
 	before := r.answered()
 	file := filepath.Join(t.TempDir(), "gridhook.backup")
 	p.command("backup", file, "--recipient", recipient)
-	after := r.answered()
 	p.kill()
+	after := r.answered()
 
 	data := filepath.Join(t.TempDir(), "elsewhere")
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err != nil {
@@ -90,7 +90,7 @@ func TestABackupGoesOnElsewhere(t *testing.T) {
 // The same on an external NATS, into another one.
 func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 	t.Parallel()
-	const homes = 3000
+	const homes = 2000
 	key, recipient := keygen(t)
 	old := nats(t)
 	api := start(t, "api", t.TempDir(), "--nats", old)
@@ -100,9 +100,9 @@ func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 	before := r.answered()
 	file := filepath.Join(t.TempDir(), "gridhook.backup")
 	api.command("backup", file, "--recipient", recipient)
-	after := r.answered()
 	worker.kill()
 	api.kill()
+	after := r.answered()
 
 	other := nats(t)
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err != nil {

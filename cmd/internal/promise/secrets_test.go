@@ -110,6 +110,17 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	if bytes.Contains(ed25519, []byte("whsk_")) {
 		t.Errorf("a private key is answered: %s", ed25519)
 	}
+	bearer, clientSecret := "bearer-token-of-a-partner-0123456789", "client-secret-of-a-partner-0123456789"
+	hidden.add("bearer token", bearer)
+	hidden.add("client secret of OAuth", clientSecret)
+	for _, authentication := range []map[string]any{
+		{"type": "bearer", "token": bearer},
+		{"type": "oauth2", "tokenUrl": r.url + "/token", "clientId": "gridhook", "clientSecret": clientSecret},
+	} {
+		answer := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url, "eventTypes": []string{"webhook.test"}, "authentication": authentication})
+		hidden.find(t, "the answer to creating an endpoint", answer)
+		hidden.find(t, "its test", acme.call("/v1/webhook/endpoints/"+decode[struct{ ID string }](t, string(answer)).ID+"/test", map[string]any{}))
+	}
 	acme.delivered(acme.trigger(), homes)
 
 	// Wrong, with secrets where they do not belong.

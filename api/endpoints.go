@@ -32,6 +32,9 @@ type EndpointSettings struct {
 	// a signature for the bytes that are sent and one for the JSON in them.
 	Compression storage.Compression `json:"compression"`
 	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
+	// BatchSize is how many homes' signals one request may carry. With 0 and 1 each is
+	// sent on its own, and with more as price_signal.batch.
+	BatchSize int `json:"batchSize"`
 	// Authentication and clientCertificate are null where the signature is all that
 	// the destination needs.
 	Authentication    *Authentication    `json:"authentication"`
@@ -43,7 +46,7 @@ func settingsOf(e *storage.WebhookEndpoint) EndpointSettings {
 		URL: e.URL, Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: e.Headers,
 		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
 		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
-		Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
+		BatchSize: max(1, e.BatchSize), Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
 	}
 }
 
@@ -57,7 +60,7 @@ func (in *EndpointSettings) apply(e *storage.WebhookEndpoint) {
 	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
 	e.SetEnabled(in.Enabled)
 	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
-	e.Format, e.Compression = in.Format, in.Compression
+	e.Format, e.Compression, e.BatchSize = in.Format, in.Compression, in.BatchSize
 }
 
 // checkEndpoint names every wrong field of an endpoint, what the operator's

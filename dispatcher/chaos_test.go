@@ -107,7 +107,7 @@ func TestChaos(t *testing.T) {
 func (c *chaos) play() {
 	c.homes(c.script.Homes)
 	for i := range c.script.Endpoints {
-		c.endpoint(fmt.Sprint("ep", i), func(e *storage.WebhookEndpoint) { e.TimeoutSeconds = 1 })
+		c.endpoint(fmt.Sprint("ep", i), func(e *storage.WebhookEndpoint) { e.TimeoutSeconds, e.BatchSize = 1, 9*i })
 	}
 	c.partner.answers(c.answer)
 	c.start(0)

@@ -19,6 +19,8 @@ type result struct {
 	// the number of the attempt then.
 	dueAt       time.Time
 	nextAttempt int
+	// bundle is the number of the bundle that it came of, 0 where that was one job.
+	bundle int
 }
 
 // scratches keeps the buffers that bodies are made in.
@@ -29,7 +31,8 @@ var scratches = sync.Pool{New: func() any { return &scratch{text: make([]byte, 0
 type lane struct {
 	endpoint *endpoint
 	places   []int        // in the slice's jobs
-	taken    atomic.Int64 // of the places
+	bundles  [][]int      // the places by request, nil where each has its own
+	taken    atomic.Int64 // of the requests
 	left     atomic.Int64 // jobs that are not done
 	answered atomic.Int64 // when the last job was done, in ns since 1970
 }
@@ -48,7 +51,33 @@ func splitLanes(jobs []job) []*lane {
 		l.places = append(l.places, i)
 		l.left.Add(1)
 	}
+	for _, l := range list {
+		if l.endpoint.BatchSize > 1 && jobs[l.places[0]].notice == nil {
+			l.bundles = bundleUp(jobs, l.places, l.endpoint.BatchSize)
+		}
+	}
 	return list
+}
+
+// requests is how many requests the lane takes.
+func (l *lane) requests() int {
+	if l.bundles != nil {
+		return len(l.bundles)
+	}
+	return len(l.places)
+}
+
+// next takes the places of the next request, none when there are no more, and the
+// number of the bundle that they are.
+func (l *lane) next() (which []int, bundle int) {
+	n := int(l.taken.Add(1)) - 1
+	switch {
+	case n >= l.requests():
+		return nil, 0
+	case l.bundles != nil:
+		return l.bundles[n], n + 1
+	}
+	return l.places[n : n+1], 0
 }
 
 // deliver makes one attempt for every job and returns what came of them and the
@@ -71,7 +100,7 @@ func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result 
 	var wg sync.WaitGroup
 	for _, l := range lanes {
 		until := l.endpoint.unavailable(w.Now(), w.Jitter())
-		for range min(len(l.places), max(1, w.opt.Concurrency/w.opt.Slices/len(lanes))) {
+		for range min(l.requests(), max(1, w.opt.Concurrency/w.opt.Slices/len(lanes))) {
 			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
 		}
 	}
@@ -84,33 +113,33 @@ func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result 
 // the endpoint is unavailable until a time, they are put off.
 func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results []result, until time.Time) {
 	room := scratches.Get().(*scratch)
-	defer scratches.Put(room)
+	defer room.done()
 	for {
-		n := int(l.taken.Add(1)) - 1
-		if n >= len(l.places) {
+		b := bundle{jobs: jobs, results: results}
+		if b.which, b.number = l.next(); b.which == nil {
 			return
 		}
-		i := l.places[n]
 		if until.IsZero() {
-			results[i] = w.tryGuarded(ctx, &jobs[i], room)
+			w.tryGuarded(ctx, &b, room)
 		} else {
-			results[i] = w.putOff(&jobs[i], until)
+			b.each(func(j *job) result { return w.putOff(j, until) })
 		}
-		l.left.Add(-1)
+		l.left.Add(-int64(len(b.which)))
 		l.answered.Store(time.Now().UnixNano())
 	}
 }
 
 // tryGuarded turns a panic into a failed attempt: one home must not take the
 // worker down.
-func (w *Worker) tryGuarded(ctx context.Context, j *job, room *scratch) (r result) {
+func (w *Worker) tryGuarded(ctx context.Context, b *bundle, room *scratch) {
 	defer func() {
 		if p := recover(); p != nil {
+			j := b.first()
 			w.Log.Error("a delivery panicked", "org", j.trigger.OrganizationID, "home", j.signal.HomeID, "panic", p, "stack", string(debug.Stack()))
-			r = w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")})
+			b.each(func(j *job) result { return w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")}) })
 		}
 	}()
-	return w.try(ctx, j, room)
+	w.try(ctx, b, room)
 }
 
 // deadline is when a job is given up. The first attempt is made however little
@@ -125,43 +154,59 @@ func (j *job) deadline() time.Time {
 }
 
 // try makes one attempt, unless its deadline has passed or the worker must stop.
-func (w *Worker) try(ctx context.Context, j *job, room *scratch) result {
-	if now := w.Now(); !now.Before(j.deadline()) {
-		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
+func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
+	e, deadline := b.first().endpoint, b.first().deadline() // which are those of all
+	handedBack := func(j *job) result { return handBack(j, w.Now()) }
+	late := func(j *job) result { return w.givenUp(j, w.Now(), deadline, attempt{at: w.Now()}, j.attempt-1) }
+	if !w.Now().Before(deadline) {
+		b.each(late)
+		return
 	}
-	if j.endpoint.limiter != nil {
-		if j.endpoint.limiter.Wait(ctx) != nil {
-			return handBack(j, w.Now())
+	if e.limiter != nil {
+		if e.limiter.WaitN(ctx, len(b.which)) != nil {
+			b.each(handedBack)
+			return
 		}
-		if w.paused(j.endpoint) { // while it waited, perhaps for minutes
-			return dropPaused(j, w.Now())
+		if w.paused(e) { // while it waited, perhaps for minutes
+			b.each(func(j *job) result { return dropPaused(j, w.Now()) })
+			return
 		}
 	}
-	if !j.endpoint.bulkhead.enter(ctx) {
-		return handBack(j, w.Now())
+	if !e.bulkhead.enter(ctx) {
+		b.each(handedBack)
+		return
 	}
-	defer j.endpoint.bulkhead.leave()
-	p := w.askLeave(ctx, j.endpoint)
-	defer j.endpoint.breaker.dropped(&p) // unless it was reported
-	switch now := w.Now(); {
+	defer e.bulkhead.leave()
+	p := w.askLeave(ctx, e)
+	defer e.breaker.dropped(&p) // unless it was reported
+	switch {
 	case ctx.Err() != nil:
-		return handBack(j, now)
+		b.each(handedBack)
+		return
 	case !p.allowed:
-		return w.putOff(j, p.until)
-	case !now.Before(j.deadline()): // it has waited for long
-		return w.givenUp(j, now, j.deadline(), attempt{at: now}, j.attempt-1)
+		b.each(func(j *job) result { return w.putOff(j, p.until) })
+		return
+	case !w.Now().Before(deadline): // it has waited for long
+		b.each(late)
+		return
 	}
-	if by := w.lost(ctx, j); by != nil {
-		return result{delivery: w.superseded(j.id, j.signal.HomeID, j.endpoint.ID, j.attempt-1, by)}
+	if by := w.lost(ctx, b.first()); by != nil { // all are of the one trigger
+		b.each(func(j *job) result {
+			return result{delivery: w.superseded(j.id, j.signal.HomeID, e.ID, j.attempt-1, by)}
+		})
+		return
 	}
-	body := room.payload(j)
+	id, body := room.payload(b)
 	w.metrics.inFlight.Inc()
-	a := w.sender.send(ctx, j.endpoint, j.id, body, w.Now)
+	a := w.sender.send(ctx, e, id, body, w.Now)
 	w.metrics.inFlight.Dec()
 	w.attempts.Add(1)
+	if b.number > 0 {
+		a.readItems()
+	}
 	w.metrics.attempted(a)
-	w.reportTo(j.endpoint, &p, a)
-	return w.conclude(ctx, j, a)
+	w.reportTo(e, &p, a, len(b.which))
+	b.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.id)) })
 }
 
 // askLeave asks the endpoint's breaker for leave, and waits for the end of a probe
@@ -180,8 +225,8 @@ func (w *Worker) askLeave(ctx context.Context, e *endpoint) pass {
 	}
 }
 
-// reportTo tells the endpoint's breaker what came of an attempt.
-func (w *Worker) reportTo(e *endpoint, p *pass, a attempt) {
+// reportTo tells the endpoint's breaker what came of an attempt for a number of homes.
+func (w *Worker) reportTo(e *endpoint, p *pass, a attempt, homes int) {
 	defer func() { p.probe = false }()
 	now := w.Now()
 	switch {
@@ -190,7 +235,7 @@ func (w *Worker) reportTo(e *endpoint, p *pass, a attempt) {
 	case a.retryAfter > 0:
 		e.breaker.hold(now.Add(min(a.retryAfter, maxRetryAfter)))
 	default:
-		weight := weightRefused
+		weight := min(homes*weightRefused, weightNoAnswer)
 		if a.err != nil {
 			weight = weightNoAnswer
 		}
@@ -225,6 +270,10 @@ func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
 		d.Outcome, d.Answer = events.OutcomeDelivered, ""
 		return result{delivery: d}
 	case gone:
+		if a.item {
+			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone for this home"
+			return result{delivery: d}
+		}
 		w.disable(ctx, j.endpoint)
 		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
 		return result{delivery: d}

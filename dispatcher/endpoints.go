@@ -135,7 +135,7 @@ func (s *endpoints) prepare(r storage.Record) (*endpoint, error) {
 		e.bulkhead, e.breaker, e.crowd = newBulkhead(s.share), &breaker{}, &crowd{}
 	}
 	if e.RateLimit > 0 {
-		e.limiter = rate.NewLimiter(rate.Limit(e.RateLimit), max(1, int(e.RateLimit/10)))
+		e.limiter = rate.NewLimiter(rate.Limit(e.RateLimit), max(1, int(e.RateLimit/10), e.BatchSize)) // as a batch is taken at once
 	}
 	if len(s.ready) >= maxReady {
 		for ref := range s.ready { // any one: it is made ready again when needed

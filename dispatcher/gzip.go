@@ -110,16 +110,31 @@ func (m *message) pack(p *packer) {
 // scratch are buffers to make a payload in.
 type scratch struct{ text, packed []byte }
 
-// payload makes what is sent of a message.
-func (s *scratch) payload(j *job) payload {
-	s.text = j.appendBody(s.text[:0])
-	if j.endpoint.Compression != storage.CompressionGzip {
-		return payload{text: s.text}
+// done gives the buffers back for others, unless they have grown large.
+func (s *scratch) done() {
+	const large = 128 << 10
+	if cap(s.text) <= large && cap(s.packed) <= large {
+		scratches.Put(s)
 	}
-	p := newPacker(s.packed[:0], s.text)
-	j.pack(&p)
-	s.packed = p.finish()
-	return payload{s.text, s.packed}
+}
+
+// payload makes what a request carries, and its webhook-id.
+func (s *scratch) payload(b *bundle) (id string, p payload) {
+	j := b.first()
+	if id = j.id; b.number == 0 {
+		s.text = j.appendBody(s.text[:0])
+	} else {
+		id, s.text = b.id(), b.appendBody(s.text[:0])
+	}
+	if j.endpoint.Compression != storage.CompressionGzip {
+		return id, payload{text: s.text}
+	}
+	packed := newPacker(s.packed[:0], s.text)
+	for _, i := range b.which {
+		b.jobs[i].pack(&packed)
+	}
+	s.packed = packed.finish()
+	return id, payload{s.text, s.packed}
 }
 
 // payload is what the endpoint is sent of a text that nothing else shares.

@@ -30,7 +30,20 @@ func (m *message) appendBody(dst []byte) []byte {
 	if m.notice != nil {
 		return m.notice.AppendBody(dst)
 	}
-	dst = append(dst, `{"type":"`+storage.EventPriceSignalUpdated+`","timestamp":"`...)
+	return m.appendRest(append(dst, '{'))
+}
+
+// appendItem appends the same as one of a batch: with its identifier, which is no
+// header there.
+func (m *message) appendItem(dst []byte) []byte {
+	dst = append(dst, `{"webhookId":"`...)
+	dst = append(dst, m.id...)
+	return m.appendRest(append(dst, `",`...))
+}
+
+// appendRest appends the JSON after the opening brace.
+func (m *message) appendRest(dst []byte) []byte {
+	dst = append(dst, `"type":"`+storage.EventPriceSignalUpdated+`","timestamp":"`...)
 	dst = m.trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","data":{"triggerId":"`...)
 	dst = append(dst, m.trigger.ID...)

@@ -15,7 +15,7 @@ import (
 
 // groupRetries makes the retries of what failed, at the coarsest unit that is
 // true: homes that failed one by one are scheduled one by one, each with its own
-// jitter; where an endpoint is down, or every home of the slice failed at it, those
+// jitter, and those of one batch together; where an endpoint is down, or every home of the slice failed at it, those
 // with the same attempt due wait together as one message, until the latest of
 // their times.
 func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
@@ -41,29 +41,34 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 	}
 	var retries []events.Retry
 	for _, c := range order {
-		if len(c.failed) == c.jobs || c.endpoint.breaker.open() {
-			for _, together := range byAttempt(results, c.failed) {
-				retries = append(retries, newRetry(t, jobs, results, together))
-			}
-			continue
-		}
-		for _, i := range c.failed {
-			retries = append(retries, newRetry(t, jobs, results, []int{i}))
+		whole := len(c.failed) == c.jobs || c.endpoint.breaker.open()
+		for _, together := range inCompany(results, c.failed, whole) {
+			retries = append(retries, newRetry(t, jobs, results, together))
 		}
 	}
 	return retries
 }
 
-// byAttempt splits what failed by the number of the attempt that is due.
-func byAttempt(results []result, which []int) [][]int {
+// inCompany splits what failed at an endpoint into what waits together: all with the
+// same attempt due where the whole of it failed, and otherwise what one request was
+// for.
+func inCompany(results []result, which []int, whole bool) [][]int {
+	type company struct{ attempt, bundle, alone int }
 	var groups [][]int
-	place := map[int]int{}
+	place := map[company]int{}
 	for _, i := range which {
-		n := results[i].nextAttempt
-		g, ok := place[n]
+		c := company{attempt: results[i].nextAttempt}
+		switch {
+		case whole:
+		case results[i].bundle > 0:
+			c.bundle = results[i].bundle
+		default:
+			c.alone = i + 1
+		}
+		g, ok := place[c]
 		if !ok {
 			g = len(groups)
-			place[n] = g
+			place[c] = g
 			groups = append(groups, nil)
 		}
 		groups[g] = append(groups[g], i)

@@ -195,8 +195,9 @@ func TestAPanicIsAFailedAttempt(t *testing.T) {
 		tr := w.trigger(24)
 		e := &endpoint{WebhookEndpoint: storage.NewWebhookEndpoint("org"), breaker: &breaker{}} // without a bulkhead
 		j := job{message: newMessage(&tr, "ep", signals.Signal{HomeID: "h"}), endpoint: e, attempt: 1}
-		r := n.tryGuarded(t.Context(), &j, new(scratch))
-		if r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
+		b := bundle{jobs: []job{j}, results: make([]result, 1), which: []int{0}}
+		n.tryGuarded(t.Context(), &b, new(scratch))
+		if r := b.results[0]; r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
 			t.Errorf("it is %+v", r)
 		}
 	})

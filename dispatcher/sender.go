@@ -33,6 +33,11 @@ type attempt struct {
 	answer     string
 	retryAfter time.Duration
 	timing     http1.Timing
+	// body is that of a successful answer to a batch, items what it says of its
+	// messages, and item is set on an attempt that is about one of them.
+	body  []byte
+	items map[string]item
+	item  bool
 }
 
 // sender posts webhooks: over HTTP/2 where the destination speaks it, and
@@ -128,13 +133,28 @@ func (s *sender) post(ctx context.Context, e *endpoint, body []byte, headers []h
 }
 
 func (s *sender) sendLean(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
-	answer, err := e.target(s.lean).PostTimed(ctx, body, keptAnswer, &a.timing, headers...)
+	keep := http1.Keep{Failure: keptAnswer, Success: e.readsSuccess()}
+	answer, err := e.target(s.lean).PostTimed(ctx, body, keep, &a.timing, headers...)
 	if answer == nil {
 		return err
 	}
-	a.status, a.answer = answer.Status, text(answer.Body)
+	a.status = answer.Status
 	a.noteRetryAfter(answer.Header)
-	return nil // the status was answered; the rest does not matter
+	return a.noteBody(answer.Body, keep.Success, err)
+}
+
+// noteBody takes what was read of an answer's body. How the reading ended matters
+// where the body of a success does: otherwise the status says all.
+func (a *attempt) noteBody(body []byte, success int, err error) error {
+	if a.status < 200 || a.status > 299 {
+		a.answer = text(body)
+		return nil
+	}
+	if success == 0 {
+		return nil
+	}
+	a.body = body
+	return err
 }
 
 func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
@@ -159,8 +179,9 @@ func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, body []byte, 
 	}
 	a.status = response.StatusCode
 	a.noteRetryAfter(response.Header)
-	a.answer = readAnswer(response)
-	return nil
+	success := e.readsSuccess()
+	kept, err := readAnswer(response, success)
+	return a.noteBody(kept, success, err)
 }
 
 // noteRetryAfter takes the pause that an endpoint asks for.
@@ -171,19 +192,21 @@ func (a *attempt) noteRetryAfter(h http.Header) {
 }
 
 // readAnswer reads what is allowed of an answer, so that the connection can be
-// used again, and keeps the beginning of an unsuccessful one. What is longer, or
+// used again, and keeps the beginning of an unsuccessful one, and of a successful one
+// up to a number of bytes. What is longer, or
 // slow to come, costs the partner the connection, not us the memory or the slot.
 // The status was answered: whatever becomes of the body does not matter.
-func readAnswer(r *http.Response) (kept string) {
+func readAnswer(r *http.Response, success int) (kept []byte, err error) {
 	late := time.AfterFunc(bodyTimeout, func() { _ = r.Body.Close() })
 	defer late.Stop()
 	defer func() { _ = r.Body.Close() }()
-	var head bytes.Buffer
+	keep := success
 	if r.StatusCode < 200 || r.StatusCode > 299 {
-		_, _ = io.CopyN(&head, r.Body, keptAnswer)
+		keep = keptAnswer
 	}
-	_, _ = io.CopyN(io.Discard, r.Body, maxAnswer-int64(head.Len()))
-	return text(head.Bytes())
+	kept, err = io.ReadAll(io.LimitReader(r.Body, int64(keep)))
+	_, _ = io.CopyN(io.Discard, r.Body, int64(maxAnswer-len(kept)))
+	return kept, err
 }
 
 // text makes an answer fit to be shown and stored as JSON.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -297,7 +298,10 @@ type partner struct {
 	refuse   map[string]bool                      // hosts that do not accept connections
 	others   map[string]http.Handler              // hosts that are no receivers
 	arrivals []arrival
-	open     map[*node][]net.Conn
+	batches  []batchArrival
+	// whole answers a batch as a whole, unless its status is 0.
+	whole func(r *http.Request, size int) (status int, answer string)
+	open  map[*node][]net.Conn
 }
 
 func newPartner(t testing.TB) *partner {
@@ -394,10 +398,30 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		body = inflate(p.t, sent)
 	}
+	host, id := strings.TrimSuffix(r.Host, ".example"), r.Header.Get("Webhook-Id")
+	for _, form := range [][]byte{body, sent} {
+		if err := verify(p.t, testSecret, id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), form); err != nil {
+			p.t.Errorf("a webhook does not verify: %v", err)
+		}
+	}
+	var status int
+	var answer string
+	if bytes.HasPrefix(body, []byte(`{"type":"price_signal.batch"`)) {
+		status, answer = p.takeBatch(r, host, id, body)
+	} else {
+		status = p.take(r, arrivalOf(host, id, body))[0].status
+	}
+	if status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+func arrivalOf(host, id string, body []byte) arrival {
 	_, rest, _ := strings.Cut(string(body), `"homeId":"`) // which is quicker than to decode it
 	home, _, _ := strings.Cut(rest, `"`)
-	host := strings.TrimSuffix(r.Host, ".example")
-	a := arrival{host: host, id: r.Header.Get("Webhook-Id"), home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
+	a := arrival{host: host, id: id, home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
 	_, rest, _ = strings.Cut(string(body[:min(len(body), 100)]), `"type":"`)
 	_, number, _ := strings.Cut(string(body[:min(len(body), 400)]), `"sequence":`)
 	number, _, _ = strings.Cut(number, ",")
@@ -405,23 +429,77 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated {
 		a.text, a.home = string(body), ""
 	}
-	for _, form := range [][]byte{body, sent} {
-		if err := verify(p.t, testSecret, a.id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), form); err != nil {
-			p.t.Errorf("a webhook does not verify: %v", err)
-		}
-	}
+	return a
+}
+
+// take decides on messages that come together, each as if it came alone, and writes
+// them down. Where the connection breaks for one it does for all.
+func (p *partner) take(r *http.Request, together ...arrival) []arrival {
 	p.mu.Lock()
 	answer := p.answer
 	p.mu.Unlock()
-	a.status = answer(r, a)
-	a.answered = time.Now()
-	p.mu.Lock()
-	p.arrivals = append(p.arrivals, a)
-	p.mu.Unlock()
-	if a.status == 0 {
-		panic(http.ErrAbortHandler)
+	var all sync.WaitGroup
+	for i := range together { // at once: one that is slow must not make a batch as slow as all
+		a := &together[i]
+		all.Go(func() { a.status, a.answered = answer(r, *a), time.Now() })
 	}
-	w.WriteHeader(a.status)
+	all.Wait()
+	if slices.ContainsFunc(together, func(a arrival) bool { return a.status == 0 }) {
+		for i := range together {
+			together[i].status = 0
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.arrivals = append(p.arrivals, together...)
+	return together
+}
+
+// takeBatch takes each message of a batch, as it would be alone, and tells what is
+// not well.
+func (p *partner) takeBatch(r *http.Request, host, id string, body []byte) (status int, answer string) {
+	var batch struct {
+		Timestamp time.Time
+		Data      []json.RawMessage
+	}
+	if err := json.Unmarshal(body, &batch); err != nil || batch.Timestamp.IsZero() || len(batch.Data) == 0 {
+		p.t.Errorf("a batch is %.200s: %v", body, err)
+	}
+	p.mu.Lock()
+	p.batches = append(p.batches, batchArrival{host, id, len(batch.Data)})
+	whole := p.whole
+	p.mu.Unlock()
+	if whole != nil {
+		if status, answer := whole(r, len(batch.Data)); status != 0 {
+			return status, answer
+		}
+	}
+	together := make([]arrival, len(batch.Data))
+	for i, data := range batch.Data {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(string(data), `{"webhookId":"`), `",`)
+		together[i] = arrivalOf(host, name, []byte("{"+rest))
+	}
+	var results []map[string]any
+	for _, a := range p.take(r, together...) {
+		switch a.status {
+		case 0:
+			return 0, ""
+		case http.StatusOK:
+		default:
+			results = append(results, map[string]any{"webhookId": a.id, "status": a.status, "reason": "not this one"})
+		}
+	}
+	if results == nil {
+		return http.StatusOK, "ok"
+	}
+	text, _ := json.Marshal(map[string]any{"results": results})
+	return http.StatusOK, string(text)
+}
+
+// batchArrival is a batch that came to a partner.
+type batchArrival struct {
+	host, id string
+	size     int
 }
 
 // got is what has arrived.

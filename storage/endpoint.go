@@ -19,6 +19,15 @@ const (
 	EventWebhookTest        = "webhook.test"
 )
 
+// EventPriceSignalBatch is the type of a request with several events, all of
+// EventPriceSignalUpdated, which endpoints that ask for batches are sent in their
+// place. No endpoint chooses it by its event types.
+const EventPriceSignalBatch = "price_signal.batch"
+
+// MaxBatchSize bounds a batch: no work is handed out in larger pieces, so that a
+// crash repeats no more than it would without batches.
+const MaxBatchSize = 64
+
 // EventTypes are all event types.
 func EventTypes() []string {
 	return []string{EventPriceSignalUpdated, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
@@ -86,6 +95,9 @@ type WebhookEndpoint struct {
 	// Compression of the bodies, CompressionNone where nothing is said.
 	Compression Compression `json:"compression,omitempty"`
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
+	// BatchSize is how many homes' signals one request may carry; 0 and 1 send each
+	// on its own.
+	BatchSize int `json:"batchSize,omitempty"`
 	// Secrets sign the deliveries, the newest first. They are sealed: see
 	// package vault.
 	Secrets []SealedSecret `json:"secrets"`
@@ -225,6 +237,7 @@ func (e *WebhookEndpoint) Validate() error {
 	if e.Compression != "" {
 		checkEnum(&p, "compression", e.Compression, Compressions()...)
 	}
+	p.Check(e.BatchSize >= 0 && e.BatchSize <= MaxBatchSize, "batchSize", "must be from 0 to %d", MaxBatchSize)
 	if e.Authentication != nil {
 		e.Authentication.check(&p, e)
 	}

@@ -25,6 +25,8 @@ type Endpoint struct {
 	// Compression is how bodies are compressed.
 	Compression storage.Compression `json:"compression"`
 	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
+	// BatchSize is how many homes' signals one request may carry.
+	BatchSize int `json:"batchSize"`
 	// Authentication and ClientCertificate are nil where there are none. What is
 	// secret of them is masked.
 	Authentication    *Authentication `json:"authentication"`
@@ -60,6 +62,8 @@ type EndpointFields struct {
 	Format         *storage.SignalFormat `json:"format,omitempty"`
 	Compression    *storage.Compression  `json:"compression,omitempty"`
 	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
+	// BatchSize is at most 64.
+	BatchSize *int `json:"batchSize,omitempty"`
 	// Authentication and ClientCertificate are replaced as a whole; None removes
 	// them. A secret that is empty stays as it is.
 	Authentication    Optional[Authentication] `json:"authentication,omitzero"`

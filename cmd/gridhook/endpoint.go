@@ -196,6 +196,9 @@ func (g *globals) showEndpoint(e client.Endpoint) error {
 			row(w, "health", health(e.Health))
 		}
 		row(w, "timeout", fmt.Sprintf("%g s", e.TimeoutSeconds))
+		if e.BatchSize > 1 {
+			row(w, "batch", fmt.Sprintf("up to %d homes a request", e.BatchSize))
+		}
 		if e.RateLimit > 0 {
 			row(w, "rate limit", fmt.Sprintf("%g/s", e.RateLimit))
 		}
@@ -230,6 +233,7 @@ type endpointFlags struct {
 	events, headers                             []string
 	enabled                                     bool
 	rateLimit, timeout                          float64
+	batchSize                                   int
 	auth                                        authFlags
 }
 
@@ -246,6 +250,7 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	completes(cmd, "mode", string(storage.DeliverAlways), string(storage.DeliverOnChange))
 	completes(cmd, "format", string(storage.FormatSignal), string(storage.FormatOpenADR3))
 	completes(cmd, "compression", "none", "gzip")
+	flags.IntVar(&f.batchSize, "batch-size", 1, "how many homes' signals one request may carry, up to 64")
 	flags.BoolVar(&f.enabled, "enabled", true, "whether to deliver at all: false pauses the endpoint, and queues nothing for it")
 	flags.Float64Var(&f.rateLimit, "rate-limit", 0, "the most deliveries a second, 0 for no limit")
 	flags.Float64Var(&f.timeout, "timeout", 10, "the `seconds` that one attempt may take")
@@ -273,6 +278,9 @@ func (f *endpointFlags) fields(g *globals, cmd *cobra.Command) (client.EndpointF
 	}
 	if given("compression") {
 		out.Compression = (*storage.Compression)(&f.compression)
+	}
+	if given("batch-size") {
+		out.BatchSize = &f.batchSize
 	}
 	if given("enabled") {
 		out.Enabled = &f.enabled

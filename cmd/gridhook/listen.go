@@ -133,6 +133,9 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 		return
 	}
 	what := fmt.Sprintf("%s %s", e.Type, e.Data.HomeID)
+	if e.Batch > 0 {
+		what = fmt.Sprintf("%s of %d", e.Type, e.Batch)
+	}
 	if n := len(e.Data.Prices); n > 0 {
 		what += fmt.Sprintf(" #%d %d intervals, now $%.5f/kWh", e.Data.Sequence, n, e.Data.Prices[0])
 	}

@@ -18,9 +18,13 @@ type Header struct{ Name, Value string }
 type Answer struct {
 	Status int
 	Header http.Header
-	// Body is the beginning of an unsuccessful answer's body.
+	// Body is what was kept of the answer's body.
 	Body []byte
 }
+
+// Keep says how many bytes of an answer's body are kept when the status is 2xx, and
+// when it is not. Neither may be more than Options.MaxBody.
+type Keep struct{ Success, Failure int }
 
 // Post sends one request and reads its answer, of which it keeps up to keep bytes
 // of the body when the status is not 2xx. It ends when ctx does, at the latest.
@@ -30,11 +34,11 @@ type Answer struct {
 // on a new one. Errors: ErrHTTP2 when nothing was sent, those of ctx and of the
 // network. An error beside an Answer says that the answer's body was cut off.
 func (t *Target) Post(ctx context.Context, body []byte, keep int, more ...Header) (*Answer, error) {
-	return t.PostTimed(ctx, body, keep, &Timing{}, more...)
+	return t.PostTimed(ctx, body, Keep{Failure: keep}, &Timing{}, more...)
 }
 
 // PostTimed is Post that notes how long its parts take, as far as it comes.
-func (t *Target) PostTimed(ctx context.Context, body []byte, keep int, timing *Timing, more ...Header) (*Answer, error) {
+func (t *Target) PostTimed(ctx context.Context, body []byte, keep Keep, timing *Timing, more ...Header) (*Answer, error) {
 	if c := t.idle.take(); c != nil {
 		answer, err := t.exchange(ctx, c, body, keep, timing, more)
 		if !errors.Is(err, errStale) || ctx.Err() != nil {
@@ -50,7 +54,7 @@ func (t *Target) PostTimed(ctx context.Context, body []byte, keep int, timing *T
 
 // exchange sends a request and reads the answer, after which the connection is
 // kept for the next one or closed.
-func (t *Target) exchange(ctx context.Context, c *connection, body []byte, keep int, timing *Timing, more []Header) (*Answer, error) {
+func (t *Target) exchange(ctx context.Context, c *connection, body []byte, keep Keep, timing *Timing, more []Header) (*Answer, error) {
 	unbind := c.bind(ctx)
 	answer, reusable, err := t.roundTrip(ctx, c, body, keep, timing, more)
 	if unbind() && reusable {
@@ -61,7 +65,7 @@ func (t *Target) exchange(ctx context.Context, c *connection, body []byte, keep 
 	return answer, because(ctx, err)
 }
 
-func (t *Target) roundTrip(ctx context.Context, c *connection, body []byte, keep int, timing *Timing, more []Header) (answer *Answer, reusable bool, err error) {
+func (t *Target) roundTrip(ctx context.Context, c *connection, body []byte, keep Keep, timing *Timing, more []Header) (answer *Answer, reusable bool, err error) {
 	c.out = append(c.out[:0], t.head...)
 	for _, h := range more {
 		c.out = appendHeader(c.out, h.Name, h.Value)
@@ -82,8 +86,12 @@ func (t *Target) roundTrip(ctx context.Context, c *connection, body []byte, keep
 	}
 	answer = &Answer{Status: response.StatusCode, Header: response.Header}
 	c.hurry(ctx, t.options.BodyTimeout)
+	kept := keep.Success
 	if answer.Status < 200 || answer.Status > 299 {
-		if answer.Body, err = io.ReadAll(io.LimitReader(response.Body, int64(keep))); err != nil {
+		kept = keep.Failure
+	}
+	if kept > 0 {
+		if answer.Body, err = io.ReadAll(io.LimitReader(response.Body, int64(kept))); err != nil {
 			return answer, false, err
 		}
 	}

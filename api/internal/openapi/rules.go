@@ -166,6 +166,7 @@ var rules = map[string]rule{
 	"api.EndpointSettings.eventTypes":     {items: Object{{"enum", storage.EventTypes()}}},
 	"api.EndpointSettings.headers":        {schema: Object{{"additionalProperties", Object{{"type", "string"}, {"maxLength", 1024}}}, {"maxProperties", 20}}},
 	"api.EndpointSettings.rateLimit":      between(0, 1e6),
+	"api.EndpointSettings.batchSize":      between(0, storage.MaxBatchSize),
 	"api.EndpointSettings.timeoutSeconds": between(0.1, 60),
 	"api.Authentication.token":            text(0, 4096),
 	"api.Authentication.tokenUrl":         {schema: Object{{"format", "uri"}, {"maxLength", 2048}}},

@@ -178,6 +178,7 @@ var samples = map[string]any{ //nolint:gosec // the secrets are examples
 	"type":                   "NET_METERING",
 	"clientCertificate":      nil,
 	"compression":            "gzip",
+	"batchSize":              1,
 
 	"api.Authentication.type":                    "oauth2",
 	"api.Authentication.token":                   nil,

@@ -26,6 +26,22 @@ type (
 		Sequence uint64 `json:"sequence"`
 		api.PriceSignal
 	}
+	// batchEvent tells the signals of several homes, to an endpoint whose batchSize is
+	// more than 1.
+	batchEvent struct {
+		Type string `json:"type"`
+		// Timestamp is when the trigger was accepted.
+		Timestamp storage.Time `json:"timestamp"`
+		// Data are the events, each as it would be alone.
+		Data []batchItem `json:"data"`
+	}
+	// batchItem is one home's event.
+	batchItem struct {
+		// WebhookID is what the header webhook-id would be if it came alone: the same
+		// on every attempt.
+		WebhookID string `json:"webhookId"`
+		signalEvent
+	}
 	// openADRSignalEvent tells the same to an endpoint whose format is openadr3.
 	openADRSignalEvent struct {
 		Type string `json:"type"`
@@ -88,6 +104,10 @@ var webhookEvents = []event{
 		body: signalEvent{}, also: openADRSignalEvent{},
 	},
 	{
+		name: storage.EventPriceSignalBatch, summary: "The price signals of several homes in one request, where the endpoint's batchSize is more than 1",
+		body: batchEvent{},
+	},
+	{
 		name: storage.EventTriggerCompleted, summary: "A trigger has come to its end: what became of its homes, once for each trigger and endpoint",
 		body: completedEvent{}, data: Object{
 			{"status", events.TriggerCompleted}, {"outcomes", Object{{"DELIVERED", 249990}, {"EXPIRED", 10}}}, {"completedAt", "2026-07-01T12:00:41.000Z"},
@@ -128,7 +148,8 @@ func (d *Document) webhooks() Object {
 		all = append(all, Member{e.name, Object{{"post", Object{
 			{"operationId", handlerName(e.name)}, {"summary", e.summary},
 			{"description", "Answer 2xx to say that it has arrived. 410 disables the endpoint; 429 and 503 may have Retry-After; " +
-				"everything else is tried again. Redirects are not followed."},
+				"everything else is tried again. Redirects are not followed. What answers a price_signal.batch with 2xx may have the body " +
+				`{"results": [{"webhookId", "status", "reason"}]} of the messages that have not arrived.`},
 			{"parameters", eventHeaders},
 			{"requestBody", Object{{"required", true}, {"content", Object{{"application/json", Object{{"schema", schema}, {"example", example}}}}}}},
 			{"responses", Object{{"2XX", Object{{"description", "It has arrived."}}}}},

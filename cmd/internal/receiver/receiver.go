@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // maxBody bounds what is read of a delivery, and what that is inflated to: a month of
@@ -36,7 +38,10 @@ type Event struct {
 	// a fault that was asked for, Forwarded that it is that of another receiver.
 	Status           int
 	Fault, Forwarded bool
-	// Envelope is the body's outline, zero when the body is no event.
+	// Batch is how many events a batch has; 0 for an event that came alone.
+	Batch int
+	// Envelope is the body's outline, zero when the body is no event; of a batch it
+	// has the type.
 	Envelope
 }
 
@@ -120,7 +125,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	e.Verified = true
 	if e.Body, err = inflate(req.Header, body); err != nil {
 		e.Problem = "the body does not inflate: " + err.Error()
-	} else if err := json.Unmarshal(e.Body, &e.Envelope); err != nil {
+	} else if err := e.read(); err != nil {
 		e.Problem = "the body is no event: " + err.Error()
 	}
 	a, ok := r.decide(req, &e)
@@ -132,6 +137,19 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // whoever went does not read it
+}
+
+// read reads the outline of an event, or of a batch of events.
+func (e *Event) read() error {
+	var outline struct {
+		Type string            `json:"type"`
+		Data []json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(e.Body, &outline); err == nil && outline.Type == storage.EventPriceSignalBatch {
+		e.Type, e.Batch = outline.Type, len(outline.Data)
+		return nil
+	}
+	return json.Unmarshal(e.Body, &e.Envelope)
 }
 
 // decide finds the answer to a delivery that verified. It is not ok when there is

@@ -89,6 +89,20 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// A batch is one delivery, of so many events.
+func TestBatch(t *testing.T) {
+	r, events := newTestReceiver(t, Options{})
+	const batch = `{"type":"price_signal.batch","data":[{"webhookId":"msg_1"},{"webhookId":"msg_2"}]}`
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks", strings.NewReader(batch))
+	request.Header = signed(t, "bat_1", time.Now(), batch, mine)
+	if got := take(t, r, request); got.Code != http.StatusNoContent {
+		t.Errorf("it is answered %d", got.Code)
+	}
+	if e := (*events)[0]; !e.Verified || e.Type != "price_signal.batch" || e.Batch != 2 || e.Problem != "" {
+		t.Errorf("it is %+v", e)
+	}
+}
+
 func TestFailing(t *testing.T) {
 	draws := []float64{0.19, 0.2, 0.1999}
 	r, events := newTestReceiver(t, Options{Faults: Faults{Fail: 0.2, Status: 503, Random: func() float64 {

@@ -1,0 +1,276 @@
+package dispatcher
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+func batchesOf(n int) func(*storage.WebhookEndpoint) {
+	return func(e *storage.WebhookEndpoint) { e.BatchSize = n }
+}
+
+// wholly sets how batches are answered as a whole.
+func (p *partner) wholly(answer func(r *http.Request, size int) (int, string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.whole = answer
+}
+
+// came are the batches that came to a host.
+func (p *partner) came(host string) (list []batchArrival) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.batches {
+		if b.host == host {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// An endpoint that asks for batches gets the messages that another gets one by one,
+// in as few requests as it may.
+func TestBatches(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes, size = 2*events.SliceHomes + 10, 30
+		w.homes(homes)
+		w.endpoint("plain")
+		w.endpoint("ep", batchesOf(size), gzipped)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
+		w.checkDelivered(nil, 1)
+		bodies := map[string][32]byte{}
+		for _, a := range w.partner.got() {
+			bodies[a.host+a.home] = a.body
+		}
+		for i := range homes {
+			if home := homeID(i); bodies["plain"+home] != bodies["ep"+home] {
+				t.Fatalf("the message of %s is another in a batch", home)
+			}
+		}
+		ids := map[string]bool{}
+		sizes := map[int]int{}
+		for _, b := range w.partner.came("ep") {
+			ids[b.id] = true
+			sizes[b.size]++
+		}
+		if fmt.Sprint(sizes) != "map[4:2 10:1 30:4]" || len(ids) != 7 || len(w.partner.came("plain")) != 0 {
+			t.Errorf("batches came of the sizes %v, under %d identifiers", sizes, len(ids))
+		}
+		if got := testutilAttempts(w); got != homes+7 {
+			t.Errorf("%d requests were counted", got)
+		}
+	})
+}
+
+// testutilAttempts are the requests that the first worker counted.
+func testutilAttempts(w *world) int { return int(w.nodes[0].Attempts()) }
+
+// What an answer says of one message holds for that one: it is tried again, or given
+// up, and the endpoint is well.
+func TestMessagesOfABatchFailAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(20)
+		w.endpoint("ep", batchesOf(10))
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			switch {
+			case a.home == homeID(3) && len(w.partner.attempts("ep", a.home)) < 2:
+				return http.StatusServiceUnavailable
+			case a.home == homeID(15):
+				return http.StatusGone
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 19, events.OutcomeFailed: 1}) {
+			switch want := map[string]int{homeID(3): 3}[d.HomeID]; {
+			case d.Outcome == events.OutcomeFailed && (d.HomeID != homeID(15) || d.Status != 410 || d.Answer != "not this one"):
+				t.Errorf("given up is %+v", d)
+			case d.Attempt != max(1, want):
+				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+			}
+		}
+		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep")); err != nil || !e.Enabled {
+			t.Errorf("the endpoint is disabled: %v", err)
+		}
+		came := w.partner.came("ep")
+		if len(came) != 4 || came[2].size != 1 || came[3].id != came[2].id {
+			t.Errorf("batches came as %+v", came)
+		}
+	})
+}
+
+// A batch that fails as a whole is tried again as a whole, under the same identifier;
+// the others of its slice do not wait for it.
+func TestABatchFailsAsAWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		answer string
+		class  events.ErrorClass
+	}{
+		"a status":     {503, "busy", events.ErrorStatus},
+		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorAnswer},
+		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorAnswer},
+		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorAnswer},
+		"too much":     {200, `{"results":[` + strings.Repeat(" ", maxAnswer) + `]}`, events.ErrorAnswer},
+		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorAnswer},
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.homes(30)
+			w.endpoint("ep", batchesOf(10))
+			failed := ""
+			w.partner.wholly(func(r *http.Request, _ int) (int, string) {
+				w.partner.mu.Lock()
+				defer w.partner.mu.Unlock()
+				if failed == "" {
+					failed = r.Header.Get("Webhook-Id")
+					return c.status, c.answer
+				}
+				return 0, ""
+			})
+			w.worker()
+			tr := w.trigger(24)
+			attempts := map[int]int{}
+			for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 30}) {
+				attempts[d.Attempt]++
+			}
+			if fmt.Sprint(attempts) != "map[1:20 2:10]" || len(w.bus.retryPuts) != 1 || len(w.bus.retryPuts[0].Homes) != 10 {
+				t.Errorf("%s: attempts %v, and %d retries", name, attempts, len(w.bus.retryPuts))
+			}
+			if came := w.partner.came("ep"); len(came) != 4 || came[3].id != failed {
+				t.Errorf("%s: batches came as %+v, failed was %s", name, came, failed)
+			}
+			w.bus.mu.Lock()
+			defer w.bus.mu.Unlock()
+			for _, r := range w.bus.receipts {
+				for _, d := range r.Deliveries {
+					if d.Outcome == events.OutcomeRetrying && d.ErrorClass != c.class {
+						t.Errorf("%s: a home waits as %+v", name, d)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Answers that say nothing of the messages say that all have arrived.
+func TestABatchIsTakenAsAWhole(t *testing.T) {
+	for _, answer := range []string{"", "ok", "null", "[]", `"{"`, "{}", `{"ok":true}`, `{"results":[]}`, `{"results":null}`, `{"results":[{"webhookId":"another","status":500}]}`} {
+		a := attempt{status: 200, body: []byte(answer)}
+		if a.readItems(); judge(a) != delivered || judge(a.of("msg_1")) != delivered {
+			t.Errorf("%q is taken as %+v", answer, a)
+		}
+	}
+}
+
+// A rate limit counts homes, not requests, and a dead endpoint's batches open its
+// breaker.
+func TestLimitsOfBatches(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep", batchesOf(8), func(e *storage.WebhookEndpoint) { e.RateLimit = 8 })
+		w.worker()
+		began := time.Now()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes})
+		if took := time.Since(began); took < 7*time.Second || took > 8*time.Second {
+			t.Errorf("64 homes at 8/s took %s", took)
+		}
+	})
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 30 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep", batchesOf(events.SliceHomes))
+		w.partner.wholly(func(*http.Request, int) (int, string) { return 500, "" })
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(10 * time.Second)
+		if came, waits := len(w.partner.came("ep")), w.waiting(); came > 40 || waits > 40 {
+			t.Errorf("%d requests were made, and %d messages wait", came, waits)
+		}
+		w.partner.wholly(nil)
+		w.wants(tr, outcomes{events.OutcomeDelivered: homes})
+	})
+}
+
+// A newer trigger takes the place of what waits of a batch, and the window's end ends
+// it, home by home.
+func TestBatchesAreSupersededAndExpire(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(20)
+		w.endpoint("ep", batchesOf(10))
+		w.partner.answers(failing(500, 2, ""))
+		w.worker()
+		first := w.trigger(24)
+		<-time.After(time.Second)
+		second := w.trigger(24)
+		w.settled(second)
+		w.wants(first, outcomes{events.OutcomeDelivered: 18, events.OutcomeSuperseded: 2})
+		w.wants(second, outcomes{events.OutcomeDelivered: 20})
+		w.partner.wholly(func(*http.Request, int) (int, string) { return 500, "" })
+		w.wants(w.trigger(1), outcomes{events.OutcomeExpired: 20})
+	})
+}
+
+// A batch is bounded in bytes as well, and has at least one home.
+func TestBatchesAreBounded(t *testing.T) {
+	curve := func(n int) *signals.Curve { return &signals.Curve{Encoded: make([]byte, n)} }
+	var jobs []job
+	var places []int
+	for i, n := range []int{10, 2 * maxBundle, 10, maxBundle / 2, maxBundle / 2, 10, 10, 10, 10} {
+		jobs = append(jobs, job{message: message{signal: signals.Signal{Curve: curve(n)}}})
+		places = append(places, i)
+	}
+	if got := fmt.Sprint(bundleUp(jobs, places, 3)); got != "[[0] [1] [2 3] [4 5 6] [7 8]]" {
+		t.Errorf("they are %s", got)
+	}
+}
+
+// Over real connections, of either protocol, what is answered to a batch is read, and
+// an answer that does not come whole is none.
+func TestAnswersToBatches(t *testing.T) {
+	for _, multiplexed := range []bool{false, true} {
+		whole := true
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if (r.ProtoMajor == 2) != multiplexed {
+				t.Errorf("it came over %s", r.Proto)
+			}
+			const text = `{"results":[{"webhookId":"msg_1","status":422,"reason":"unknown home"}]}`
+			if whole {
+				_, _ = io.WriteString(w, text)
+				return
+			}
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, text)
+			panic(http.ErrAbortHandler)
+		}))
+		server.EnableHTTP2 = multiplexed
+		server.Config.ErrorLog = quiet
+		server.StartTLS()
+		e := endpointAt(t, server.URL, 10*time.Second)
+		e.BatchSize = 2
+		s := trusting(t, server)
+		for _, whole = range []bool{true, false} {
+			a := post(t, s, e)
+			a.readItems()
+			if !whole {
+				if judge(a) != again || a.err == nil {
+					t.Errorf("broken off, it is %+v", a)
+				}
+				continue
+			}
+			if one := a.of("msg_1"); judge(a.of("msg_2")) != delivered || judge(one) != again || one.status != 422 || one.answer != "unknown home" {
+				t.Errorf("it is %+v", a)
+			}
+		}
+		server.Close()
+	}
+}

@@ -87,6 +87,10 @@ func (w *world) contents(n *node) (map[string]string, error) {
 	return digests, nil
 }
 
+// toDo is the bucket of the triggers that have ended and of which nobody has been
+// told: what is told again after a rebuild is stored once.
+const toDo = "ended"
+
 func content(path string) (digest string, err error) {
 	f, err := boltfile.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -95,6 +99,9 @@ func content(path string) (digest string, err error) {
 	h := sha256.New()
 	err = f.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
+			if string(bucket) == toDo {
+				return nil
+			}
 			return b.ForEach(func(k, v []byte) error {
 				_, err := fmt.Fprintf(h, "%q %q %q\n", bucket, k, v)
 				return err

@@ -24,7 +24,7 @@ func BenchmarkMessage(b *testing.B) {
 		name   string
 		hours  int
 		format storage.SignalFormat
-	}{{"a day", 24, storage.FormatSignal}, {"two hours", 2, storage.FormatSignal}, {"a day in OpenADR", 24, storage.FormatOpenADR3}} {
+	}{{"a day", 24, storage.FormatSignal}, {"half a day", 12, storage.FormatSignal}, {"two hours", 2, storage.FormatSignal}, {"a day in OpenADR", 24, storage.FormatOpenADR3}} {
 		t := events.NewTrigger("org", pricing.Window{Start: noon, End: noon.Add(time.Duration(bb.hours) * time.Hour)}, noon)
 		n := t.Window().Len()
 		curve, err := pricing.CurveFromRuns(t.Window(), []pricing.Run{

@@ -46,7 +46,8 @@ func simple(text []byte) (value, rest []byte, ok bool) {
 	switch text[0] {
 	case '"':
 		return quoted(text)
-	case '{', '[':
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 't', 'f', 'n':
+	default:
 		return nil, nil, false
 	}
 	end := bytes.IndexByte(text, ',')

@@ -87,9 +87,13 @@ func (w *world) contents(n *node) (map[string]string, error) {
 	return digests, nil
 }
 
-// toDo is the bucket of the triggers that have ended and of which nobody has been
-// told: what is told again after a rebuild is stored once.
-const toDo = "ended"
+// What is not compared: the triggers that have ended and of which nobody has been told
+// yet (what is told again after a rebuild is stored once), and what a file knows of
+// itself, such as the seal over all of it.
+const (
+	toDo   = "ended"
+	ofFile = "file"
+)
 
 func content(path string) (digest string, err error) {
 	f, err := boltfile.Open(path, slog.New(slog.DiscardHandler))
@@ -99,7 +103,7 @@ func content(path string) (digest string, err error) {
 	h := sha256.New()
 	err = f.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
-			if string(bucket) == toDo {
+			if name := string(bucket); name == toDo || name == ofFile {
 				return nil
 			}
 			return b.ForEach(func(k, v []byte) error {

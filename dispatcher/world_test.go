@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -190,7 +191,12 @@ func (w *world) worker(point ...func(at string) bool) *node {
 		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: func() float64 { return 0.5 },
 	}, w.options)
 	n.sender.close()
-	n.sender = newSenderOver(w.partner.dial, &tls.Config{MinVersion: tls.VersionTLS12}, 8)
+	n.sender = newSenderOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+		if n.conn.isDead() { // the dead do not send, though their goroutines run to their end
+			return nil, errRefused
+		}
+		return w.partner.dial(ctx, network, address)
+	}, &tls.Config{MinVersion: tls.VersionTLS12}, 8)
 	ctx, cancel := context.WithCancel(context.Background())
 	n.conn.die = func() { cancel(); w.partner.hangUp(n) }
 	done := make(chan error, 1)

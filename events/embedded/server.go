@@ -122,7 +122,16 @@ func (s *Server) running() *server.Server {
 // stream that met a write error, such as a full disk, stores nothing more until
 // the server is restarted.
 func (s *Server) Healthy() error {
-	status := s.running().Healthz(nil)
+	ns := s.running()
+	status := ns.Healthz(nil)
+	// The server gives itself a millisecond to say that it is ready for connections,
+	// which on a busy machine is too little: that alone is no reason.
+	for range 10 {
+		if status.Error == "" || !ns.ReadyForConnections(time.Second) {
+			break
+		}
+		status = ns.Healthz(nil)
+	}
 	if status.Error != "" {
 		return errors.New(status.Error)
 	}

@@ -127,7 +127,7 @@ func (g *guard) revive(now time.Time) {
 	if g.server == nil {
 		return
 	}
-	why := g.server.Healthy()
+	why, before := g.server.Healthy(), g.stuck.Load()
 	g.note(&g.stuck, sentence(why), "the embedded NATS does not store any more")
 	if why == nil {
 		if now.After(g.restartAfter) {
@@ -135,7 +135,8 @@ func (g *guard) revive(now time.Time) {
 		}
 		return
 	}
-	if g.full.Load() != nil || now.Before(g.restartAfter) {
+	// One look is not enough: a restart takes the server away from everybody.
+	if before == nil || g.full.Load() != nil || now.Before(g.restartAfter) {
 		return
 	}
 	g.app.Log.Warn("restarting the embedded NATS")

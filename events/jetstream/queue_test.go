@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
@@ -263,4 +264,29 @@ func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
 		disconnected(t, b, other, func() {})
 	}
 	stop()
+}
+
+// Who begins to take while NATS is away does not give up, and takes when it is back.
+func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	away, back := b.nc.StatusChanged(nats.RECONNECTING), b.nc.StatusChanged(nats.CONNECTED)
+	b.wire.setDown(true)
+	<-away
+	got, ended := make(chan int, 9), make(chan error, 1)
+	taking, stop := context.WithCancel(t.Context())
+	go func() {
+		ended <- b.ConsumeSlices(t.Context(), taking, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
+	}()
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended: %v", err)
+	case <-time.After(nakDelay / 2): // it has tried once
+	}
+	b.wire.setDown(false)
+	<-back
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 0)))
+	receive(t, got)
+	stop()
+	must(t, <-ended)
 }

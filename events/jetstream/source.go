@@ -44,6 +44,12 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	return consumer, nil
 }
 
+// away reports whether an error says that the connection to NATS is lost, and being
+// made again.
+func away(err error) bool {
+	return errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrDisconnected)
+}
+
 // config is the consumer that all workers share.
 func (q queue) config() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // The guard's patience.
@@ -184,16 +185,20 @@ func lacking(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// lasting is a part that goes on when the disk was full: what it follows is
-// followed again from where it was.
+// lasting is a part that goes on when the disk was full, or NATS was away as it began:
+// what it follows is followed again from where it was.
 func (a *App) lasting(follow func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			err := follow(ctx)
-			if !lacking(err) {
+			switch {
+			case lacking(err):
+				a.Log.Error("a view cannot be written; trying again", "error", err)
+			case errors.Is(err, storage.ErrUnavailable):
+				a.Log.Warn("what a view follows does not answer; trying again", "error", err)
+			default:
 				return err
 			}
-			a.Log.Error("a view cannot be written; trying again", "error", err)
 			select {
 			case <-time.After(guardEvery):
 			case <-ctx.Done():

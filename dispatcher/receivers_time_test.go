@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,11 +16,8 @@ func TestReceiversInTime(t *testing.T) {
 		inWorld(t, func(_ *testing.T, w *world) {
 			w.endpoint("ep")
 			w.homes(20)
-			asked := 0
-			w.partner.answers(func(*http.Request, arrival) int {
-				asked++
-				return []int{500, 200}[asked%2]
-			})
+			var asked atomic.Int64
+			w.partner.answers(func(*http.Request, arrival) int { return []int{500, 200}[asked.Add(1)%2] })
 			w.worker()
 			w.wants(w.trigger(4), map[events.Outcome]int{events.OutcomeDelivered: 20})
 			w.partner.checkMessages(nil)

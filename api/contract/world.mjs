@@ -44,14 +44,32 @@ export class World {
     await this.newEndpoint("");
     this.trigger = (await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId;
     await this.ended(this.trigger);
+    await this.arrived("endpoint.disabled");
+  }
+
+  // batch has signals delivered in batches too.
+  async batch() {
+    await this.newEndpoint("", { batchSize: 10 });
+    await this.ended((await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId);
+    await this.arrived("price_signal.batch");
+  }
+
+  // arrived returns when an event of a type has come. What is not said of an endpoint
+  // while it is disabled is not said once it is enabled again.
+  async arrived(type) {
+    for (let tries = 0; tries < 400; tries++) {
+      if (this.sink.received.some((webhook) => webhook.body.type === type)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`${type} does not come`);
   }
 
   newKey() {
     return this.operate("/v1/admin/keys/create", { organizationId: "acme" });
   }
 
-  newEndpoint(path) {
-    return this.operate("/v1/webhook/endpoints/create", { url: this.sink.url + path });
+  newEndpoint(path, fields = {}) {
+    return this.operate("/v1/webhook/endpoints/create", { url: this.sink.url + path, ...fields });
   }
 
   // ended returns when a trigger has walked all homes.

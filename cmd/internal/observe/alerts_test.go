@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -23,6 +24,9 @@ type fleet struct {
 	*world
 	nats    *blackbox.Process
 	workers []*blackbox.Gridhook
+	// shared says why the disk of the processes is the machine's, which others fill
+	// too; nil where each has one of its own.
+	shared error
 }
 
 func newFleet(t *testing.T, workers int) *fleet {
@@ -37,11 +41,20 @@ func newFleet(t *testing.T, workers int) *fleet {
 	}
 	t.Cleanup(nats.Kill)
 	url := "nats://" + address
-	f := &fleet{nats: nats, world: newWorld(t, start(t, "api", t.TempDir(), "--nats", url))}
+	f := &fleet{nats: nats}
+	f.world = newWorld(t, start(t, "api", f.disk(t), "--nats", url))
 	for range workers {
-		f.workers = append(f.workers, start(t, "worker", t.TempDir(), "--nats", url))
+		f.workers = append(f.workers, start(t, "worker", f.disk(t), "--nats", url))
 	}
 	return f
+}
+
+// disk is a folder for the data of a process.
+func (f *fleet) disk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	f.shared = errors.Join(f.shared, mount(t, dir, 1<<30))
+	return dir
 }
 
 func (f *fleet) targets() []string {
@@ -91,6 +104,10 @@ func TestAlertsAreSilent(t *testing.T) {
 	found, err := p.query(fmt.Sprintf(`sum by (alertname, instance) (count_over_time(ALERTS{alertstate="firing"}[%dms]))`, since))
 	f.must(err)
 	for _, s := range found {
+		if f.shared != nil && strings.HasPrefix(s.labels["alertname"], "GridhookDisk") {
+			t.Logf("%v fired, of the machine's disk: %v", s.labels, f.shared)
+			continue
+		}
 		t.Errorf("%v fired", s.labels)
 	}
 	if !p.awaits(`gridhook:delivered:rate5m > 0`) {
@@ -226,7 +243,10 @@ func TestAlertsOfDisks(t *testing.T) {
 	})
 	t.Run("disk", func(t *testing.T) {
 		t.Parallel()
-		data := smallDisk(t, 64<<20)
+		data := t.TempDir()
+		if err := mount(t, data, 64<<20); err != nil {
+			t.Skip(err)
+		}
 		serve := start(t, "serve", data)
 		p := scraping(t, scrapeEvery, hurried(rules(t)), metricsAddress(serve))
 		if err := os.WriteFile(filepath.Join(data, "ballast"), []byte(strings.Repeat("x", 59<<20)), 0o600); err != nil {

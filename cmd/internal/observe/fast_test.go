@@ -15,12 +15,15 @@ var (
 	// spans are where rules have durations: ranges, and how long an alert holds.
 	spans    = regexp.MustCompile(`\[[0-9a-z:]+\]|(?m)^ +for: [0-9a-z]+$`)
 	duration = regexp.MustCompile(`\d+[smhd]`)
+	// horizons are how far rules look ahead: hours, in seconds.
+	horizons = regexp.MustCompile(`(\d+) \* 3600\b`)
 )
 
 // hurried are the rules with every duration shortened.
 func hurried(texts map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range texts {
+		text = horizons.ReplaceAllString(text, fmt.Sprintf("$1 * %d", 3600/hurry))
 		out[name] = spans.ReplaceAllStringFunc(text, func(span string) string {
 			return duration.ReplaceAllStringFunc(span, shorten)
 		})
@@ -36,8 +39,8 @@ func shorten(text string) string {
 }
 
 func TestHurried(t *testing.T) {
-	const rule = "expr: deriv(x[30m:1m]) > 3600 and y[6h] > 5\n        for: 10m\n        labels: {for: 2m}\n"
-	const want = "expr: deriv(x[30000ms:1000ms]) > 3600 and y[360000ms] > 5\n        for: 10000ms\n        labels: {for: 2m}\n"
+	const rule = "expr: deriv(x[30m:1m]) > 3600 and f(y[6h], 24 * 3600) > 5\n        for: 10m\n        labels: {for: 2m}\n"
+	const want = "expr: deriv(x[30000ms:1000ms]) > 3600 and f(y[360000ms], 24 * 60) > 5\n        for: 10000ms\n        labels: {for: 2m}\n"
 	if got := hurried(map[string]string{"a": rule})["a"]; got != want {
 		t.Errorf("got %s", got)
 	}

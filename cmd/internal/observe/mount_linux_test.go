@@ -6,17 +6,16 @@ import (
 	"testing"
 )
 
-// smallDisk is a folder that is a file system of some bytes.
-func smallDisk(t *testing.T, bytes int) string {
+// mount makes a folder a file system of some bytes until the test ends.
+func mount(t *testing.T, dir string, bytes int) error {
 	t.Helper()
-	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", bytes)); err != nil {
-		t.Skipf("this user cannot mount a small file system: %v", err)
+		return fmt.Errorf("this user cannot mount a file system: %w", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	})
-	return dir
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 // tailBatch is the most messages handed over at once.
 const tailBatch = 5000
 
-// errInterrupted says that a stream could not be followed for now.
+// errInterrupted says that the connection ended while a stream was followed.
 var errInterrupted = errors.New("following the stream was interrupted")
 
 // tail follows a stream from the message after the given sequence, in order and

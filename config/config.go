@@ -69,8 +69,9 @@ type KeyPair struct{ Certificate, Key string }
 // NATS is how an external NATS is reached. All but URL may be empty.
 type NATS struct {
 	URL string
-	// Credentials, CA, Certificate and Key are files.
-	Credentials, CA, Certificate, Key string
+	// Credentials and CA are files, and KeyPair is this process's certificate.
+	Credentials, CA string
+	KeyPair
 	// Replicas is how many servers keep each stream.
 	Replicas int
 }

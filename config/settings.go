@@ -36,7 +36,8 @@ var (
 
 // Settings are all settings, in the order in which the reference lists them.
 func Settings() []Setting {
-	return slices.Concat(processSettings(), secretSettings(), natsSettings(), deliverySettings(), limitSettings(), connectionSettings(), storeSettings())
+	return slices.Concat(processSettings(), secretSettings(), natsSettings(),
+		certificate("nats", external, "this process, PEM", "", func(c *Config) *KeyPair { return &c.NATS.KeyPair }), deliverySettings(), limitSettings(), connectionSettings(), storeSettings())
 }
 
 func processSettings() []Setting {
@@ -100,16 +101,6 @@ func natsSettings() []Setting {
 			Name: "nats-ca", Roles: external,
 			Help:  "the file of the certificate authorities to trust, PEM; by default the system's",
 			field: func(c *Config) any { return &c.NATS.CA }, check: func(c *Config) string { return readable(c.NATS.CA) },
-		},
-		{
-			Name: "nats-cert", Roles: external,
-			Help:  "the file of this process's certificate, PEM; needs nats-key",
-			field: func(c *Config) any { return &c.NATS.Certificate }, check: func(c *Config) string { return pair(c.NATS.Certificate, c.NATS.Key, "nats-key") },
-		},
-		{
-			Name: "nats-key", Roles: external,
-			Help:  "the file of the certificate's private key, PEM; needs nats-cert",
-			field: func(c *Config) any { return &c.NATS.Key }, check: func(c *Config) string { return pair(c.NATS.Key, c.NATS.Certificate, "nats-cert") },
 		},
 		{
 			Name: "nats-replicas", Default: "1", Roles: external,

@@ -3,32 +3,38 @@ package config
 import (
 	"encoding/base64"
 	"os"
+	"slices"
 	"strings"
 )
 
 // secretSettings are of keys and certificates.
 func secretSettings() []Setting {
+	return slices.Concat(
+		certificate("tls", answering, "the API for partners, PEM, read again when it changes", "; by default there is no TLS", func(c *Config) *KeyPair { return &c.TLS }),
+		certificate("admin-tls", everywhere, "the admin address, PEM, read again when it changes", "; by default there is no TLS", func(c *Config) *KeyPair { return &c.AdminTLS }),
+		masterKeySettings(),
+	)
+}
+
+// certificate is a pair of settings, each of which needs the other.
+func certificate(prefix string, roles []Role, whose, byDefault string, of func(*Config) *KeyPair) []Setting {
+	cert, key := prefix+"-cert", prefix+"-key"
 	return []Setting{
 		{
-			Name: "tls-cert", Roles: answering,
-			Help:  "the file of the certificate of the API for partners, PEM, read again when it changes; needs tls-key; by default there is no TLS",
-			field: func(c *Config) any { return &c.TLS.Certificate }, check: func(c *Config) string { return pair(c.TLS.Certificate, c.TLS.Key, "tls-key") },
+			Name: cert, Roles: roles,
+			Help:  "the file of the certificate of " + whose + "; needs " + key + byDefault,
+			field: func(c *Config) any { return &of(c).Certificate }, check: func(c *Config) string { return pair(of(c).Certificate, of(c).Key, key) },
 		},
 		{
-			Name: "tls-key", Roles: answering,
-			Help:  "the file of that certificate's private key, PEM; needs tls-cert",
-			field: func(c *Config) any { return &c.TLS.Key }, check: func(c *Config) string { return pair(c.TLS.Key, c.TLS.Certificate, "tls-cert") },
+			Name: key, Roles: roles,
+			Help:  "the file of that certificate's private key, PEM; needs " + cert,
+			field: func(c *Config) any { return &of(c).Key }, check: func(c *Config) string { return pair(of(c).Key, of(c).Certificate, cert) },
 		},
-		{
-			Name: "admin-tls-cert", Roles: everywhere,
-			Help:  "the file of the certificate of the admin address, PEM, read again when it changes; needs admin-tls-key; by default there is no TLS",
-			field: func(c *Config) any { return &c.AdminTLS.Certificate }, check: func(c *Config) string { return pair(c.AdminTLS.Certificate, c.AdminTLS.Key, "admin-tls-key") },
-		},
-		{
-			Name: "admin-tls-key", Roles: everywhere,
-			Help:  "the file of that certificate's private key, PEM; needs admin-tls-cert",
-			field: func(c *Config) any { return &c.AdminTLS.Key }, check: func(c *Config) string { return pair(c.AdminTLS.Key, c.AdminTLS.Certificate, "admin-tls-cert") },
-		},
+	}
+}
+
+func masterKeySettings() []Setting {
+	return []Setting{
 		{
 			Name: "master-key", Roles: everywhere, secret: true, shown: masked,
 			Help:  "the key that the secrets of endpoints are locked with, the base64 of 32 random bytes; several with commas between them while it is changed, the first of which locks; by default there is none",

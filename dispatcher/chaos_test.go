@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -78,6 +79,10 @@ type chaos struct {
 	changed map[string]bool // homes that were made again
 	workers [2]*node
 	kills   int // deaths, of workers and of the queue
+	// apart is how far apart the clocks of workers are of which one started after
+	// the other, and starts how many were started.
+	apart  time.Duration
+	starts int
 
 	mu   sync.Mutex
 	mode string // how the partner answers
@@ -90,18 +95,22 @@ type chaos struct {
 // trigger's end, under one webhook-id too.
 func TestChaos(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := drawScript(rt)
-		c := &complaints{}
-		synctest.Test(t, func(t *testing.T) {
-			c.TB = t
-			w := newWorld(c)
-			defer w.end()
-			(&chaos{world: w, script: s, changed: map[string]bool{}, dies: map[string]int{}}).play()
-		})
-		if len(c.list) > 0 {
-			rt.Fatalf("%+v:\n%s", s, strings.Join(c.list[:min(5, len(c.list))], "\n"))
-		}
+		playing(t, rt, drawScript(rt), (*chaos).play)
 	})
+}
+
+// playing plays a script in a world and a time of its own.
+func playing(t *testing.T, rt *rapid.T, s script, play func(*chaos)) {
+	c := &complaints{}
+	synctest.Test(t, func(t *testing.T) {
+		c.TB = t
+		w := newWorld(c)
+		defer w.end()
+		play(&chaos{world: w, script: s, changed: map[string]bool{}, dies: map[string]int{}})
+	})
+	if len(c.list) > 0 {
+		rt.Fatalf("%+v:\n%s", s, strings.Join(c.list[:min(5, len(c.list))], "\n"))
+	}
 }
 
 func (c *chaos) play() {
@@ -110,10 +119,22 @@ func (c *chaos) play() {
 		c.endpoint(fmt.Sprint("ep", i), func(e *storage.WebhookEndpoint) { e.TimeoutSeconds, e.BatchSize = 1, 9*i })
 	}
 	c.partner.answers(c.answer)
+	stop := c.perform(c.newNotifier().Run)
+	<-time.After(time.Minute) // a ledger may show an end that nobody has been told of
+	c.revive()
+	c.bus.await(c.bus.idleLocked)
+	stop()
+	c.check()
+	c.checkTold()
+}
+
+// perform has two workers and whoever else runs, acts the script, and heals everything
+// until each trigger has its last outcome.
+func (c *chaos) perform(others ...func(context.Context) error) (stop func()) {
 	c.start(0)
 	c.start(1)
 	bystander := &node{conn: &busConn{bus: c.bus, die: func() {}}}
-	stop := c.running(c.newResumer(bystander).Run, c.newNotifier().Run, c.follow)
+	stop = c.running(append(others, c.newResumer(bystander).Run, c.follow)...)
 	c.act(step{What: "trigger"})
 	for _, s := range c.script.Steps {
 		<-time.After(s.After)
@@ -130,12 +151,7 @@ func (c *chaos) play() {
 		c.await(t)
 		c.revive()
 	}
-	<-time.After(time.Minute) // a ledger may show an end that nobody has been told of
-	c.revive()
-	c.bus.await(c.bus.idleLocked)
-	stop()
-	c.check()
-	c.checkTold()
+	return stop
 }
 
 // await waits until a trigger has its last outcome, and looks after the workers
@@ -152,7 +168,15 @@ func (c *chaos) await(t events.Trigger) {
 	c.t.Errorf("after a day and a half %s is %+v", t.ID, p)
 }
 
-func (c *chaos) start(i int) { c.workers[i] = c.worker(c.diesAt) }
+// start starts a worker, whose clock is wrong the other way round than the last one's.
+func (c *chaos) start(i int) {
+	off := c.apart / 2
+	if c.starts++; c.starts%2 == 0 {
+		off = -off
+	}
+	c.clock = func() time.Time { return time.Now().Add(off) }
+	c.workers[i] = c.worker(c.diesAt)
+}
 
 // revive starts the workers anew that have died.
 func (c *chaos) revive() {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -49,25 +50,8 @@ func newWorld(t *testing.T) *world {
 	if err := blackbox.BuildGridhook(w.binary); err != nil {
 		t.Fatal(err)
 	}
-	logs := &blackbox.Tail{}
-	running, err := blackbox.StartGridhook(blackbox.Run{
-		Binary: w.binary, Role: "serve", Data: filepath.Join(dir, "data"), Log: logs, Patience: patience,
-	})
-	if err != nil {
-		t.Fatalf("gridhook is not ready: %v\n%s", err, logs.Last(4000))
-	}
-	t.Cleanup(func() {
-		running.Kill()
-		if t.Failed() {
-			t.Logf("the end of what gridhook logged:\n%s", logs.Last(4000))
-		}
-	})
-	w.Gridhook = running
-	key, err := os.ReadFile(filepath.Join(dir, "data", "operator.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.operatorKey = strings.TrimSpace(string(key))
+	w.Gridhook = blackboxtest.Start(t, blackbox.Run{Binary: w.binary, Role: "serve", Data: filepath.Join(dir, "data"), Patience: patience})
+	w.operatorKey = blackboxtest.OperatorKey(t, w.Gridhook)
 	w.furnish(dir)
 	return w
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
@@ -120,21 +121,10 @@ func answers(ctx context.Context, url string) (bool, error) {
 // start starts a process of the fleet as the compose file does.
 func start(t *testing.T, b blackbox.Binaries, role, url string) *blackbox.Gridhook {
 	t.Helper()
-	log := &blackbox.Tail{}
-	g, err := blackbox.StartGridhook(blackbox.Run{
-		Binary: b.Gridhook, Role: role, Data: t.TempDir(), Log: log, Patience: patience,
+	return blackboxtest.Start(t, blackbox.Run{
+		Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience,
 		Env: []string{"GRIDHOOK_NATS=" + url, "GRIDHOOK_NATS_REPLICAS=3"},
 	})
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", role, err, log.Last(3000))
-	}
-	t.Cleanup(func() {
-		g.Kill()
-		if t.Failed() {
-			t.Logf("the end of what %s logged:\n%s", role, log.Last(3000))
-		}
-	})
-	return g
 }
 
 // eventually asks until it is enough.
@@ -162,10 +152,8 @@ func eventually(t *testing.T, what string, ask func(context.Context) (enough boo
 // furnish makes an organization with homes and an endpoint.
 func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
 	t.Helper()
-	key, err := os.ReadFile(filepath.Join(api.Data, "operator.key"))
-	must(t, err)
-	operator := &client.Client{BaseURL: api.Admin, Key: strings.TrimSpace(string(key))}
-	_, err = operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"})
+	operator := blackboxtest.Operator(t, api)
+	_, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"})
 	must(t, err)
 	plan := catalog.Plans()[0]
 	_, err = operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/catalog"
@@ -68,27 +69,12 @@ type world struct {
 
 func newWorld(t *testing.T, dir string) *world {
 	t.Helper()
-	binary, logs := filepath.Join(dir, "gridhook"), &blackbox.Tail{}
+	binary := filepath.Join(dir, "gridhook")
 	if err := blackbox.BuildGridhook(binary); err != nil {
 		t.Fatal(err)
 	}
-	running, err := blackbox.StartGridhook(blackbox.Run{
-		Binary: binary, Role: "serve", Data: filepath.Join(dir, "data"), Log: logs, Patience: patience,
-	})
-	if err != nil {
-		t.Fatalf("gridhook is not ready: %v\n%s", err, logs.Last(4000))
-	}
-	t.Cleanup(func() {
-		running.Kill()
-		if t.Failed() {
-			t.Logf("the end of what gridhook logged:\n%s", logs.Last(4000))
-		}
-	})
-	key, err := os.ReadFile(filepath.Join(dir, "data", "operator.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, operator: &client.Client{BaseURL: running.Admin, Key: strings.TrimSpace(string(key))}}
+	running := blackboxtest.Start(t, blackbox.Run{Binary: binary, Role: "serve", Data: filepath.Join(dir, "data"), Patience: patience})
+	w := &world{t: t, operator: blackboxtest.Operator(t, running)}
 	plan := catalog.Plans()[0]
 	if _, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
 		t.Fatal(err)
@@ -135,9 +121,9 @@ func trigger(t *testing.T, c *client.Client) {
 // start starts a receiver and returns where it takes webhooks.
 func (p program) start(t *testing.T, secret string) (hooks string) {
 	t.Helper()
-	logs, found := &blackbox.Tail{}, make(chan string, 1)
-	process, err := blackbox.Start(blackbox.Spec{
-		Binary: p.command[0], Args: p.command[1:], Log: logs, Patience: patience,
+	found := make(chan string, 1)
+	blackboxtest.StartProcess(t, "the receiver", blackbox.Spec{
+		Binary: p.command[0], Args: p.command[1:], Patience: patience,
 		Env: []string{"ADDRESS=127.0.0.1:0", "GRIDHOOK_WEBHOOK_SECRET=" + secret},
 		Ready: func(line string) bool {
 			url, ok := strings.CutPrefix(line, "listening on ")
@@ -146,15 +132,6 @@ func (p program) start(t *testing.T, secret string) (hooks string) {
 			}
 			return ok
 		},
-	})
-	if err != nil {
-		t.Fatalf("the receiver: %v\n%s", err, logs.Last(4000))
-	}
-	t.Cleanup(func() {
-		process.Kill()
-		if t.Failed() {
-			t.Logf("the receiver logged:\n%s", logs.Last(4000))
-		}
 	})
 	return <-found
 }

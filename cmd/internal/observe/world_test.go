@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -52,33 +52,18 @@ type world struct {
 // start starts one process, and ends it with the test.
 func start(t *testing.T, role, data string, args ...string) *blackbox.Gridhook {
 	t.Helper()
-	log := &blackbox.Tail{}
-	g, err := blackbox.StartGridhook(blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Log: log, Patience: patience})
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", role, err, log.Last(4000))
-	}
-	t.Cleanup(func() {
-		g.Kill()
-		if t.Failed() {
-			t.Logf("the end of what %s logged:\n%s", role, log.Last(2000))
-		}
-	})
-	return g
+	return blackboxtest.Start(t, blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Patience: patience})
 }
 
 // newWorld is the operator's view of a process that answers, with a rate plan.
 func newWorld(t *testing.T, g *blackbox.Gridhook) *world {
 	t.Helper()
-	key, err := os.ReadFile(filepath.Join(g.Data, "operator.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, main: g, operator: &client.Client{BaseURL: g.Admin, Key: strings.TrimSpace(string(key))}}
+	w := &world{t: t, main: g, operator: blackboxtest.Operator(t, g)}
 	p, ok := catalog.ByID(plan)
 	if !ok {
 		t.Fatalf("the catalog has no %s", plan)
 	}
-	_, err = w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan, Tariff: p.URDB()})
+	_, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan, Tariff: p.URDB()})
 	w.must(err)
 	return w
 }

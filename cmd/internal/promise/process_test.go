@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
 // patience bounds every wait: a promise that takes longer is broken.
@@ -54,21 +55,8 @@ type process struct {
 // it is ready.
 func start(t *testing.T, role, data string, args ...string) *process {
 	t.Helper()
-	logs := &blackbox.Tail{}
-	running, err := blackbox.StartGridhook(blackbox.Run{
-		Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Log: logs, Patience: patience,
-	})
-	if err != nil {
-		t.Fatalf("%s is not ready: %v\n%s", role, err, logs.Last(4000))
-	}
-	p := &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}
-	t.Cleanup(func() {
-		p.kill()
-		if t.Failed() {
-			t.Logf("the end of what %s logged:\n%s", role, logs.Last(4000))
-		}
-	})
-	return p
+	running := blackboxtest.Start(t, blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Patience: patience})
+	return &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}
 }
 
 // kill is kill -9.

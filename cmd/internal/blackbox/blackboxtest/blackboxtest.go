@@ -1,0 +1,65 @@
+// Package blackboxtest runs real binaries for the time of a test.
+package blackboxtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+)
+
+// shown is how many bytes of a log's end a failure comes with.
+const shown = 4000
+
+// Start starts Gridhook, and kills it when the test ends. A test that fails shows the
+// end of what it logged.
+func Start(t *testing.T, r blackbox.Run) *blackbox.Gridhook {
+	t.Helper()
+	logs := &blackbox.Tail{}
+	r.Log = logs
+	g, err := blackbox.StartGridhook(r)
+	if err != nil {
+		t.Fatalf("%s is not ready: %v\n%s", r.Role, err, logs.Last(shown))
+	}
+	t.Cleanup(func() { end(t, r.Role, g.Process, logs) })
+	return g
+}
+
+// StartProcess does the same with any program.
+func StartProcess(t *testing.T, name string, s blackbox.Spec) *blackbox.Process {
+	t.Helper()
+	logs := &blackbox.Tail{}
+	s.Log = logs
+	p, err := blackbox.Start(s)
+	if err != nil {
+		t.Fatalf("%s is not ready: %v\n%s", name, err, logs.Last(shown))
+	}
+	t.Cleanup(func() { end(t, name, p, logs) })
+	return p
+}
+
+func end(t *testing.T, name string, p *blackbox.Process, logs *blackbox.Tail) {
+	p.Kill()
+	if t.Failed() {
+		t.Logf("the end of what %s logged:\n%s", name, logs.Last(shown))
+	}
+}
+
+// OperatorKey is the key that a process made for its operator.
+func OperatorKey(t *testing.T, g *blackbox.Gridhook) string {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(g.Data, "operator.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(key))
+}
+
+// Operator is the operator's view of a process.
+func Operator(t *testing.T, g *blackbox.Gridhook) *client.Client {
+	t.Helper()
+	return &client.Client{BaseURL: g.Admin, Key: OperatorKey(t, g)}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,8 +39,9 @@ type fakeBus struct {
 	known       map[string]events.Known
 	everPut     map[string]int // how often a slice was put on the queue
 	retryPuts   []events.Retry
-	redelivered int // messages that were handed out again
-	down        bool
+	redelivered int  // messages that were handed out again
+	down        bool // nothing answers
+	full        bool // nothing is stored
 }
 
 // message_ is a message of a queue.
@@ -196,7 +198,7 @@ func (c *busConn) do(ctx context.Context, name string, fn func(b *fakeBus)) erro
 	}
 	b := c.bus
 	b.mu.Lock()
-	if b.down || ctx.Err() != nil {
+	if b.down || b.full && strings.HasPrefix(name, "put ") || ctx.Err() != nil {
 		b.mu.Unlock()
 		return storage.ErrUnavailable
 	}

@@ -81,8 +81,6 @@ func tellingKey(t *events.Telling) string { return "n" + strconv.Itoa(t.Attempt)
 
 // settleTelling stores the next attempt, and what came of this one.
 func (w *Worker) settleTelling(ctx context.Context, t events.Telling, r *result) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
 	n, d, key := &t.Notice, &r.delivery, tellingKey(&t)
 	w.metrics.tellings.WithLabelValues(string(d.Outcome)).Inc()
 	if !r.dueAt.IsZero() {
@@ -91,7 +89,7 @@ func (w *Worker) settleTelling(ctx context.Context, t events.Telling, r *result)
 		if err != nil {
 			return err
 		}
-		if err := w.Bus.PutTask(ctx, task); err != nil {
+		if err := w.hold(ctx, func(ctx context.Context) error { return w.Bus.PutTask(ctx, task) }); err != nil {
 			return err
 		}
 	} else if d.Outcome != events.OutcomeDelivered {
@@ -101,8 +99,9 @@ func (w *Worker) settleTelling(ctx context.Context, t events.Telling, r *result)
 	if last := d.Last(); !last.Tried() {
 		return nil
 	}
-	return w.Bus.PutReceipt(ctx, events.Receipt{
+	receipt := events.Receipt{
 		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,
 		Notice: true, Deliveries: []events.Delivery{*d},
-	})
+	}
+	return w.hold(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }

@@ -47,8 +47,6 @@ func (w *Worker) skipUnchanged(ctx context.Context, t *events.Trigger, plan *sli
 // keepKnown stores what the endpoints that ask for changes are known to have after
 // a slice's deliveries.
 func (w *Worker) keepKnown(ctx context.Context, t *events.Trigger, slice int, have map[*endpoint]events.Known, jobs []job, deliveries []events.Delivery) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
 	for e, known := range have {
 		changed := false
 		for i := range jobs {
@@ -59,7 +57,9 @@ func (w *Worker) keepKnown(ctx context.Context, t *events.Trigger, slice int, ha
 		if !changed {
 			continue
 		}
-		err := w.Bus.PutKnown(ctx, t.OrganizationID, e.ID, slice, known)
+		err := w.hold(ctx, func(ctx context.Context) error {
+			return w.Bus.PutKnown(ctx, t.OrganizationID, e.ID, slice, known)
+		})
 		if errors.Is(err, storage.ErrConflict) {
 			// Another trigger's slice of the same homes was delivered at the
 			// same time, and nobody knows which came last.
@@ -95,8 +95,10 @@ func homesOf(jobs []job, e *endpoint) []string {
 
 // forget forgets what an endpoint has of some homes.
 func (w *Worker) forget(ctx context.Context, t *events.Trigger, endpointID string, slice int, homes []string) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
+	return w.hold(ctx, func(ctx context.Context) error { return w.tryForget(ctx, t, endpointID, slice, homes) })
+}
+
+func (w *Worker) tryForget(ctx context.Context, t *events.Trigger, endpointID string, slice int, homes []string) error {
 	const tries = 10
 	err := storage.ErrConflict
 	for range tries {

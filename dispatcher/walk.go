@@ -264,22 +264,3 @@ func (w *Worker) dropSuperseded(ctx context.Context, t *turn, plan *slicePlan) e
 	plan.jobs = nil
 	return nil
 }
-
-// settleWait bounds the storing of retries and receipts, which goes on when the
-// worker is being stopped.
-const settleWait = 30 * time.Second
-
-func settling(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), settleWait)
-}
-
-// settle stores the retries and then the receipt, both durable, after which the
-// slice or retry may be acknowledged.
-func (w *Worker) settle(ctx context.Context, retries []events.Retry, receipt events.Receipt) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	if err := w.putRetries(ctx, retries); err != nil {
-		return err
-	}
-	return w.Bus.PutReceipt(ctx, receipt)
-}

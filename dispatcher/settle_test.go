@@ -1,0 +1,97 @@
+package dispatcher
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// fill has the bus store nothing more, or again.
+func (b *fakeBus) fill(full bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.full = full
+	b.wakeLocked()
+}
+
+// What came of requests is held until it can be stored, however long that takes: of
+// slices, of retries, and of what endpoints that ask for changes have. Nothing of it
+// is delivered twice.
+func TestWhatCannotBeStoredIsHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 3 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.endpoint("changes", func(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverOnChange })
+		w.endpoint("flaky")
+		w.worker()
+		fill := sync.OnceFunc(func() { w.bus.fill(true) })
+		failed := map[string]bool{}
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			fill()
+			if a.host == "flaky" && !failed[a.home] {
+				failed[a.home] = true
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		})
+		tr := w.trigger(24)
+		<-time.After(2 * time.Minute)
+		w.bus.fill(false)
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 3 * n}), 1)
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+		}
+	})
+}
+
+// What came of a retry is held as that of a slice is.
+func TestWhatCameOfARetryIsHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.endpoint("ep")
+		w.worker()
+		tries, fill := 0, sync.OnceFunc(func() { w.bus.fill(true) })
+		w.partner.answers(func(*http.Request, arrival) int {
+			if tries++; tries <= 2 {
+				return http.StatusInternalServerError
+			}
+			fill()
+			return http.StatusOK
+		})
+		tr := w.trigger(24)
+		<-time.After(2 * time.Minute)
+		w.bus.fill(false)
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 1)
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+		}
+	})
+}
+
+// A worker that is stopped hands back what it holds when its drain timeout ends, and
+// another finishes it.
+func TestAStopHandsBackWhatIsHeld(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.DrainTimeout = 5 * time.Second
+		w.homes(2)
+		w.endpoint("ep")
+		first := w.worker()
+		w.partner.answers(func(*http.Request, arrival) int { w.bus.fill(true); return http.StatusOK })
+		tr := w.trigger(24)
+		<-time.After(time.Minute)
+		began := time.Now()
+		first.stop()
+		if took := time.Since(began); took > w.options.DrainTimeout+100*time.Millisecond {
+			t.Errorf("the stop took %s", took)
+		}
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		w.bus.fill(false)
+		w.worker()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 2)
+	})
+}

@@ -29,37 +29,50 @@ const (
 // newest remembers the newest triggers of organizations.
 type newest struct {
 	mu   sync.Mutex
-	seen map[string]newestSeen
+	seen map[string]*newestSeen
 }
 
+// newestSeen is what was seen of one organization. Of many that want to know, one
+// asks, and the others wait for the answer.
 type newestSeen struct {
+	mu      sync.Mutex
 	trigger events.Trigger
-	at      time.Time
+	err     error
+	at      time.Time // when it was asked for, or failed; zero for never
 }
 
 // maxNewest bounds the organizations that are remembered.
 const maxNewest = 4096
 
+// of is what was seen of an organization.
+func (n *newest) of(org string) *newestSeen {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.seen[org]
+	if s == nil {
+		if len(n.seen) >= maxNewest {
+			clear(n.seen)
+		}
+		s = &newestSeen{}
+		n.seen[org] = s
+	}
+	return s
+}
+
 // newestOf is an organization's newest trigger, zero when it has none.
 func (w *Worker) newestOf(ctx context.Context, org string) (events.Trigger, error) {
+	s := w.newest.of(org)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	now := w.Now()
-	w.newest.mu.Lock()
-	have, ok := w.newest.seen[org]
-	w.newest.mu.Unlock()
-	if !ok || now.Sub(have.at) > newestFor || now.Before(have.at) {
-		found, err := w.Bus.Newest(ctx, org)
-		if err != nil {
-			return found, err
-		}
-		have = newestSeen{found, now}
-		w.newest.mu.Lock()
-		if len(w.newest.seen) >= maxNewest {
-			clear(w.newest.seen)
-		}
-		w.newest.seen[org] = have
-		w.newest.mu.Unlock()
+	if !s.at.IsZero() && now.Sub(s.at) <= newestFor && !now.Before(s.at) {
+		return s.trigger, s.err
 	}
-	return have.trigger, nil
+	s.trigger, s.err = w.Bus.Newest(ctx, org)
+	if s.at = now; s.err != nil {
+		s.at = w.Now() // it may have taken long, and those who waited must not do so again
+	}
+	return s.trigger, s.err
 }
 
 // turn is the place of a slice, or of a retry of its homes, in the order of signals.

@@ -102,45 +102,45 @@ func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload,
 	a := attempt{at: now()}
 	timestamp, signature := signature(e.signers, id, a.at, body)
 	sent := body.sent()
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
 	started := time.Now()
-	headers := []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}}
+	r := http1.Request{
+		Body: sent, Keep: http1.Keep{Failure: keptAnswer, Success: e.readsSuccess()}, By: started.Add(e.timeout),
+		Headers: []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}},
+	}
 	var err error
 	if e.tokens != nil {
-		err = s.sendAuthorized(ctx, e, sent, headers, &a)
+		err = s.sendAuthorized(ctx, e, &r, &a)
 	} else {
-		err = s.post(ctx, e, sent, headers, &a)
+		err = s.post(ctx, e, &r, &a)
 	}
 	a.took = time.Since(started)
 	if err != nil {
-		a.err = explainSend(ctx, err, e.timeout)
+		a.err = explainSend(ctx, err, e.timeout, a.took)
 	}
 	return a
 }
 
 // post makes a request over the protocol that the destination speaks.
-func (s *sender) post(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
+func (s *sender) post(ctx context.Context, e *endpoint, r *http1.Request, a *attempt) error {
 	err := http1.ErrHTTP2
 	if !e.http2.Load() {
-		err = s.sendLean(ctx, e, body, headers, a)
+		err = s.sendLean(ctx, e, r, a)
 	}
 	if errors.Is(err, http1.ErrHTTP2) {
 		e.http2.Store(true)
-		err = s.sendMultiplexed(ctx, e, body, headers, a)
+		err = s.sendMultiplexed(ctx, e, r, a)
 	}
 	return err
 }
 
-func (s *sender) sendLean(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
-	keep := http1.Keep{Failure: keptAnswer, Success: e.readsSuccess()}
-	answer, err := e.target(s.lean).PostTimed(ctx, body, keep, &a.timing, headers...)
+func (s *sender) sendLean(ctx context.Context, e *endpoint, r *http1.Request, a *attempt) error {
+	answer, err := e.target(s.lean).Do(ctx, r, &a.timing)
 	if answer == nil {
 		return err
 	}
 	a.status = answer.Status
 	a.noteRetryAfter(answer.Header)
-	return a.noteBody(answer.Body, keep.Success, err)
+	return a.noteBody(answer.Body, r.Keep.Success, err)
 }
 
 // noteBody takes what was read of an answer's body. How the reading ended matters
@@ -157,16 +157,19 @@ func (a *attempt) noteBody(body []byte, success int, err error) error {
 	return err
 }
 
-func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
+func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, r *http1.Request, a *attempt) error {
+	ctx, cancel := context.WithDeadline(ctx, r.By)
+	defer cancel()
 	var trace tracer
 	defer func() { a.timing = trace.taken() }()
-	header := make(http.Header, len(e.header)+len(headers))
+	header := make(http.Header, len(e.header)+len(r.Headers))
 	for name, values := range e.header {
 		header[name] = values
 	}
-	for _, h := range headers {
+	for _, h := range r.Headers {
 		header[h.Name] = []string{h.Value}
 	}
+	body := r.Body
 	request := (&http.Request{
 		Method: http.MethodPost, URL: e.url, Host: e.url.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -179,9 +182,8 @@ func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, body []byte, 
 	}
 	a.status = response.StatusCode
 	a.noteRetryAfter(response.Header)
-	success := e.readsSuccess()
-	kept, err := readAnswer(response, success)
-	return a.noteBody(kept, success, err)
+	kept, err := readAnswer(response, r.Keep.Success)
+	return a.noteBody(kept, r.Keep.Success, err)
 }
 
 // noteRetryAfter takes the pause that an endpoint asks for.
@@ -223,15 +225,16 @@ var errNoAnswer = errors.New("no complete answer")
 // errStopping says that an attempt was cut off.
 var errStopping = errors.New("cut off because the worker was stopping")
 
-// explainSend says in words what went wrong.
-func explainSend(ctx context.Context, err error, timeout time.Duration) error {
+// explainSend says in words what went wrong. What ran out of a time of its own, such as
+// that for dialing, says so itself.
+func explainSend(ctx context.Context, err error, timeout, took time.Duration) error {
 	switch {
 	case errors.Is(err, errToken) && !errors.Is(ctx.Err(), context.Canceled):
 		return err
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
-		return fmt.Errorf("%w within %s", errNoAnswer, timeout)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return errStopping
+	case errors.Is(err, os.ErrDeadlineExceeded), took >= timeout && errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
+		return fmt.Errorf("%w within %s", errNoAnswer, timeout)
 	}
 	return err
 }

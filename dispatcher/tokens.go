@@ -206,21 +206,25 @@ func newAuthorities(over http.RoundTripper) *http.Client {
 
 // sendAuthorized makes a request with a token, and once more with another one where
 // the destination refuses it.
-func (s *sender) sendAuthorized(ctx context.Context, e *endpoint, body []byte, headers []http1.Header, a *attempt) error {
+func (s *sender) sendAuthorized(ctx context.Context, e *endpoint, r *http1.Request, a *attempt) error {
+	ctx, cancel := context.WithDeadline(ctx, r.By)
+	defer cancel()
 	token, err := e.tokens.get(ctx, s.authorities)
 	if err != nil {
 		return err
 	}
-	with := func(token string) []http1.Header {
-		return append(headers[:len(headers):len(headers)], http1.Header{Name: "Authorization", Value: "Bearer " + token})
+	with := func(token string) *http1.Request {
+		authorized := *r
+		authorized.Headers = append(r.Headers[:len(r.Headers):len(r.Headers)], http1.Header{Name: "Authorization", Value: "Bearer " + token})
+		return &authorized
 	}
-	err = s.post(ctx, e, body, with(token), a)
+	err = s.post(ctx, e, with(token), a)
 	if err != nil || a.status != http.StatusUnauthorized {
 		return err
 	}
 	if token, ok := e.tokens.renew(ctx, s.authorities, token); ok {
 		*a = attempt{at: a.at}
-		return s.post(ctx, e, body, with(token), a)
+		return s.post(ctx, e, with(token), a)
 	}
 	return nil
 }

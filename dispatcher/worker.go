@@ -123,7 +123,7 @@ func New(d Deps, o Options) *Worker {
 		endpoints: endpoints,
 		sender:    newSender(Guard{AllowPrivate: o.AllowPrivate}, o.EndpointConcurrency),
 		relief:    newRelief(),
-		newest:    newest{seen: map[string]newestSeen{}},
+		newest:    newest{seen: map[string]*newestSeen{}},
 	}
 }
 

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
+	"os"
+	"runtime/pprof"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,11 +27,17 @@ The suites are: ` + strings.Join(bench.Names(), ", ") + `. Without a name all of
 		GroupID: groupTry,
 	}
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "measure less, for a first impression")
+	var profile string
+	cmd.Flags().StringVar(&profile, "cpu-profile", "", "write a CPU profile of the measuring process to a file, for go tool pprof")
 	cmd.Flags().BoolVar(&g.json, "json", false, "print the report as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Suites, o.Progress = args, g.err
 		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelError}))
-		report, err := bench.Run(cmd.Context(), o)
+		var report *bench.Report
+		err := profiled(profile, func() (err error) {
+			report, err = bench.Run(cmd.Context(), o)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -38,6 +47,23 @@ The suites are: ` + strings.Join(bench.Names(), ", ") + `. Without a name all of
 		return report.Print(g.out)
 	}
 	return cmd
+}
+
+// profiled writes a CPU profile of what it does to a file, if one is named.
+func profiled(file string, do func() error) (err error) {
+	if file == "" {
+		return do()
+	}
+	out, err := os.Create(file) //nolint:gosec // whoever calls names it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return do()
 }
 
 // newBenchNATSCommand is the nats-server that bench runs in a process of its own.

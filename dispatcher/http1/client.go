@@ -126,6 +126,17 @@ func appendHeader(dst []byte, name, value string) []byte {
 	return append(dst, "\r\n"...)
 }
 
+// connectBy is connect that gives up at a time, if that is not zero.
+func (t *Target) connectBy(ctx context.Context, by time.Time, timing *Timing) (*connection, error) {
+	if by.IsZero() {
+		return t.connect(ctx, timing)
+	}
+	ctx, cancel := context.WithDeadline(ctx, by)
+	defer cancel()
+	c, err := t.connect(ctx, timing)
+	return c, because(ctx, err)
+}
+
 // connect dials, and shakes hands where the destination is https.
 func (t *Target) connect(ctx context.Context, timing *Timing) (*connection, error) {
 	started := time.Now()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -20,6 +21,9 @@ type connection struct {
 	out       []byte    // where requests are put together
 	answered  bool      // it has answered before
 	since     time.Time // when it was last put aside
+	// ctx and by are what the request under way ends with, and at.
+	ctx context.Context //nolint:containedctx // of one request at a time
+	by  time.Time
 }
 
 // keptOut bounds the buffer that a connection keeps for its next request.
@@ -32,30 +36,49 @@ func newConnection(conn net.Conn, maxHeader int) *connection {
 
 func (c *connection) close() { _ = c.conn.Close() }
 
-// bind makes the connection's reads and writes end with ctx. The returned
-// function undoes it, and reports whether ctx had not ended.
-func (c *connection) bind(ctx context.Context) (unbind func() bool) {
-	deadline, _ := ctx.Deadline() // the zero time is none
-	if err := c.conn.SetDeadline(deadline); err != nil {
+// bind makes the connection's reads and writes end with ctx, and at a time if that
+// is not zero. The returned function undoes it, and reports whether ctx had not
+// ended.
+func (c *connection) bind(ctx context.Context, by time.Time) (unbind func() bool) {
+	c.ctx, c.by = ctx, by
+	if deadline, ok := ctx.Deadline(); ok && (by.IsZero() || deadline.Before(by)) {
+		c.by = deadline
+	}
+	if err := c.conn.SetDeadline(c.by); err != nil { // the zero time is none
 		return func() bool { return false } // closed: what comes fails
 	}
-	return context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })
+	return context.AfterFunc(ctx, c.cut)
 }
 
-// hurry makes what follows end after a time, if ctx does not end it before.
-func (c *connection) hurry(ctx context.Context, within time.Duration) {
+// cut ends the connection's reads and writes now.
+func (c *connection) cut() { _ = c.conn.SetDeadline(time.Unix(1, 0)) }
+
+// hurry makes what follows end after a time, if it does not end before.
+func (c *connection) hurry(within time.Duration) {
 	soon := time.Now().Add(within)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(soon) {
+	if !c.by.IsZero() && c.by.Before(soon) {
 		return
 	}
 	_ = c.conn.SetReadDeadline(soon)
-	if ctx.Err() != nil { // it ended meanwhile, and its own deadline was overwritten
-		_ = c.conn.SetDeadline(time.Unix(1, 0))
+	if c.ctx.Err() != nil { // it ended meanwhile, and its own deadline was overwritten
+		c.cut()
 	}
 }
 
 // errStale says that a kept connection was dead already.
 var errStale = errors.New("the connection was closed")
+
+// write puts a request together.
+func (c *connection) write(head []byte, r *Request) {
+	c.out = append(c.out[:0], head...)
+	for _, h := range r.Headers {
+		c.out = appendHeader(c.out, h.Name, h.Value)
+	}
+	c.out = append(c.out, "Content-Length: "...)
+	c.out = strconv.AppendInt(c.out, int64(len(r.Body)), 10)
+	c.out = append(c.out, "\r\n\r\n"...)
+	c.out = append(c.out, r.Body...)
+}
 
 // send writes the request and waits for the first byte of the answer: a
 // destination may answer before it has read everything.

@@ -15,7 +15,7 @@ func TestKeep(t *testing.T) {
 			return err == nil
 		}))
 		for range 2 {
-			answer, err := to.PostTimed(patience(t), []byte("{}"), Keep{Success: keep, Failure: 1}, &Timing{})
+			answer, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: keep, Failure: 1}}, &Timing{})
 			if want := "whole"[:min(keep, 5)]; err != nil || string(answer.Body) != want {
 				t.Errorf("of %d bytes it keeps %q, want %q: %v", keep, answer.Body, want, err)
 			}

@@ -86,14 +86,14 @@ func TestPostSendsWhatWasAsked(t *testing.T) {
 		got = r
 		body, _ = io.ReadAll(r.Body)
 		w.Header().Set("X-Answer", "yes")
-		w.WriteHeader(http.StatusAccepted)
+		w.WriteHeader(http.StatusTooManyRequests)
 	}))
 	defer server.Close()
 	var dials atomic.Int64
 	to := target(t, newClient(t, &dials), server.URL+"/a%20b?c=d")
 	for range 3 {
 		answer, err := to.Post(patience(t), []byte(`{"x":1}`), 100, Header{"Webhook-Id", "msg_1"})
-		if err != nil || answer.Status != http.StatusAccepted || answer.Header.Get("X-Answer") != "yes" {
+		if err != nil || answer.Status != http.StatusTooManyRequests || answer.Header.Get("X-Answer") != "yes" {
 			t.Fatalf("answered %+v, %v", answer, err)
 		}
 	}

@@ -22,7 +22,7 @@ func TestPostTimesItsParts(t *testing.T) {
 	var first, second Timing
 	for i, timing := range []*Timing{&first, &second} {
 		began := time.Now()
-		if _, err := to.PostTimed(patience(t), []byte("x"), Keep{}, timing); err != nil {
+		if _, err := to.Do(patience(t), &Request{Body: []byte("x")}, timing); err != nil {
 			t.Fatal(err)
 		}
 		if sum, took := timing.DNS+timing.Connect+timing.TLS+timing.FirstByte, time.Since(began); timing.FirstByte < pause || sum > took {
@@ -47,14 +47,14 @@ func TestPostTimesAsFarAsItComes(t *testing.T) {
 		return d.DialContext(ctx, network, address)
 	}
 	var timing Timing
-	_, err := target(t, c, "http://nowhere.example/").PostTimed(patience(t), nil, Keep{}, &timing)
+	_, err := target(t, c, "http://nowhere.example/").Do(patience(t), &Request{}, &timing)
 	var dns *net.DNSError
 	if !errors.As(err, &dns) || timing.DNS <= 0 || timing.TLS != 0 || timing.FirstByte != 0 {
 		t.Errorf("%+v, %v", timing, err)
 	}
 	raw := scripted(t, func(int, io.Writer) bool { return false }) // it speaks no TLS
 	timing = Timing{}
-	_, err = target(t, newClient(t, new(atomic.Int64)), "https"+raw[len("http"):]).PostTimed(patience(t), nil, Keep{}, &timing)
+	_, err = target(t, newClient(t, new(atomic.Int64)), "https"+raw[len("http"):]).Do(patience(t), &Request{}, &timing)
 	if !errors.Is(err, ErrTLS) || timing.TLS <= 0 || timing.FirstByte != 0 {
 		t.Errorf("%+v, %v", timing, err)
 	}

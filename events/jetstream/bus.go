@@ -60,7 +60,7 @@ func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (u
 func (c *Conn) lastTrigger(ctx context.Context, subject string) (t events.Trigger, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, triggersStream)
+	s, err := c.handle(ctx, triggersStream)
 	if err != nil {
 		return t, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
@@ -132,7 +132,7 @@ func (c *Conn) Next(ctx context.Context, org string, after uint64) (events.Trigg
 func (c *Conn) trigger(ctx context.Context, read func(context.Context, jetstream.Stream) (*jetstream.RawStreamMsg, error)) (events.Trigger, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, triggersStream)
+	s, err := c.handle(ctx, triggersStream)
 	if err != nil {
 		return events.Trigger{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
@@ -223,7 +223,7 @@ func (c *Conn) HasReceipt(ctx context.Context, org, triggerID, key string) (bool
 func (c *Conn) exists(ctx context.Context, stream, subject string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, stream)
+	s, err := c.handle(ctx, stream)
 	if err == nil {
 		_, err = s.GetLastMsgForSubject(ctx, subject)
 	}
@@ -253,12 +253,16 @@ func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle fun
 
 // TailTriggers follows the log of triggers for a view of it.
 func (c *Conn) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
-	return tail(ctx, c, triggersStream, after, sequenced[events.Trigger], apply)
+	return tail(ctx, c, triggersStream, after, 0, sequenced[events.Trigger], apply)
 }
+
+// receiptsEvery is the least time between two batches of receipts. A walk has hundreds
+// a second, and to store what comes of one takes as long as to store that of ten.
+const receiptsEvery = 20 * time.Millisecond
 
 // TailReceipts follows the receipts for a view of them.
 func (c *Conn) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
-	return tail(ctx, c, receiptsStream, after, sequenced[events.Receipt], apply)
+	return tail(ctx, c, receiptsStream, after, receiptsEvery, sequenced[events.Receipt], apply)
 }
 
 func sequenced[T any](m jetstream.Msg) (events.Sequenced[T], error) {

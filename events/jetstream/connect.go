@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,6 +23,21 @@ type Conn struct {
 	log *slog.Logger
 	// publishWait bounds one try of a durable publish, or one question.
 	publishWait time.Duration
+	// handles are what messages are read by, of jetstream.Stream by name.
+	handles sync.Map
+}
+
+// handle is what a stream's messages are read by. To make one asks the server about
+// the whole stream, so it is made once; what it says of the stream's state is old.
+func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, error) {
+	if s, ok := c.handles.Load(stream); ok {
+		return s.(jetstream.Stream), nil
+	}
+	s, err := c.js.Stream(ctx, stream)
+	if err == nil {
+		c.handles.Store(stream, s)
+	}
+	return s, err
 }
 
 // setUpWait bounds connecting and setting up the streams.

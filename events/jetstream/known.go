@@ -19,7 +19,7 @@ func (c *Conn) Known(ctx context.Context, org, endpointID string, slice int) (ev
 	known := events.Known{Signals: map[string]string{}}
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, knownStream)
+	s, err := c.handle(ctx, knownStream)
 	if err != nil {
 		return known, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}

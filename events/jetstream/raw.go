@@ -126,7 +126,7 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	defer cancel()
 	watch := time.AfterFunc(stalled, cancel)
 	defer watch.Stop()
-	err = tail(moving, c, content.Stream, 0, raw, func(batch []Raw) error {
+	err = tail(moving, c, content.Stream, 0, 0, raw, func(batch []Raw) error {
 		watch.Reset(stalled)
 		if err := apply(batch); err != nil {
 			return err

@@ -187,5 +187,5 @@ func (l StateLog) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 
 // Tail hands the records after a revision to apply.
 func (l StateLog) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
-	return tail(ctx, l.c, stateStream, after, decodeRecord, apply)
+	return tail(ctx, l.c, stateStream, after, 0, decodeRecord, apply)
 }

@@ -20,9 +20,12 @@ var errInterrupted = errors.New("following the stream was interrupted")
 // answer it waits until it does. It returns when ctx ends (nil), when JetStream
 // refuses, or when a message does not decode or apply fails: a view with a hole
 // must not look whole.
-func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+//
+// Every is the least time between two batches: what is costly to apply is applied
+// together while much comes, and what comes alone is not kept waiting.
+func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
 	for {
-		err := follow(ctx, c, stream, &after, decode, apply)
+		err := follow(ctx, c, stream, &after, every, decode, apply)
 		switch {
 		case ctx.Err() != nil && (err == nil || errors.Is(err, errInterrupted)):
 			return nil
@@ -42,7 +45,7 @@ type numbered[T any] struct {
 
 // follow is tail up to the first interruption. It moves after on to what was
 // handed over.
-func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	arrived := make(chan numbered[T], tailBatch)
@@ -68,14 +71,18 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, d
 	look := time.NewTicker(nakDelay)
 	defer look.Stop()
 	batch := make([]T, 0, tailBatch)
+	var applied time.Time
 	for {
 		select {
 		case n := <-arrived:
+			if pause := every - time.Since(applied); pause > 0 {
+				sleep(ctx, pause)
+			}
 			batch, n = collect(batch[:0], n, arrived)
 			if err := apply(batch); err != nil {
 				return err
 			}
-			*after = n.sequence
+			*after, applied = n.sequence, time.Now()
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 				return cause

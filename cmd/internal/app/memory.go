@@ -20,10 +20,10 @@ const (
 	gcPercent = 200
 )
 
-// limitMemory tells the garbage collector how much memory there is: limit bytes,
+// LimitMemory tells the garbage collector how much memory there is: limit bytes,
 // or with 0 a share of the control group's or the machine's. GOMEMLIMIT and GOGC
 // in the environment have the last word.
-func limitMemory(limit int64) error {
+func LimitMemory(limit int64) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

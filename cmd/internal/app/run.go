@@ -23,7 +23,7 @@ import (
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
 	o := OptionsOf(cfg)
 	o.Version, o.Log = version, newLog(cfg, os.Stderr)
-	if err := limitMemory(int64(cfg.MemoryLimit)); err != nil {
+	if err := LimitMemory(int64(cfg.MemoryLimit)); err != nil {
 		return err
 	}
 	a, err := Start(ctx, o)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
 // Options say what is measured and how thoroughly.
@@ -95,6 +97,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if !slices.Contains(Names(), name) {
 			return nil, fmt.Errorf("there is no suite %q: choose from %s", name, strings.Join(Names(), ", "))
 		}
+	}
+	if err := app.LimitMemory(0); err != nil { // as for any process that delivers
+		return nil, err
 	}
 	r := &Report{Machine: Machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), At: time.Now().UTC().Truncate(time.Second),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/eligibility"
@@ -51,6 +52,8 @@ type Deps struct {
 	// Registerer may be nil; nothing is measured then.
 	Registerer prometheus.Registerer
 	Now        func() time.Time
+	// Tracer may be nil; nothing is traced then.
+	Tracer trace.Tracer
 	// OperatorKey opens the operator's operations. Empty opens them to nobody.
 	OperatorKey string
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -27,7 +26,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, []string{"operation", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
-			Help:    "How long requests took to answer, by operation.",
+			Help:                        "How long requests took to answer, by operation.",
+			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 25},
 		}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -55,7 +55,12 @@ func (m *metrics) begin() (end func()) {
 	return m.inFlight.Dec
 }
 
-func (m *metrics) observe(operation string, status int, took time.Duration) {
-	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
-	m.duration.WithLabelValues(operation).Observe(took.Seconds())
+func (m *metrics) observe(operation string, o *outcome) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(o.status)).Inc()
+	duration := m.duration.WithLabelValues(operation)
+	if o.trace == "" {
+		duration.Observe(o.took.Seconds())
+		return
+	}
+	duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
 }

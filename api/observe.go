@@ -27,11 +27,14 @@ func (s *server) observe(operation string, answer answerer) http.Handler {
 		defer s.metrics.begin()()
 		c := &call{now: s.Now(), operation: operation, client: clientAddress(r)}
 		c.requestID = requestID(r, c.now)
+		r, span := s.traced(r, operation)
 		value, err := s.guarded(w, r, c, answer)
 		o := outcome{call: c, err: err}
 		o.status, o.code = write(w, c.requestID, value, &o.err)
 		o.took = time.Since(began)
-		s.metrics.observe(operation, o.status, o.took)
+		o.trace = traceOf(span)
+		endSpan(span, &o)
+		s.metrics.observe(operation, &o)
 		s.record(r, &o)
 	})
 }
@@ -120,6 +123,7 @@ type outcome struct {
 	code   string
 	took   time.Duration
 	err    error
+	trace  string // that it is recorded in, if any
 }
 
 // record logs one wide line a request. It never says what was in a body, nor a
@@ -131,7 +135,7 @@ func (s *server) record(r *http.Request, o *outcome) {
 		slog.String("request", o.call.requestID),
 		slog.Float64("ms", float64(o.took.Microseconds())/1000),
 	}
-	for name, text := range map[string]string{"code": o.code, "organization": o.call.organization(), "key": o.call.keyID} {
+	for name, text := range map[string]string{"code": o.code, "organization": o.call.organization(), "key": o.call.keyID, "trace": o.trace} {
 		if text != "" {
 			attrs = append(attrs, slog.String(name, text))
 		}

@@ -61,6 +61,19 @@ type Config struct {
 	ReceiptsAge, TriggersAge time.Duration
 	// MaxStore limits the embedded server's files; 0 is its own default.
 	MaxStore Size
+	Traces   Traces
+}
+
+// Traces are what is recorded for OpenTelemetry.
+type Traces struct {
+	// Endpoint is the collector's URL, empty for none.
+	Endpoint string
+	// Headers are name=value with commas between them: see HeaderPairs.
+	Headers string
+	// Sample is the share of traces that is recorded, from 0 to 1.
+	Sample float64
+	// Requests of each slice or retry, and to one endpoint, have spans.
+	Requests int
 }
 
 // KeyPair are the files of a certificate and of its private key.

@@ -109,6 +109,7 @@ func TestEveryKindOfValue(t *testing.T) {
 			HeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, RequestTimeout: 25 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		},
 		ReceiptsAge: 48 * time.Hour, TriggersAge: 720 * time.Hour, MaxStore: 20 << 30,
+		Traces: config.Traces{Sample: 1, Requests: 1},
 	}
 	if c != want {
 		t.Errorf("got  %+v\nwant %+v", c, want)
@@ -182,6 +183,10 @@ func TestMistakes(t *testing.T) {
 		{"no time to answer", config.Serve, []string{"--request-timeout", "30s"}, "", "write-timeout (default) must be longer than request-timeout"},
 		{"an origin with a path", config.Serve, []string{"--cors-origins", "https://a.example,https://b.example/"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"every origin", config.Serve, []string{"--cors-origins", "*"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"a collector without a scheme", config.Serve, []string{"--trace-endpoint", "127.0.0.1:4318"}, "", "trace-endpoint (flag --trace-endpoint) must be an http or https URL"},
+		{"a header without a value, which stays secret", config.Serve, []string{"--trace-headers", "a=b,hunter2"}, "", `trace-headers (flag --trace-headers) must be headers such as authorization=secret, with commas between them, not "********"`},
+		{"more traces than there are", config.Serve, []string{"--trace-sample", "1.5"}, "", "trace-sample (flag --trace-sample) must be from 0 to 1"},
+		{"less than no request", config.Worker, append(nats, "--trace-requests", "-1"), "", "trace-requests (flag --trace-requests) must be from 0 to 64"},
 		{"no time to drain", config.Worker, append(nats, "--drain-timeout", "0s"), "", "drain-timeout (flag --drain-timeout) must be from 1s to 1h"},
 		{"a truth that is none", config.Serve, []string{"--allow-private-destinations=perhaps"}, "", "allow-private-destinations (flag --allow-private-destinations) must be true or false"},
 		{"a file that is no YAML", config.Serve, nil, "a: [", "config (flag --config) must name a YAML file"},

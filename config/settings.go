@@ -37,7 +37,8 @@ var (
 // Settings are all settings, in the order in which the reference lists them.
 func Settings() []Setting {
 	return slices.Concat(processSettings(), secretSettings(), natsSettings(),
-		certificate("nats", external, "this process, PEM", "", func(c *Config) *KeyPair { return &c.NATS.KeyPair }), deliverySettings(), limitSettings(), connectionSettings(), storeSettings())
+		certificate("nats", external, "this process, PEM", "", func(c *Config) *KeyPair { return &c.NATS.KeyPair }),
+		deliverySettings(), limitSettings(), connectionSettings(), storeSettings(), traceSettings())
 }
 
 func processSettings() []Setting {

@@ -21,6 +21,7 @@ type bundle struct {
 	jobs    []job
 	results []result
 	which   []int // in both
+	nth     int   // request of the lane, from 0
 	// number counts a lane's bundles from 1; 0 is a job that is sent on its own.
 	number int
 }

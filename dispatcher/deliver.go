@@ -67,17 +67,17 @@ func (l *lane) requests() int {
 	return len(l.places)
 }
 
-// next takes the places of the next request, none when there are no more, and the
-// number of the bundle that they are.
-func (l *lane) next() (which []int, bundle int) {
+// next takes the places of the next request, none when there are no more, which
+// request that is from 0, and the number of the bundle that they are.
+func (l *lane) next() (which []int, nth, bundle int) {
 	n := int(l.taken.Add(1)) - 1
 	switch {
 	case n >= l.requests():
-		return nil, 0
+		return nil, n, 0
 	case l.bundles != nil:
-		return l.bundles[n], n + 1
+		return l.bundles[n], n, n + 1
 	}
-	return l.places[n : n+1], 0
+	return l.places[n : n+1], n, 0
 }
 
 // deliver makes one attempt for every job and returns what came of them and the
@@ -116,7 +116,7 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results [
 	defer room.done()
 	for {
 		b := bundle{jobs: jobs, results: results}
-		if b.which, b.number = l.next(); b.which == nil {
+		if b.which, b.nth, b.number = l.next(); b.which == nil {
 			return
 		}
 		if until.IsZero() {
@@ -198,7 +198,7 @@ func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
 	}
 	id, body := room.payload(b)
 	w.metrics.inFlight.Inc()
-	a := w.sender.send(ctx, e, id, body, w.Now)
+	a := w.tracing.send(ctx, w.sender, e, id, body, w.Now, b.nth)
 	w.metrics.inFlight.Dec()
 	w.attempts.Add(1)
 	if b.number > 0 {

@@ -162,7 +162,7 @@ func TestACompressedTestOverTCP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true})
+		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true}, nil)
 		defer tester.sender.close()
 		if d, err := tester.SendTest(t.Context(), e); err != nil || d.Outcome != events.OutcomeDelivered {
 			t.Errorf("the test ended as %+v, %v", d, err)

@@ -94,7 +94,12 @@ func (m *metrics) count(deliveries []events.Delivery) {
 }
 
 func (m *metrics) attempted(a attempt) {
-	m.attemptSeconds.Observe(a.took.Seconds())
+	if a.trace.IsValid() {
+		exemplar := prometheus.Labels{"trace_id": a.trace.String()}
+		m.attemptSeconds.(prometheus.ExemplarObserver).ObserveWithExemplar(a.took.Seconds(), exemplar)
+	} else {
+		m.attemptSeconds.Observe(a.took.Seconds())
+	}
 	m.attempts.WithLabelValues(class(a)).Inc()
 }
 

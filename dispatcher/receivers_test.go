@@ -69,7 +69,7 @@ func (r *receiver) try(t *testing.T) {
 		body = r.body
 	}
 	before := allocated()
-	a := s.send(t.Context(), e, "msg_1", payload{text: body}, time.Now)
+	a := s.send(t.Context(), e, "msg_1", payload{text: body}, "", time.Now)
 	if grown := int64(allocated()) - int64(before); grown > 64<<20 {
 		t.Errorf("it took %d MiB of memory", grown>>20)
 	}

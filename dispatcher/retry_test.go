@@ -328,7 +328,7 @@ func TestNewestWins(t *testing.T) {
 func TestSendTest(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
-		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true})
+		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true}, nil)
 		tester.sender.close()
 		tester.sender = newSenderOver(w.partner.dial, nil, 1)
 		defer tester.sender.close()

@@ -14,7 +14,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/gridhook/gridhook/dispatcher/http1"
+	"github.com/gridhook/gridhook/events"
 )
 
 // Limits on what a partner answers.
@@ -38,6 +41,8 @@ type attempt struct {
 	body  []byte
 	items map[string]item
 	item  bool
+	// trace is the one that its span is of, zero where there is none.
+	trace trace.TraceID
 }
 
 // sender posts webhooks: over HTTP/2 where the destination speaks it, and
@@ -97,8 +102,9 @@ func (s *sender) close() {
 	s.transport.CloseIdleConnections()
 }
 
-// send makes one request. Nothing follows redirects, keeps cookies or retries.
-func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload, now func() time.Time) attempt {
+// send makes one request, at a place in a trace or at none. Nothing follows redirects,
+// keeps cookies or retries.
+func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload, place events.Traceparent, now func() time.Time) attempt {
 	a := attempt{at: now()}
 	timestamp, signature := signature(e.signers, id, a.at, body)
 	sent := body.sent()
@@ -106,6 +112,9 @@ func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload,
 	r := http1.Request{
 		Body: sent, Keep: http1.Keep{Failure: keptAnswer, Success: e.readsSuccess()}, By: started.Add(e.timeout),
 		Headers: []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}},
+	}
+	if place != "" {
+		r.Headers = append(r.Headers, http1.Header{Name: events.TraceHeader, Value: string(place)})
 	}
 	var err error
 	if e.tokens != nil {
@@ -160,8 +169,8 @@ func (a *attempt) noteBody(body []byte, success int, err error) error {
 func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, r *http1.Request, a *attempt) error {
 	ctx, cancel := context.WithDeadline(ctx, r.By)
 	defer cancel()
-	var trace tracer
-	defer func() { a.timing = trace.taken() }()
+	var times tracer
+	defer func() { a.timing = times.taken() }()
 	header := make(http.Header, len(e.header)+len(r.Headers))
 	for name, values := range e.header {
 		header[name] = values
@@ -175,7 +184,7 @@ func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, r *http1.Requ
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
-	}).WithContext(trace.trace(ctx))
+	}).WithContext(times.trace(ctx))
 	response, err := s.transport.RoundTrip(request) //nolint:bodyclose // readAnswer does
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ const testBody = `{"type":"price_signal.updated"}`
 
 func post(t testing.TB, s *sender, e *endpoint) attempt {
 	t.Helper()
-	return s.send(t.Context(), e, "msg_1", payload{text: []byte(testBody)}, time.Now)
+	return s.send(t.Context(), e, "msg_1", payload{text: []byte(testBody)}, "", time.Now)
 }
 
 // sink is a server that does with each connection what script says, and then
@@ -261,7 +261,7 @@ func TestAnAttemptEndsWithTheWorker(t *testing.T) {
 	address := sink(t, func(c net.Conn) { _ = readRequest(c); close(asked); hang(c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	a := newTestSender(t).send(ctx, endpointAt(t, "http://"+address, time.Minute), "msg_1", payload{text: []byte(testBody)}, time.Now)
+	a := newTestSender(t).send(ctx, endpointAt(t, "http://"+address, time.Minute), "msg_1", payload{text: []byte(testBody)}, "", time.Now)
 	if a.err == nil || !strings.Contains(a.err.Error(), "stopping") || judge(a) != again {
 		t.Errorf("it is %+v", a)
 	}

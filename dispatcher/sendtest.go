@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -16,12 +18,15 @@ type Tester struct {
 	store  *storage.Store
 	vault  *vault.Vault
 	sender *sender
+	// tracing has a span for each test.
+	tracing tracing
 }
 
 // NewTester makes a tester that dials only where the guard allows.
-func NewTester(s *storage.Store, v *vault.Vault, g Guard) *Tester {
+// tracer may be nil.
+func NewTester(s *storage.Store, v *vault.Vault, g Guard, tracer trace.Tracer) *Tester {
 	const idle = 1
-	return &Tester{store: s, vault: v, sender: newSender(g, idle)}
+	return &Tester{store: s, vault: v, sender: newSender(g, idle), tracing: tracing{tracer: tracer, requests: 1}}
 }
 
 // SendTest makes one attempt and says what came of it. It is not retried.
@@ -46,7 +51,7 @@ func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (event
 	if err != nil {
 		return events.Delivery{}, err
 	}
-	a := t.sender.send(ctx, target, id, target.payload(body), t.store.Now)
+	a := t.tracing.send(ctx, t.sender, target, id, target.payload(body), t.store.Now, 0)
 	j := job{message: message{id: id}, endpoint: target, attempt: 1}
 	d := j.delivery(a, 1)
 	d.Outcome = events.OutcomeFailed

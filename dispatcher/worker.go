@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
@@ -63,6 +64,8 @@ type Deps struct {
 	Now        func() time.Time
 	// Jitter returns a number in [0,1); nil means a random one.
 	Jitter func() float64
+	// Tracer makes the spans; nil means that there are none.
+	Tracer trace.Tracer
 }
 
 // Options bound a worker.
@@ -81,6 +84,9 @@ type Options struct {
 	// AllowPrivate lets webhooks go to http, any port, and loopback or private
 	// addresses.
 	AllowPrivate bool
+	// TracedRequests is how many requests of a slice or retry and to an endpoint
+	// have a span of their own.
+	TracedRequests int
 }
 
 func (o Options) withDefaults() Options {
@@ -108,6 +114,7 @@ type Worker struct {
 	relief    *relief
 	newest    newest
 	attempts  atomic.Uint64
+	tracing   tracing
 }
 
 // New makes a worker. Run starts it.
@@ -124,6 +131,7 @@ func New(d Deps, o Options) *Worker {
 		sender:    newSender(Guard{AllowPrivate: o.AllowPrivate}, o.EndpointConcurrency),
 		relief:    newRelief(),
 		newest:    newest{seen: map[string]*newestSeen{}},
+		tracing:   tracing{tracer: d.Tracer, requests: o.TracedRequests},
 	}
 }
 
@@ -153,9 +161,15 @@ func (w *Worker) Run(ctx context.Context) error {
 	// A queue that cannot be consumed ends the others too: a half-dead worker
 	// must not look alive.
 	group, taking := errgroup.WithContext(ctx)
-	group.Go(func() error { return w.Bus.ConsumeTriggers(hard, taking, 2, w.handleTrigger) })
-	group.Go(func() error { return w.Bus.ConsumeSlices(hard, taking, w.opt.Slices, w.handleSlice) })
-	group.Go(func() error { return w.Bus.ConsumeRetries(hard, taking, max(1, w.opt.Slices/2), w.handleRetry) })
+	group.Go(func() error {
+		return w.Bus.ConsumeTriggers(hard, taking, 2, traced(w.tracing, "begin walk", tellTrigger, w.handleTrigger))
+	})
+	group.Go(func() error {
+		return w.Bus.ConsumeSlices(hard, taking, w.opt.Slices, traced(w.tracing, "walk slice", tellSlice, w.handleSlice))
+	})
+	group.Go(func() error {
+		return w.Bus.ConsumeRetries(hard, taking, max(1, w.opt.Slices/2), traced(w.tracing, "send again", tellRetry, w.handleRetry))
+	})
 	group.Go(func() error { return w.Bus.ConsumeNotices(hard, taking, 1, w.handleNotice) })
 	group.Go(func() error {
 		return w.Bus.ConsumeTasks(hard, taking, events.TaskNotice, tellingSlots, w.handleTelling)

@@ -33,6 +33,9 @@ type Trigger struct {
 	// whether a repeat is the same request.
 	OnceKey     string `json:"onceKey,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Traceparent is the place in a trace that the walk belongs to, empty where
+	// nothing is traced. It has no part in what is sent.
+	Traceparent Traceparent `json:"traceparent,omitempty"`
 	// ScheduleID is the schedule that asked for it, empty where a caller did.
 	ScheduleID string `json:"scheduleId,omitempty"`
 	// RetriedAt is set on the retries of deliveries that were taken up again by

@@ -24,7 +24,7 @@ func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	if t.OnceKey != "" {
 		return c.acceptOnce(ctx, t, data)
 	}
-	return c.publish(ctx, triggerSubject(t), t.ID, data)
+	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, data)
 }
 
 var _ events.TriggerLog = (*Conn)(nil)
@@ -48,7 +48,7 @@ func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (u
 			return 0, &events.AlreadyAccepted{First: first}
 		}
 		var sequence uint64
-		sequence, err = c.publish(ctx, subject, t.ID, data, jetstream.WithExpectLastSequencePerSubject(first.Sequence))
+		sequence, err = c.publishTraced(ctx, t.Traceparent, subject, t.ID, data, jetstream.WithExpectLastSequencePerSubject(first.Sequence))
 		if !errors.Is(err, storage.ErrConflict) {
 			return sequence, err
 		}
@@ -97,7 +97,8 @@ func (c *Conn) PutSlice(ctx context.Context, s events.Slice) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.publish(ctx, sliceSubject(s.Trigger.ID, s.Number), sliceMessageID(s), data, jetstream.WithExpectLastSequencePerSubject(0))
+	_, err = c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(s.Trigger.ID, s.Number), sliceMessageID(s), data,
+		jetstream.WithExpectLastSequencePerSubject(0))
 	if errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
@@ -176,7 +177,7 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 			return err
 		}
 		tail := retryTail(r)
-		future, err := c.js.PublishAsync(retryWaitPrefix+tail, data,
+		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, retryWaitPrefix+tail, data),
 			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(retryDuePrefix+tail))
 		if err != nil {
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -149,11 +150,17 @@ var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answere
 // storage.ErrConflict when an expectation does not hold, storage.ErrUnavailable
 // when NATS does not answer or cannot store.
 func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
+	return c.publishTraced(ctx, "", subject, messageID, data, opts...)
+}
+
+// publishTraced is publish of what belongs to a trace, which the message's header says
+// to whoever looks into NATS.
+func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
 	opts = append(opts, jetstream.WithMsgID(messageID))
 	var failed error
 	for range publishTries {
 		try, cancel := context.WithTimeout(ctx, c.publishWait)
-		ack, err := c.js.Publish(try, subject, data, opts...)
+		ack, err := c.js.PublishMsg(try, message(place, subject, data), opts...)
 		cancel()
 		if err == nil {
 			return ack.Sequence, nil
@@ -172,6 +179,14 @@ func (c *Conn) publish(ctx context.Context, subject, messageID string, data []by
 		}
 	}
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, failed)
+}
+
+func message(place events.Traceparent, subject string, data []byte) *nats.Msg {
+	m := &nats.Msg{Subject: subject, Data: data}
+	if place != "" {
+		m.Header = nats.Header{events.TraceHeader: {string(place)}}
+	}
+	return m
 }
 
 // refusal turns an error that JetStream answered into one of storage's.

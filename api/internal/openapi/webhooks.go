@@ -126,6 +126,7 @@ var eventHeaders = []Object{
 	eventHeader("webhook-timestamp", "When this attempt was made, in Unix seconds. Refuse what is more than five minutes off."),
 	eventHeader("webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>; two of them, separated by a space, for 24 hours after a rotation. "+
 		"A body that is sent with gzip has one for the bytes that are sent and one for the JSON in them: verify either."),
+	eventHeader("traceparent", "Where the operator traces: the attempt's place in a trace, as W3C Trace Context has it.").With("required", false),
 	eventHeader("content-encoding", "gzip, where the endpoint's compression is gzip.").With("required", false),
 }
 

@@ -15,9 +15,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -72,8 +74,10 @@ type Options struct {
 	Limits Limits
 	// Profiles are served on the admin listener.
 	Profiles bool
-	Version  string
-	Log      *slog.Logger
+	// Traces say what is traced, nothing where there is no endpoint to send it to.
+	Traces  tracing.Options
+	Version string
+	Log     *slog.Logger
 }
 
 // Limits are the limits of the API: of what is asked, and of the connections
@@ -105,6 +109,8 @@ type App struct {
 	// embedded is nil where NATS is external.
 	embedded *embedded.Server
 	guard    *guard
+	// tracer is nil where nothing is traced.
+	tracer trace.Tracer
 
 	httpAddr, adminAddr string
 
@@ -136,7 +142,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	parts := []func(context.Context) error{a.lockData, a.connect, a.takeSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
 	if o.Role.answers() {
 		parts = append(parts, a.followLedger, a.loadOperatorKey, a.noteUses)
 	}
@@ -319,7 +325,7 @@ func (a *App) noteUses(context.Context) error {
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
-		Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
 	}, a.Worker)
 	a.run("the worker", a.worker.Run)
 	return nil

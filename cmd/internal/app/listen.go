@@ -87,15 +87,16 @@ func nothingHere(w http.ResponseWriter, _ *http.Request) {
 func (a *App) apiDeps(listener string) api.Deps {
 	return api.Deps{
 		Store: a.store, Book: a.book, Vault: a.vault,
-		Triggers: a.ledger.Log(roomyTriggers{a.conn, a.full}), Ledger: a.ledger, Tasks: a.conn,
+		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.destinations().CheckURL,
-		Tester:       dispatcher.NewTester(a.store, a.vault, a.destinations()),
+		Tester:       dispatcher.NewTester(a.store, a.vault, a.destinations(), a.tracer),
 		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
 		Estimates:    a.estimates,
 		Uses:         a.uses,
 		Log:          a.Log.With("listener", listener),
 		Registerer:   prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),
 		Now:          a.store.Now,
+		Tracer:       a.tracer,
 		OperatorKey:  a.operator,
 	}
 }

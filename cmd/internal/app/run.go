@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -71,9 +72,10 @@ func OptionsOf(cfg config.Config) Options {
 		Streams: StreamOptions(cfg),
 		Worker: dispatcher.Options{
 			Slices: cfg.Worker.Slices, Concurrency: cfg.Worker.Concurrency, EndpointConcurrency: cfg.Worker.EndpointConcurrency,
-			DrainTimeout: cfg.Worker.DrainTimeout, AllowPrivate: cfg.AllowPrivate,
+			DrainTimeout: cfg.Worker.DrainTimeout, AllowPrivate: cfg.AllowPrivate, TracedRequests: cfg.Traces.Requests,
 		},
 		Curves: cfg.Curves, Profiles: cfg.Profiles,
+		Traces: tracing.Options{Endpoint: cfg.Traces.Endpoint, Headers: config.HeaderPairs(cfg.Traces.Headers), Sample: cfg.Traces.Sample},
 		Limits: limitsOf(cfg),
 	}
 }

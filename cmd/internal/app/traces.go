@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gridhook/gridhook/cmd/internal/tracing"
+	"github.com/gridhook/gridhook/events"
+)
+
+// startTracing makes the tracer, where traces are wanted.
+func (a *App) startTracing(ctx context.Context) error {
+	if a.Traces.Endpoint == "" {
+		return nil
+	}
+	o := a.Traces
+	o.Role, o.Version, o.Log = string(a.Role), a.Version, a.Log
+	t, err := tracing.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	a.tracer = t.Tracer()
+	a.onStop("the traces", func() error {
+		const wait = 5 * time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		defer cancel()
+		return t.Stop(ctx)
+	})
+	return nil
+}
+
+// triggers is where triggers are accepted: where there is room, and at a place in a
+// trace.
+func (a *App) triggers() events.TriggerLog {
+	roomy := roomyTriggers{a.conn, a.full}
+	if a.tracer == nil {
+		return roomy
+	}
+	return tracedTriggers{roomy, a.tracer}
+}
+
+// tracedTriggers has a span for each trigger that is accepted, under the request that
+// asks for it if one does. The walk belongs to it.
+type tracedTriggers struct {
+	events.TriggerLog
+	tracer trace.Tracer
+}
+
+// Accept stores a trigger.
+func (l tracedTriggers) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+	ctx, span := l.tracer.Start(ctx, "accept trigger", trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(
+		attribute.String("messaging.system", "nats"), attribute.String("messaging.operation.type", "send"),
+		attribute.String("gridhook.trigger.id", t.ID), attribute.String("gridhook.organization.id", t.OrganizationID),
+		attribute.Int("gridhook.homes", t.Homes),
+	))
+	defer span.End()
+	t.Traceparent = events.TraceparentOf(span.SpanContext())
+	sequence, err := l.TriggerLog.Accept(ctx, t)
+	if again := new(events.AlreadyAccepted); err != nil && !errors.As(err, &again) {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	return sequence, err
+}

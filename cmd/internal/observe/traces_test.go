@@ -1,0 +1,297 @@
+package observe
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// tracingWorld is an api and a worker that trace, on a nats-server.
+func tracingWorld(t *testing.T, args ...string) (w *world, worker *blackbox.Gridhook, natsURL string) {
+	t.Helper()
+	address, err := blackbox.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := (&blackbox.NATS{Binary: binaries.NATS, Dir: t.TempDir(), Address: address, Patience: patience}).Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	natsURL = "nats://" + address
+	args = append(args, "--nats", natsURL)
+	w = newWorld(t, start(t, "api", t.TempDir(), args...))
+	return w, start(t, "worker", t.TempDir(), args...), natsURL
+}
+
+// traced is a client whose requests are at a place in a trace.
+func traced(c *client.Client, place string) *client.Client {
+	of := *c
+	of.HTTP = &http.Client{Transport: withPlace(place)}
+	return &of
+}
+
+type withPlace string
+
+func (p withPlace) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("traceparent", string(p))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// places is a receiver that keeps where in a trace its requests are, and refuses the
+// first.
+type places struct {
+	mu  sync.Mutex
+	got map[string]int // how often each place came, by traceparent
+	n   int
+}
+
+func (p *places) take(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.got[strings.Join(r.Header.Values("Traceparent"), " and ")]++
+	if p.n++; p.n == 1 {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// of are the places in a trace by flags, and how many requests were at each.
+func (p *places) of(trace string) (spans map[string][]string, requests int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	spans = map[string][]string{}
+	for place, n := range p.got {
+		if parts := strings.Split(place, "-"); len(parts) == 4 && parts[1] == trace {
+			spans[parts[3]] = append(spans[parts[3]], parts[2])
+			requests += n
+		}
+	}
+	return spans, requests
+}
+
+const (
+	callersTrace = "0af7651916cd43dd8448eb211c80319c"
+	otherTrace   = "1bf7651916cd43dd8448eb211c80319c"
+	lastTrace    = "2cf7651916cd43dd8448eb211c80319c"
+	callersSpan  = "b7ad6b7169203331"
+)
+
+// TestATraceFromTheRequestToTheWebhook follows one trigger of three slices through two
+// processes: from the caller's traceparent to those that the webhooks have.
+func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
+	t.Parallel()
+	const homes, slices = 130, 3
+	c := newCollector(t, "Authorization", "secret")
+	w, worker, natsURL := tracingWorld(t, "--trace-endpoint", c.url, "--trace-headers", "authorization=secret")
+	hook := &places{got: map[string]int{}}
+	endpoint := receiving(t, hook.take)
+	policy := storage.DefaultRetryPolicy()
+	policy.InitialSeconds, policy.MaxSeconds = 1, 1
+	endpoint.RetryPolicy = &policy
+	w.organization("acme", homes, endpoint)
+	done, err := traced(w.operator.For("acme"), "00-"+callersTrace+"-"+callersSpan+"-01").Trigger(t.Context(), client.TriggerRequest{})
+	w.must(err)
+
+	got := c.await(callersTrace, func(by map[string][]span) bool {
+		// The first refusal is in a slice's first request or in another, which has no span.
+		return len(by["walk slice"]) == slices && len(by["send again"]) == 1 && len(by["POST"]) == slices+1
+	})
+	request := only(t, got, "POST /v1/webhook/price_signal/trigger")
+	accept, begin := only(t, got, "accept trigger"), only(t, got, "begin walk")
+	again := only(t, got, "send again")
+	for _, s := range []struct {
+		span
+		parent, role string
+		kind         tracepb.Span_SpanKind
+	}{
+		{request, callersSpan, "api", tracepb.Span_SPAN_KIND_SERVER},
+		{accept, id(request), "api", tracepb.Span_SPAN_KIND_PRODUCER},
+		{begin, id(accept), "worker", tracepb.Span_SPAN_KIND_CONSUMER},
+		{again, id(accept), "worker", tracepb.Span_SPAN_KIND_CONSUMER},
+		{got["walk slice"][0], id(accept), "worker", tracepb.Span_SPAN_KIND_CONSUMER},
+	} {
+		if parent := hex.EncodeToString(s.ParentSpanId); parent != s.parent || s.role != s.span.role || s.kind != s.Kind || s.service != "gridhook" {
+			t.Errorf("%s is %s under %s, of %s as %s", s.Name, s.Kind, parent, s.service, s.span.role)
+		}
+	}
+	// The requests are under the messages that they were made for, and the partner is told
+	// their places.
+	messages, posts := map[string]bool{id(again): true}, map[string]bool{}
+	for _, s := range got["walk slice"] {
+		messages[id(s)] = true
+	}
+	for _, s := range got["POST"] {
+		if posts[id(s)] = true; !messages[hex.EncodeToString(s.ParentSpanId)] {
+			t.Errorf("a request is under %x, which is no message", s.ParentSpanId)
+		}
+	}
+	told, requests := hook.of(callersTrace)
+	if requests != homes+1 || len(told["01"]) != slices+1 {
+		t.Errorf("%d requests were told the trace, %d of them that they are recorded; want %d and %d", requests, len(told["01"]), homes+1, slices+1)
+	}
+	for _, s := range told["01"] {
+		if !posts[s] {
+			t.Errorf("the partner was told the place %s, which no request has", s)
+		}
+	}
+	for _, s := range told["00"] {
+		if !messages[s] {
+			t.Errorf("the partner was told the place %s, which no message has", s)
+		}
+	}
+	if header := headerInNATS(t, natsURL, "GRIDHOOK_TRIGGERS"); header != "00-"+callersTrace+"-"+id(accept)+"-01" {
+		t.Errorf("the trigger is in NATS with the place %q", header)
+	}
+	exemplified(t, w.main, "gridhook_http_request_duration_seconds", callersTrace)
+	exemplified(t, worker, "gridhook_attempt_duration_seconds", callersTrace)
+	w.unrecorded(c, hook, done.TriggerID, homes)
+}
+
+// unrecorded wants nothing to be recorded of a trigger whose caller does not, but the
+// webhooks to tell its trace.
+func (w *world) unrecorded(c *collector, hook *places, before string, homes int) {
+	w.t.Helper()
+	w.completed(before)
+	recorded := c.count()
+	done, err := traced(w.operator.For("acme"), "00-"+otherTrace+"-"+callersSpan+"-00").Trigger(w.t.Context(), client.TriggerRequest{})
+	w.must(err)
+	w.completed(done.TriggerID)
+	told, requests := hook.of(otherTrace)
+	if len(told["01"]) > 0 || requests != homes {
+		w.t.Errorf("%d requests were told the trace, and %v that they are recorded", requests, told["01"])
+	}
+	// Once what was made later has come of both processes, what was made before has too.
+	_, err = traced(w.operator.For("acme"), "00-"+lastTrace+"-"+callersSpan+"-01").Trigger(w.t.Context(), client.TriggerRequest{})
+	w.must(err)
+	c.await(lastTrace, func(by map[string][]span) bool {
+		return len(by["walk slice"]) > 0 && len(by["POST /v1/webhook/price_signal/trigger"]) == 1
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.spans[recorded:] {
+		if hex.EncodeToString(s.TraceId) == otherTrace {
+			w.t.Errorf("%s was recorded", s.Name)
+		}
+	}
+}
+
+// completed waits for the end of a trigger.
+func (w *world) completed(trigger string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	// Not to be traced: there are many.
+	quiet := traced(w.operator.For("acme"), "00-"+strings.Repeat("2", 32)+"-"+callersSpan+"-00")
+	for {
+		p, err := quiet.GetTrigger(ctx, trigger)
+		w.must(err)
+		if p.Status == events.TriggerCompleted {
+			return
+		}
+		<-tick.C
+	}
+}
+
+func id(s span) string { return hex.EncodeToString(s.SpanId) }
+
+func only(t *testing.T, by map[string][]span, name string) span {
+	t.Helper()
+	if len(by[name]) != 1 {
+		t.Fatalf("there are %d spans %s", len(by[name]), name)
+	}
+	return by[name][0]
+}
+
+// headerInNATS is the place in a trace that the last message of a stream tells.
+func headerInNATS(t *testing.T, url, stream string) string {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.GetMsg(t.Context(), s.CachedInfo().State.LastSeq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Header.Get("Traceparent")
+}
+
+// exemplified wants a histogram to have an exemplar of a trace.
+func exemplified(t *testing.T, g *blackbox.Gridhook, histogram, trace string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.Admin+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, histogram+"_bucket") && strings.Contains(line, fmt.Sprintf("# {trace_id=%q}", trace)) {
+			return
+		}
+	}
+	t.Errorf("%s has no exemplar of the trace", histogram)
+}
+
+// TestNothingIsTracedByDefault wants no trace of a trigger whose caller traces.
+func TestNothingIsTracedByDefault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, start(t, "serve", t.TempDir()))
+	hook := &places{got: map[string]int{}}
+	w.organization("acme", 2, receiving(t, hook.take))
+	done, err := traced(w.operator.For("acme"), "00-"+callersTrace+"-"+callersSpan+"-01").Trigger(t.Context(), client.TriggerRequest{})
+	w.must(err)
+	w.completed(done.TriggerID)
+	hook.mu.Lock()
+	defer hook.mu.Unlock()
+	if hook.n < 2 || hook.got[""] != hook.n {
+		t.Errorf("the webhooks were told %v", hook.got)
+	}
+}
+
+// TestACollectorThatIsAwayHoldsNothingUp traces to where nobody is.
+func TestACollectorThatIsAwayHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	g := start(t, "serve", t.TempDir(), "--trace-endpoint", *nobody(t).URL)
+	w := newWorld(t, g)
+	w.organization("acme", 2, answering(t, http.StatusNoContent))
+	done, err := w.operator.For("acme").Trigger(t.Context(), client.TriggerRequest{})
+	w.must(err)
+	w.completed(done.TriggerID)
+	w.must(g.Stop(patience))
+}

@@ -1,0 +1,58 @@
+package jetstream
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// TestMessagesTellTheirTrace wants the place in a trace in the header of every message
+// that a trigger becomes, and none where it has none.
+func TestMessagesTellTheirTrace(t *testing.T) {
+	t.Parallel()
+	for _, place := range []events.Traceparent{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
+		t.Run(string(place), func(t *testing.T) {
+			t.Parallel()
+			b := newBus(t, t.TempDir())
+			tr := newTrigger("org")
+			tr.Traceparent = place
+			seen := make(chan *nats.Msg, 9)
+			for _, subject := range []string{triggerSubjects, workSubjects, retryWaitSubjects} {
+				sub, err := b.nc.ChanSubscribe(subject, seen)
+				must(t, err)
+				defer sub.Unsubscribe()
+			}
+			_, err := b.Accept(within(t), tr)
+			must(t, err)
+			once := newTrigger("org")
+			once.Traceparent, once.OnceKey = place, "key"
+			_, err = b.Accept(within(t), once)
+			must(t, err)
+			must(t, b.PutSlice(within(t), events.Slice{Trigger: tr}))
+			must(t, b.PutRetries(within(t), []events.Retry{newRetry(tr, 1, time.Now(), "home_1")}))
+			for range 4 {
+				told(t, receive(t, seen), place)
+			}
+			got := make(chan events.Retry, 1)
+			consuming(t, b, func(ctx, taking contextT) error {
+				return b.ConsumeRetries(ctx, taking, 1, func(_ contextT, r events.Retry, _ events.Taken) error {
+					got <- r
+					return nil
+				})
+			})
+			if r := receive(t, got); r.Trigger.Traceparent != place {
+				t.Errorf("the retry came back at %q", r.Trigger.Traceparent)
+			}
+		})
+	}
+}
+
+func told(t *testing.T, m *nats.Msg, want events.Traceparent) {
+	t.Helper()
+	if got := m.Header.Get(events.TraceHeader); got != string(want) {
+		t.Errorf("%s tells %q", m.Subject, got)
+	}
+}

@@ -64,9 +64,12 @@ function panel(name, from, tall, [low, high], end, about, label) {
 function temperatures(day, xs, end) {
   const all = [...day.minTemp, ...day.maxTemp, ...lines.flatMap((l) => day[l.name].temperature)];
   const { y, grid } = panel("", rows.temperature, size.temperature, [Math.min(...all), Math.max(...all)], end, 4, (t) => `${t} °${day.tempUnits}`);
-  const points = (values) => values.map((v, i) => `${xs[i + 1].toFixed(1)} ${y(v).toFixed(1)}`);
+  // A temperature is that at the end of its quarter hour; what is allowed is so for all of it.
+  const at = (i, v) => `${xs[i].toFixed(1)} ${y(v).toFixed(1)}`;
+  const points = (values) => values.map((v, i) => at(i + 1, v));
+  const allowed = (values) => values.flatMap((v, i) => [at(i, v), at(i + 1, v)]);
   return [
-    s("path", { class: "band", d: `M${points(day.maxTemp).join("L")}L${points(day.minTemp).reverse().join("L")}Z` }),
+    s("path", { class: "band", d: `M${allowed(day.maxTemp).join("L")}L${allowed(day.minTemp).reverse().join("L")}Z` }),
     grid,
     lines.map((l) => s("path", { class: `line ${l.name}`, d: `M${points(day[l.name].temperature).join("L")}` })),
   ];

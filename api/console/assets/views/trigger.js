@@ -63,7 +63,7 @@ function summaryOf(t) {
       ["Window", span(t.startTime, t.endTime)],
       ["Deliveries", total(t.outcomes) > 0 && count(total(t.outcomes))],
       ["Created", instant(t.createdAt)],
-      ["Completed", t.completedAt && `${instant(t.completedAt)}, after ${duration(new Date(t.completedAt) - new Date(t.createdAt))}`],
+      ["Completed", t.completedAt && `${instant(t.completedAt)}, after ${duration(new Date(t.completedAt) - new Date(t.createdAt)).replace(" ", "\u00a0")}`],
     ]),
   ];
 }

@@ -1,14 +1,14 @@
 package tour
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
-
-// documents are those whose commands are run.
-var documents = []string{"README.md", "docs/quickstart.md", "docs/command-line.md", "docs/partner-guide.md", "docs/operator-guide.md"}
 
 func TestDocuments(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "go"} {
@@ -16,21 +16,63 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the commands of the documents need %s, which is not on this machine", tool)
 		}
 	}
-	for _, document := range documents {
+	for document, text := range documents(t) {
+		if !strings.Contains(text, "\n```sh\n") {
+			continue
+		}
 		t.Run(document, func(t *testing.T) {
 			t.Parallel() // each has its own folder, shell and ports
-			take(t, document)
+			take(t, document, text)
 		})
 	}
 }
 
-// take runs a document's commands and compares what they print.
-func take(t *testing.T, document string) {
-	text, err := os.ReadFile(filepath.Join(repository(t), document))
-	if err != nil {
-		t.Fatal(err)
+// documents are the texts of this repository by path, but those of what others made.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	root, found := repository(t), map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules" || entry.Name() == "dist"):
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path) // it is under root
+		found[name] = string(text)
+		return err
+	})
+	if err != nil || found["README.md"] == "" {
+		t.Fatalf("the documents cannot be found: %v", err)
 	}
-	blocks, err := parse(string(text))
+	return found
+}
+
+// unseen are commands where the tour does not look for them: in fences of other names
+// for a shell, and in text that is indented.
+var unseen = regexp.MustCompile("(?m)^(?: *```(?:bash|shell|console|zsh|shell-session|sh .*)| +```sh|(?: {4,}|\t)(?:\\$ |gridhook |go (?:run|build|test) |curl |docker |helm |kubectl |systemctl |npm ).*)$")
+
+// TestEveryCommandIsSeen wants the commands of every document to be in blocks that
+// TestDocuments runs.
+func TestEveryCommandIsSeen(t *testing.T) {
+	for _, hidden := range []string{"```bash", "    gridhook demo", "\tcurl http://127.0.0.1", "  ```sh", "    $ ls"} {
+		if !unseen.MatchString("text\n" + hidden + "\n") {
+			t.Errorf("%q would be passed over", hidden)
+		}
+	}
+	for document, text := range documents(t) {
+		for _, line := range unseen.FindAllString(text, -1) {
+			t.Errorf("%s: this is not run: put it in a block of sh: %s", document, line)
+		}
+	}
+}
+
+// take runs a document's commands and compares what they print.
+func take(t *testing.T, document, text string) {
+	blocks, err := parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}

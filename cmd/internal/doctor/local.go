@@ -169,7 +169,9 @@ func (r *Report) masterKey(c *config.Config) {
 		r.ok(check, "there is none: whoever reads NATS's files can open the secrets of endpoints; see master-key-file")
 		return
 	}
-	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&0o077 != 0 {
+	// Kubernetes and systemd hand files over that the group of the process can read.
+	const ofOthers = 0o037
+	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&ofOthers != 0 {
 		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
 		return
 	}

@@ -38,10 +38,39 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- .Values.operatorKey.existingSecret | default (printf "%s-operator" (include "gridhook.fullname" .)) -}}
 {{- end -}}
 
+{{/* The secrets that a component's pod has as files under /etc/gridhook, by folder. */}}
+{{- define "gridhook.files" -}}
+{{- with .root.Values -}}
+{{- with .nats.credentialsSecret }}
+nats: {{ . | quote }}
+{{- end }}
+{{- with .nats.tlsSecret }}
+nats-tls: {{ . | quote }}
+{{- end }}
+{{- with .masterKey.existingSecret }}
+master-key: {{ . | quote }}
+{{- end }}
+{{- with .tls.adminSecret }}
+admin-tls: {{ . | quote }}
+{{- end }}
+{{- if eq $.component "api" }}
+{{- with .tls.apiSecret }}
+tls: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* A probe of the admin listener; the kubelet does not look at the certificate. */}}
+{{- define "gridhook.probe" -}}
+httpGet: {path: {{ .path }}, port: admin, scheme: {{ ternary "HTTPS" "HTTP" (not (empty .root.Values.tls.adminSecret)) }}}
+{{- end -}}
+
 {{/* The pod of a component: one container that runs its role. */}}
 {{- define "gridhook.pod" -}}
 {{- $root := .root -}}
 {{- $values := .values -}}
+{{- $files := include "gridhook.files" . | fromYaml -}}
 metadata:
   labels:
     {{- include "gridhook.labels" . | nindent 4 }}
@@ -73,21 +102,34 @@ spec:
           {{- include "gridhook.selector" . | nindent 10 }}
   containers:
     - name: {{ .component }}
-      image: "{{ $root.Values.image.repository }}:{{ $root.Values.image.tag | default $root.Chart.AppVersion }}"
+      {{- with $root.Values.image }}
+      image: "{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $root.Chart.AppVersion }}{{ end }}"
+      {{- end }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: [{{ .component }}]
       env:
         - {name: GRIDHOOK_NATS, value: {{ $root.Values.nats.url | quote }}}
         - {name: GRIDHOOK_NATS_REPLICAS, value: {{ $root.Values.nats.replicas | quote }}}
-        {{- if $root.Values.nats.credentialsSecret }}
+        {{- if $files.nats }}
         - {name: GRIDHOOK_NATS_CREDS, value: /etc/gridhook/nats/{{ $root.Values.nats.credentialsKey }}}
         {{- end }}
-        {{- if $root.Values.nats.tlsSecret }}
-        - {name: GRIDHOOK_NATS_CA, value: /etc/gridhook/tls/ca.crt}
+        {{- if index $files "nats-tls" }}
+        - {name: GRIDHOOK_NATS_CA, value: /etc/gridhook/nats-tls/ca.crt}
         {{- if $root.Values.nats.clientCertificate }}
-        - {name: GRIDHOOK_NATS_CERT, value: /etc/gridhook/tls/tls.crt}
-        - {name: GRIDHOOK_NATS_KEY, value: /etc/gridhook/tls/tls.key}
+        - {name: GRIDHOOK_NATS_CERT, value: /etc/gridhook/nats-tls/tls.crt}
+        - {name: GRIDHOOK_NATS_KEY, value: /etc/gridhook/nats-tls/tls.key}
         {{- end }}
+        {{- end }}
+        {{- if index $files "master-key" }}
+        - {name: GRIDHOOK_MASTER_KEY_FILE, value: /etc/gridhook/master-key/{{ $root.Values.masterKey.key }}}
+        {{- end }}
+        {{- if $files.tls }}
+        - {name: GRIDHOOK_TLS_CERT, value: /etc/gridhook/tls/tls.crt}
+        - {name: GRIDHOOK_TLS_KEY, value: /etc/gridhook/tls/tls.key}
+        {{- end }}
+        {{- if index $files "admin-tls" }}
+        - {name: GRIDHOOK_ADMIN_TLS_CERT, value: /etc/gridhook/admin-tls/tls.crt}
+        - {name: GRIDHOOK_ADMIN_TLS_KEY, value: /etc/gridhook/admin-tls/tls.key}
         {{- end }}
         {{- if eq .component "api" }}
         - name: GRIDHOOK_OPERATOR_KEY
@@ -110,14 +152,14 @@ spec:
         - {name: admin, containerPort: 8081}
       # A process listens once it has recovered and caught up.
       startupProbe:
-        httpGet: {path: /readyz, port: admin}
+        {{- include "gridhook.probe" (dict "root" $root "path" "/readyz") | nindent 8 }}
         periodSeconds: 2
         failureThreshold: 180
       readinessProbe:
-        httpGet: {path: /readyz, port: admin}
+        {{- include "gridhook.probe" (dict "root" $root "path" "/readyz") | nindent 8 }}
         periodSeconds: 5
       livenessProbe:
-        httpGet: {path: /livez, port: admin}
+        {{- include "gridhook.probe" (dict "root" $root "path" "/livez") | nindent 8 }}
         periodSeconds: 10
         failureThreshold: 3
       resources:
@@ -128,22 +170,16 @@ spec:
         capabilities: {drop: [ALL]}
       volumeMounts:
         - {name: data, mountPath: /var/lib/gridhook}
-        {{- if $root.Values.nats.credentialsSecret }}
-        - {name: nats, mountPath: /etc/gridhook/nats, readOnly: true}
-        {{- end }}
-        {{- if $root.Values.nats.tlsSecret }}
-        - {name: tls, mountPath: /etc/gridhook/tls, readOnly: true}
+        {{- range $name, $secret := $files }}
+        - {name: {{ $name }}, mountPath: /etc/gridhook/{{ $name }}, readOnly: true}
         {{- end }}
   volumes:
     - name: data
       emptyDir: {sizeLimit: {{ $values.dataSize }}}
-    {{- if $root.Values.nats.credentialsSecret }}
-    - name: nats
-      secret: {secretName: {{ $root.Values.nats.credentialsSecret }}}
-    {{- end }}
-    {{- if $root.Values.nats.tlsSecret }}
-    - name: tls
-      secret: {secretName: {{ $root.Values.nats.tlsSecret }}}
+    {{- range $name, $secret := $files }}
+    - name: {{ $name }}
+      # For the group of the process, which is its own, and nobody else.
+      secret: {secretName: {{ $secret }}, defaultMode: 0440}
     {{- end }}
   {{- with $values.nodeSelector }}
   nodeSelector:

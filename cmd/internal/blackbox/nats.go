@@ -3,7 +3,6 @@ package blackbox
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,14 +52,4 @@ func (n *NATS) config() string {
 	}
 	return text + fmt.Sprintf("server_name: %q\ncluster { name: gridhook, listen: %q, no_advertise: true, routes: [nats://%s] }\n",
 		n.Name, n.Cluster, strings.Join(n.Routes, ", nats://"))
-}
-
-// FreeAddress is an address on the loopback that nobody listens on now.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
-	if err != nil {
-		return "", err
-	}
-	defer l.Close() //nolint:errcheck // nothing was written
-	return l.Addr().String(), nil
 }

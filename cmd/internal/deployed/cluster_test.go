@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage"
 )
 
 const (
@@ -29,27 +31,69 @@ const (
 // configuration, an api and two workers. One of the servers is killed; nothing
 // is lost, and triggers go on being accepted.
 func TestCluster(t *testing.T) {
-	b, err := blackbox.Build(t.TempDir())
-	must(t, err)
+	t.Parallel()
+	b := build(t)
 	servers, url := natsCluster(t, b.NATS)
 	api := start(t, b, "api", url)
 	start(t, b, "worker", url)
 	start(t, b, "worker", url)
 
-	var arrived atomic.Int64
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		arrived.Add(1)
-		w.WriteHeader(http.StatusNoContent)
-	}))
-	defer receiver.Close()
-	operator := furnish(t, api, receiver.URL)
-
-	deliver(t, operator)
+	r := receive(t)
+	acme := furnish(t, api, r.url)
+	deliver(t, acme)
 	servers[0].Kill()
-	deliver(t, operator)
-	if n := arrived.Load(); n < 2*homes {
+	deliver(t, acme)
+	if n := r.taken.Load(); n < 2*homes {
 		t.Errorf("%d webhooks arrived of %d", n, 2*homes)
 	}
+}
+
+// receiver counts what it takes; while it is closed it takes nothing.
+type receiver struct {
+	url    string
+	closed atomic.Bool
+	taken  atomic.Int64
+}
+
+func receive(t *testing.T) *receiver {
+	r := &receiver{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if r.closed.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		r.taken.Add(1)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// build builds the programs, once for all tests.
+func build(t *testing.T) blackbox.Binaries {
+	t.Helper()
+	b, err := built()
+	must(t, err)
+	return b
+}
+
+var (
+	folder string // of the programs
+	built  = sync.OnceValues(func() (blackbox.Binaries, error) { return blackbox.Build(folder) })
+)
+
+func TestMain(m *testing.M) {
+	code := 1
+	var err error
+	if folder, err = os.MkdirTemp("", "gridhook-deployed-"); err == nil {
+		code = m.Run()
+		err = os.RemoveAll(folder)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
 }
 
 func must(t *testing.T, err error) {
@@ -89,13 +133,15 @@ func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url 
 		file := filepath.Join(dir, "nats.conf")
 		must(t, os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(string(shipped))), 0o600))
 		specs[i] = blackbox.Spec{
-			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Patience: patience,
+			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Log: &blackbox.Tail{}, Patience: patience,
 			Ready: func(line string) bool { return strings.Contains(line, "Server is ready") },
 		}
 	}
 	for _, s := range specs {
 		server, err := blackbox.Start(s)
-		must(t, err)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", s.Env[0], err, s.Log.(*blackbox.Tail).Last(3000))
+		}
 		t.Cleanup(server.Kill)
 		servers = append(servers, server)
 	}
@@ -121,10 +167,12 @@ func answers(ctx context.Context, url string) (bool, error) {
 // start starts a process of the fleet as the compose file does.
 func start(t *testing.T, b blackbox.Binaries, role, url string) *blackbox.Gridhook {
 	t.Helper()
-	return blackboxtest.Start(t, blackbox.Run{
-		Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience,
-		Env: []string{"GRIDHOOK_NATS=" + url, "GRIDHOOK_NATS_REPLICAS=3"},
-	})
+	return startWith(t, b, role, "GRIDHOOK_NATS="+url, "GRIDHOOK_NATS_REPLICAS=3")
+}
+
+func startWith(t *testing.T, b blackbox.Binaries, role string, env ...string) *blackbox.Gridhook {
+	t.Helper()
+	return blackboxtest.Start(t, blackbox.Run{Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience, Env: env})
 }
 
 // eventually asks until it is enough.
@@ -168,14 +216,20 @@ func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
 		t.Fatalf("%+v", imported)
 	}
 	acme := operator.For("acme")
-	_, err = acme.CreateEndpoint(t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &hook}})
+	patient := storage.RetryPolicy{InitialSeconds: 1, Multiplier: 2, MaxSeconds: 4, GiveUpSeconds: 600}
+	_, err = acme.CreateEndpoint(t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &hook, RetryPolicy: &patient}})
 	must(t, err)
 	return acme
 }
 
-// deliver triggers once, however long the cluster takes to accept it, and waits
-// until every home is delivered.
+// deliver triggers once and waits until every home is delivered.
 func deliver(t *testing.T, acme *client.Client) {
+	t.Helper()
+	delivered(t, acme, trigger(t, acme))
+}
+
+// trigger triggers, however long the cluster takes to accept it.
+func trigger(t *testing.T, acme *client.Client) (id string) {
 	t.Helper()
 	var accepted client.Accepted
 	request := client.TriggerRequest{IdempotencyKey: fmt.Sprint(time.Now().UnixNano())}
@@ -183,8 +237,14 @@ func deliver(t *testing.T, acme *client.Client) {
 		accepted, err = acme.Trigger(ctx, request)
 		return err == nil, err
 	})
+	return accepted.TriggerID
+}
+
+// delivered waits until every home of a trigger is delivered.
+func delivered(t *testing.T, acme *client.Client, id string) {
+	t.Helper()
 	eventually(t, "deliver", func(ctx context.Context) (bool, error) {
-		p, err := acme.GetTrigger(ctx, accepted.TriggerID)
+		p, err := acme.GetTrigger(ctx, id)
 		return err == nil && p.Outcomes[events.OutcomeDelivered] == homes, err
 	})
 }

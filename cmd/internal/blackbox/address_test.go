@@ -1,0 +1,32 @@
+package blackbox
+
+import (
+	"net"
+	"strconv"
+	"testing"
+)
+
+// An address is handed out once, can be listened on, and is none that the system gives
+// to connections.
+func TestFreeAddress(t *testing.T) {
+	seen := map[string]bool{}
+	for range 500 {
+		address, err := FreeAddress()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(address)
+		if n, _ := strconv.Atoi(port); err != nil || n < lowestPort || n >= highestPort || seen[address] {
+			t.Fatalf("%s, %v, or it was handed out before", address, err)
+		}
+		seen[address] = true
+	}
+	for address := range seen {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close() // nothing was written
+		break
+	}
+}

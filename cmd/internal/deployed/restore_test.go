@@ -1,0 +1,95 @@
+package deployed
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events"
+)
+
+// TestRestoreOntoACluster takes what began in one process with NATS embedded to a fleet
+// on three servers: a trigger whose homes all wait for their receiver is delivered
+// there, every stream has three copies, and one of the servers can go.
+func TestRestoreOntoACluster(t *testing.T) {
+	t.Parallel()
+	b := build(t)
+	alone := startWith(t, b, "serve")
+	r := receive(t)
+	acme := furnish(t, alone, r.url)
+	deliver(t, acme)
+	r.closed.Store(true)
+	waiting := trigger(t, acme)
+	eventually(t, "every home waits for a retry", func(ctx context.Context) (bool, error) {
+		p, err := acme.GetTrigger(ctx, waiting)
+		return err == nil && p.Walked == homes && p.Outcomes[events.OutcomeRetrying] == homes, err
+	})
+	file, identity := filepath.Join(t.TempDir(), "gridhook.backup"), filepath.Join(t.TempDir(), "backup.key")
+	recipient := strings.TrimSpace(command(t, b.Gridhook, "backup", "keygen", identity))
+	command(t, b.Gridhook, "backup", file, "--recipient", recipient, "--admin-url", alone.Admin, "--data", alone.Data)
+	alone.Kill()
+	before := r.taken.Load()
+
+	servers, url := natsCluster(t, b.NATS)
+	command(t, b.Gridhook, "restore", file, "--identity", identity, "--nats", url, "--nats-replicas", "3")
+	threeCopies(t, url)
+	r.closed.Store(false)
+	api := start(t, b, "api", url)
+	start(t, b, "worker", url)
+	key, err := os.ReadFile(filepath.Join(api.Data, "operator.key"))
+	must(t, err)
+	acme = (&client.Client{BaseURL: api.Admin, Key: strings.TrimSpace(string(key))}).For("acme")
+	delivered(t, acme, waiting)
+	if n := r.taken.Load() - before; n < homes {
+		t.Errorf("%d of %d homes that waited arrived", n, homes)
+	}
+	servers[0].Kill()
+	deliver(t, acme)
+}
+
+// command runs a subcommand that must go well, and returns what it says.
+func command(t *testing.T, binary string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), binary, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gridhook %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// threeCopies waits until every stream has three copies that are up to date.
+func threeCopies(t *testing.T, url string) {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	must(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	must(t, err)
+	eventually(t, "three copies of every stream", func(ctx context.Context) (bool, error) {
+		streams, whole := 0, 0
+		list := js.ListStreams(ctx)
+		for info := range list.Info() {
+			streams++
+			current := 0
+			if info.Cluster != nil && info.Cluster.Leader != "" {
+				current++
+				for _, peer := range info.Cluster.Replicas {
+					if peer.Current {
+						current++
+					}
+				}
+			}
+			if info.Config.Replicas == 3 && current == 3 {
+				whole++
+			}
+		}
+		return streams > 5 && whole == streams, list.Err()
+	})
+}

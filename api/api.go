@@ -46,6 +46,11 @@ type Deps struct {
 	// Estimates are shared by the listeners of a process. It may be nil; then each
 	// has its own.
 	Estimates *Estimates
+	// Breakers tells how the workers stand to an endpoint. It may be nil; then every
+	// breaker is taken to be closed.
+	Breakers interface {
+		Of(org, endpointID string, now time.Time) events.Breaker
+	}
 	// Uses may be nil; when keys are used is not noted then.
 	Uses *KeyUses
 	Log  *slog.Logger

@@ -85,15 +85,21 @@ type Endpoint struct {
 	// was enabled again.
 	Disabled *storage.Disabled `json:"disabled"`
 	// Health is how it has done of late.
-	Health    events.Health `json:"health"`
-	CreatedAt storage.Time  `json:"createdAt"`
-	UpdatedAt storage.Time  `json:"updatedAt"`
+	Health events.Health `json:"health"`
+	// Breaker is whether it is tried now.
+	Breaker   events.Breaker `json:"breaker"`
+	CreatedAt storage.Time   `json:"createdAt"`
+	UpdatedAt storage.Time   `json:"updatedAt"`
 }
 
 func (s *server) showEndpoint(e *storage.WebhookEndpoint) (Endpoint, error) {
 	shown := Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
+	}
+	shown.Breaker.State = events.BreakerClosed
+	if s.Breakers != nil {
+		shown.Breaker = s.Breakers.Of(e.OrganizationID, e.ID, s.Now())
 	}
 	var err error
 	shown.Health, err = s.Ledger.Health(e.OrganizationID, e.ID)

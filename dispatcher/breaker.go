@@ -27,6 +27,7 @@ type breaker struct {
 	weight  int           // of the failures in a row
 	answers bool          // the endpoint has answered well before
 	opens   int           // in a row
+	since   time.Time     // it opened, zero while closed
 	probeAt time.Time     // zero while closed
 	probe   chan struct{} // closed at the end of the probe under way, nil when there is none
 }
@@ -96,17 +97,21 @@ func (b *breaker) trusted() bool {
 	return b.answers && b.weight == 0
 }
 
-// succeeded reports an attempt that was answered well.
-func (b *breaker) succeeded() {
+// succeeded reports an attempt that was answered well, and whether the breaker has
+// closed by it.
+func (b *breaker) succeeded() (closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.weight, b.opens, b.probeAt, b.answers = 0, 0, time.Time{}, true
+	closed = !b.probeAt.IsZero()
+	b.weight, b.opens, b.since, b.probeAt, b.answers = 0, 0, time.Time{}, time.Time{}, true
 	b.endProbe()
+	return closed
 }
 
-// failed reports an attempt that was not, and what that weighs. Pause is how long
-// the breaker stays open when it opens for the n-th time in a row, from 1.
-func (b *breaker) failed(p pass, weight int, now time.Time, pause func(n int) time.Duration) {
+// failed reports an attempt that was not, what that weighs, and whether the breaker
+// has opened by it. Pause is how long it stays open when it opens for the n-th time in
+// a row, from 1.
+func (b *breaker) failed(p pass, weight int, now time.Time, pause func(n int) time.Duration) (opened bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.weight += weight
@@ -114,16 +119,34 @@ func (b *breaker) failed(p pass, weight int, now time.Time, pause func(n int) ti
 	case p.probe:
 		defer b.endProbe()
 	case !b.probeAt.IsZero() || b.weight < breakAfter:
-		return // it is open already, or not yet
+		return false // it is open already, or not yet
 	}
+	opened = b.probeAt.IsZero()
 	b.opens++
+	b.openedAt(now)
 	b.probeAt = now.Add(min(pause(b.opens), longestBreak))
+	return opened
+}
+
+func (b *breaker) openedAt(now time.Time) {
+	if b.since.IsZero() {
+		b.since = now
+	}
+}
+
+// standing is when the breaker opened and when its next probe is due. ok is false
+// while it is closed.
+func (b *breaker) standing() (since, probeAt time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.since, b.probeAt, !b.probeAt.IsZero()
 }
 
 // hold keeps the breaker open until a time that the endpoint asked for.
-func (b *breaker) hold(until time.Time) {
+func (b *breaker) hold(now, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.openedAt(now)
 	if until.After(b.probeAt) {
 		b.probeAt = until
 	}

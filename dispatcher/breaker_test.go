@@ -46,6 +46,37 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 	}
 }
 
+func TestBreakerSaysSinceWhen(t *testing.T) {
+	b := &breaker{}
+	stands := func(when string, since, probeAt time.Time, open bool) {
+		t.Helper()
+		if s, p, ok := b.standing(); !s.Equal(since) || !p.Equal(probeAt) || ok != open {
+			t.Errorf("%s it stands at %v, %v, %v", when, s, p, ok)
+		}
+	}
+	fail := func(at time.Time) bool { return b.failed(b.ask(at), breakAfter, at, seconds5) }
+	stands("before anything", time.Time{}, time.Time{}, false)
+	if b.succeeded() {
+		t.Error("what was closed has closed")
+	}
+	if !fail(noon) {
+		t.Error("it does not say that it has opened")
+	}
+	stands("opened", noon, noon.Add(5*time.Second), true)
+	if fail(noon.Add(5 * time.Second)) {
+		t.Error("the failure of a probe opens what was open")
+	}
+	stands("after the probe", noon, noon.Add(15*time.Second), true)
+	b.hold(noon.Add(15*time.Second), noon.Add(time.Minute))
+	stands("held", noon, noon.Add(time.Minute), true)
+	if !b.succeeded() {
+		t.Error("it does not say that it has closed")
+	}
+	stands("closed", time.Time{}, time.Time{}, false)
+	b.hold(noon.Add(time.Hour), noon.Add(2*time.Hour))
+	stands("held from the beginning", noon.Add(time.Hour), noon.Add(2*time.Hour), true)
+}
+
 func TestBreakerLetsOneProbeThrough(t *testing.T) {
 	b := &breaker{}
 	failTimes(b, 11, weightNoAnswer, noon)
@@ -99,11 +130,11 @@ func TestBreakerStaysOpenForNoLongerThanAMinute(t *testing.T) {
 
 func TestBreakerHoldsAsAsked(t *testing.T) {
 	b := &breaker{}
-	b.hold(noon.Add(30 * time.Minute))
+	b.hold(noon, noon.Add(30*time.Minute))
 	if p := b.ask(noon); p.allowed || !p.until.Equal(noon.Add(30*time.Minute)) {
 		t.Errorf("it answers %+v", p)
 	}
-	b.hold(noon.Add(time.Minute))
+	b.hold(noon, noon.Add(time.Minute))
 	if until := b.openUntil(noon); !until.Equal(noon.Add(30 * time.Minute)) {
 		t.Errorf("an earlier time shortens it to %s", until)
 	}

@@ -231,17 +231,22 @@ func (w *Worker) reportTo(e *endpoint, p *pass, a attempt, homes int) {
 	now := w.Now()
 	switch {
 	case judge(a) == delivered:
-		e.breaker.succeeded()
+		if e.breaker.succeeded() {
+			w.Log.Info("an endpoint is back: its breaker has closed", "org", e.OrganizationID, "endpoint", e.ID)
+		}
 	case a.retryAfter > 0:
-		e.breaker.hold(now.Add(min(a.retryAfter, maxRetryAfter)))
+		e.breaker.hold(now, now.Add(min(a.retryAfter, maxRetryAfter)))
 	default:
 		weight := min(homes*weightRefused, weightNoAnswer)
 		if a.err != nil {
 			weight = weightNoAnswer
 		}
-		e.breaker.failed(*p, weight, now, func(n int) time.Duration {
+		pause := func(n int) time.Duration {
 			return time.Duration((0.5 + w.Jitter()/2) * float64(ceiling(e.RetryPolicy, n)))
-		})
+		}
+		if e.breaker.failed(*p, weight, now, pause) {
+			w.Log.Warn("an endpoint is taken to be down: its breaker has opened", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.why())
+		}
 	}
 }
 

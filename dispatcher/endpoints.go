@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/gridhook/gridhook/dispatcher/http1"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
 )
@@ -110,6 +111,24 @@ func (s *endpoints) down(now time.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// mostTold bounds the breakers that a worker tells of, of some 150 bytes each: what is
+// told must fit into a message.
+const mostTold = 4096
+
+// open lists the breakers that are not closed.
+func (s *endpoints) open() (list []events.OpenBreaker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.ready {
+		if since, probeAt, ok := e.breaker.standing(); ok && len(list) < mostTold {
+			list = append(list, events.OpenBreaker{
+				OrganizationID: e.OrganizationID, EndpointID: e.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
+			})
+		}
+	}
+	return list
 }
 
 // prepare returns the endpoint of a record, made ready once a revision. What is

@@ -135,6 +135,9 @@ func New(d Deps, o Options) *Worker {
 	}
 }
 
+// OpenBreakers are the endpoints that the worker does not try home by home.
+func (w *Worker) OpenBreakers() []events.OpenBreaker { return w.endpoints.open() }
+
 // Attempts is how many webhook requests the worker has made.
 func (w *Worker) Attempts() uint64 { return w.attempts.Load() }
 

@@ -41,9 +41,11 @@ type Endpoint struct {
 	// Disabled says why the service has disabled it, nil where it has not.
 	Disabled *storage.Disabled `json:"disabled"`
 	// Health is how it has done of late.
-	Health    events.Health `json:"health"`
-	CreatedAt storage.Time  `json:"createdAt"`
-	UpdatedAt storage.Time  `json:"updatedAt"`
+	Health events.Health `json:"health"`
+	// Breaker is whether it is tried now.
+	Breaker   events.Breaker `json:"breaker"`
+	CreatedAt storage.Time   `json:"createdAt"`
+	UpdatedAt storage.Time   `json:"updatedAt"`
 }
 
 // EndpointFields are what may be said of an endpoint. What is nil keeps its

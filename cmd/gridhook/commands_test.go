@@ -124,14 +124,14 @@ func TestCommands(t *testing.T) {
 			"endpoint  ep_1\nurl       https://example.com/h\nevents    all\nenabled   true\nmode      always\ntimeout   10 s\n",
 		},
 		{
-			"endpoint list --org acme", "/v1/webhook/endpoints/list", "acme", `{"limit":1000}`, data(endpointJSON),
-			"ID    URL                    ENABLED  MODE    EVENTS\nep_1  https://example.com/h  true     always  all\n",
+			"endpoint list --org acme", "/v1/webhook/endpoints/list", "acme", `{"limit":1000}`, data(strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"HALF_OPEN"},"health":{"state":"FAILING"},`, 1)),
+			"ID    URL                    ENABLED  MODE    EVENTS  HEALTH   BREAKER\nep_1  https://example.com/h  true     always  all     FAILING  HALF_OPEN\n",
 		},
 		{
 			"endpoint get ep_1 --org acme", "/v1/webhook/endpoints/ep_1/get", "acme", `{}`,
-			strings.Replace(endpointJSON, `{`, `{"health":{"state":"FAILING","failingSince":"2026-07-01T00:00:00.000Z","consecutiveFailures":7,"lastFailure":"the endpoint answered 500"},`, 1),
+			strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:09.000Z","nextProbeAt":"2026-07-01T00:01:09.000Z","workers":1},"health":{"state":"FAILING","failingSince":"2026-07-01T00:00:00.000Z","consecutiveFailures":7,"lastFailure":"the endpoint answered 500"},`, 1),
 			"endpoint  ep_1\nurl       https://example.com/h\nevents    all\nenabled   true\nmode      always\n" +
-				"health    FAILING since 2026-07-01T00:00:00Z, 7 attempts: the endpoint answered 500\ntimeout   10 s\n",
+				"health    FAILING since 2026-07-01T00:00:00Z, 7 attempts: the endpoint answered 500\nbreaker   OPEN since 2026-07-01T00:00:09Z, next probe 2026-07-01T00:01:09Z\ntimeout   10 s\n",
 		},
 		{"endpoint delete ep_1 --org acme", "/v1/webhook/endpoints/ep_1/delete", "acme", `{}`, `{"id":"ep_1","deleted":true}`, "ep_1 is deleted.\n"},
 		{

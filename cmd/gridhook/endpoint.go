@@ -89,8 +89,8 @@ func newEndpointList(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showList(g, all, "endpoints", []any{"ID", "URL", "ENABLED", "MODE", "EVENTS"}, func(e client.Endpoint) []any {
-				return []any{e.ID, e.URL, e.Enabled, e.DeliveryMode, eventList(e)}
+			return showList(g, all, "endpoints", []any{"ID", "URL", "ENABLED", "MODE", "EVENTS", "HEALTH", "BREAKER"}, func(e client.Endpoint) []any {
+				return []any{e.ID, e.URL, e.Enabled, e.DeliveryMode, eventList(e), or(string(e.Health.State)), or(string(e.Breaker.State))}
 			})
 		},
 	})
@@ -194,6 +194,9 @@ func (g *globals) showEndpoint(e client.Endpoint) error {
 		}
 		if e.Health.State != "" {
 			row(w, "health", health(e.Health))
+		}
+		if b := e.Breaker; b.Workers > 0 {
+			row(w, "breaker", fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt)))
 		}
 		row(w, "timeout", fmt.Sprintf("%g s", e.TimeoutSeconds))
 		if e.BatchSize > 1 {

@@ -15,6 +15,7 @@ func TestUsage(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
 		{"ogr list", `unknown command "ogr" for "gridhook": did you mean org; see "gridhook --help"`},
+		{"org lst", `"gridhook org" has no command "lst": did you mean get or list; see "gridhook org --help"`},
 		{"org frob", `"gridhook org" has no command "frob"; see "gridhook org --help"`},
 		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
 		{"org create", `--name must be given; see "gridhook org create --help"`},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -99,6 +100,10 @@ func group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short, GroupID: groupOperate,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				cmd.SuggestionsMinimumDistance = 2 // letters that may differ
+				if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+					return usagef("%q has no command %q: did you mean %s", cmd.CommandPath(), args[0], strings.Join(meant, " or "))
+				}
 				return usagef("%q has no command %q", cmd.CommandPath(), args[0])
 			}
 			return nil

@@ -138,6 +138,7 @@ var descriptions = map[string]string{
 	"storage.Disabled.at":                     "When.",
 	"storage.RetryPolicy.disableAfterSeconds": "How long every attempt must have failed, at least 10 of them, for the endpoint to be disabled; 60 to 2592000, or 0 for never.",
 	"events.Health.state":                     "UNKNOWN where nothing was sent yet, HEALTHY where the last attempt was successful, FAILING where the last ones were not.",
+	"events.Breaker.state":                    "CLOSED while homes are sent as they come, OPEN while nothing is tried, HALF_OPEN when a single attempt decides which it is.",
 	"events.Delivery.triggerId":               "The trigger that asked for it.",
 	"events.Delivery.errorClass":              "The kind of an unsuccessful attempt: status (another than 2xx), dns, not_allowed (a destination that webhooks may not go to), connect, tls, timeout, answer (the connection ended, or what came was no HTTP), stopping (cut off by a worker's stop).",
 	"events.Delivery.timing":                  "How long the parts of the attempt took.",

@@ -48,6 +48,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.DisabledReason]():        texts(storage.DisabledReasons()),
 	reflect.TypeFor[storage.ReplayStatus]():          texts(storage.ReplayStatuses()),
 	reflect.TypeFor[events.HealthState]():            texts(events.HealthStates()),
+	reflect.TypeFor[events.BreakerState]():           texts(events.BreakerStates()),
 	reflect.TypeFor[events.ErrorClass]():             texts(events.ErrorClasses()),
 	reflect.TypeFor[events.TriggerStatus]():          {"ACCEPTED", "RUNNING", "COMPLETED"},
 	reflect.TypeFor[pricing.CompensationType]():      {"NET_METERING", "NET_BILLING", "FEED_IN", "WHOLESALE", "NONE"},
@@ -200,6 +201,8 @@ var rules = map[string]rule{
 	"events.Health.lastSuccessAt":          null,
 	"events.Health.lastFailureAt":          null,
 	"events.Health.failingSince":           null,
+	"events.Breaker.since":                 null,
+	"events.Breaker.nextProbeAt":           null,
 	"api.Schedule.lastRunAt":               null,
 
 	"api.solarInput.homeId":            id,

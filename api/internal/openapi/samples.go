@@ -204,6 +204,8 @@ var samples = map[string]any{ //nolint:gosec // the secrets are examples
 	"events.DisabledEndpoint.detail":             "it answered 410 Gone",
 	"events.DisabledEndpoint.reason":             "GONE",
 	"events.Health.state":                        "FAILING",
+	"events.Breaker.state":                       "OPEN",
+	"events.Breaker.workers":                     1,
 	"events.Health.lastFailure":                  "the endpoint answered 503 Service Unavailable",
 	"events.Health.consecutiveFailures":          3,
 	"events.Attempt.status":                      503,

@@ -21,6 +21,7 @@ import (
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/events/ledger"
@@ -104,6 +105,7 @@ type App struct {
 	uses    *api.KeyUses
 	// worker is nil where the process does not deliver.
 	worker    *dispatcher.Worker
+	breakers  events.Breakers
 	estimates *api.Estimates
 	health    *health
 	// embedded is nil where NATS is external.
@@ -148,10 +150,10 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	}
 	parts = append(parts, a.startGuard, a.watchHealth, a.startScheduler)
 	if o.Role.delivers() {
-		parts = append(parts, a.startWorker)
+		parts = append(parts, a.startWorker, a.tellBreakers)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
+		parts = append(parts, a.hearBreakers, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin)
 	for _, start := range parts {

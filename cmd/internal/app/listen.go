@@ -92,6 +92,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Tester:       dispatcher.NewTester(a.store, a.vault, a.destinations(), a.tracer),
 		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
 		Estimates:    a.estimates,
+		Breakers:     &a.breakers,
 		Uses:         a.uses,
 		Log:          a.Log.With("listener", listener),
 		Registerer:   prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),

@@ -1,10 +1,13 @@
 package browser
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
 // TestOperator clicks through the operator's console: key in, an endpoint, a
@@ -23,6 +26,7 @@ func TestOperator(t *testing.T) {
 	p.takesUpAgain(w, id)
 	p.schedules()
 	p.useEndpoint(w, id)
+	p.seesABreaker(w)
 	p.drawSignals()
 	p.keepsNothing(w)
 }
@@ -262,6 +266,34 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.click("dialog button", "Delete")
 	p.sees("h1", "Endpoints")
 	p.sees("p", "There is no endpoint yet, so that triggers have nowhere to deliver to.")
+}
+
+// seesABreaker looks at an endpoint where nobody is while its breaker is open, and sees
+// it close once somebody answers.
+func (p *tab) seesABreaker(w *world) {
+	p.t.Helper()
+	address, err := blackbox.FreeAddress()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var made struct{ ID string }
+	text := w.command("endpoint", "create", "--org", organization, "--url", "http://"+address, "--description", "nobody is there", "--json")
+	if err := json.Unmarshal([]byte(text), &made); err != nil {
+		p.t.Fatal(err)
+	}
+	p.open(w.Admin + "/console/#/endpoints/" + made.ID)
+	p.shows("dd", "closed: it is tried")
+	w.command("trigger", "--org", organization)
+	p.sees(".headline .badge", "Not tried now")
+	p.shows("dd", "open: it is not tried")
+	p.shows("dt", "Next probe")
+	p.look("endpoint-down")
+	w.receiver.serve(p.t, address)
+	p.until(`t.all(".headline .badge").every((e) => e.textContent !== "Not tried now" && e.textContent !== "Being probed")`)
+	p.shows("dd", "closed: it is tried")
+	p.click("button", "Delete")
+	p.click("dialog button", "Delete")
+	p.sees("h1", "Endpoints")
 }
 
 // keepsNothing wants the key to be in the tab's own storage alone, and gone from

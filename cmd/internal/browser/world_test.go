@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -162,6 +163,18 @@ func newReceiver(t *testing.T) *receiver {
 	t.Cleanup(server.Close)
 	r.url = server.URL
 	return r
+}
+
+// serve has the receiver listen at an address too, until the test ends.
+func (r *receiver) serve(t *testing.T, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: r}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
 }
 
 // ServeHTTP takes a delivery.

@@ -4,18 +4,20 @@ import { confirm } from "../lib/dialog.js";
 import { busy, button, facts, h, say } from "../lib/dom.js";
 import { duration, instant, plural } from "../lib/format.js";
 import { lastAnswer, outcomeBadge, took } from "../lib/parts.js";
+import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
 import { changed } from "../lib/settings.js";
 import { answerOf, logOf } from "./deliveries.js";
 import { endpointForm } from "./endpointform.js";
 import { stateBadge } from "./endpoints.js";
 import { showVerifier } from "./endpointsecret.js";
-import { healthBadge, healthFacts } from "./health.js";
+import { breakerBadge, healthBadge, healthFacts } from "./health.js";
 import { replayPart } from "./replay.js";
 
 export function endpointView({ session, signal, go }, id) {
   const problem = problemBox();
   const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
+  const standing = h("div");
   const result = h("div", { role: "status" });
   const log = logOf(session, signal, { endpointId: id });
   const replay = replayPart({ session, signal }, id, log.refresh);
@@ -46,9 +48,15 @@ export function endpointView({ session, signal, go }, id) {
     }
   }
 
+  /** stand shows how it does, which changes by itself. */
+  function stand(e) {
+    standing.replaceChildren(h("div", { class: "headline" }, stateBadge(e), healthBadge(e), breakerBadge(e)), facts(healthFacts(e)));
+  }
+
   function show(e) {
+    stand(e);
     place.replaceChildren(
-      h("div", { class: "headline" }, stateBadge(e), healthBadge(e)),
+      standing,
       settingsOf(e),
       h("div", { class: "actions" },
         session.may("trigger") && [
@@ -114,6 +122,7 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   load();
+  poll({ signal, every: 3000, ask: async () => stand(await call("get")), failed: () => {} }); // load tells what fails
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/endpoints" }, "Endpoints")),
     element: h("div", {}, problem.element, place, result, replay.element, log.element),
@@ -124,7 +133,6 @@ function settingsOf(e) {
   const r = e.retryPolicy;
   const seconds = (n) => duration(n * 1000);
   return facts([
-    ...healthFacts(e),
     ["Disabled", e.disabled && `${instant(e.disabled.at)}: ${e.disabled.detail}`],
     ["Deliveries go to", h("span", { class: "url" }, e.url)],
     ["Description", e.description],

@@ -5,7 +5,7 @@ import { pages } from "../lib/pages.js";
 import { table } from "../lib/table.js";
 import { endpointForm } from "./endpointform.js";
 import { showVerifier } from "./endpointsecret.js";
-import { healthBadge } from "./health.js";
+import { breakerBadge, healthBadge } from "./health.js";
 
 export function endpointsView({ session, signal, go }) {
   const list = pages({
@@ -19,7 +19,7 @@ export function endpointsView({ session, signal, go }) {
         { name: "Endpoint", cell: (e) => h("a", { href: `#/endpoints/${e.id}`, class: "identifier", data: { part: "link" } }, e.id) },
         { name: "Deliveries go to", cell: (e) => h("span", { class: "url" }, e.url) },
         { name: "State", cell: stateBadge },
-        { name: "Health", cell: healthBadge },
+        { name: "Health", cell: (e) => h("span", { class: "badges" }, healthBadge(e), breakerBadge(e)) },
         { name: "Description", cell: (e) => e.description },
       ],
       empty: "There is no endpoint yet, so that triggers have nowhere to deliver to.",

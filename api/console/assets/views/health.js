@@ -15,8 +15,24 @@ export function healthBadge({ health }) {
   return badge(word + times, tone, health.lastFailure || meaning);
 }
 
+const breakers = {
+  OPEN: { word: "Not tried now", tone: "bad", meaning: "Too much has failed in a row: what is due waits, until a probe is answered well." },
+  HALF_OPEN: { word: "Being probed", tone: "warn", meaning: "A single attempt decides whether it is tried again." },
+};
+
+/** breakerBadge says that the workers do not try an endpoint, and is nothing where they do. */
+export function breakerBadge({ breaker }) {
+  const stands = breakers[breaker.state];
+  return stands ? badge(stands.word, stands.tone, stands.meaning) : null;
+}
+
+const breakerWords = { CLOSED: "closed: it is tried", OPEN: "open: it is not tried", HALF_OPEN: "half open: a probe decides" };
+
 /** healthFacts are the rest of it. */
-export const healthFacts = ({ health }) => [
+export const healthFacts = ({ health, breaker }) => [
+  ["Breaker", `${breakerWords[breaker.state] ?? breaker.state}${breaker.workers > 1 ? `, at ${plural(breaker.workers, "worker")}` : ""}`],
+  ["Open since", instant(breaker.since)],
+  ["Next probe", instant(breaker.nextProbeAt)],
   ["Last success", instant(health.lastSuccessAt)],
   ["Last failure", health.lastFailureAt && `${instant(health.lastFailureAt)}${health.lastFailure ? `: ${health.lastFailure}` : ""}`],
   ["Failing since", instant(health.failingSince)],

@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 const (
@@ -56,7 +58,7 @@ func (r *receiver) signals() map[string]held {
 }
 
 // takesFromGridhook delivers to it what a partner gets: a test, each home's signal,
-// newer ones, and some signed with the old and the new secret.
+// newer ones, some signed with the old and the new secret, and compressed batches.
 func (r *receiver) takesFromGridhook(c *client.Client) {
 	r.t.Helper()
 	endpoint, err := c.CreateEndpoint(r.t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &r.hooks}, Secret: secret})
@@ -75,21 +77,61 @@ func (r *receiver) takesFromGridhook(c *client.Client) {
 		r.t.Fatal(err)
 	}
 	trigger(r.t, c)
-	if second := sequence(r.t, r.signals()); second <= first {
+	second := sequence(r.t, r.signals())
+	if second <= first {
 		r.t.Errorf("after signal %d came %d", first, second)
+	}
+	batches, compressed := homes/2, storage.CompressionGzip
+	if _, err := c.UpdateEndpoint(r.t.Context(), endpoint.ID, client.EndpointFields{BatchSize: &batches, Compression: &compressed}); err != nil {
+		r.t.Fatal(err)
+	}
+	trigger(r.t, c)
+	if third := sequence(r.t, r.signals()); third <= second {
+		r.t.Errorf("after signal %d came %d in compressed batches", second, third)
 	}
 }
 
 // message is a webhook that the test makes.
 type message struct {
 	id, body string
+	json     string // in the body, where that is compressed
 	at       time.Time
 	secrets  []string
 }
 
 func signal(id string, sequence uint64) message {
-	body := fmt.Sprintf(`{"type":"price_signal.updated","data":{"homeId":%q,"sequence":%d}}`, homeID(0), sequence)
-	return message{id: id, body: body, at: time.Now(), secrets: []string{secret}}
+	return message{id: id, body: "{" + fields(sequence) + "}", at: time.Now(), secrets: []string{secret}}
+}
+
+// fields are the JSON of the first home's signal, without its braces.
+func fields(sequence uint64) string {
+	return fmt.Sprintf(`"type":"price_signal.updated","data":{"homeId":%q,"sequence":%d}`, homeID(0), sequence)
+}
+
+// batch is a batch of the first home's signals, whose identifiers are its own and their
+// numbers.
+func batch(id string, sequences ...uint64) message {
+	m, items := signal(id, 0), []string{}
+	for _, s := range sequences {
+		items = append(items, fmt.Sprintf(`{"webhookId":"%s_%d",%s}`, id, s, fields(s)))
+	}
+	m.body = `{"type":"price_signal.batch","data":[` + strings.Join(items, ",") + "]}"
+	return m
+}
+
+// compressed is a message as an endpoint with compression gets it.
+func compressed(t *testing.T, m message) message {
+	t.Helper()
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(m.body)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.json, m.body = m.body, b.String()
+	return m
 }
 
 // post sends a message, after change had its way with it.
@@ -105,11 +147,13 @@ func (r *receiver) post(m message, change func(*http.Request)) int {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		signature, err := w.Sign(m.id, m.at, []byte(m.body))
-		if err != nil {
-			r.t.Fatal(err)
+		for _, text := range []string{m.body, m.json} {
+			signature, err := w.Sign(m.id, m.at, []byte(text))
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			signatures = append(signatures, signature)
 		}
-		signatures = append(signatures, signature)
 	}
 	request.Header.Set("webhook-id", m.id)
 	request.Header.Set("webhook-timestamp", strconv.FormatInt(m.at.Unix(), 10))
@@ -138,6 +182,10 @@ func (r *receiver) judges() {
 	unknown, text := signal("msg_unknown", now+60), signal("msg_text", now+60)
 	unknown.body = strings.Replace(unknown.body, "price_signal.updated", "something.new", 1)
 	text.body = "not JSON"
+	huge := signal("msg_huge", now+60)
+	huge.body += strings.Repeat(" ", 9<<20)
+	cut := compressed(r.t, signal("msg_cut", now+60))
+	cut.json, cut.body = cut.body[:20], cut.body[:20]
 	without := func(name string) func(*http.Request) { return func(r *http.Request) { r.Header.Del(name) } }
 	set := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
@@ -165,6 +213,13 @@ func (r *receiver) judges() {
 		{"while a secret is rotated", both, nil, 204, now + 3},
 		{"an event to come", unknown, nil, 204, now + 3},
 		{"no JSON, though signed", text, nil, 400, now + 3},
+		{"compressed", compressed(r.t, signal("msg_gzip", now+4)), nil, 204, now + 4},
+		{"compressed, too large", compressed(r.t, huge), nil, 400, now + 4},
+		{"compressed, and broken off", cut, nil, 400, now + 4},
+		{"a batch", batch("bat_a", now+6, now+5), nil, 204, now + 6},
+		{"a message of it, on its own", signal(fmt.Sprintf("bat_a_%d", now+6), now+40), nil, 204, now + 6},
+		{"the same batch again", batch("bat_a", now+6, now+7), nil, 204, now + 7},
+		{"a compressed batch", compressed(r.t, batch("bat_b", now+8)), nil, 204, now + 8},
 	}
 	for _, test := range tests {
 		if got := r.post(test.m, test.change); got != test.status {

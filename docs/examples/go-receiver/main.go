@@ -5,6 +5,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +21,13 @@ import (
 )
 
 const maxBody = 8 << 20 // bytes: a month of quarter hours fits
+
+// message is what this program reads of a webhook.
+type message struct {
+	WebhookID string          `json:"webhookId"` // in a batch; that of the request is in its header
+	Type      string          `json:"type"`
+	Data      json.RawMessage `json:"data"`
+}
 
 // signal is what this program reads of a home's price signal.
 type signal struct {
@@ -48,30 +57,53 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	var event struct {
-		Type string          `json:"type"`
-		Data json.RawMessage `json:"data"`
+	messages, err := read(body, req.Header.Get("webhook-id"))
+	for _, m := range messages {
+		if err == nil {
+			err = r.apply(m)
+		}
 	}
-	if err := json.Unmarshal(body, &event); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	if err := r.apply(req.Header.Get("webhook-id"), event.Type, event.Data); err != nil {
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent) // only now: whatever is not 2xx comes again
 }
 
-func (r *receiver) apply(id, kind string, data json.RawMessage) error {
+// read reads the message that a verified body is, or those of a batch. An endpoint with
+// compression gets bodies that begin as gzip does.
+func read(body []byte, id string) ([]message, error) {
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		inflated, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		if body, err = io.ReadAll(io.LimitReader(inflated, maxBody)); err != nil {
+			return nil, err
+		}
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, err
+	}
+	if m.Type == "price_signal.batch" { // as an endpoint with a batchSize gets its signals
+		var messages []message
+		err := json.Unmarshal(m.Data, &messages)
+		return messages, err
+	}
+	m.WebhookID = id
+	return []message{m}, nil
+}
+
+func (r *receiver) apply(m message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[id] {
+	if r.seen[m.WebhookID] {
 		return nil // an attempt whose answer was lost
 	}
-	if kind == "price_signal.updated" { // others are taken and left alone, also those to come
+	if m.Type == "price_signal.updated" { // others are taken and left alone, also those to come
 		var s signal
-		if err := json.Unmarshal(data, &s); err != nil {
+		if err := json.Unmarshal(m.Data, &s); err != nil {
 			return err
 		}
 		if s.Sequence > r.signals[s.HomeID].Sequence { // an older one may come later
@@ -79,7 +111,7 @@ func (r *receiver) apply(id, kind string, data json.RawMessage) error {
 			log.Printf("%s has signal %d", s.HomeID, s.Sequence)
 		}
 	}
-	r.seen[id] = true
+	r.seen[m.WebhookID] = true
 	return nil
 }
 

@@ -12,6 +12,7 @@ import json
 import os
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_BODY = 8 << 20  # bytes: a month of quarter hours fits
@@ -45,6 +46,20 @@ def verify(secret, headers, body, now=None):
         raise Unverified("no signature is made with this secret")
     if abs(age) > TOLERANCE:
         raise Unverified(f"webhook-timestamp is {age:.0f} s old")
+
+
+def messages(message_id, body):
+    """The message that a verified body is, or those of a batch, each with its identifier.
+
+    An endpoint with compression gets bodies that begin as gzip does, one with a
+    batchSize gets its signals in batches.
+    """
+    if body[:2] == b"\x1f\x8b":
+        body = zlib.decompressobj(31).decompress(body, MAX_BODY)
+    event = json.loads(body)
+    if event["type"] == "price_signal.batch":
+        return [(part["webhookId"], part) for part in event["data"]]
+    return [(message_id, event)]
 
 
 class Signals:
@@ -86,10 +101,11 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         try:
             verify(SECRET, self.headers, body)
-            SIGNALS.apply(self.headers["webhook-id"], json.loads(body))
+            for message_id, event in messages(self.headers["webhook-id"], body):
+                SIGNALS.apply(message_id, event)
         except Unverified as error:
             return self.answer(401, str(error))
-        except (ValueError, KeyError) as error:
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
             return self.answer(400, str(error))
         self.answer(204)  # only now: whatever is not 2xx comes again
 

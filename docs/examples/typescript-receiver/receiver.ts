@@ -5,6 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 
 const maxBody = 8 << 20; // bytes: a month of quarter hours fits
@@ -15,9 +16,15 @@ interface Signal {
   data: unknown;
 }
 
-interface Event {
+interface Message {
+  webhookId: string; // in a batch; that of the request is in its header
   type: string;
   data: Signal;
+}
+
+interface Batch {
+  type: "price_signal.batch";
+  data: Message[];
 }
 
 class TooLarge extends Error {}
@@ -42,23 +49,36 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function apply(id: string, event: Event): void {
-  if (seen.has(id)) return; // an attempt whose answer was lost
-  if (event.type === "price_signal.updated") { // others are taken and left alone, also those to come
-    const { homeId, sequence } = event.data;
+// inflated is the JSON of a body, which begins as gzip does where the endpoint has
+// compression. Either is signed; the library verifies text.
+function inflated(body: Buffer): Buffer {
+  return body[0] === 0x1f && body[1] === 0x8b ? gunzipSync(body, { maxOutputLength: maxBody }) : body;
+}
+
+// messages are the one message that a webhook is, or those of a batch, as an endpoint
+// with a batchSize gets its signals.
+function messages(id: string, event: Message | Batch): Message[] {
+  return event.type === "price_signal.batch" ? (event as Batch).data : [{ ...(event as Message), webhookId: id }];
+}
+
+function apply({ webhookId, type, data }: Message): void {
+  if (seen.has(webhookId)) return; // an attempt whose answer was lost
+  if (type === "price_signal.updated") { // others are taken and left alone, also those to come
+    const { homeId, sequence } = data;
     if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may come later
-      signals.set(homeId, event.data);
+      signals.set(homeId, data);
       console.log(`${homeId} has signal ${sequence}`);
     }
   }
-  seen.add(id);
+  seen.add(webhookId);
 }
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const body = await read(request);
+    const body = inflated(await read(request));
     const headers = request.headers as Record<string, string>;
-    apply(headers["webhook-id"] ?? "", webhook.verify(body, headers) as Event);
+    const event = webhook.verify(body, headers) as Message | Batch;
+    messages(headers["webhook-id"] ?? "", event).forEach(apply);
     response.writeHead(204).end(); // only now: whatever is not 2xx comes again
   } catch (error) {
     const status = error instanceof WebhookVerificationError ? 401 : error instanceof TooLarge ? 413 : 400;

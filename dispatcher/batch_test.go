@@ -46,7 +46,7 @@ func TestBatches(t *testing.T) {
 		w.endpoint("plain")
 		w.endpoint("ep", batchesOf(size), gzipped)
 		w.worker()
-		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
+		log := w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
 		w.checkDelivered(nil, 1)
 		bodies := map[string][32]byte{}
 		for _, a := range w.partner.got() {
@@ -65,6 +65,11 @@ func TestBatches(t *testing.T) {
 		}
 		if fmt.Sprint(sizes) != "map[4:2 10:1 30:4]" || len(ids) != 7 || len(w.partner.came("plain")) != 0 {
 			t.Errorf("batches came of the sizes %v, under %d identifiers", sizes, len(ids))
+		}
+		for _, d := range log {
+			if ids[d.BatchID] != (d.EndpointID == "ep") || d.EndpointID == "plain" && d.BatchID != "" {
+				t.Fatalf("%s went to %s in the batch %q", d.HomeID, d.EndpointID, d.BatchID)
+			}
 		}
 		if got := testutilAttempts(w); got != homes+7 {
 			t.Errorf("%d requests were counted", got)
@@ -97,6 +102,8 @@ func TestMessagesOfABatchFailAlone(t *testing.T) {
 				t.Errorf("given up is %+v", d)
 			case d.Attempt != max(1, want):
 				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+			case d.HomeID == homeID(3) && d.BatchID != w.partner.came("ep")[3].id:
+				t.Errorf("%s came last in the batch %s", d.HomeID, d.BatchID)
 			}
 		}
 		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep")); err != nil || !e.Enabled {

@@ -202,6 +202,7 @@ func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
 	w.metrics.inFlight.Dec()
 	w.attempts.Add(1)
 	if b.number > 0 {
+		a.batch = id
 		a.readItems()
 	}
 	w.metrics.attempted(a)
@@ -349,7 +350,7 @@ func handBack(j *job, now time.Time) result {
 func (j *job) delivery(a attempt, attempts int) events.Delivery {
 	d := events.Delivery{
 		MessageID: j.id, HomeID: j.signal.HomeID, EndpointID: j.endpoint.ID, Attempt: attempts,
-		At: storage.Time{Time: a.at.UTC()}, Status: a.status, Answer: a.answer,
+		At: storage.Time{Time: a.at.UTC()}, BatchID: a.batch, Status: a.status, Answer: a.answer,
 		Milliseconds: float64(a.took.Microseconds()) / 1000,
 	}
 	switch {

@@ -36,8 +36,10 @@ type attempt struct {
 	answer     string
 	retryAfter time.Duration
 	timing     http1.Timing
-	// body is that of a successful answer to a batch, items what it says of its
-	// messages, and item is set on an attempt that is about one of them.
+	// batch is the webhook-id of a batch, "" where a message was sent on its own. body
+	// is that of a successful answer to one, items what it says of its messages, and item
+	// is set on an attempt that is about one of them.
+	batch string
 	body  []byte
 	items map[string]item
 	item  bool

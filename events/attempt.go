@@ -53,6 +53,9 @@ type Attempt struct {
 	Number  int          `json:"attempt"`
 	Outcome Outcome      `json:"outcome"`
 	At      storage.Time `json:"at"`
+	// BatchID is the webhook-id that the request had, where it was for a batch; absent
+	// where the message was sent on its own.
+	BatchID string `json:"batchId,omitempty"`
 	// Status is the HTTP status answered, absent when there was no answer.
 	Status     int        `json:"status,omitempty"`
 	ErrorClass ErrorClass `json:"errorClass,omitempty"`
@@ -70,7 +73,7 @@ type Attempt struct {
 // Last is the latest attempt of a delivery.
 func (d *Delivery) Last() Attempt {
 	return Attempt{
-		Number: d.Attempt, Outcome: d.Outcome, At: d.At, Status: d.Status, ErrorClass: d.ErrorClass,
+		Number: d.Attempt, Outcome: d.Outcome, At: d.At, BatchID: d.BatchID, Status: d.Status, ErrorClass: d.ErrorClass,
 		Milliseconds: d.Milliseconds, Timing: d.Timing, Reason: d.Reason, Answer: d.Answer, NextAt: d.NextAt,
 	}
 }

@@ -42,6 +42,8 @@ type Delivery struct {
 	// Attempt counts the requests made so far, from 1; 0 when none was made.
 	Attempt int          `json:"attempt"`
 	At      storage.Time `json:"at"`
+	// BatchID is the webhook-id of the request, where that carried several messages.
+	BatchID string `json:"batchId,omitempty"`
 	// Status is the HTTP status answered, 0 when there was no answer.
 	Status int `json:"status,omitempty"`
 	// ErrorClass is the kind of an unsuccessful attempt.

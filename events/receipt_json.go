@@ -48,6 +48,7 @@ type common struct {
 	EndpointID string     `json:"endpointId,omitempty"`
 	Outcome    Outcome    `json:"outcome"`
 	Attempt    int        `json:"attempt,omitempty"`
+	BatchID    string     `json:"batchId,omitempty"`
 	Status     int        `json:"status,omitempty"`
 	ErrorClass ErrorClass `json:"errorClass,omitempty"`
 	Reason     string     `json:"reason,omitempty"`
@@ -66,7 +67,7 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 			out.Base = d.At.UnixMilli()
 		}
 		c := common{
-			EndpointID: d.EndpointID, Outcome: d.Outcome, Attempt: d.Attempt,
+			EndpointID: d.EndpointID, Outcome: d.Outcome, Attempt: d.Attempt, BatchID: d.BatchID,
 			Status: d.Status, ErrorClass: d.ErrorClass, Reason: d.Reason, Answer: d.Answer,
 		}
 		if !d.NextAt.IsZero() {
@@ -150,7 +151,7 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 			return fmt.Errorf("the receipt %s of %s has no place %d", r.Key, r.TriggerID, place)
 		}
 		d := Delivery{
-			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, Status: g.Status,
+			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, BatchID: g.BatchID, Status: g.Status,
 			ErrorClass: g.ErrorClass, Reason: g.Reason, Answer: g.Answer, At: moment(base + g.At[i]),
 		}
 		if i < len(g.First) {

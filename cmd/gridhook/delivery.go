@@ -88,6 +88,9 @@ func newDeliveryGet(g *globals) *cobra.Command {
 				row(w, "home", log.HomeID)
 				row(w, "endpoint", or(log.EndpointID))
 				row(w, "outcome", log.Outcome)
+				if log.BatchID != "" {
+					row(w, "last batch", log.BatchID)
+				}
 				if !log.NextAt.IsZero() {
 					row(w, "next attempt", moment(log.NextAt))
 				}

@@ -157,6 +157,7 @@ function attemptOf(a) {
     h("p", {}, outcomeBadge(a.outcome), " ", instant(a.at), a.durationMs ? `, took ${duration(a.durationMs)}` : "",
       a.status ? [", answered ", h("b", {}, `HTTP ${a.status}`)] : ""),
     a.reason && h("p", {}, a.reason, a.errorClass && !a.status && h("span", { class: "hint" }, ` (${a.errorClass})`)),
+    a.batchId && h("p", { class: "hint" }, "in the batch ", h("code", {}, a.batchId)),
     parts.length > 0 && h("p", { class: "hint" }, parts.join(", ")),
     a.answer && answerOf(a));
 }

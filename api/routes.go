@@ -139,9 +139,10 @@ func scheduleRoutes() []Route {
 	return []Route{
 		do(Route{
 			Path: "/v1/webhook/schedules/create", Name: "createSchedule", Group: groupSchedules,
-			Summary: "Trigger by itself, every so many minutes or by cron in a time zone",
+			Summary: "Trigger by itself: every so many minutes, by cron in a time zone, or when prices change",
 			Description: "Each run is a trigger of its own, made once, whatever fails in between. One that is due while the " +
-				"service is down is made when it is back; of several the latest, once. By default it is every quarter hour for the next 24 hours.",
+				"service is down is made when it is back; of several the latest, once. By default it is every quarter hour for the next 24 hours. " +
+				"With onPriceChange it is when a plan, its events or the market's hours have changed, of the homes that are affected alone.",
 			Scope: storage.ScopeTrigger, Body: BodyOptional, Idempotent: true, Errors: []string{CodeConflict, CodeUnavailable},
 		}, (*server).createSchedule),
 		do(Route{
@@ -157,7 +158,7 @@ func scheduleRoutes() []Route {
 		do(Route{
 			Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Group: groupSchedules,
 			Summary:     "Change a schedule, from its next run on",
-			Description: "Fields that are absent stay as they are; everyMinutes and cron take each other's place.",
+			Description: "Fields that are absent stay as they are; everyMinutes, cron and onPriceChange take each other's place.",
 			Scope:       storage.ScopeTrigger, Body: BodyRequired, Partial: true, Errors: []string{CodeConflict, CodeUnavailable},
 		}, (*server).updateSchedule),
 		do(Route{

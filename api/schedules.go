@@ -15,11 +15,15 @@ type ScheduleSettings struct {
 	Enabled     bool   `json:"enabled"`
 	// EveryMinutes makes a run of each moment that is a whole multiple of it since
 	// midnight UTC of 1970-01-01: 15 is each quarter hour. It is by default 15, and
-	// null where Cron says when.
+	// null where Cron or OnPriceChange say when.
 	EveryMinutes *int `json:"everyMinutes"`
 	// Cron is an expression of five fields: minute, hour, day of month, month, and
-	// day of week from 0 (Sunday) to 6. It is null where EveryMinutes says when.
+	// day of week from 0 (Sunday) to 6. It is null where it does not say when.
 	Cron *string `json:"cron"`
+	// OnPriceChange makes a run when prices have changed, as by a plan that is imported
+	// again, a critical peak that is called, or hours of the market that come in: of the
+	// homes that are affected alone, some seconds after the last of such changes.
+	OnPriceChange *bool `json:"onPriceChange"`
 	// Timezone is an IANA name, such as America/Chicago, whose clock Cron goes by.
 	// A time that the clock jumps over is made at the jump, and one that comes twice
 	// the first time.
@@ -29,22 +33,25 @@ type ScheduleSettings struct {
 
 func scheduleSettings(s *storage.Schedule) ScheduleSettings {
 	in := ScheduleSettings{Description: s.Description, Enabled: s.Enabled, Timezone: s.Timezone, Window: s.Window}
-	if s.Cron != "" {
+	in.OnPriceChange = &s.OnPriceChange
+	switch {
+	case s.OnPriceChange:
+	case s.Cron != "":
 		in.Cron = &s.Cron
-	} else {
+	default:
 		in.EveryMinutes = &s.EveryMinutes
 	}
 	return in
 }
 
-// apply sets the settings on a schedule. Of EveryMinutes and Cron, that which is
-// given takes the place of the other.
+// apply sets the settings on a schedule. Of EveryMinutes, Cron and OnPriceChange, that
+// which is given takes the place of the others.
 func (in *ScheduleSettings) apply(s *storage.Schedule, p *problems) {
 	s.Description, s.Enabled, s.Timezone, s.Window = in.Description, in.Enabled, in.Timezone, in.Window
-	if in.EveryMinutes == nil && in.Cron == nil {
+	if in.EveryMinutes == nil && in.Cron == nil && (in.OnPriceChange == nil || *in.OnPriceChange == s.OnPriceChange) {
 		return
 	}
-	s.EveryMinutes, s.Cron = 0, ""
+	s.EveryMinutes, s.Cron, s.OnPriceChange = 0, "", in.OnPriceChange != nil && *in.OnPriceChange
 	if in.EveryMinutes != nil {
 		s.EveryMinutes = *in.EveryMinutes
 		p.Check(s.EveryMinutes != 0, "everyMinutes", "must be from 1 to 1440")
@@ -86,7 +93,7 @@ type createScheduleInput struct{ ScheduleSettings }
 func (in *createScheduleInput) setDefaults() {
 	s := storage.NewSchedule("")
 	in.ScheduleSettings = scheduleSettings(&s)
-	in.EveryMinutes = nil // it would stand in the way of cron
+	in.EveryMinutes = nil // it would stand in the way of the others
 }
 
 func (in *createScheduleInput) check(_ *server, c *call, p *problems) {
@@ -195,7 +202,7 @@ func (in *updateScheduleInput) check(s *server, c *call, p *problems) {
 // changeSchedule decodes the body onto a schedule's settings.
 func (s *server) changeSchedule(stored *storage.Schedule, c *call, p *problems) error {
 	settings := scheduleSettings(stored)
-	settings.EveryMinutes, settings.Cron = nil, nil
+	settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
 	p.add(decode(c.body, &settings, "body", s.options.MaxDepth))
 	settings.apply(stored, p)
 	return p.addError(stored.Validate())

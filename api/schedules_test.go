@@ -70,6 +70,16 @@ func TestScheduleLife(t *testing.T) {
 	if back := e.ask(acme, schedulesPath+id+"/update", `{"everyMinutes":60}`).ok(t); back["cron"] != nil || back["everyMinutes"] != 60.0 {
 		t.Errorf("changed back to %v", back)
 	}
+	if follows := e.ask(acme, schedulesPath+id+"/update", `{"onPriceChange":true}`).ok(t); follows["everyMinutes"] != nil || follows["cron"] != nil ||
+		follows["onPriceChange"] != true || follows["nextRunAt"] != nil {
+		t.Errorf("by prices it is %v", follows)
+	}
+	if same := e.ask(acme, schedulesPath+id+"/update", `{"description":"prices"}`).ok(t); same["onPriceChange"] != true {
+		t.Errorf("a change of the description changes it to %v", same)
+	}
+	if back := e.ask(acme, schedulesPath+id+"/update", `{"everyMinutes":60}`).ok(t); back["onPriceChange"] != false || back["everyMinutes"] != 60.0 {
+		t.Errorf("changed back to %v", back)
+	}
 	e.tasks.put()
 	if off := e.ask(acme, schedulesPath+id+"/update", `{"enabled":false}`).ok(t); off["nextRunAt"] != nil || len(e.tasks.put()) != 0 {
 		t.Errorf("switched off it is %v", off)
@@ -93,13 +103,16 @@ func TestScheduleMistakes(t *testing.T) {
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "{}").ok(t)["id"].(string)
 	for body, want := range map[string]string{
-		`{"everyMinutes":15,"cron":"0 6 * * *"}`: "cron",
-		`{"everyMinutes":0,"cron":"0 6 * * *"}`:  "everyMinutes cron",
-		`{"cron":""}`:                            "cron",
-		`{"cron":"0 6 * *"}`:                     "cron",
-		`{"cron":"0 0 31 2 *"}`:                  "cron",
+		`{"everyMinutes":15,"cron":"0 6 * * *"}`:                               "cron",
+		`{"everyMinutes":0,"cron":"0 6 * * *"}`:                                "everyMinutes cron",
+		`{"cron":""}`:                                                          "cron",
+		`{"everyMinutes":15,"onPriceChange":true}`:                             "onPriceChange",
+		`{"cron":"0 6 * * *","onPriceChange":true}`:                            "onPriceChange",
+		`{"onPriceChange":"yes"}`:                                              "onPriceChange",
+		`{"cron":"0 6 * *"}`:                                                   "cron",
+		`{"cron":"0 0 31 2 *"}`:                                                "cron",
 		`{"timezone":"Mars","everyMinutes":1441,"window":{"lengthMinutes":0}}`: "everyMinutes timezone window.lengthMinutes",
-		`{"window":null}`: "window",
+		`{"window":null}`:                                                      "window",
 	} {
 		for _, operation := range []string{"create", id + "/update"} {
 			a := e.ask(key, schedulesPath+operation, body).expect(t, 400, api.CodeValidationFailed)

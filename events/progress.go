@@ -47,7 +47,8 @@ type Walk struct {
 type TriggerLog interface {
 	// Accept stores the trigger and returns its sequence once it is durable. Of
 	// those with one OnceKey one alone is stored, whoever asks at the same time.
-	// Errors: *AlreadyAccepted, storage.ErrUnavailable.
+	// Errors: *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict where
+	// another trigger than it Follows came before it.
 	Accept(ctx context.Context, t Trigger) (sequence uint64, err error)
 }
 

@@ -38,6 +38,10 @@ type Trigger struct {
 	Traceparent Traceparent `json:"traceparent,omitempty"`
 	// ScheduleID is the schedule that asked for it, empty where a caller did.
 	ScheduleID string `json:"scheduleId,omitempty"`
+	// Follows is the sequence of the last trigger of a schedule that runs when prices
+	// change, for the next one: it is accepted only if no other has come in between. It
+	// is not in the stored form.
+	Follows uint64 `json:"-"`
 	// RetriedAt is set on the retries of deliveries that were taken up again by
 	// hand: it is when that was. What counts from the trigger counts from then.
 	RetriedAt storage.Time `json:"retriedAt,omitzero"`

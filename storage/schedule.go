@@ -19,6 +19,9 @@ type Schedule struct {
 	// day of week, on the clock of Timezone. See CheckCron.
 	Cron     string `json:"cron,omitempty"`
 	Timezone string `json:"timezone"`
+	// OnPriceChange makes a run, of the affected homes alone, when what prices them has
+	// changed: their plan, its events, or the market's hours.
+	OnPriceChange bool `json:"onPriceChange,omitempty"`
 	// Window is what the signals of a run cover.
 	Window ScheduleWindow `json:"window"`
 	Base
@@ -62,7 +65,9 @@ func (s *Schedule) Validate() error {
 	var p Problems
 	checkID(&p, "id", s.ID)
 	checkText(&p, "description", s.Description, 0, 500)
-	if s.Cron == "" || s.EveryMinutes != 0 {
+	if s.OnPriceChange {
+		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be given together with everyMinutes or cron")
+	} else if s.Cron == "" || s.EveryMinutes != 0 {
 		p.Check(s.EveryMinutes >= 1 && s.EveryMinutes <= maxEveryMinutes, "everyMinutes", "must be from 1 to %d", maxEveryMinutes)
 	}
 	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be given together with everyMinutes")
@@ -81,7 +86,8 @@ func (s *Schedule) Validate() error {
 	return p.Err()
 }
 
-// Next is the first run after a time, zero when there is none.
+// Next is the first run after a time, zero when there is none, as where prices say
+// when.
 func (s *Schedule) Next(after time.Time) time.Time {
 	if s.Cron != "" {
 		location, _ := Location(s.Timezone) // Validate has seen that it is one

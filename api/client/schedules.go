@@ -11,11 +11,13 @@ type Schedule struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
 	Enabled     bool   `json:"enabled"`
-	// EveryMinutes is nil where Cron says when, and the other way round.
-	EveryMinutes *int                   `json:"everyMinutes"`
-	Cron         *string                `json:"cron"`
-	Timezone     string                 `json:"timezone"`
-	Window       storage.ScheduleWindow `json:"window"`
+	// EveryMinutes and Cron are nil where they do not say when; OnPriceChange says that
+	// it is when prices have changed, for the homes that are affected alone.
+	EveryMinutes  *int                   `json:"everyMinutes"`
+	Cron          *string                `json:"cron"`
+	OnPriceChange bool                   `json:"onPriceChange"`
+	Timezone      string                 `json:"timezone"`
+	Window        storage.ScheduleWindow `json:"window"`
 	// NextRunAt is zero where there is none, LastRunAt where there was none.
 	NextRunAt     storage.Time `json:"nextRunAt"`
 	LastRunAt     storage.Time `json:"lastRunAt"`
@@ -29,11 +31,12 @@ type Schedule struct {
 type ScheduleFields struct {
 	Description *string `json:"description,omitempty"`
 	Enabled     *bool   `json:"enabled,omitempty"`
-	// EveryMinutes and Cron take each other's place.
-	EveryMinutes *int            `json:"everyMinutes,omitempty"`
-	Cron         *string         `json:"cron,omitempty"`
-	Timezone     *string         `json:"timezone,omitempty"`
-	Window       *ScheduleWindow `json:"window,omitempty"`
+	// EveryMinutes, Cron and OnPriceChange take each other's place.
+	EveryMinutes  *int            `json:"everyMinutes,omitempty"`
+	Cron          *string         `json:"cron,omitempty"`
+	OnPriceChange *bool           `json:"onPriceChange,omitempty"`
+	Timezone      *string         `json:"timezone,omitempty"`
+	Window        *ScheduleWindow `json:"window,omitempty"`
 }
 
 // ScheduleWindow is what the signals of a run cover, in minutes.

@@ -21,6 +21,7 @@ func newScheduleCreate(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create", Short: "Make a schedule: by default every 15 minutes, for the next 24 hours", Args: takes(),
 		Example: `  gridhook schedule create --org acme
+  gridhook schedule create --org acme --on-price-change
   gridhook schedule create --org acme --cron "30 13 * * *" --timezone America/Chicago --offset 10h30m --length 24h`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fields, err := f.fields(cmd)
@@ -129,6 +130,8 @@ func newScheduleDelete(g *globals) *cobra.Command {
 // rule says in words when a schedule runs.
 func rule(s client.Schedule) string {
 	switch {
+	case s.OnPriceChange:
+		return "when prices change"
 	case s.Cron != nil:
 		return fmt.Sprintf("%s in %s", *s.Cron, s.Timezone)
 	case s.EveryMinutes != nil:
@@ -166,7 +169,7 @@ func windowOf(w storage.ScheduleWindow) string {
 type scheduleFlags struct {
 	description, cron, timezone string
 	every                       int
-	enabled                     bool
+	enabled, onPriceChange      bool
 	offset, length              time.Duration
 }
 
@@ -175,6 +178,7 @@ func (f *scheduleFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.description, "description", "", "what it is for")
 	flags.IntVar(&f.every, "every", storage.DefaultEveryMinutes, "run every so many `minutes`")
 	flags.StringVar(&f.cron, "cron", "", "run by a cron `expression` of five fields instead, such as \"30 13 * * *\"")
+	flags.BoolVar(&f.onPriceChange, "on-price-change", false, "run when prices have changed instead, for the homes that are affected alone")
 	flags.StringVar(&f.timezone, "timezone", "UTC", "the IANA `zone` that the expression is in")
 	flags.DurationVar(&f.offset, "offset", 0, "where the window begins, from the run on: a `duration` such as 10h30m")
 	flags.DurationVar(&f.length, "length", 24*time.Hour, "how long the window is: a `duration`")
@@ -200,8 +204,17 @@ func (f *scheduleFlags) fields(cmd *cobra.Command) (client.ScheduleFields, error
 	if given("enabled") {
 		out.Enabled = &f.enabled
 	}
-	if given("every") && given("cron") {
-		return out, usagef("give --every or --cron, not both")
+	if given("on-price-change") {
+		out.OnPriceChange = &f.onPriceChange
+	}
+	rules := 0
+	for _, rule := range []bool{given("every"), given("cron"), f.onPriceChange} {
+		if rule {
+			rules++
+		}
+	}
+	if rules > 1 {
+		return out, usagef("give one of --every, --cron and --on-price-change")
 	}
 	if !given("offset") && !given("length") {
 		return out, nil

@@ -21,8 +21,11 @@ func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if t.OnceKey != "" {
+	switch {
+	case t.OnceKey != "":
 		return c.acceptOnce(ctx, t, data)
+	case t.ScheduleID != "":
+		return c.publish(ctx, triggerSubject(t), t.ID, data, jetstream.WithExpectLastSequencePerSubject(t.Follows))
 	}
 	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, data)
 }
@@ -54,6 +57,12 @@ func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (u
 		}
 	}
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// LastOf is the last trigger of a schedule that runs when prices change, zero when
+// there was none.
+func (c *Conn) LastOf(ctx context.Context, org, scheduleID string) (events.Trigger, error) {
+	return c.lastTrigger(ctx, triggerSubject(events.Trigger{OrganizationID: org, ScheduleID: scheduleID}))
 }
 
 // lastTrigger is the trigger that stands on a subject, zero when there is none.

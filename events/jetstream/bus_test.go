@@ -237,6 +237,40 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// The triggers of a schedule that runs when prices change follow one another: of two that
+// would be the next one is stored.
+func TestAcceptTheNextRun(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	prices := func(org, schedule string, last events.Trigger) events.Trigger {
+		tr := newTrigger(org)
+		tr.ScheduleID, tr.Follows = schedule, last.Sequence
+		return tr
+	}
+	last, err := b.LastOf(within(t), "org", "sch")
+	if err != nil || last.ID != "" {
+		t.Fatalf("before there is any, the last is %+v, %v", last, err)
+	}
+	first := prices("org", "sch", last)
+	sequence, err := b.Accept(within(t), first)
+	must(t, err)
+	if _, err := b.Accept(within(t), prices("org", "sch", last)); !errors.Is(err, storage.ErrConflict) {
+		t.Errorf("a rival: %v", err)
+	}
+	for _, other := range []events.Trigger{prices("org", "sch_2", events.Trigger{}), prices("other", "sch", events.Trigger{})} {
+		_, err := b.Accept(within(t), other)
+		must(t, err)
+	}
+	if last, err = b.LastOf(within(t), "org", "sch"); err != nil || last.ID != first.ID || last.Sequence != sequence {
+		t.Errorf("the last is %+v, %v", last, err)
+	}
+	if newest, err := b.Newest(within(t), "org"); err != nil || newest.ScheduleID != "sch_2" {
+		t.Errorf("the organization's newest is %+v, %v", newest, err)
+	}
+	_, err = b.Accept(within(t), prices("org", "sch", last))
+	must(t, err)
+}
+
 func TestWholeSecond(t *testing.T) {
 	for in, want := range map[time.Duration]time.Duration{
 		0: 0, 1: time.Second, time.Second - 1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,

@@ -42,10 +42,14 @@ func parseStateSubject(subject string) (storage.Ref, error) {
 }
 
 // triggerSubject is one place a trigger, or one a OnceKey, so that a second of
-// that key meets the first.
+// that key meets the first, or one a schedule that runs when prices change, so that its
+// last run is found.
 func triggerSubject(t events.Trigger) string {
-	if t.OnceKey != "" {
+	switch {
+	case t.OnceKey != "":
 		return triggerPrefix + t.OrganizationID + ".once-" + t.OnceKey
+	case t.ScheduleID != "":
+		return triggerPrefix + t.OrganizationID + ".prices-" + t.ScheduleID
 	}
 	return triggerPrefix + t.OrganizationID + "." + t.ID
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
@@ -142,8 +143,11 @@ func (l *triggers) at(i int) events.Trigger {
 func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if t.OnceKey == "" && l.last(t.OrganizationID, t.ScheduleID).Sequence != t.Follows {
+		return 0, storage.ErrConflict
+	}
 	for i := range l.list {
-		if l.list[i].OnceKey == t.OnceKey {
+		if t.OnceKey != "" && l.list[i].OnceKey == t.OnceKey {
 			return uint64(i) + 1, nil
 		}
 	}
@@ -161,12 +165,29 @@ func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	return uint64(len(l.list)), nil
 }
 
+func (l *triggers) LastOf(_ context.Context, org, scheduleID string) (events.Trigger, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last(org, scheduleID), nil
+}
+
+func (l *triggers) last(org, scheduleID string) events.Trigger {
+	for i, t := range slices.Backward(l.list) {
+		if t.OrganizationID == org && t.ScheduleID == scheduleID {
+			t.Sequence = uint64(i) + 1
+			return t
+		}
+	}
+	return events.Trigger{}
+}
+
 // world is a store with an organization, and the queue and log of a fleet.
 type world struct {
 	t        testing.TB
 	store    *storage.Store
 	tasks    *tasks
 	triggers *triggers
+	asked    int // of the triggers
 }
 
 // newWorld is a world in a bubble of its own time.
@@ -186,7 +207,7 @@ func (w *world) fleet(n int) (stop func()) {
 	var wg sync.WaitGroup
 	for range n {
 		s := New(Deps{
-			Store: w.store, Tasks: w.tasks, Triggers: w.triggers, Log: slog.New(slog.DiscardHandler),
+			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: slog.New(slog.DiscardHandler),
 			Registerer: prometheus.NewRegistry(), Now: time.Now,
 		})
 		wg.Go(func() {

@@ -9,12 +9,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func (s *Scheduler) planRegularly(ctx context.Context) error {
-	tick := time.NewTicker(planEvery)
+// regularly does something again and again until ctx ends.
+func (s *Scheduler) regularly(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := s.plan(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("it could not be seen whether every schedule has its next run waiting", "error", err)
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("it could not be seen "+what, "error", err)
 		}
 		select {
 		case <-tick.C:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
 )
 
 // The work of a scheduler.
@@ -24,11 +25,20 @@ const (
 	planEvery = 30 * time.Second
 )
 
+// Runs is the log of triggers as the schedules that run when prices change read it.
+type Runs interface {
+	// LastOf is the last trigger of such a schedule, zero when there was none. Errors:
+	// storage.ErrUnavailable.
+	LastOf(ctx context.Context, org, scheduleID string) (events.Trigger, error)
+}
+
 // Deps are what a scheduler works with.
 type Deps struct {
 	Store      *storage.Store
+	Book       *signals.Book
 	Tasks      events.Tasks
 	Triggers   events.TriggerLog
+	Runs       Runs
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Now        func() time.Time
@@ -44,6 +54,10 @@ type Scheduler struct {
 	runs prometheus.Counter
 	// stale are the tasks of rules that were found to be no more, at the last look.
 	stale map[events.TaskName]bool
+	// prices is what was seen of the schedules that run when prices change, at the state
+	// of a revision.
+	prices   map[storage.Ref]*priceWatch
+	revision uint64
 }
 
 // New makes a scheduler. Run starts it.
@@ -52,7 +66,7 @@ func New(d Deps) *Scheduler {
 		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
 	})
 	d.Registerer.MustRegister(runs)
-	return &Scheduler{Deps: d, runs: runs}
+	return &Scheduler{Deps: d, runs: runs, prices: map[storage.Ref]*priceWatch{}}
 }
 
 // Run makes runs until ctx ends.
@@ -60,7 +74,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	finish := context.WithoutCancel(ctx) // what was taken is done, for it is short
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Tasks.ConsumeTasks(finish, ctx, events.TaskSchedule, slots, s.handle) })
-	group.Go(func() error { return s.planRegularly(ctx) })
+	group.Go(func() error {
+		return s.regularly(ctx, planEvery, "whether every schedule has its next run waiting", s.plan)
+	})
+	group.Go(func() error { return s.regularly(ctx, pricesEvery, "whether prices have changed", s.lookAtPrices) })
 	return group.Wait()
 }
 

@@ -232,3 +232,15 @@ func (r *Reader) compute(s *subject, w pricing.Window, ratePlanID string) (*Curv
 	curve.grid, curve.location = s.key.grid, s.location
 	return curve, nil
 }
+
+// Shared is the last write of what prices a home beside what is its own: its plan, the
+// plan's events, and the market that it follows or sells to. Errors: *Unpriceable.
+func (r *Reader) Shared(home *Home) (revision uint64, err error) {
+	var s subject
+	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
+		return 0, err
+	}
+	s.revision = s.plan.newest
+	err = r.addMarket(&s, home)
+	return s.revision, err
+}

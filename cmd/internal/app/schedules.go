@@ -13,7 +13,7 @@ import (
 // as long as one process of the fleet is there, they are made.
 func (a *App) startScheduler(context.Context) error {
 	s := scheduler.New(scheduler.Deps{
-		Store: a.store, Tasks: a.conn, Triggers: a.triggers(), Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.triggers(), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	})
 	a.run("the scheduler", s.Run)
 	return nil

@@ -5,7 +5,8 @@ import { ownZone } from "../lib/format.js";
 
 /** scheduleForm calls submit with the settings. settings is null for a new one. */
 export function scheduleForm({ settings, action, submit, cancel }) {
-  const kind = select([["every", "every so many minutes"], ["cron", "by cron, in a time zone"]], settings?.cron ? "cron" : "every");
+  const kind = select([["every", "every so many minutes"], ["cron", "by cron, in a time zone"], ["prices", "when prices change, for the affected homes"]],
+    settings?.onPriceChange ? "prices" : settings?.cron ? "cron" : "every");
   const minutes = number({ value: settings?.everyMinutes ?? 15, min: 1, max: 1440, step: 1 });
   const cron = text({ value: settings?.cron ?? "0 6 * * *" });
   const zone = text({ value: settings?.timezone ?? ownZone() });
@@ -26,8 +27,13 @@ export function scheduleForm({ settings, action, submit, cancel }) {
   choose();
 
   const numeric = (control) => (control.value === "" ? null : Number(control.value));
+  const rules = {
+    every: () => ({ everyMinutes: numeric(minutes) }),
+    cron: () => ({ cron: cron.value.trim(), timezone: zone.value.trim() }),
+    prices: () => ({ onPriceChange: true }),
+  };
   const read = () => ({
-    ...(kind.value === "cron" ? { cron: cron.value.trim(), timezone: zone.value.trim() } : { everyMinutes: numeric(minutes) }),
+    ...rules[kind.value](),
     window: { offsetMinutes: numeric(offset), lengthMinutes: numeric(length) },
     description: description.value, enabled: enabled.checked,
   });

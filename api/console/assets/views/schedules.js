@@ -87,6 +87,7 @@ export function schedulesView({ session, signal }) {
 
 /** rule is when a schedule runs, in words. */
 function rule(s) {
+  if (s.onPriceChange) return "when prices change";
   if (s.cron) return h("span", {}, h("code", {}, s.cron), ` in ${s.timezone}`);
   return s.everyMinutes === 1 ? "every minute" : `every ${plural(s.everyMinutes, "minute")}`;
 }

@@ -1,0 +1,226 @@
+package scheduler
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// priceWorld has two homes on the plan p, and one each on a shared plan, on one that
+// follows a market, and on one with a home that sells to a market.
+func priceWorld(t *testing.T) *world {
+	w := newWorld(t)
+	sells := storagetest.Home("org", "h5", "flat")
+	sells.EnergyMarketBiddingEnabled = true
+	storagetest.Put(t, w.store, storagetest.RatePlan("org", "p", 0.1), storagetest.RatePlan("org", "idle", 0.1), storagetest.RatePlan("org", "flat", 0.1),
+		storagetest.RatePlan(storage.Shared, "shared", 0.1), storagetest.RatePlan(storage.Shared, "p", 0.1), hourly(),
+		&storage.Organization{ID: "other", Name: "Other"}, storagetest.RatePlan("other", "shared", 0.1),
+		storagetest.Home("org", "h3", "shared"), storagetest.Home("org", "h4", "hourly"), sells,
+		&storage.HomeMarket{HomeID: "h5", Node: "HUB", Market: market.RealTime, Base: storage.Base{OrganizationID: "org"}})
+	w.addHours("COMED")
+	w.addHours("HUB")
+	w.create(onPriceChange())
+	return w
+}
+
+func onPriceChange() storage.Schedule {
+	s := schedule(0)
+	s.OnPriceChange = true
+	return s
+}
+
+func hourly() *storage.RatePlan {
+	p := &storage.RatePlan{ID: "hourly", Tariff: json.RawMessage(
+		`{"name":"Hourly","energyratestructure":[[{"rate":0.05,"unit":"kWh"}]],"market":{"node":"COMED","market":"REAL_TIME"}}`)}
+	p.OrganizationID = "org"
+	return p
+}
+
+// addHours adds a day of prices to a shared series, other ones each time.
+func (w *world) addHours(node string) {
+	w.t.Helper()
+	prices := slices.Repeat([]float64{float64(w.store.Revision()) / 1000}, 24)
+	m := storage.MarketSeries{Node: node, Market: market.RealTime, Timezone: "America/Chicago", Base: storage.Base{OrganizationID: storage.Shared}}
+	if _, err := w.store.AddPrices(w.t.Context(), m, []storage.PricesPart{{Start: time.Now().Truncate(time.Hour), Prices: prices}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) put(e storage.Entity) {
+	w.t.Helper()
+	storagetest.Put(w.t, w.store, e)
+}
+
+// peak calls a critical peak for the homes on a plan of the organization.
+func (w *world) peak(plan string) {
+	price := float64(w.store.Revision())/1000 + 1
+	from := storage.Time{Time: time.Now().Add(time.Hour)}
+	e := storage.PlanEvent{Kind: pricing.CriticalPeak, From: from, To: storage.Time{Time: from.Add(time.Hour)}, Price: &price}
+	e.SetDefaults()
+	w.put(&storage.PlanEvents{PlanID: plan, Events: []storage.PlanEvent{e}, Base: storage.Base{OrganizationID: "org"}})
+}
+
+// triggered are the triggers that were accepted since it was last asked: plans and
+// homes.
+func (w *world) triggered() string {
+	w.triggers.mu.Lock()
+	defer w.triggers.mu.Unlock()
+	var list []string
+	for _, t := range w.triggers.list[w.asked:] {
+		list = append(list, fmt.Sprintf("%s of %d", strings.Join(t.RatePlanIDs, "+"), t.Homes))
+	}
+	w.asked = len(w.triggers.list)
+	return strings.Join(list, ", ")
+}
+
+func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(w *world)
+		want   string
+	}{
+		{"the same again", func(w *world) { w.put(storagetest.RatePlan("org", "p", 0.1)) }, ""},
+		{"a plan", func(w *world) { w.put(storagetest.RatePlan("org", "p", 0.2)) }, "p of 2"},
+		{"a plan that all share", func(w *world) { w.put(storagetest.RatePlan(storage.Shared, "shared", 0.2)) }, "shared of 1"},
+		{"a plan in whose place the organization has its own", func(w *world) { w.put(storagetest.RatePlan(storage.Shared, "p", 0.2)) }, ""},
+		{"another organization's plan", func(w *world) { w.put(storagetest.RatePlan("other", "shared", 0.2)) }, ""},
+		{"a plan that no home is on", func(w *world) { w.put(storagetest.RatePlan("org", "idle", 0.2)) }, ""},
+		{"a home", func(w *world) { w.put(storagetest.Home("org", "h9", "p")) }, ""},
+		{"a critical peak", func(w *world) { w.peak("p") }, "p of 2"},
+		{"hours of a market that a plan follows", func(w *world) { w.addHours("COMED") }, "hourly of 1"},
+		{"hours of a market that a home sells to", func(w *world) { w.addHours("HUB") }, "flat of 1"},
+		{"hours of another market", func(w *world) { w.addHours("NODE") }, ""},
+		{"several in a minute", func(w *world) {
+			w.peak("p")
+			pass(2 * time.Second)
+			w.addHours("COMED")
+			pass(7 * time.Second)
+			w.put(storagetest.RatePlan("org", "flat", 0.3))
+		}, "flat+hourly+p of 4"},
+		{"changes without an end", func(w *world) {
+			for range 30 { // for 90 seconds
+				w.peak("p")
+				pass(3 * time.Second)
+			}
+		}, "p of 2, p of 2"},
+		{"a change while it is disabled", func(w *world) {
+			w.change("sch", func(s *storage.Schedule) { s.Enabled = false })
+			pass(minute)
+			w.peak("p")
+			pass(23 * time.Hour)
+			w.change("sch", func(s *storage.Schedule) { s.Enabled = true })
+		}, "p of 2"},
+		{"a change a day before it is enabled", func(w *world) {
+			w.change("sch", func(s *storage.Schedule) { s.Enabled = false })
+			pass(minute)
+			w.peak("p")
+			pass(25 * time.Hour)
+			w.change("sch", func(s *storage.Schedule) { s.Enabled = true })
+		}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := priceWorld(t)
+				defer w.fleet(3)()
+				pass(minute)
+				if got := w.triggered(); got != "" {
+					t.Errorf("what was before the schedule triggers %s", got)
+				}
+				test.change(w)
+				pass(minute)
+				if got := w.triggered(); got != test.want {
+					t.Errorf("triggers %q, want %q", got, test.want)
+				}
+				w.peak("flat")
+				pass(minute)
+				if got := w.triggered(); got != "flat of 1" {
+					t.Errorf("the next change triggers %q", got)
+				}
+			})
+		})
+	}
+}
+
+// The trigger has the schedule's window and name, and the homes of the moment.
+func TestTheTriggerOfAPriceChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.change("sch", func(s *storage.Schedule) { s.Window.LengthMinutes = 60 })
+		defer w.fleet(1)()
+		w.peak("p")
+		pass(minute)
+		tr := w.triggers.at(0)
+		if tr.ScheduleID != "sch" || tr.OnceKey != "" || tr.OrganizationID != "org" || tr.Revision != w.store.Revision() || tr.End.Sub(tr.Start.Time) != time.Hour {
+			t.Errorf("the trigger is %+v", tr)
+		}
+	})
+}
+
+// What changed while nobody was there is found, once; and what was done is not done
+// again by who comes next, though its answer was lost.
+func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		stop := w.fleet(2)
+		pass(minute)
+		stop()
+		w.peak("p")
+		pass(time.Hour)
+		failures := 0
+		w.triggers.fail = func(what string) error {
+			if what == "accept, unanswered" && failures < 2 {
+				failures++
+				return errInjected
+			}
+			return nil
+		}
+		stop = w.fleet(2)
+		pass(minute)
+		stop()
+		stop = w.fleet(2)
+		pass(minute)
+		if got := w.triggered(); got != "p of 2" || failures != 1 {
+			t.Errorf("triggers %q, after %d failures", got, failures)
+		}
+		w.triggers.mu.Lock()
+		w.triggers.list = nil // as they are forgotten
+		w.asked = 0
+		w.triggers.mu.Unlock()
+		stop()
+		pass(24 * time.Hour)
+		stop = w.fleet(2)
+		pass(minute)
+		if got := w.triggered(); got != "" {
+			t.Errorf("long after, it triggers %q", got)
+		}
+		stop()
+	})
+}
+
+// Where very many plans have changed, all homes are triggered.
+func TestManyPlansChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		for i := range mostPlans + 1 {
+			w.put(storagetest.Home("org", fmt.Sprintf("many-%d", i), fmt.Sprintf("plan-%d", i)))
+		}
+		defer w.fleet(1)()
+		for i := range mostPlans + 1 {
+			w.put(storagetest.RatePlan("org", fmt.Sprintf("plan-%d", i), 0.2))
+		}
+		pass(minute)
+		if got, want := w.triggered(), fmt.Sprintf(" of %d", mostPlans+1+5); got != want {
+			t.Errorf("triggers %q, want %q", got, want)
+		}
+	})
+}

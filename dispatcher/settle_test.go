@@ -30,9 +30,12 @@ func TestWhatCannotBeStoredIsHeld(t *testing.T) {
 		w.endpoint("flaky")
 		w.worker()
 		fill := sync.OnceFunc(func() { w.bus.fill(true) })
+		var mu sync.Mutex
 		failed := map[string]bool{}
 		w.partner.answers(func(_ *http.Request, a arrival) int {
 			fill()
+			mu.Lock()
+			defer mu.Unlock()
 			if a.host == "flaky" && !failed[a.home] {
 				failed[a.home] = true
 				return http.StatusInternalServerError

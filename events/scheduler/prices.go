@@ -175,9 +175,8 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		return nil
 	}
 	now := s.Now()
-	window, err := schedule.WindowAt(now)
-	if err != nil { // it was valid when it was stored
-		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
+	window, ok := s.window(schedule, now)
+	if !ok {
 		return nil
 	}
 	t := events.NewTrigger(schedule.OrganizationID, window, now)

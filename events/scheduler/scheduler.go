@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -128,13 +129,12 @@ func (s *Scheduler) read(task events.Task) (schedule storage.Schedule, revision 
 
 // trigger accepts the trigger of a run, unless there is one.
 func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run, now time.Time) error {
-	window, err := schedule.WindowAt(now)
-	if err != nil { // it was valid when it was stored
-		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
+	window, ok := s.window(schedule, now)
+	if !ok {
 		return nil
 	}
 	t := events.NewScheduledTrigger(schedule, run, window, now)
-	err = s.Store.View(func(v storage.View) error {
+	err := s.Store.View(func(v storage.View) error {
 		t.Homes, t.Revision = v.Count(storage.KindHome, t.OrganizationID), v.Revision()
 		return nil
 	})
@@ -147,6 +147,15 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	s.runs.Inc()
 	s.Log.Info("a schedule has run", "schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "run", run, "homes", t.Homes)
 	return nil
+}
+
+// window is what the signals of a run cover.
+func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing.Window, ok bool) {
+	w, err := schedule.WindowAt(now)
+	if err != nil { // it was valid when it was stored
+		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
+	}
+	return w, err == nil
 }
 
 func latest(a, b time.Time) time.Time {

@@ -26,11 +26,16 @@ func cheap(home string) bool { return len(home) > len(homeID(0)) }
 // A trigger of some plans walks their homes alone, whose older signals it takes the
 // place of; those of the others are tried again.
 func TestAffectedHomesAlone(t *testing.T) {
+	t.Run("one by one", func(t *testing.T) { affectedHomesAlone(t, 0) })
+	t.Run("in batches of several plans", func(t *testing.T) { affectedHomesAlone(t, 30) })
+}
+
+func affectedHomesAlone(t *testing.T, batch int) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const plain, few = 2 * events.SliceHomes, events.SliceHomes / 2
 		w.homes(plain)
 		w.cheapHomes(few)
-		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated), batchesOf(batch))
 		var mu sync.Mutex
 		refusing := true
 		w.partner.answers(func(_ *http.Request, a arrival) int {

@@ -93,14 +93,6 @@ type item struct {
 // errItems says that what an answer tells of its items cannot be read.
 var errItems = errors.New("the results in the answer cannot be read")
 
-// readsSuccess is how much of a successful answer's body matters, in bytes.
-func (e *endpoint) readsSuccess() int {
-	if e.BatchSize > 1 {
-		return maxAnswer
-	}
-	return 0
-}
-
 // readItems reads what a successful answer says of the messages of its batch. Where
 // it is no object, or one without results, it says nothing, and all are delivered.
 // What begins as an object and cannot be read may have said that some are not: then

@@ -242,7 +242,7 @@ func TestBatchesAreBounded(t *testing.T) {
 }
 
 // Over real connections, of either protocol, what is answered to a batch is read, and
-// an answer that does not come whole is none.
+// an answer that does not come whole is none; to another request the status is all.
 func TestAnswersToBatches(t *testing.T) {
 	for _, multiplexed := range []bool{false, true} {
 		whole := true
@@ -257,6 +257,7 @@ func TestAnswersToBatches(t *testing.T) {
 			}
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, text)
+			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}))
 		server.EnableHTTP2 = multiplexed
@@ -266,7 +267,10 @@ func TestAnswersToBatches(t *testing.T) {
 		e.BatchSize = 2
 		s := trusting(t, server)
 		for _, whole = range []bool{true, false} {
-			a := post(t, s, e)
+			if one := post(t, s, e); judge(one) != delivered {
+				t.Errorf("no batch, whole %t: it is %+v", whole, one)
+			}
+			a := s.send(t.Context(), e, "msg_1", payload{text: []byte(testBody), answer: maxAnswer}, "", time.Now)
 			a.readItems()
 			if !whole {
 				if judge(a) != again || a.err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,20 +112,21 @@ func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result 
 
 // deliverLane takes jobs of a lane, one after another, until there are none. Where
 // the endpoint is unavailable until a time, they are put off.
-func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results []result, until time.Time) {
+func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
 	room := scratches.Get().(*scratch)
 	defer room.done()
 	for {
-		b := bundle{jobs: jobs, results: results}
+		b := bundle{jobs: all, results: results}
 		if b.which, b.nth, b.number = l.next(); b.which == nil {
 			return
 		}
+		jobs := len(b.which)
 		if until.IsZero() {
 			w.tryGuarded(ctx, &b, room)
 		} else {
 			b.each(func(j *job) result { return w.putOff(j, until) })
 		}
-		l.left.Add(-int64(len(b.which)))
+		l.left.Add(-int64(jobs))
 		l.answered.Store(time.Now().UnixNano())
 	}
 }
@@ -132,9 +134,9 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, jobs []job, results [
 // tryGuarded turns a panic into a failed attempt: one home must not take the
 // worker down.
 func (w *Worker) tryGuarded(ctx context.Context, b *bundle, room *scratch) {
+	j := b.first()
 	defer func() {
 		if p := recover(); p != nil {
-			j := b.first()
 			w.Log.Error("a delivery panicked", "org", j.trigger.OrganizationID, "home", j.signal.HomeID, "panic", p, "stack", string(debug.Stack()))
 			b.each(func(j *job) result { return w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")}) })
 		}
@@ -190,10 +192,7 @@ func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
 		b.each(late)
 		return
 	}
-	if by := w.lost(ctx, b.first()); by != nil { // all are of the one trigger
-		b.each(func(j *job) result {
-			return result{delivery: w.superseded(j.id, j.signal.HomeID, e.ID, j.attempt-1, by)}
-		})
+	if b.which = w.inTurn(ctx, b); len(b.which) == 0 {
 		return
 	}
 	id, body := room.payload(b)
@@ -208,6 +207,26 @@ func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
 	w.metrics.attempted(a)
 	w.reportTo(e, &p, a, len(b.which))
 	b.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.id)) })
+}
+
+// inTurn are those of a bundle's jobs that have not lost their turn. The others are
+// settled: a newer trigger may take the place of some, whose homes it means.
+func (w *Worker) inTurn(ctx context.Context, b *bundle) (which []int) {
+	left := b.which
+	for n, i := range b.which {
+		j := &b.jobs[i]
+		by := w.lost(ctx, j)
+		switch whole := len(left) == len(b.which); {
+		case by == nil && !whole:
+			left = append(left, i)
+		case by != nil:
+			if whole {
+				left = slices.Clone(b.which[:n]) // which is the lane's
+			}
+			b.results[i] = result{delivery: w.superseded(j.id, j.signal.HomeID, j.endpoint.ID, j.attempt-1, by)}
+		}
+	}
+	return left
 }
 
 // askLeave asks the endpoint's breaker for leave, and waits for the end of a probe

@@ -42,6 +42,7 @@ type fakeBus struct {
 	redelivered int  // messages that were handed out again
 	down        bool // nothing answers
 	full        bool // nothing is stored
+	hangs       bool // what asks about triggers waits for its time-out
 }
 
 // message_ is a message of a queue.
@@ -190,6 +191,24 @@ func (c *busConn) at(point string) bool {
 	return true
 }
 
+// publishWait is how long the message system is waited for.
+const publishWait = 4 * time.Second
+
+// ask asks something about triggers.
+func (c *busConn) ask(ctx context.Context, name string, fn func(b *fakeBus)) error {
+	c.bus.mu.Lock()
+	hangs := c.bus.hangs
+	c.bus.mu.Unlock()
+	if hangs {
+		select {
+		case <-time.After(publishWait):
+		case <-ctx.Done():
+		}
+		return storage.ErrUnavailable
+	}
+	return c.do(ctx, name, fn)
+}
+
 // do does something on the bus, unless the worker dies before; after is returned
 // when it dies of it.
 func (c *busConn) do(ctx context.Context, name string, fn func(b *fakeBus)) error {
@@ -267,7 +286,7 @@ func (c *busConn) HasReceipt(ctx context.Context, org, triggerID, key string) (h
 }
 
 func (c *busConn) Reached(ctx context.Context, t events.Trigger, number int) (reached bool, err error) {
-	err = c.do(ctx, "reached", func(b *fakeBus) {
+	err = c.ask(ctx, "reached", func(b *fakeBus) {
 		parked := t.ID + "." + events.ParkedKey(number)
 		s := events.Slice{Number: number}
 		reached = b.queuedLocked(sliceName(t.ID, number)) || b.stored[receiptName(t.OrganizationID, t.ID, s.Key())] ||
@@ -277,7 +296,7 @@ func (c *busConn) Reached(ctx context.Context, t events.Trigger, number int) (re
 }
 
 func (c *busConn) Newest(ctx context.Context, org string) (newest events.Trigger, err error) {
-	err = c.do(ctx, "newest", func(b *fakeBus) {
+	err = c.ask(ctx, "newest", func(b *fakeBus) {
 		for _, t := range b.log {
 			if t.OrganizationID == org {
 				newest = t
@@ -288,7 +307,7 @@ func (c *busConn) Newest(ctx context.Context, org string) (newest events.Trigger
 }
 
 func (c *busConn) Next(ctx context.Context, org string, after uint64) (next events.Trigger, err error) {
-	err = c.do(ctx, "next", func(b *fakeBus) {
+	err = c.ask(ctx, "next", func(b *fakeBus) {
 		for _, t := range b.log {
 			if t.OrganizationID == org && t.Sequence > after && next.ID == "" {
 				next = t

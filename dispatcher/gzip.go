@@ -19,6 +19,8 @@ type payload struct {
 	text []byte
 	// packed is the same compressed, as it is sent; nil where the text is.
 	packed []byte
+	// answer is how much of a successful answer's body matters, in bytes.
+	answer int
 }
 
 // sent are the bytes of the request's body.
@@ -125,16 +127,19 @@ func (s *scratch) payload(b *bundle) (id string, p payload) {
 		s.text = j.appendBody(s.text[:0])
 	} else {
 		id, s.text = b.id(), b.appendBody(s.text[:0])
+		p.answer = maxAnswer // it may say what became of each
 	}
+	p.text = s.text
 	if j.endpoint.Compression != storage.CompressionGzip {
-		return id, payload{text: s.text}
+		return id, p
 	}
 	packed := newPacker(s.packed[:0], s.text)
 	for _, i := range b.which {
 		b.jobs[i].pack(&packed)
 	}
 	s.packed = packed.finish()
-	return id, payload{s.text, s.packed}
+	p.packed = s.packed
+	return id, p
 }
 
 // payload is what the endpoint is sent of a text that nothing else shares.
@@ -143,5 +148,5 @@ func (e *endpoint) payload(text []byte) payload {
 		return payload{text: text}
 	}
 	p := newPacker(nil, text)
-	return payload{text, p.finish()}
+	return payload{text: text, packed: p.finish()}
 }

@@ -26,6 +26,14 @@ const (
 	turnFor   = 50 * time.Millisecond
 )
 
+// What is in its turn does not wait for a message system that hangs: a look before an
+// attempt may take no longer than lookWait, and one that failed is not repeated for
+// blindFor.
+const (
+	lookWait = 250 * time.Millisecond
+	blindFor = time.Second
+)
+
 // newest remembers the newest triggers of organizations.
 type newest struct {
 	mu   sync.Mutex
@@ -83,18 +91,21 @@ type turn struct {
 	// handed out before, or its walk began late.
 	late bool
 
-	mu sync.Mutex
-	at time.Time // when it was looked last
+	mu   sync.Mutex
+	good time.Time // until when what was seen last is good
 	// by is the newer trigger to which the turn is lost, and some are those to which
 	// it is for the homes that they mean.
 	by   *events.Trigger
 	some []events.Trigger
 }
 
-// look looks whether the turn is lost. What it found last is good for turnFor.
+// known reports whether what was seen last is good.
+func (t *turn) known(now time.Time) bool { return t.by != nil || now.Before(t.good) }
+
+// look looks whether the turn is lost.
 func (w *Worker) look(ctx context.Context, t *turn) error {
 	now := w.Now()
-	if t.by != nil || !t.at.IsZero() && now.Sub(t.at) <= turnFor {
+	if t.known(now) {
 		return nil
 	}
 	newest, err := w.newestOf(ctx, t.trigger.OrganizationID)
@@ -111,7 +122,7 @@ func (w *Worker) look(ctx context.Context, t *turn) error {
 			return err
 		}
 	}
-	t.at, t.by, t.some = now, by, some
+	t.good, t.by, t.some = now.Add(turnFor), by, some
 	return nil
 }
 
@@ -164,8 +175,14 @@ func (w *Worker) lost(ctx context.Context, j *job) *events.Trigger {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := w.look(ctx, t); err != nil {
-		w.Log.Debug("whether a newer trigger has taken a signal's place cannot be seen now", "trigger", j.trigger.ID, "error", err)
+	if !t.known(w.Now()) {
+		soon, cancel := context.WithTimeout(ctx, lookWait)
+		err := w.look(soon, t)
+		cancel()
+		if err != nil {
+			t.good = w.Now().Add(blindFor)
+			w.Log.Debug("whether a newer trigger has taken a signal's place cannot be seen now", "trigger", j.trigger.ID, "error", err)
+		}
 	}
 	for i := range t.some {
 		if t.some[i].Means(j.signal.RatePlanID) {

@@ -20,6 +20,10 @@ const tellingSlots = 4
 
 // handleNotice has every endpoint told that wants to be.
 func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Taken) error {
+	if w.Now().Sub(n.CreatedAt.Time) > events.LongestRetry {
+		w.Log.Info("a notice is too old to be told", "notice", n.ID, "type", n.Type, "org", n.OrganizationID)
+		return nil
+	}
 	var targets []*endpoint
 	err := w.Store.View(func(v storage.View) (err error) {
 		targets, err = w.endpoints.of(v, n.OrganizationID, n.Type)
@@ -51,10 +55,9 @@ func (w *Worker) handleTelling(ctx context.Context, task events.Task, taken even
 		return err
 	}
 	n := &t.Notice
-	if taken.Redelivered {
-		if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, n.ID, tellingKey(&t)); done || err != nil {
-			return err
-		}
+	// A notice that is handed out again puts its tasks again, also those that are done.
+	if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, n.ID, tellingKey(&t)); done || err != nil {
+		return err
 	}
 	var target *endpoint
 	err := w.Store.View(func(v storage.View) (err error) {

@@ -311,3 +311,47 @@ func (w *world) change(id string, change func(*storage.WebhookEndpoint)) {
 		w.t.Fatal(err)
 	}
 }
+
+// A notice that is handed out again, as all are when their consumer is made anew, is not
+// told to those again who were told; one that is old is not told at all.
+func TestANoticeHandedOutAgainIsNotToldAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		var refused atomic.Int64
+		w.partner.answers(taking(func(a arrival) int {
+			if a.kind == storage.EventTriggerCompleted && refused.Add(1) <= 2 {
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		}))
+		w.worker()
+		var notices []events.Notice
+		again := func() {
+			w.bus.mu.Lock()
+			defer w.bus.mu.Unlock()
+			for _, n := range notices {
+				w.bus.notices = append(w.bus.notices, &queued[events.Notice]{value: n, key: n.ID})
+			}
+			w.bus.wakeLocked()
+		}
+		stop := w.notifier()
+		w.trigger(24)
+		w.bus.await(func() bool {
+			for _, m := range w.bus.notices {
+				notices = append(notices, m.value)
+			}
+			return len(notices) > 0
+		})
+		w.rest(time.Hour)
+		stop()
+		for _, pause := range []time.Duration{0, events.LongestRetry} {
+			<-time.After(pause)
+			again()
+			w.rest(time.Hour)
+			if _, times := w.told(storage.EventTriggerCompleted); times["ep"] != 3 {
+				t.Errorf("it was told %d times, want 3 attempts", times["ep"])
+			}
+		}
+	})
+}

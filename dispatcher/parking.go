@@ -8,8 +8,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
+// Nothing can be sent to an endpoint that is down, or for which the worker holds enough
+// slow slices. What waits for one that is down is late then, and gives way to newer
+// signals. What waits for one that is merely slow is in its turn: were it late too, and
+// triggers came faster than such an endpoint takes their walks, the last homes would
+// never be sent any signal.
+
 // unavailable is until when nothing can be sent to an endpoint, zero when
-// something can: it is down, or the worker holds enough slow slices for it.
+// something can.
 func (e *endpoint) unavailable(now time.Time, jitter float64) time.Time {
 	until := e.breaker.openUntil(now)
 	if e.crowd.full() {
@@ -23,26 +29,27 @@ func (e *endpoint) unavailable(now time.Time, jitter float64) time.Time {
 }
 
 // parkUntil is until when none of the endpoints can be sent anything, zero when
-// one can. What is past its deadline need not wait.
-func (w *Worker) parkUntil(t *events.Trigger, targets []*endpoint, now time.Time) time.Time {
+// one can, and whether one of them is down. What is past its deadline need not wait.
+func (w *Worker) parkUntil(t *events.Trigger, targets []*endpoint, now time.Time) (until time.Time, down bool) {
 	var first, deadline time.Time
 	for _, e := range targets {
 		until := e.unavailable(now, w.Jitter())
 		if until.IsZero() {
-			return time.Time{}
+			return time.Time{}, false
 		}
+		down = down || !e.breaker.openUntil(now).IsZero()
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}
 		deadline = later(deadline, t.Deadline(e.RetryPolicy))
 	}
 	if len(targets) == 0 || !now.Before(deadline) {
-		return time.Time{}
+		return time.Time{}, false
 	}
 	if deadline.Before(first) {
-		return deadline
+		return deadline, down
 	}
-	return first
+	return first, down
 }
 
 // park puts off a slice, and with it all of the walk that follows in its lane, as
@@ -58,7 +65,7 @@ func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) err
 // unpark takes up a parked walk. It may have been taken up before, by a worker
 // that died of it.
 func (w *Worker) unpark(ctx context.Context, s events.Slice) error {
-	s.Resumed, s.Parked = true, true
+	s.Resumed = true
 	return w.Bus.PutSlice(ctx, s)
 }
 

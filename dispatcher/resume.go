@@ -99,6 +99,6 @@ func (r *Resumer) resume(ctx context.Context, w *events.Walk) error {
 	r.log.Warn("the queue has lost a slice: putting it again", "trigger", w.Trigger.ID, "org", w.Trigger.OrganizationID, "slice", w.Next)
 	r.resumed.Inc()
 	return r.bus.PutSlice(ctx, events.Slice{
-		Trigger: w.Trigger, Sequence: w.Trigger.Sequence, Number: w.Next, After: w.After, Resumed: true,
+		Trigger: w.Trigger, Sequence: w.Trigger.Sequence, Number: w.Next, After: w.After, Resumed: true, Late: true,
 	})
 }

@@ -137,7 +137,7 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 	}
 	turn := &turn{trigger: &t, slice: r.Slice, late: true}
 	by, err := w.over(ctx, turn)
-	switch until := w.parkUntil(&t, []*endpoint{target}, w.Now()); {
+	switch until, _ := w.parkUntil(&t, []*endpoint{target}, w.Now()); {
 	case err != nil:
 		return err
 	case by != nil:

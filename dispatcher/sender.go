@@ -112,7 +112,7 @@ func (s *sender) send(ctx context.Context, e *endpoint, id string, body payload,
 	sent := body.sent()
 	started := time.Now()
 	r := http1.Request{
-		Body: sent, Keep: http1.Keep{Failure: keptAnswer, Success: e.readsSuccess()}, By: started.Add(e.timeout),
+		Body: sent, Keep: http1.Keep{Failure: keptAnswer, Success: body.answer}, By: started.Add(e.timeout),
 		Headers: []http1.Header{{Name: "Webhook-Id", Value: id}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature}},
 	}
 	if place != "" {
@@ -180,7 +180,7 @@ func (s *sender) sendMultiplexed(ctx context.Context, e *endpoint, r *http1.Requ
 	for _, h := range r.Headers {
 		header[h.Name] = []string{h.Value}
 	}
-	body := r.Body
+	body := bytes.Clone(r.Body) // RoundTrip may read it after it has returned, when the buffer is another request's
 	request := (&http.Request{
 		Method: http.MethodPost, URL: e.url, Host: e.url.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -33,8 +33,10 @@ type slicePlan struct {
 	jobs  []job
 	// settled are the homes that no request is made for.
 	settled []events.Delivery
-	// parkUntil is set when nothing can be sent now to any endpoint.
+	// parkUntil is set when nothing can be sent now to any endpoint, and down when one
+	// of them is down.
 	parkUntil time.Time
+	down      bool
 }
 
 // handleSlice walks one slice.
@@ -58,9 +60,10 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 		return err
 	}
 	if !plan.parkUntil.IsZero() {
+		s.Late = s.Late || plan.down
 		return w.park(ctx, &s, plan.parkUntil)
 	}
-	if err := w.dropSuperseded(ctx, &turn{trigger: &t, slice: s.Number, late: s.Parked || redelivered}, &plan); err != nil {
+	if err := w.dropSuperseded(ctx, &turn{trigger: &t, slice: s.Number, late: s.Late || taken.Redelivered}, &plan); err != nil {
 		return err
 	}
 	if err := w.putSuccessors(ctx, &s, plan.ahead, redelivered); err != nil {
@@ -106,7 +109,7 @@ func (w *Worker) putSuccessors(ctx context.Context, s *events.Slice, ahead []str
 		from = 1
 	}
 	for step := from; step <= len(ahead); step++ {
-		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step, After: ahead[step-1], Parked: s.Parked}
+		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step, After: ahead[step-1], Late: s.Late}
 		if redelivered {
 			reached, err := w.Bus.Reached(ctx, s.Trigger, next.Number)
 			if err != nil {
@@ -133,7 +136,7 @@ func (w *Worker) plan(t *events.Trigger, s *events.Slice) (slicePlan, error) {
 		if err != nil {
 			return err
 		}
-		if plan.parkUntil = w.parkUntil(t, targets, w.Now()); !plan.parkUntil.IsZero() {
+		if plan.parkUntil, plan.down = w.parkUntil(t, targets, w.Now()); !plan.parkUntil.IsZero() {
 			return nil
 		}
 		places, last := 0, ""

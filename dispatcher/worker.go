@@ -190,7 +190,7 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 		}
 	}
 	// A walk that begins late may come after a newer one.
-	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Parked: taken.Redelivered}); err != nil {
+	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}); err != nil {
 		return err
 	}
 	w.metrics.triggers.Inc()

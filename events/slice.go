@@ -24,9 +24,10 @@ type Slice struct {
 	// Resumed says that the slice was put again because the queue had lost it.
 	// It may have been done after all.
 	Resumed bool `json:"resumed,omitempty"`
-	// Parked says that the walk has waited for an endpoint to come back. A newer
-	// trigger may have taken its place.
-	Parked bool `json:"parked,omitempty"`
+	// Late says that the walk does not come in its turn: it has waited for an endpoint
+	// that was down, or was lost or handed out before. A newer trigger may have taken
+	// its place.
+	Late bool `json:"late,omitempty"`
 }
 
 // Retry is one message's next attempt, or that of several homes which failed

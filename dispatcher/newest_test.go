@@ -1,0 +1,63 @@
+package dispatcher
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Where triggers come faster than an endpoint takes their walks, the last homes are sent
+// signals all the same: a walk that waits because the endpoint is slow does not give way
+// to those behind it. Some homes of a slice may, to one that has come to it meanwhile.
+func TestASlowEndpointStarvesNoHome(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes, triggers = 16 * events.SliceHomes, 16
+		w.homes(homes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(time.Second) // with 8 at once that is two minutes for a walk
+			return http.StatusOK
+		})
+		w.worker()
+		for range triggers {
+			w.trigger(24)
+			<-time.After(time.Minute)
+		}
+		had := map[string]uint64{}
+		for _, a := range w.partner.got() {
+			if before := had[a.home]; a.sequence < before {
+				t.Errorf("%s was sent %d after %d", a.home, a.sequence, before)
+			}
+			had[a.home] = a.sequence
+		}
+		if len(had) < homes*95/100 {
+			t.Errorf("%d of %d homes were sent any of %d triggers", len(had), homes, triggers)
+		}
+	})
+}
+
+// A message system that hangs in the middle of a slice holds up none of its requests
+// for long: they were in their turn when it was last asked.
+func TestTurnsDoNotWaitForAMessageSystemThatHangs(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		w.partner.answers(func(*http.Request, arrival) int {
+			w.bus.mu.Lock()
+			w.bus.hangs = true
+			w.bus.mu.Unlock()
+			<-time.After(2 * turnFor)
+			return http.StatusOK
+		})
+		w.options.EndpointConcurrency = 1
+		w.worker()
+		began := time.Now()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes})
+		if took, attempts := time.Since(began), events.SliceHomes*2*turnFor; took > 2*attempts {
+			t.Errorf("it took %s", took)
+		}
+	})
+}

@@ -16,5 +16,5 @@
 //
 // is not run, and must stand in that file.
 //
-// It has tests only, and imports nothing but the standard library and pricing/catalog.
+// It has tests only, and imports nothing but the standard library, pricing/catalog and cmd/internal/blackbox.
 package tour

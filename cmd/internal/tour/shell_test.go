@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
 // patience bounds one document's commands, compiling among them.
@@ -61,7 +62,11 @@ func repository(t *testing.T) string {
 func (s *session) here(t *testing.T, text string) string {
 	return address.ReplaceAllStringFunc(text, func(documented string) string {
 		if s.ports[documented] == "" {
-			s.ports[documented] = freeAddress(t)
+			free, err := blackbox.FreeAddress()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.ports[documented] = free
 		}
 		return s.ports[documented]
 	})
@@ -77,16 +82,6 @@ func (s *session) documented(text string) string {
 		text = strings.ReplaceAll(text, here, documented)
 	}
 	return text
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // run runs the blocks in one shell, which ends at the first that does not do as

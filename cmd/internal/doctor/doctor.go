@@ -12,6 +12,10 @@ import (
 // Examine looks at everything that the settings name. err is what Load made of
 // them: where they are wrong there is nothing else to look at.
 func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []string) Report {
+	return here.examine(ctx, loaded, err, monitors)
+}
+
+func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, monitors []string) Report {
 	r := Report{Status: OK}
 	var wrong *config.Error
 	switch {
@@ -27,10 +31,10 @@ func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []s
 	cfg := loaded.Config
 	r.settings(loaded)
 	r.listeners(&cfg)
-	r.dataFolder(&cfg)
+	r.dataFolder(&cfg, m)
 	r.operatorKey(loaded)
 	r.masterKey(&cfg)
-	r.openFiles(&cfg)
+	r.openFiles(&cfg, m)
 	r.running(ctx, &cfg)
 	if cfg.Role == config.Serve {
 		r.ok("nats", "embedded: it opens no port and syncs each write to disk before it is acknowledged")

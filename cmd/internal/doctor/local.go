@@ -73,7 +73,7 @@ func loopback(address string) bool {
 }
 
 // dataFolder looks at the folder and the room in it.
-func (r *Report) dataFolder(c *config.Config) {
+func (r *Report) dataFolder(c *config.Config, m machine) {
 	const check = "data folder"
 	info, err := os.Stat(c.Data)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,30 +95,37 @@ func (r *Report) dataFolder(c *config.Config) {
 		r.problem(check, "run this as the user of the service; otherwise chown the folder to it", "%s cannot be written by this user", c.Data)
 		return
 	}
-	if kind, bad := inMemory(c.Data); bad {
+	if kind, bad := m.inMemory(c.Data); bad {
 		r.problem(check, "name a folder on a disk with --data", "%s is on %s: what is accepted does not survive a restart of the machine", c.Data, kind)
 		return
 	}
 	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
 		r.ok(check, "%s is private, and on a disk", c.Data)
 	}
-	r.room(c)
+	free, size, err := m.room(c.Data)
+	r.room(c, disk{free, size, used(c.Data), err})
 }
 
-func (r *Report) room(c *config.Config) {
+// disk is what there is of the data folder's file system, in bytes: free for this
+// process, and in all; used is what the folder holds. err is why it cannot be told.
+type disk struct {
+	free, size, used uint64
+	err              error
+}
+
+func (r *Report) room(c *config.Config, d disk) {
 	const check, low = "disk", 10
-	free, size, err := app.Room(c.Data)
 	switch {
-	case err != nil:
-		r.add(check, Unknown, "look at the disk of the data folder", "%v", err)
-	case free < app.Reserve(size):
-		r.problem(check, "make room: nothing new is taken in", "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
-	case free < size/low:
-		r.warn(check, "make room, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free), config.Size(size), c.Data)
-	case c.MaxStore > 0 && uint64(c.MaxStore) > free+used(c.Data):
-		r.warn(check, "lower max-store: a store that is full refuses cleanly, a full disk does not", "max-store is %s, and the disk has room for %s", c.MaxStore, config.Size(free+used(c.Data)))
+	case d.err != nil:
+		r.add(check, Unknown, "look at the disk of the data folder", "%v", d.err)
+	case d.free < app.Reserve(d.size):
+		r.problem(check, "make room: nothing new is taken in", "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
+	case d.free < d.size/low:
+		r.warn(check, "make room, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(d.free), config.Size(d.size), c.Data)
+	case c.MaxStore > 0 && uint64(c.MaxStore) > d.free+d.used:
+		r.warn(check, "lower max-store: a store that is full refuses cleanly, a full disk does not", "max-store is %s, and the disk has room for %s", c.MaxStore, config.Size(d.free+d.used))
 	default:
-		r.ok(check, "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+		r.ok(check, "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
 	}
 }
 
@@ -179,19 +186,19 @@ func (r *Report) masterKey(c *config.Config) {
 }
 
 // openFiles compares the requests at once with how many files may be open.
-func (r *Report) openFiles(c *config.Config) {
+func (r *Report) openFiles(c *config.Config, m machine) {
 	const check = "open files"
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	limit, err := m.openFiles()
+	if err != nil {
 		return
 	}
 	// Slices and due retries together, idle connections, and the store's files.
 	need := uint64(4*c.Worker.Concurrency + 1024) //nolint:gosec // the setting is positive
-	if limit.Max < need {
-		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "%d may be open, and %d requests at once may need %d", limit.Max, c.Worker.Concurrency, need)
+	if limit < need {
+		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "%d may be open, and %d requests at once may need %d", limit, c.Worker.Concurrency, need)
 		return
 	}
-	r.ok(check, "%d may be open", limit.Max)
+	r.ok(check, "%d may be open", limit)
 }
 
 // running asks the process that these settings are of, if it runs.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,16 +13,11 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// folder is a data folder on a disk; tests may run where the temporary one is in
-// memory.
+// folder is a data folder.
 func folder(t *testing.T, mode os.FileMode) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(".", "data-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, mode); err != nil {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, mode); err != nil { //nolint:gosec // too open on purpose
 		t.Fatal(err)
 	}
 	return dir
@@ -93,6 +89,43 @@ func TestLocalChecks(t *testing.T) {
 	}
 	for _, test := range tests {
 		r := examine(t, config.Serve, nil, strings.Fields(test.args)...)
+		r.want(t, test.check, test.want, test.says)
+	}
+}
+
+// What is made of the machine.
+func TestMachines(t *testing.T) {
+	full := func(free, size uint64, err error) machine {
+		m := roomy
+		m.room = func(string) (uint64, uint64, error) { return free, size, err }
+		return m
+	}
+	volatile, few := roomy, roomy
+	volatile.inMemory = func(string) (string, bool) { return "tmpfs", true }
+	few.openFiles = func() (uint64, error) { return 1024, nil }
+	const G = 1 << 30
+	for _, test := range []struct {
+		machine     machine
+		flag, check string
+		want        Status
+		says        string
+	}{
+		{full(60*G, 100*G, nil), "", "disk", OK, "60GiB of 100GiB are free"},
+		{full(9*G, 100*G, nil), "", "disk", Warning, "less than a tenth"},
+		{full(0, 100*G, nil), "", "disk", Problem, "0 of 100GiB are free"},
+		{full(60*G, 100*G, nil), "--max-store=61GiB", "disk", Warning, "the disk has room for 60GiB"},
+		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},
+		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
+		{volatile, "", "data folder", Problem, "is on tmpfs"},
+		{roomy, "", "data folder", OK, "on a disk"},
+		{roomy, "", "open files", OK, "65536 may be open"},
+		{few, "", "open files", Warning, "1024 may be open, and 256 requests at once may need 2048"},
+	} {
+		args := []string{"--data", folder(t, 0o700)}
+		if test.flag != "" {
+			args = append(args, test.flag)
+		}
+		r := test.machine.asked(t, config.Serve, nil, args...)
 		r.want(t, test.check, test.want, test.says)
 	}
 }

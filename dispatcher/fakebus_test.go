@@ -39,6 +39,7 @@ type fakeBus struct {
 	known       map[string]events.Known
 	everPut     map[string]int // how often a slice was put on the queue
 	retryPuts   []events.Retry
+	everTold    []events.Notice
 	redelivered int  // messages that were handed out again
 	down        bool // nothing answers
 	full        bool // nothing is stored

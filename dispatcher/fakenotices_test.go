@@ -15,6 +15,7 @@ func (b *fakeBus) PutNotice(_ context.Context, n events.Notice) (fresh bool, err
 	if fresh = !b.stored["notice "+n.ID]; fresh {
 		b.stored["notice "+n.ID] = true
 		b.notices = append(b.notices, &queued[events.Notice]{value: copied(b, n), key: n.ID})
+		b.everTold = append(b.everTold, n)
 		b.wakeLocked()
 	}
 	return fresh, nil

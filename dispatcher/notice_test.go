@@ -326,29 +326,24 @@ func TestANoticeHandedOutAgainIsNotToldAgain(t *testing.T) {
 			return http.StatusOK
 		}))
 		w.worker()
-		var notices []events.Notice
-		again := func() {
+		again := func(age time.Duration) {
 			w.bus.mu.Lock()
 			defer w.bus.mu.Unlock()
-			for _, n := range notices {
+			for _, n := range w.bus.everTold {
+				n.CreatedAt = storage.Time{Time: n.CreatedAt.Add(-age)}
+				n.ID += map[bool]string{true: "_old"}[age > 0]
 				w.bus.notices = append(w.bus.notices, &queued[events.Notice]{value: n, key: n.ID})
 			}
 			w.bus.wakeLocked()
 		}
 		stop := w.notifier()
 		w.trigger(24)
-		w.bus.await(func() bool {
-			for _, m := range w.bus.notices {
-				notices = append(notices, m.value)
-			}
-			return len(notices) > 0
-		})
-		w.rest(time.Hour)
+		w.bus.await(func() bool { return len(w.bus.everTold) > 0 })
+		w.rest(time.Minute)
 		stop()
-		for _, pause := range []time.Duration{0, events.LongestRetry} {
-			<-time.After(pause)
-			again()
-			w.rest(time.Hour)
+		for _, age := range []time.Duration{0, events.LongestRetry} {
+			again(age)
+			w.rest(time.Minute)
 			if _, times := w.told(storage.EventTriggerCompleted); times["ep"] != 3 {
 				t.Errorf("it was told %d times, want 3 attempts", times["ep"])
 			}

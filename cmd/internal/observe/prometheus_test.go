@@ -45,19 +45,25 @@ type prometheus struct {
 // every so often.
 func scraping(t *testing.T, every time.Duration, rules map[string]string, targets ...string) *prometheus {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range rules {
-		write(t, filepath.Join(dir, name), text)
-	}
-	config := filepath.Join(dir, "prometheus.yml")
-	write(t, config, fmt.Sprintf(`
+	return running(t, fmt.Sprintf(`
 global: {scrape_interval: %[1]s, scrape_timeout: %[1]s, evaluation_interval: %[1]s}
 rule_files: ['*.rules']
 scrape_configs:
   - job_name: gridhook
     static_configs:
       - targets: ['%[2]s']
-`, every, strings.Join(targets, "', '")))
+`, every, strings.Join(targets, "', '")), rules)
+}
+
+// running starts a Prometheus with a configuration.
+func running(t *testing.T, config string, rules map[string]string, args ...string) *prometheus {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range rules {
+		write(t, filepath.Join(dir, name), text)
+	}
+	file := filepath.Join(dir, "prometheus.yml")
+	write(t, file, config)
 	address, err := blackbox.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +71,7 @@ scrape_configs:
 	log := &blackbox.Tail{}
 	process, err := blackbox.Start(blackbox.Spec{
 		Binary: tool(t, "prometheus"), Log: log, Patience: patience,
-		Args:  []string{"--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address},
+		Args:  append(args, "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address),
 		Ready: func(line string) bool { return strings.Contains(line, "Server is ready to receive web requests") },
 	})
 	if err != nil {
@@ -92,16 +98,7 @@ type sample struct {
 func (p *prometheus) query(expr string) ([]sample, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/api/v1/query?query="+url.QueryEscape(expr), nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	body, err := p.get(ctx, "/api/v1/query?query="+url.QueryEscape(expr))
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +126,20 @@ func (p *prometheus) query(expr string) ([]sample, error) {
 		}
 	}
 	return list, nil
+}
+
+// get is what Prometheus answers at a path.
+func (p *prometheus) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(response.Body)
 }
 
 // awaits returns once an expression has a value, and reports whether it did.

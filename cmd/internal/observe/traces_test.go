@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,7 @@ const (
 	callersTrace = "0af7651916cd43dd8448eb211c80319c"
 	otherTrace   = "1bf7651916cd43dd8448eb211c80319c"
 	lastTrace    = "2cf7651916cd43dd8448eb211c80319c"
+	testTrace    = "3df7651916cd43dd8448eb211c80319c"
 	callersSpan  = "b7ad6b7169203331"
 )
 
@@ -161,6 +163,22 @@ func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
 	exemplified(t, w.main, "gridhook_http_request_duration_seconds", callersTrace)
 	exemplified(t, worker, "gridhook_attempt_duration_seconds", callersTrace)
 	w.unrecorded(c, hook, done.TriggerID, homes)
+	w.testTraced(c, hook)
+}
+
+// testTraced wants an endpoint's test to be in the trace of who asks for it.
+func (w *world) testTraced(c *collector, hook *places) {
+	w.t.Helper()
+	list, _, err := w.operator.For("acme").Endpoints(w.t.Context(), client.Page{})
+	w.must(err)
+	_, err = traced(w.operator.For("acme"), "00-"+testTrace+"-"+callersSpan+"-01").TestEndpoint(w.t.Context(), list[0].ID)
+	w.must(err)
+	const operation = "POST /v1/webhook/endpoints/{id}/test"
+	got := c.await(testTrace, func(by map[string][]span) bool { return len(by["POST"]) == 1 && len(by[operation]) == 1 })
+	told, _ := hook.of(testTrace)
+	if post := got["POST"][0]; hex.EncodeToString(post.ParentSpanId) != id(got[operation][0]) || !slices.Equal(told["01"], []string{id(post)}) {
+		w.t.Errorf("the test's request is %s under %x, and was told as %v", id(post), post.ParentSpanId, told)
+	}
 }
 
 // unrecorded wants nothing to be recorded of a trigger whose caller does not, but the

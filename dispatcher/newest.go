@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +48,10 @@ type newestSeen struct {
 	trigger events.Trigger
 	err     error
 	at      time.Time // when it was asked for, or failed; zero for never
+
+	// since are the triggers after a sequence, as far as they were looked at.
+	since []events.Trigger
+	after uint64
 }
 
 // maxNewest bounds the organizations that are remembered.
@@ -118,7 +123,7 @@ func (w *Worker) look(ctx context.Context, t *turn) error {
 	case t.late && newest.Supersedes(t.trigger, now):
 		by = &newest
 	default:
-		if by, some, err = w.overtaking(ctx, t, now); err != nil {
+		if by, some, err = w.overtaking(ctx, t, &newest, now); err != nil {
 			return err
 		}
 	}
@@ -126,20 +131,54 @@ func (w *Worker) look(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// maxOvertaking bounds the newer triggers that are looked at: that many at once are
-// nobody's order.
-const maxOvertaking = 32
+// maxSince bounds the triggers of an organization that are remembered.
+const maxSince = 1024
+
+// triggersSince are an organization's triggers after a sequence, up to its newest. The
+// log only grows: what was read of it is not read again.
+func (w *Worker) triggersSince(ctx context.Context, newest *events.Trigger, after uint64) ([]events.Trigger, error) {
+	s := w.newest.of(newest.OrganizationID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.since) == 0 || after < s.after {
+		s.since, s.after = nil, after
+	}
+	for last := s.last(); last < newest.Sequence; last = s.last() {
+		next, err := w.Bus.Next(ctx, newest.OrganizationID, last)
+		if err != nil {
+			return nil, err
+		}
+		if next.ID == "" { // it is kept no longer
+			break
+		}
+		s.since = append(s.since, next)
+	}
+	all := s.since
+	if n := len(all) - maxSince; n > 0 {
+		s.since, s.after = slices.Clone(all[n:]), all[n-1].Sequence
+	}
+	for len(all) > 0 && all[0].Sequence <= after {
+		all = all[1:]
+	}
+	return slices.Clip(all), nil
+}
+
+// last is the sequence up to which triggers are known.
+func (s *newestSeen) last() uint64 {
+	if n := len(s.since); n > 0 {
+		return s.since[n-1].Sequence
+	}
+	return s.after
+}
 
 // overtaking are the newer triggers that a turn is lost to: all when it is late, and
 // otherwise those whose walk has come to its slice before it.
-func (w *Worker) overtaking(ctx context.Context, t *turn, now time.Time) (by *events.Trigger, some []events.Trigger, err error) {
-	after := t.trigger.Sequence
-	for range maxOvertaking {
-		newer, err := w.Bus.Next(ctx, t.trigger.OrganizationID, after)
-		if err != nil || newer.ID == "" {
-			return nil, some, err
-		}
-		after = newer.Sequence
+func (w *Worker) overtaking(ctx context.Context, t *turn, newest *events.Trigger, now time.Time) (by *events.Trigger, some []events.Trigger, err error) {
+	since, err := w.triggersSince(ctx, newest, t.trigger.Sequence)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, newer := range since {
 		if !newer.Covers(t.trigger, now) {
 			continue
 		}

@@ -265,7 +265,7 @@ func TestAnEntityThatChangesIsNotLost(t *testing.T) {
 	for range 20 {
 		seen := map[string]bool{}
 		content := jetstream.Contents()[len(jetstream.Contents())-1]
-		if content.Stream != jetstream.StateStream {
+		if content.Stream != "GRIDHOOK_STATE" {
 			t.Fatal("STATE must be the last to be copied: everything refers to it")
 		}
 		_, err := c.Copy(t.Context(), content, func(batch []jetstream.Raw) error {
@@ -283,20 +283,35 @@ func TestAnEntityThatChangesIsNotLost(t *testing.T) {
 	changing.Wait()
 }
 
-// A retry may be put, and taken off again, between the copying of the queue and
-// that of the receipts, which speak of it. It is in the backup.
-func TestARetryThatCameAndWentIsNoted(t *testing.T) {
+// A retry or a task may be put, and taken off again, between the copying of its queue
+// and that of the receipts, which speak of it. It is in the backup.
+func TestWhatCameAndWentIsNoted(t *testing.T) {
 	c := connect(t, server(t))
-	var noted []string
-	stop, err := c.WatchRetries(func(m jetstream.Raw) { noted = append(noted, m.Subject) })
+	var noted, tasks []string
+	var mu sync.Mutex
+	stop, err := c.WatchQueues(func(stream string, m jetstream.Raw) {
+		mu.Lock()
+		defer mu.Unlock()
+		if stream == "GRIDHOOK_TASKS" {
+			tasks = append(tasks, m.Subject)
+			return
+		}
+		noted = append(noted, m.Subject)
+	})
 	must(t, err)
 	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_1", time.Now())}))
 	first(t, c.ConsumeRetries)
 	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now().Add(time.Hour))}))
+	task := events.Task{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
+	must(t, c.PutTask(t.Context(), task))
+	must(t, c.PutNewTask(t.Context(), task)) // which is not stored
 	must(t, stop())
 	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_3", time.Now().Add(time.Hour))}))
 	if len(noted) != 2 || !strings.Contains(noted[0], "trg_1") || !strings.Contains(noted[1], "trg_2") {
 		t.Errorf("noted were %q", noted)
+	}
+	if len(tasks) != 1 || !strings.Contains(tasks[0], "msg_1") {
+		t.Errorf("of tasks noted were %q", tasks)
 	}
 }
 

@@ -120,18 +120,15 @@ func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) err
 	return b.json(endFile, b.end)
 }
 
-// addNoted adds the retries that were put while the queue and then the receipts
-// were copied.
+// addNoted adds what was put on the queues while they and then the receipts were
+// copied.
 func (b *writer) addNoted(n *notes) error {
 	if err := n.stop(); err != nil {
 		return err
 	}
 	for i := range b.end.Streams {
-		if b.end.Streams[i].Name != jetstream.RetriesStream {
-			continue
-		}
 		s := &part{b: b, Stream: b.end.Streams[i]}
-		if err := n.each(s.add); err != nil {
+		if err := n.each(s.Name, s.add); err != nil {
 			return err
 		}
 		if err := s.flush(); err != nil {
@@ -204,8 +201,8 @@ func (s *part) flush() error {
 	return err
 }
 
-// notes are the retries that are put while others are copied, in a file, as there
-// may be many.
+// notes are the retries and tasks that are put while others are copied, in a file, as
+// there may be many.
 type notes struct {
 	file *os.File
 	stop func() error
@@ -224,7 +221,7 @@ func note(conn *jetstream.Conn, folder string) (*notes, error) {
 	if err := os.Remove(file.Name()); err != nil { // it lives until it is closed
 		return nil, errors.Join(err, file.Close())
 	}
-	stop, err := conn.WatchRetries(n.take)
+	stop, err := conn.WatchQueues(n.take)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -232,16 +229,22 @@ func note(conn *jetstream.Conn, folder string) (*notes, error) {
 	return n, nil
 }
 
-func (n *notes) take(m jetstream.Raw) {
+// noted is a message of a stream.
+type noted struct {
+	Stream string `json:"stream"`
+	line
+}
+
+func (n *notes) take(stream string, m jetstream.Raw) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failed == nil {
-		n.failed = n.out.Encode(line{0, m.Time.UTC(), m.Subject, m.Header, m.Data})
+		n.failed = n.out.Encode(noted{stream, line{0, m.Time.UTC(), m.Subject, m.Header, m.Data}})
 	}
 }
 
-// each hands over what was noted, once stop has been called.
-func (n *notes) each(apply func([]jetstream.Raw) error) error {
+// each hands over what was noted of a stream, once stop has been called.
+func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failed != nil {
@@ -251,12 +254,14 @@ func (n *notes) each(apply func([]jetstream.Raw) error) error {
 		return err
 	}
 	for in := json.NewDecoder(n.file); ; {
-		var l line
+		var l noted
 		switch err := in.Decode(&l); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
+		case l.Stream != stream:
+			continue
 		}
 		if err := apply([]jetstream.Raw{l.raw()}); err != nil {
 			return err

@@ -54,13 +54,8 @@ func Contents() []Content {
 	}
 }
 
-// RetriesStream is the name of the stream that WatchRetries watches, and
-// ReceiptsStream of the one that says what they came to.
-const (
-	RetriesStream  = retriesStream
-	ReceiptsStream = receiptsStream
-	StateStream    = stateStream
-)
+// ReceiptsStream is the name of the stream that says what came of the queues' messages.
+const ReceiptsStream = receiptsStream
 
 // Copy hands over what a stream holds, in order, and returns its last sequence
 // then. Of a stream in which messages take the place of others, what is handed
@@ -186,33 +181,56 @@ func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) err
 	}
 }
 
-// WatchRetries hands over every retry from now on that is put on its queue, until
-// stop is called, which returns once all have been handed over that were put before.
-// A retry may be put and taken off again between two looks at the queue.
-func (c *Conn) WatchRetries(handle func(Raw)) (stop func() error, err error) {
-	sub, err := c.nc.Subscribe(retryWaitSubjects, func(m *nats.Msg) {
-		handle(Raw{Time: time.Now(), Subject: m.Subject, Header: m.Header, Data: m.Data})
-	})
-	if err == nil {
-		const unlimited = -1
-		err = errors.Join(sub.SetPendingLimits(unlimited, unlimited), c.nc.FlushTimeout(publishWait))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: watch the retries: %w", storage.ErrUnavailable, err)
-	}
+// WatchQueues hands over every retry and every task from now on that is put on its
+// queue, with the name of its stream, until stop is called, which returns once all have
+// been handed over that were put before. One may be put and taken off again between two
+// looks at its queue. What is put only where nothing waits is left out: it follows from
+// something else, and may not have been stored.
+func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error, err error) {
 	connection := c.nc.Stats().Reconnects
+	var stops []func() error
+	for stream, subjects := range map[string]string{retriesStream: retryWaitSubjects, tasksStream: taskWaitSubjects} {
+		sub, err := c.nc.Subscribe(subjects, func(m *nats.Msg) {
+			if m.Header.Get(jetstream.ExpectedLastSubjSeqHeader) == "" {
+				handle(stream, Raw{Time: time.Now(), Subject: m.Subject, Header: m.Header, Data: m.Data})
+			}
+		})
+		if err == nil {
+			const unlimited = -1
+			err = sub.SetPendingLimits(unlimited, unlimited)
+			stops = append(stops, func() error { return drained(sub) })
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, errors.Join(err, all(stops)))
+		}
+	}
+	if err := c.nc.FlushTimeout(publishWait); err != nil {
+		return nil, fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, errors.Join(err, all(stops)))
+	}
 	return func() error {
 		err := c.nc.FlushTimeout(publishWait) // what the server has sent is here now
-		done := make(chan struct{})
-		sub.SetClosedHandler(func(string) { close(done) })
-		if drain := sub.Drain(); drain == nil {
-			<-done
-		} else {
-			err = errors.Join(err, drain)
-		}
+		err = errors.Join(err, all(stops))
 		if c.nc.Stats().Reconnects != connection {
 			err = errors.Join(err, fmt.Errorf("%w: the connection to NATS was lost", storage.ErrUnavailable))
 		}
 		return err
 	}, nil
+}
+
+func all(stops []func() error) (err error) {
+	for _, stop := range stops {
+		err = errors.Join(err, stop())
+	}
+	return err
+}
+
+// drained ends a subscription, and waits until what came has been handled.
+func drained(sub *nats.Subscription) error {
+	done := make(chan struct{})
+	sub.SetClosedHandler(func(string) { close(done) })
+	err := sub.Drain()
+	if err == nil {
+		<-done
+	}
+	return err
 }

@@ -1,0 +1,75 @@
+package promise
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process that is told to stop is not ready from then on, and waits for what it sent;
+// told again it ends at once. What was under way is delivered after the next start.
+func TestASecondSignalStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	const homes = 300
+	data := t.TempDir()
+	p := start(t, "serve", data)
+	acme := furnish(t, p, homes)
+	r := newReceiver(t)
+	acme.register(r, nil)
+	r.holdAfter(100)
+	trigger := acme.trigger()
+	r.wait("requests that hang", func() bool { return r.total > 100 })
+	p.signal(syscall.SIGTERM)
+	p.waitUnready()
+	select {
+	case <-p.running.Exited():
+		t.Fatal("it did not wait for what it had sent")
+	default:
+	}
+	began := time.Now()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.running.Exited():
+	case <-time.After(patience):
+		t.Fatal("it does not stop")
+	}
+	// What hangs would have held it for the endpoint's time-out of ten seconds.
+	if took := time.Since(began); took > 5*time.Second || p.running.ExitCode() != -1 {
+		t.Errorf("it ended %s after the second signal, with exit code %d; want at once, by the signal", took, p.running.ExitCode())
+	}
+	r.release()
+	p = start(t, "serve", data)
+	acme.api = p.api
+	acme.delivered(trigger, homes)
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.running.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// waitUnready waits until a process does not say any more that it is ready.
+func (p *process) waitUnready() {
+	p.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		response, err := http.Get(p.admin + "/readyz")
+		if err != nil {
+			return
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			p.t.Fatal("it is still ready")
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package dispatcher
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// A worker's clock jumps in the middle of a walk, by an hour or a year, and is set right
+// later. Each home still ends with one outcome: what the clock says is over is given up
+// visibly, and nothing else. The next trigger is delivered as if nothing had been.
+func TestAClockThatJumps(t *testing.T) {
+	const n = 3 * events.SliceHomes
+	const hour, year = time.Hour, 365 * 24 * time.Hour
+	for _, jump := range []time.Duration{hour, -hour, year, -year} {
+		t.Run(fmt.Sprint(jump), func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				var off atomic.Int64
+				w.clock = func() time.Time { return time.Now().Add(time.Duration(off.Load())).Round(0) }
+				w.homes(n)
+				w.endpoint("ep")
+				w.worker()
+				var requests atomic.Int64
+				var failed sync.Map
+				w.partner.answers(func(_ *http.Request, a arrival) int {
+					if requests.Add(1) == n/2 {
+						off.Store(int64(jump))
+					}
+					if a.home[len(a.home)-1] == '7' {
+						if _, before := failed.LoadOrStore(a.home, true); !before {
+							return http.StatusInternalServerError
+						}
+					}
+					return http.StatusOK
+				})
+				list := w.outcomesAfter(t, w.trigger(24), n)
+				w.checkDelivered(list, 1)
+				given := 0
+				for _, d := range list {
+					if d.Outcome != events.OutcomeDelivered {
+						given++
+					}
+				}
+				if over := jump == year; over != (given > 0) {
+					t.Errorf("%d were given up", given)
+				}
+				off.Store(0)
+				w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n})
+			})
+		})
+	}
+}
+
+// outcomesAfter waits until nothing is left to do, and wants every home of a trigger to
+// have one final outcome.
+func (w *world) outcomesAfter(t *testing.T, tr events.Trigger, homes int) []events.Delivery {
+	t.Helper()
+	p, list := w.settled(tr)
+	if p.Status != events.TriggerCompleted || len(list) != homes {
+		t.Errorf("it is %s, with %d outcomes of %d homes", p.Status, len(list), homes)
+	}
+	if twice := repeated(list); twice != "" {
+		t.Errorf("%s has more than one outcome", twice)
+	}
+	for _, d := range list {
+		if !d.Outcome.Final() {
+			t.Errorf("%s is %s", d.HomeID, d.Outcome)
+		}
+	}
+	return list
+}

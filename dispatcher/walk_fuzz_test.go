@@ -1,0 +1,60 @@
+package dispatcher
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// Whatever cursor a slice has, its plan is of homes behind it, of the trigger's own
+// organization, in order, none twice and no more than a slice has; and the walk goes on
+// from the last of them.
+func FuzzWalkCursor(f *testing.F) {
+	w := newWorld(f)
+	f.Cleanup(w.end)
+	const homes = 2*events.SliceHomes + 5
+	w.homes(homes)
+	w.neighbour(3)
+	w.endpoint("ep")
+	worker := New(Deps{
+		Bus: &busConn{bus: w.bus}, Store: w.store, Book: signals.NewBook(100), Vault: w.vault,
+		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: time.Now,
+	}, w.options)
+	tr := w.trigger(24)
+	for _, after := range []string{"", homeID(0), homeID(events.SliceHomes), homeID(homes), "home_", "zzz", "\x00", "..", "neighbour"} {
+		text, err := json.Marshal(events.Slice{Trigger: tr, Sequence: 1, Number: 1, After: after})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var s events.Slice
+		if json.Unmarshal(text, &s) != nil {
+			t.Skip("the queue drops it")
+		}
+		plan, err := worker.plan(&s.Trigger, &s)
+		if err != nil {
+			return
+		}
+		last, seen := s.After, 0
+		for _, j := range plan.jobs {
+			if j.trigger.OrganizationID != s.Trigger.OrganizationID || j.signal.HomeID <= last {
+				t.Fatalf("%s of %s follows %q", j.signal.HomeID, j.trigger.OrganizationID, last)
+			}
+			last = j.signal.HomeID
+			seen++
+		}
+		if seen > events.SliceHomes || len(plan.ahead) > lanes {
+			t.Fatalf("%d homes, and %d slices ahead", seen, len(plan.ahead))
+		}
+		if len(plan.ahead) > 0 && plan.ahead[0] != plan.bounds.Through {
+			t.Fatalf("the next slice begins after %q, and this one ends with %q", plan.ahead[0], plan.bounds.Through)
+		}
+	})
+}

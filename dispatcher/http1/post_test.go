@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -323,6 +324,29 @@ func TestPostOverTLS(t *testing.T) {
 	c.options.TLS.RootCAs = multiplexing.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	if _, err := target(t, c, multiplexing.URL).Post(patience(t), []byte("{}"), 10); !errors.Is(err, ErrHTTP2) {
 		t.Errorf("a destination that speaks HTTP/2 ended with %v", err)
+	}
+}
+
+// A destination is remembered while it has connections, or somebody who may make some,
+// and no longer: partners may name any number of them.
+func TestDestinationsAreForgotten(t *testing.T) {
+	p := newPool(2, time.Hour)
+	defer p.close()
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	kept := newConnection(ours, 10)
+	p.of("connected").put(kept)
+	target := p.of("named")
+	for i := range 100 {
+		p.of(fmt.Sprint(i))
+	}
+	runtime.GC()
+	p.sweep()
+	p.mu.Lock()
+	remembered := len(p.destinations)
+	p.mu.Unlock()
+	if remembered != 2 || p.of("named") != target || p.of("connected").take() != kept {
+		t.Errorf("%d destinations are remembered, want the connected and the named", remembered)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -43,6 +44,14 @@ const (
 	itemText  = 512
 )
 
+// size is about how long the job's item of a batch is, in bytes.
+func (j *job) size() int {
+	if j.format == storage.FormatOpenADR3 {
+		return len(j.signal.EncodedOpenADR()) + itemText
+	}
+	return len(j.signal.Encoded) + itemText
+}
+
 // bundleUp parts a lane's places into requests of at most a number of jobs, and of
 // at least one.
 func bundleUp(jobs []job, places []int, most int) [][]int {
@@ -50,7 +59,7 @@ func bundleUp(jobs []job, places []int, most int) [][]int {
 	for len(places) > 0 {
 		n, size := 0, 0
 		for n < min(most, len(places)) {
-			if size += len(jobs[places[n]].signal.Encoded) + itemText; n > 0 && size > maxBundle {
+			if size += jobs[places[n]].size(); n > 0 && size > maxBundle {
 				break
 			}
 			n++
@@ -71,6 +80,11 @@ func (b *bundle) id() string {
 
 // appendBody appends the JSON of a batch.
 func (b *bundle) appendBody(dst []byte) []byte {
+	size := 0
+	for _, i := range b.which {
+		size += b.jobs[i].size()
+	}
+	dst = slices.Grow(dst, size)
 	dst = append(dst, `{"type":"`+storage.EventPriceSignalBatch+`","timestamp":"`...)
 	dst = b.first().trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","data":[`...)

@@ -64,11 +64,15 @@ func unbearable(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Durat
 	return lasted, e.Enabled && bears > 0 && lasted >= bears
 }
 
-// tellDisabled puts the notices of the endpoints that the service has disabled.
+// tellDisabled puts the notices of the endpoints that the service has disabled since it
+// was called before.
 func (n *Notifier) tellDisabled(ctx context.Context) error {
-	revision := n.Store.Revision()
-	if revision == n.revision {
+	since, revision := n.revision, n.Store.Revision()
+	switch {
+	case revision == since:
 		return nil
+	case revision < since: // another store has taken its place
+		since = 0
 	}
 	var notices []events.Notice
 	reasons := map[string]storage.DisabledReason{}
@@ -76,6 +80,9 @@ func (n *Notifier) tellDisabled(ctx context.Context) error {
 		return storage.EachOrganization(v, func(org string) error {
 			var failed error
 			err := v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+				if r.Revision <= since {
+					return true
+				}
 				e, err := storage.Decode[storage.WebhookEndpoint](r)
 				if errors.Is(err, storage.ErrNotFound) {
 					return true
@@ -93,19 +100,14 @@ func (n *Notifier) tellDisabled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told := n.told
-	n.told = map[string]bool{}
 	for _, notice := range notices {
-		if !told[notice.ID] {
-			fresh, err := n.put(ctx, notice)
-			if err != nil {
-				return err
-			}
-			if fresh {
-				n.disabled.WithLabelValues(string(reasons[notice.ID])).Inc()
-			}
+		fresh, err := n.put(ctx, notice)
+		if err != nil {
+			return err
 		}
-		n.told[notice.ID] = true
+		if fresh {
+			n.disabled.WithLabelValues(string(reasons[notice.ID])).Inc()
+		}
 	}
 	n.revision = revision
 	return nil

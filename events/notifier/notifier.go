@@ -39,9 +39,7 @@ type Deps struct {
 type Notifier struct {
 	Deps
 	notices, disabled *prometheus.CounterVec
-	// told are the disablings that a notice was put of, by its identifier.
-	told map[string]bool
-	// revision is that of the store when all of them were.
+	// revision is that of the store up to which disablings were told.
 	revision uint64
 }
 
@@ -55,7 +53,7 @@ func New(d Deps) *Notifier {
 		}
 		return c
 	}
-	n := &Notifier{Deps: d, told: map[string]bool{}}
+	n := &Notifier{Deps: d}
 	n.notices = counter("notices_total", "Notices that this process was the first to put, by type.", "type",
 		storage.EventTriggerCompleted, storage.EventEndpointDisabled)
 	var reasons []string

@@ -29,7 +29,7 @@ func (s *Signal) AppendOpenADR(dst []byte, generatedAt time.Time) []byte {
 	dst = append(dst, `","targets":["`...)
 	dst = append(dst, s.HomeID...)
 	dst = append(dst, `"],`...)
-	dst = append(dst, s.openADR.get(s.encodeOpenADR)...)
+	dst = append(dst, s.EncodedOpenADR()...)
 	return append(dst, '}')
 }
 

@@ -14,9 +14,12 @@ func (c *Curve) Packed() (shared, packed []byte) {
 	return c.Encoded, c.packed.get(func() []byte { return pack(c.Encoded) })
 }
 
+// EncodedOpenADR is what all homes of the curve have in common of the events of OpenADR.
+func (c *Curve) EncodedOpenADR() []byte { return c.openADR.get(c.encodeOpenADR) }
+
 // PackedOpenADR is Packed of the events of OpenADR.
 func (c *Curve) PackedOpenADR() (shared, packed []byte) {
-	shared = c.openADR.get(c.encodeOpenADR)
+	shared = c.EncodedOpenADR()
 	return shared, c.packedADR.get(func() []byte { return pack(shared) })
 }
 

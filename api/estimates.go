@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 )
@@ -34,19 +35,21 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	return &Estimates{places: make(chan struct{}, positive(atOnce, max(1, runtime.GOMAXPROCS(0)/2))), sent: sent}
 }
 
-// errNoTurn is UNAVAILABLE to the caller.
+// errNoTurn is UNAVAILABLE to the caller. It comes with why the time was up.
 var errNoTurn = errors.New("too many estimates are asked for")
 
+func noTurn(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoTurn, context.Cause(ctx)) }
+
 // turn waits for a place and returns what gives it back, and what lets webhooks go
-// first between two pieces of the work. Errors: errNoTurn when ctx ends before.
-func (e *Estimates) turn(ctx context.Context) (done, rest func(), err error) {
+// first between two pieces of the work. Errors, of both: errNoTurn when ctx ends before.
+func (e *Estimates) turn(ctx context.Context) (done func(), rest func() error, err error) {
 	select {
 	case e.places <- struct{}{}:
 	case <-ctx.Done():
-		return nil, nil, errNoTurn
+		return nil, nil, noTurn(ctx)
 	}
 	began, before := time.Now(), e.sent()
-	rest = func() {
+	rest = func() error {
 		if e.sent() != before {
 			timer := time.NewTimer(min(yielding*time.Since(began), longestRest))
 			defer timer.Stop()
@@ -55,7 +58,11 @@ func (e *Estimates) turn(ctx context.Context) (done, rest func(), err error) {
 			case <-ctx.Done():
 			}
 		}
+		if ctx.Err() != nil {
+			return noTurn(ctx)
+		}
 		began, before = time.Now(), e.sent()
+		return nil
 	}
 	return func() { <-e.places }, rest, nil
 }

@@ -145,8 +145,9 @@ func (s *server) record(r *http.Request, o *outcome) {
 	}
 	level := slog.LevelInfo
 	if o.status >= http.StatusInternalServerError {
-		// When the caller is gone, what it was not told is no fault of ours.
-		if !errors.Is(context.Cause(r.Context()), context.Canceled) {
+		// What was given up because the caller is gone is no fault of ours.
+		abandoned := errors.Is(o.err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
+		if !abandoned {
 			level = slog.LevelError
 		}
 		attrs = append(attrs, slog.Any("error", o.err))

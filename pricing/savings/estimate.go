@@ -15,7 +15,8 @@ const warmUp = 7
 // Estimate is what the home would save.
 //
 // It returns ErrNoDevice, ErrNoPrices or ErrNoPlace for a home that lacks them, an
-// *InputError that names every wrong field, or the error of Prices, wrapped.
+// *InputError that names every wrong field, the error of Prices, wrapped, or that of
+// Rest.
 func Estimate(in Input) (*Result, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
@@ -90,10 +91,11 @@ func (e *estimate) conditions(r *run) (*conditions, error) {
 	return c, nil
 }
 
-func (e *estimate) rest() {
-	if e.in.Rest != nil {
-		e.in.Rest()
+func (e *estimate) rest() error {
+	if e.in.Rest == nil {
+		return nil
 	}
+	return e.in.Rest()
 }
 
 // add estimates the months of a run for every device.
@@ -117,7 +119,9 @@ func (e *estimate) add(r *run) error {
 			d.figures.add(f)
 			e.months[first+j].add(f)
 			d.keepDay(b, &r.months[j], base, best)
-			e.rest()
+			if err := e.rest(); err != nil {
+				return err
+			}
 		}
 		e.addSpread(&d.house, d.timetable, c, r)
 	}

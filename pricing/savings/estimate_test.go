@@ -240,6 +240,22 @@ func TestPricesThatFailAreTheCallersError(t *testing.T) {
 	}
 }
 
+// What ends a rest ends the estimate: nothing is worked out that nobody waits for.
+func TestARestMayEndTheEstimate(t *testing.T) {
+	in := home(t, chicago, flatRate)
+	want := errors.New("nobody waits")
+	rests := 0
+	in.Rest = func() error {
+		if rests++; rests == 3 {
+			return want
+		}
+		return nil
+	}
+	if _, err := savings.Estimate(in); !errors.Is(err, want) || rests != 3 {
+		t.Errorf("after %d rests: %v", rests, err)
+	}
+}
+
 func BenchmarkAnnualEstimate(b *testing.B) {
 	for _, on := range []tariff{flatRate, pgeElec, scePrime, peco} {
 		b.Run(on.name, func(b *testing.B) {

@@ -55,8 +55,9 @@ type Input struct {
 	Request Request
 	Today   pricing.Date // in the home's time zone: decides the year of a month
 	// Rest is called every millisecond or two, between the months of an estimate, so
-	// that other work can go first. nil goes through at once.
-	Rest func()
+	// that other work can go first. Its error ends the estimate, and is returned as
+	// it is. nil goes through at once.
+	Rest func() error
 }
 
 // Place is where a home is, in degrees north and east.

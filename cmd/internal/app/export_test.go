@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -45,6 +44,3 @@ func Certificates(p KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (
 	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler), now: now}
 	return c.get, c.load(c.stamp())
 }
-
-// Nearby is how profiles are served.
-func (a *App) Nearby(page http.Handler) http.Handler { return a.nearby(page) }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,10 +42,10 @@ func (a *App) adminHandler() http.Handler {
 	}
 	if a.Profiles {
 		for path, page := range profilePages() {
-			pages[path] = a.nearby(page)
+			pages[path] = api.OperatorOnly(a.operator, page)
 		}
 	}
-	rest := http.Handler(http.HandlerFunc(nothingHere))
+	rest, backups := http.Handler(http.HandlerFunc(nothingHere)), api.OperatorOnly(a.operator, http.HandlerFunc(a.serveBackup))
 	if a.Role.answers() {
 		rest = console.Beside(api.Admin(a.apiDeps("admin"), a.Limits.Requests), console.Operator)
 	}
@@ -57,29 +56,19 @@ func (a *App) adminHandler() http.Handler {
 			return
 		}
 		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.Role.answers() {
-			a.serveBackup(w, r)
+			backups.ServeHTTP(w, r)
 			return
 		}
 		rest.ServeHTTP(w, r)
 	})
 }
 
-// nearby serves a page to this machine, and beyond it to the operator: profiles show
-// what the process does, and cost it time.
-func (a *App) nearby(page http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from, err := netip.ParseAddrPort(r.RemoteAddr)
-		if (err != nil || !from.Addr().Unmap().IsLoopback()) && !a.isOperator(r) {
-			refuse(w, http.StatusUnauthorized, api.CodeInvalidAPIKey, "Profiles need the operator's key from beyond this machine.")
-			return
-		}
-		page.ServeHTTP(w, r)
-	})
-}
-
 // nothingHere answers what a process without operations does not have.
-func nothingHere(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, http.StatusNotFound, map[string]string{"error_code": api.CodeNotFound, "message": "There is nothing at this path."})
+func nothingHere(w http.ResponseWriter, r *http.Request) {
+	api.Refuse(w, r, &api.Problem{
+		Status: http.StatusNotFound, Code: api.CodeNotFound,
+		Message: "There is nothing at this path.", Recovery: "Ask a process that answers: gridhook serve or gridhook api.",
+	})
 }
 
 // apiDeps are what the operations work with. The two listeners measure the same

@@ -1,39 +1,69 @@
 package app_test
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
-// Profiles are for this machine, and for the operator beyond it.
+// What is no operation asks for the operator's key as operations do, of whoever is on
+// this machine too: behind a proxy everybody is.
 func TestWhoSeesProfiles(t *testing.T) {
 	a := startWith(t, func(o *app.Options) { o.Profiles = true })
-	if status, _ := send(t, http.MethodGet, a.AdminURL()+"/debug/pprof/heap?debug=1", "", ""); status != http.StatusOK {
-		t.Errorf("from this machine: %d", status)
-	}
-	page := a.Nearby(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	for _, test := range []struct {
-		from, key string
-		status    int
-	}{
-		{"127.0.0.1:5", "", http.StatusOK},
-		{"[::1]:5", "", http.StatusOK},
-		{"[::ffff:127.0.0.1]:5", "", http.StatusOK},
-		{"192.0.2.7:5", "", http.StatusUnauthorized},
-		{"192.0.2.7:5", "gho_wrong", http.StatusUnauthorized},
-		{"192.0.2.7:5", a.OperatorKeyText(), http.StatusOK},
-		{"", "", http.StatusUnauthorized},
+	right := a.OperatorKeyText()
+	for _, page := range []struct{ method, path string }{
+		{http.MethodGet, "/debug/pprof/heap?debug=1"}, {http.MethodPost, app.BackupPath},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debug/pprof/heap?debug=1", nil)
-		r.RemoteAddr = test.from
-		r.Header.Set("x-ws-api-key", test.key)
-		w := httptest.NewRecorder()
-		page.ServeHTTP(w, r)
-		if w.Code != test.status {
-			t.Errorf("from %q with %q: %d, want %d", test.from, test.key, w.Code, test.status)
+		for _, test := range []struct {
+			keys   []string
+			status int
+			code   string
+		}{
+			{nil, 401, api.CodeMissingAPIKey},
+			{[]string{""}, 401, api.CodeMissingAPIKey},
+			{[]string{"gho_wrong"}, 401, api.CodeInvalidAPIKey},
+			{[]string{right + "x"}, 401, api.CodeInvalidAPIKey},
+			{[]string{right, "gho_wrong"}, 401, api.CodeInvalidAPIKey},
+			{[]string{right, right}, 401, api.CodeInvalidAPIKey},
+			{[]string{right}, map[string]int{http.MethodGet: 200, http.MethodPost: 400}[page.method], ""},
+		} {
+			request, err := http.NewRequestWithContext(t.Context(), page.method, a.AdminURL()+page.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header["X-Ws-Api-Key"] = test.keys
+			request.Header.Set("X-Request-Id", "mine")
+			status, body := roundTrip(t, request)
+			var problem struct {
+				Code      string `json:"error_code"`
+				RequestID string `json:"request_id"`
+				Recovery  string `json:"recovery_action"`
+			}
+			if test.code != "" {
+				if err := json.Unmarshal(body, &problem); err != nil || problem.Code != test.code || problem.RequestID != "mine" || problem.Recovery == "" {
+					t.Errorf("%s with %q: %s", page.path, test.keys, body)
+				}
+			}
+			if status != test.status {
+				t.Errorf("%s with %q: %d %.200s, want %d", page.path, test.keys, status, body, test.status)
+			}
 		}
 	}
+}
+
+func roundTrip(t *testing.T, request *http.Request) (status int, body []byte) {
+	t.Helper()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err = io.ReadAll(response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, body
 }

@@ -56,7 +56,7 @@ func (a *App) announce(out io.Writer) {
 	}
 	say("admin", a.AdminURL()+"  (metrics, health checks"+map[bool]string{true: ", the operator's API"}[a.Role.answers()]+")")
 	say("data", a.Data)
-	if a.Role.answers() && a.OperatorKey == "" {
+	if (a.Role.answers() || a.Profiles) && a.OperatorKey == "" {
 		say("operator key", "in "+filepath.Join(a.Data, OperatorKeyFile))
 	}
 	say("ready", "Gridhook "+string(a.Role)+" "+a.Version+"; stop it with Ctrl-C")

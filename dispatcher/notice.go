@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -72,7 +74,9 @@ func (w *Worker) handleTelling(ctx context.Context, task events.Task, taken even
 	case err != nil:
 		return err
 	}
-	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt}
+	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
+	ctx, span := w.tracing.begin(ctx, "tell", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
+	defer span.End()
 	results := w.attempt(ctx, []job{{
 		message: message{id: n.MessageID(t.EndpointID), trigger: trigger, notice: n}, endpoint: target, attempt: t.Attempt,
 	}}, taken.Free)

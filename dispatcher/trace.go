@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gridhook/gridhook/events"
 )
@@ -29,16 +30,8 @@ func traced[T any](t tracing, name string, tell func(*T) (*events.Trigger, []att
 	}
 	return func(ctx context.Context, v T, taken events.Taken) error {
 		trigger, attributes := tell(&v)
-		if trigger.Traceparent == "" {
-			return handle(ctx, v, taken)
-		}
-		ctx, span := t.tracer.Start(trigger.Traceparent.Under(ctx), name, trace.WithSpanKind(trace.SpanKindConsumer))
+		ctx, span := t.begin(ctx, name, trigger, attributes...)
 		defer span.End()
-		if span.IsRecording() {
-			span.SetAttributes(attribute.String("messaging.system", "nats"), attribute.String("messaging.operation.type", "process"),
-				attribute.String("gridhook.trigger.id", trigger.ID), attribute.String("gridhook.organization.id", trigger.OrganizationID))
-			span.SetAttributes(attributes...)
-		}
 		err := handle(ctx, v, taken)
 		if err != nil {
 			span.SetStatus(codes.Error, err.Error())
@@ -47,17 +40,32 @@ func traced[T any](t tracing, name string, tell func(*T) (*events.Trigger, []att
 	}
 }
 
+// begin begins the span of the handling of a message, at its trigger's place in a
+// trace. Where there is none the span does nothing.
+func (t tracing) begin(ctx context.Context, name string, trigger *events.Trigger, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+	if t.tracer == nil || trigger.Traceparent == "" {
+		return ctx, noop.Span{}
+	}
+	ctx, span := t.tracer.Start(trigger.Traceparent.Under(ctx), name, trace.WithSpanKind(trace.SpanKindConsumer))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("messaging.system", "nats"), attribute.String("messaging.operation.type", "process"),
+			attribute.String("gridhook.organization.id", trigger.OrganizationID))
+		span.SetAttributes(attributes...)
+	}
+	return ctx, span
+}
+
 func tellTrigger(t *events.Trigger) (*events.Trigger, []attribute.KeyValue) {
-	return t, []attribute.KeyValue{attribute.Int("gridhook.homes", t.Homes)}
+	return t, []attribute.KeyValue{attribute.String("gridhook.trigger.id", t.ID), attribute.Int("gridhook.homes", t.Homes)}
 }
 
 func tellSlice(s *events.Slice) (*events.Trigger, []attribute.KeyValue) {
-	return &s.Trigger, []attribute.KeyValue{attribute.Int("gridhook.slice", s.Number)}
+	return &s.Trigger, []attribute.KeyValue{attribute.String("gridhook.trigger.id", s.Trigger.ID), attribute.Int("gridhook.slice", s.Number)}
 }
 
 func tellRetry(r *events.Retry) (*events.Trigger, []attribute.KeyValue) {
 	return &r.Trigger, []attribute.KeyValue{
-		attribute.Int("gridhook.slice", r.Slice), attribute.String("gridhook.endpoint.id", r.EndpointID),
+		attribute.String("gridhook.trigger.id", r.Trigger.ID), attribute.Int("gridhook.slice", r.Slice), attribute.String("gridhook.endpoint.id", r.EndpointID),
 		attribute.Int("gridhook.attempt", r.Attempt), attribute.Int("gridhook.homes", len(r.Homes)),
 	}
 }

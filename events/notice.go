@@ -25,6 +25,9 @@ type Notice struct {
 	About string `json:"about,omitempty"`
 	// CreatedAt is when it happened.
 	CreatedAt storage.Time `json:"createdAt"`
+	// Traceparent is the place in a trace of what brought it about, empty where that
+	// is in none. It has no part in what is sent.
+	Traceparent Traceparent `json:"traceparent,omitempty"`
 	// Data is the webhook's data.
 	Data json.RawMessage `json:"data"`
 }
@@ -38,7 +41,7 @@ func CompletedNotice(p *Progress) (Notice, error) {
 	data, err := json.Marshal(p)
 	return Notice{
 		ID: NoticePrefix + strings.TrimPrefix(p.TriggerID, "trg_"), Type: storage.EventTriggerCompleted,
-		OrganizationID: p.OrganizationID, CreatedAt: p.CompletedAt, Data: data,
+		OrganizationID: p.OrganizationID, CreatedAt: p.CompletedAt, Traceparent: p.Traceparent, Data: data,
 	}, err
 }
 

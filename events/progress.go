@@ -33,6 +33,8 @@ type Progress struct {
 	Outcomes    map[Outcome]int `json:"outcomes"`
 	CreatedAt   storage.Time    `json:"createdAt"`
 	CompletedAt storage.Time    `json:"completedAt"`
+	// Traceparent is the trigger's place in a trace. It is not shown.
+	Traceparent Traceparent `json:"-"`
 }
 
 // Walk is how far the walk of a trigger has come: every slice before Next has its

@@ -33,6 +33,7 @@ func (t *tally) progress() events.Progress {
 		TriggerID: t.Trigger.ID, OrganizationID: t.Trigger.OrganizationID, ScheduleID: t.Trigger.ScheduleID,
 		Status: events.TriggerAccepted, StartTime: t.Trigger.Start, EndTime: t.Trigger.End,
 		Homes: t.Trigger.Homes, Walked: t.Walked, Outcomes: t.Outcomes, CreatedAt: t.Trigger.CreatedAt,
+		Traceparent: t.Trigger.Traceparent,
 	}
 	switch {
 	case t.completed():

@@ -25,8 +25,10 @@ type Progress struct {
 	Status     TriggerStatus `json:"status"`
 	StartTime  storage.Time  `json:"startTime"`
 	EndTime    storage.Time  `json:"endTime"`
-	// Homes is how many homes there were when the trigger was accepted, Walked
-	// how many have been reached.
+	// RatePlanIDs are the plans whose homes alone are meant, absent where all are.
+	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
+	// Homes is how many homes are meant, of those that there were when the trigger was
+	// accepted, Walked how many have been reached.
 	Homes  int `json:"homes"`
 	Walked int `json:"walked"`
 	// Outcomes counts deliveries by outcome: one per home and endpoint.

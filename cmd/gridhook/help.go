@@ -16,6 +16,8 @@ func newHelpTopics() []*cobra.Command {
      import was wrong, a home was not reached (trigger --watch), an endpoint did not
      take a test, a webhook does not verify, a check of doctor failed
   2  the command line or a setting is wrong; nothing was done
+  3  doctor knows of nothing that is wrong, but there is a warning, or something
+     could not be found out
 
 What went wrong is told in one sentence on standard error, and what to do about it.`,
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -127,9 +128,9 @@ func TestExitCodesAreInTheHelp(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, got.code, got.out)
 		}
 	}
-	for _, code := range []string{"0 ", "1 ", "2 "} {
-		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(got.out, "\n  "+code) {
-			t.Errorf("the code %s is not told:\n%s", code, got.out)
+	for _, code := range []int{0, exitFailure, exitUsage, exitDoubt} {
+		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(got.out, fmt.Sprintf("\n  %d  ", code)) {
+			t.Errorf("the code %d is not told:\n%s", code, got.out)
 		}
 	}
 	if got := run(t, nil, "", []string{"--help"}); !strings.Contains(got.out, "gridhook exit-codes") {

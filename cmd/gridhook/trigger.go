@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,6 +115,9 @@ func (g *globals) showTrigger(p events.Progress) error {
 		row(w, "organization", p.OrganizationID)
 		row(w, "status", p.Status)
 		row(w, "window", span(p.StartTime, p.EndTime))
+		if len(p.RatePlanIDs) > 0 {
+			row(w, "rate plans", strings.Join(p.RatePlanIDs, ", "))
+		}
 		row(w, "homes", p.Homes)
 		row(w, "walked", p.Walked)
 		for _, o := range events.Outcomes() {

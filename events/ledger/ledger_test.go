@@ -102,9 +102,10 @@ func progress(t testing.TB, l *Ledger, tr events.Trigger) events.Progress {
 func TestProgress(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 3)
+	tr.RatePlanIDs = []string{"plan_1"}
 	accept(t, l, tr)
 	want := events.Progress{
-		TriggerID: "trg_1", OrganizationID: "org", Status: events.TriggerAccepted, StartTime: tr.Start, EndTime: tr.End,
+		TriggerID: "trg_1", OrganizationID: "org", Status: events.TriggerAccepted, StartTime: tr.Start, EndTime: tr.End, RatePlanIDs: tr.RatePlanIDs,
 		Homes: 3, Outcomes: map[events.Outcome]int{}, CreatedAt: tr.CreatedAt,
 	}
 	check := func(after string) {

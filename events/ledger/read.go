@@ -31,7 +31,7 @@ func find(tx *bbolt.Tx, org, triggerID string) (tally, error) {
 func (t *tally) progress() events.Progress {
 	p := events.Progress{
 		TriggerID: t.Trigger.ID, OrganizationID: t.Trigger.OrganizationID, ScheduleID: t.Trigger.ScheduleID,
-		Status: events.TriggerAccepted, StartTime: t.Trigger.Start, EndTime: t.Trigger.End,
+		Status: events.TriggerAccepted, StartTime: t.Trigger.Start, EndTime: t.Trigger.End, RatePlanIDs: t.Trigger.RatePlanIDs,
 		Homes: t.Trigger.Homes, Walked: t.Walked, Outcomes: t.Outcomes, CreatedAt: t.Trigger.CreatedAt,
 		Traceparent: t.Trigger.Traceparent,
 	}

@@ -123,7 +123,9 @@ func (e *estimate) add(r *run) error {
 				return err
 			}
 		}
-		e.addSpread(&d.house, d.timetable, c, r)
+		if err := e.addSpread(&d.house, d.timetable, c, r); err != nil {
+			return err
+		}
 	}
 	return nil
 }

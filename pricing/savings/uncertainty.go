@@ -29,9 +29,15 @@ type spread struct {
 	leaky, tight float64
 }
 
-func (e *estimate) addSpread(h *house, t *timetable, c *conditions, r *run) {
-	e.spread.leaky += e.savingsOf(h.vary(leakier, weaker), t, c, r)
-	e.spread.tight += e.savingsOf(h.vary(1/leakier, 1/weaker), t, c, r)
+func (e *estimate) addSpread(h *house, t *timetable, c *conditions, r *run) error {
+	leaky, err := e.savingsOf(h.vary(leakier, weaker), t, c, r)
+	if err != nil {
+		return err
+	}
+	tight, err := e.savingsOf(h.vary(1/leakier, 1/weaker), t, c, r)
+	e.spread.leaky += leaky
+	e.spread.tight += tight
+	return err
 }
 
 // vary is the house with another heat transfer and a device of another strength.
@@ -45,16 +51,18 @@ func (x *house) vary(transfer, strength float64) *house {
 	return &y
 }
 
-// savingsOf is what a house saves over a run, in dollars.
-func (e *estimate) savingsOf(h *house, t *timetable, c *conditions, r *run) float64 {
+// savingsOf is what a house saves over a run, in dollars. Errors: that of Rest.
+func (e *estimate) savingsOf(h *house, t *timetable, c *conditions, r *run) (float64, error) {
 	b := newBaseline(h, t, c)
 	sum := 0.0
 	for i := range r.months {
 		p, base := b.month(&r.months[i])
 		sum += base.cost - newSolver(p).equalComfort(base).cost
-		e.rest()
+		if err := e.rest(); err != nil {
+			return 0, err
+		}
 	}
-	return sum
+	return sum, nil
 }
 
 // uncertainty is the band about the savings: the houses on both sides and the

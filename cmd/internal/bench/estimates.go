@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
@@ -44,11 +45,11 @@ func measureEstimates(ctx context.Context, o Options) (e *Estimates, err error) 
 	if err := m.box.Furnish(ctx, comfortable, 1, func(int) {}); err != nil {
 		return nil, err
 	}
-	imported, err := m.box.Operator.Import(ctx, strings.NewReader(
+	err = sandbox.Import(ctx, m.box.Operator, strings.NewReader(
 		`{"resource":"home","organizationId":"`+comfortable+`","id":"`+home+`","zipcode":"94110","timezone":"America/Los_Angeles","ratePlanId":"pge-e-elec"}`+"\n"+
 			`{"resource":"hvacDevice","organizationId":"`+comfortable+`","deviceId":"dev","homeId":"`+home+`","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`))
-	if err != nil || imported.Failed > 0 {
-		return nil, fmt.Errorf("a home to estimate: %w %v", err, imported.Errors)
+	if err != nil {
+		return nil, fmt.Errorf("a home to estimate: %w", err)
 	}
 	ask := func(ctx context.Context) error {
 		_, err := m.box.Operator.For(comfortable).EstimateSavings(ctx, home, client.SavingsRequest{Type: savings.Annual})

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 )
 
 // Reads compare operations with a bare handler that writes the same bytes.
@@ -46,11 +47,11 @@ func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	imported, err := m.box.Operator.Import(ctx, strings.NewReader(
+	err = sandbox.Import(ctx, m.box.Operator, strings.NewReader(
 		`{"resource":"hvacDevice","organizationId":"`+organization+`","deviceId":"dev","homeId":"home_0000000","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`+"\n"+
 			`{"resource":"onboarding","organizationId":"`+organization+`","homeId":"home_0000000","status":"IN_PROGRESS","step":2}`))
-	if err != nil || imported.Failed > 0 {
-		return nil, fmt.Errorf("a device and an onboarding: %w %v", err, imported.Errors)
+	if err != nil {
+		return nil, fmt.Errorf("a device and an onboarding: %w", err)
 	}
 	key, err := m.box.Operator.CreateKey(ctx, client.NewKey{OrganizationID: organization})
 	if err != nil {

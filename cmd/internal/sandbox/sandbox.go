@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -71,16 +72,21 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 		if err != nil {
 			return err
 		}
-		imported, err := operator.Import(ctx, lines)
-		if err != nil {
+		if err := Import(ctx, operator, lines); err != nil {
 			return err
-		}
-		if imported.Failed > 0 {
-			return fmt.Errorf("%d homes were refused, the first: %v", imported.Failed, imported.Errors[0])
 		}
 		done(min(from+chunk, homes))
 	}
 	return nil
+}
+
+// Import imports lines that are all to be taken.
+func Import(ctx context.Context, operator *client.Client, lines io.Reader) error {
+	imported, err := operator.Import(ctx, lines)
+	if err == nil && imported.Failed > 0 {
+		err = fmt.Errorf("%d lines were refused, the first: %v", imported.Failed, imported.Errors[0])
+	}
+	return err
 }
 
 // homeLines are homes in the form of an import.

@@ -1,8 +1,9 @@
 package dispatcher
 
 import (
+	"context"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -19,17 +20,79 @@ const (
 	suspectAfter = 5 * time.Millisecond
 	// maxSlow bounds the slow slices of a worker, and so its memory.
 	maxSlow = 512
-	// maxSlowEach bounds those of one endpoint. Beyond, what is for the endpoint
-	// waits on disk.
+	// maxSlowEach bounds those of one endpoint: see Options.slowEach. Beyond, what is
+	// for the endpoint waits.
 	maxSlowEach = 8
-	// crowdedFor is how long what a crowded endpoint is sent waits on disk.
+	// maxWaitingEach bounds the slices that wait in memory for one endpoint to have
+	// fewer slow ones: as many as a walk has under way ahead of each other.
+	maxWaitingEach = lanes
+	// crowdedFor is how long what a crowded endpoint is sent waits in memory, and
+	// then on disk.
 	crowdedFor = 2 * time.Second
 )
 
-// crowd counts the slow slices of one endpoint.
-type crowd struct{ slow atomic.Int64 }
+// crowd counts the slow slices of one endpoint, and has others wait for room.
+type crowd struct {
+	most int // slow slices
 
-func (c *crowd) full() bool { return c.slow.Load() >= maxSlowEach }
+	mu      sync.Mutex
+	slow    int
+	waiting []chan struct{} // each closed when there may be room
+}
+
+func (c *crowd) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.slow >= c.most
+}
+
+func (c *crowd) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slow++
+}
+
+// leave makes room, for one of those that wait.
+func (c *crowd) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.slow--; c.slow < c.most && len(c.waiting) > 0 {
+		close(c.waiting[0])
+		c.waiting = c.waiting[1:]
+	}
+}
+
+// await waits until there may be room, no longer than a time. It returns false when
+// there is none, or so many wait that another one must not.
+func (c *crowd) await(ctx context.Context, within time.Duration) bool {
+	c.mu.Lock()
+	if c.slow < c.most {
+		c.mu.Unlock()
+		return true
+	}
+	if len(c.waiting) >= maxWaitingEach || within <= 0 {
+		c.mu.Unlock()
+		return false
+	}
+	room := make(chan struct{})
+	c.waiting = append(c.waiting, room)
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	select {
+	case <-room:
+		return true
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.Index(c.waiting, room)
+	if at < 0 { // it was made at that very moment
+		return true
+	}
+	c.waiting = slices.Delete(c.waiting, at, at+1)
+	return false
+}
 
 // relief frees the slots of slices that have become slow.
 type relief struct{ room *semaphore.Weighted }
@@ -44,6 +107,18 @@ func (r *relief) watch(lanes []*lane, free func()) (done func()) {
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(suspectAfter, w.look)
 	return w.end
+}
+
+// await frees the slot of a slice whose endpoint is crowded, and waits until there may
+// be room, no longer than a time. A slice that waits here is not begun: nothing of it
+// comes twice after a crash, and its turn is not late.
+func (r *relief) await(ctx context.Context, c *crowd, within time.Duration, free func()) bool {
+	if !r.room.TryAcquire(1) {
+		return false
+	}
+	defer r.room.Release(1)
+	free()
+	return c.await(ctx, within)
 }
 
 // watch is the watch of one slice.
@@ -78,7 +153,7 @@ func (w *watch) look() {
 		return
 	}
 	for _, l := range slow {
-		l.endpoint.crowd.slow.Add(1)
+		l.endpoint.crowd.enter()
 	}
 	w.slow = slow
 	w.free()
@@ -93,7 +168,7 @@ func (w *watch) end() {
 		return
 	}
 	for _, l := range w.slow {
-		l.endpoint.crowd.slow.Add(-1)
+		l.endpoint.crowd.leave()
 	}
 	w.relief.room.Release(1)
 }

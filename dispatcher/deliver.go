@@ -100,8 +100,11 @@ func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result 
 	done := w.relief.watch(lanes, free)
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		until := l.endpoint.unavailable(w.Now(), w.Jitter())
-		for range min(l.requests(), max(1, w.opt.Concurrency/w.opt.Slices/len(lanes))) {
+		until := l.endpoint.down(w.Now(), w.Jitter())
+		if len(lanes) > 1 || jobs[0].notice != nil { // otherwise whoever calls has looked
+			until = l.endpoint.unavailable(w.Now(), w.Jitter())
+		}
+		for range min(l.requests(), max(1, w.opt.perSlice()/len(lanes))) {
 			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
 		}
 	}

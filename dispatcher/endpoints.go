@@ -53,6 +53,7 @@ func (e *endpoint) target(c *http1.Client) *http1.Target {
 type endpoints struct {
 	vault *vault.Vault
 	share int // requests in flight an endpoint
+	slow  int // slow slices an endpoint
 
 	mu    sync.Mutex
 	ready map[storage.Ref]*endpoint
@@ -61,8 +62,8 @@ type endpoints struct {
 // maxReady bounds the endpoints kept ready.
 const maxReady = 16384
 
-func newEndpoints(v *vault.Vault, share int) *endpoints {
-	return &endpoints{vault: v, share: share, ready: map[storage.Ref]*endpoint{}}
+func newEndpoints(v *vault.Vault, share, slow int) *endpoints {
+	return &endpoints{vault: v, share: share, slow: slow, ready: map[storage.Ref]*endpoint{}}
 }
 
 // of lists an organization's enabled endpoints that want an event type.
@@ -151,7 +152,7 @@ func (s *endpoints) prepare(r storage.Record) (*endpoint, error) {
 			e.breaker = &breaker{} // it is another place
 		}
 	} else {
-		e.bulkhead, e.breaker, e.crowd = newBulkhead(s.share), &breaker{}, &crowd{}
+		e.bulkhead, e.breaker, e.crowd = newBulkhead(s.share), &breaker{}, &crowd{most: s.slow}
 	}
 	if e.RateLimit > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(e.RateLimit), max(1, int(e.RateLimit/10), e.BatchSize)) // as a batch is taken at once

@@ -65,7 +65,7 @@ func TestClientCertificates(t *testing.T) {
 			send := func(id string) attempt {
 				var e *endpoint
 				err := w.store.View(func(v storage.View) (err error) {
-					e, err = newEndpoints(w.vault, 1).get(v, "org", id)
+					e, err = newEndpoints(w.vault, 1, maxSlowEach).get(v, "org", id)
 					return err
 				})
 				if err != nil {

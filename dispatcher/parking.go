@@ -14,6 +14,12 @@ import (
 // triggers came faster than such an endpoint takes their walks, the last homes would
 // never be sent any signal.
 
+// down is until when nothing is sent to an endpoint because its breaker is open, zero
+// when it is not.
+func (e *endpoint) down(now time.Time, jitter float64) time.Time {
+	return staggered(e.breaker.openUntil(now), jitter)
+}
+
 // unavailable is until when nothing can be sent to an endpoint, zero when
 // something can.
 func (e *endpoint) unavailable(now time.Time, jitter float64) time.Time {
@@ -21,11 +27,38 @@ func (e *endpoint) unavailable(now time.Time, jitter float64) time.Time {
 	if e.crowd.full() {
 		until = later(until, now.Add(crowdedFor))
 	}
+	return staggered(until, jitter)
+}
+
+// staggered spreads what waits until a time, for it must not all come back together.
+func staggered(until time.Time, jitter float64) time.Time {
 	if until.IsZero() {
 		return until
 	}
-	// What waits together must not come back together.
 	return until.Add(time.Duration(jitter * float64(crowdedFor)))
+}
+
+// planWithRoom plans a slice. Where nothing is wrong with its endpoint but that it has
+// not answered what it was sent, it waits for a while for it to do so: an endpoint that
+// takes its time is kept busy, and one that hangs has the walk parked after all.
+func (w *Worker) planWithRoom(ctx context.Context, t *events.Trigger, s *events.Slice, free func()) (slicePlan, error) {
+	began := time.Now()
+	for {
+		plan, err := w.plan(t, s)
+		if err != nil || plan.crowd == nil || !w.relief.await(ctx, plan.crowd, crowdedFor-time.Since(began), free) {
+			return plan, err
+		}
+	}
+}
+
+// crowdOf is the crowd of the first of the targets that is not down, nil when all are.
+func crowdOf(targets []*endpoint, now time.Time) *crowd {
+	for _, e := range targets {
+		if e.breaker.openUntil(now).IsZero() {
+			return e.crowd
+		}
+	}
+	return nil
 }
 
 // parkUntil is until when none of the endpoints can be sent anything, zero when

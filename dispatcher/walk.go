@@ -37,6 +37,8 @@ type slicePlan struct {
 	// of them is down.
 	parkUntil time.Time
 	down      bool
+	// crowd is the one to wait in where nothing is wrong but that it is full.
+	crowd *crowd
 }
 
 // handleSlice walks one slice.
@@ -55,7 +57,7 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	if err := w.awaitState(ctx, t.Revision); err != nil {
 		return err
 	}
-	plan, err := w.plan(&t, &s)
+	plan, err := w.planWithRoom(ctx, &t, &s, taken.Free)
 	if err != nil {
 		return err
 	}
@@ -137,6 +139,7 @@ func (w *Worker) plan(t *events.Trigger, s *events.Slice) (slicePlan, error) {
 			return err
 		}
 		if plan.parkUntil, plan.down = w.parkUntil(t, targets, w.Now()); !plan.parkUntil.IsZero() {
+			plan.crowd = crowdOf(targets, w.Now())
 			return nil
 		}
 		places, last := 0, ""

@@ -104,6 +104,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// perSlice is how many requests one slice may have in flight.
+func (o Options) perSlice() int { return max(1, o.Concurrency/o.Slices) }
+
+// slowEach is how many slow slices one endpoint may have: so many as fill the places of
+// its requests, and one more to follow. What a worker has begun it must end, and more
+// would leave the last of a walk to one worker.
+func (o Options) slowEach() int {
+	return min(1+(o.EndpointConcurrency+o.perSlice()-1)/o.perSlice(), maxSlowEach)
+}
+
 // Worker takes triggers, slices and retries off their queues and delivers.
 type Worker struct {
 	Deps
@@ -123,7 +133,7 @@ func New(d Deps, o Options) *Worker {
 	if d.Jitter == nil {
 		d.Jitter = rand.Float64
 	}
-	endpoints := newEndpoints(d.Vault, o.EndpointConcurrency)
+	endpoints := newEndpoints(d.Vault, o.EndpointConcurrency, o.slowEach())
 	return &Worker{
 		Deps: d, opt: o,
 		metrics:   newMetrics(d.Registerer, func() int { return endpoints.down(d.Now()) }),

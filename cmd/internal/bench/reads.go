@@ -31,6 +31,10 @@ type Read struct {
 	CeilingPerSecond float64 `json:"ceilingPerSecond"`
 	Ratio            float64 `json:"ratio"`
 	AnswerBytes      int     `json:"answerBytes"`
+	// CPU and CeilingCPU are the processor time that the answering process used for
+	// each, in microseconds, medians too; that of who asks is not in it.
+	CPU        float64 `json:"cpuMicroseconds"`
+	CeilingCPU float64 `json:"ceilingCpuMicroseconds"`
 	// HalfLoad is how long answers take when half as many are asked for.
 	HalfLoad Quantiles `json:"halfLoad"`
 }

@@ -38,6 +38,9 @@ type crowd struct {
 	mu      sync.Mutex
 	slow    int
 	waiting []chan struct{} // each closed when there may be room
+	// left is when one was done last, and every how long after the one before.
+	left  time.Time
+	every time.Duration
 }
 
 func (c *crowd) full() bool {
@@ -56,10 +59,26 @@ func (c *crowd) enter() {
 func (c *crowd) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := time.Now()
+	if !c.left.IsZero() {
+		c.every = now.Sub(c.left)
+	}
+	c.left = now
 	if c.slow--; c.slow < c.most && len(c.waiting) > 0 {
 		close(c.waiting[0])
 		c.waiting = c.waiting[1:]
 	}
+}
+
+// hold is how long a slice that waits may hold its slot: a little longer than that takes
+// where there is room often, and not at all where there is not.
+func (c *crowd) hold() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.every > 0 && c.every <= 2*slowAfter {
+		return 4 * slowAfter
+	}
+	return 0
 }
 
 // await waits until there may be room, no longer than a time. It returns false when
@@ -109,15 +128,17 @@ func (r *relief) watch(lanes []*lane, free func()) (done func()) {
 	return w.end
 }
 
-// await frees the slot of a slice whose endpoint is crowded, and waits until there may
-// be room, no longer than a time. A slice that waits here is not begun: nothing of it
-// comes twice after a crash, and its turn is not late.
+// await has a slice wait until there may be room in the crowd of its endpoint, no longer
+// than a time. While it holds its slot, a worker that has enough to do takes no more, so
+// that another one does. A slice that waits here is not begun: nothing of it comes twice
+// after a crash, and its turn is not late.
 func (r *relief) await(ctx context.Context, c *crowd, within time.Duration, free func()) bool {
 	if !r.room.TryAcquire(1) {
 		return false
 	}
 	defer r.room.Release(1)
-	free()
+	long := time.AfterFunc(c.hold(), free)
+	defer long.Stop()
 	return c.await(ctx, within)
 }
 

@@ -81,3 +81,11 @@ func newBenchSinkCommand(g *globals) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return bench.ServeSink(g.in, g.out) },
 	}
 }
+
+// newBenchLoadCommand is the caller that bench runs in a process of its own.
+func newBenchLoadCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: bench.LoadCommand, Hidden: true, Args: takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return bench.ServeLoad(cmd.Context(), g.in, g.out) },
+	}
+}

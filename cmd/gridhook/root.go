@@ -45,7 +45,7 @@ it by its admin address, with the operator's key.`,
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
 		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g),
-		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g), newBenchNATSCommand(g),
+		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g), newBenchLoadCommand(g), newBenchNATSCommand(g),
 		newVersionCommand(g), newConfigReferenceCommand(g),
 	)
 	root.AddCommand(newHelpTopics()...)

@@ -18,7 +18,8 @@ type child struct {
 	line string
 
 	command *exec.Cmd
-	stdin   io.Closer
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader // what follows the first line
 }
 
 // startChild runs a subcommand and waits for its first line.
@@ -39,7 +40,8 @@ func startChild(ctx context.Context, args ...string) (*child, error) {
 	if err := c.command.Start(); err != nil {
 		return nil, fmt.Errorf("start the process of %s: %w", args[0], err)
 	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
+	c.stdout = bufio.NewReader(stdout)
+	line, err := c.stdout.ReadString('\n')
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the process of %s did not say where it listens: %w", args[0], err), c.Close())
 	}

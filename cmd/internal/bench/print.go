@@ -71,7 +71,7 @@ func (r *Reads) print(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s, answers of %d bytes\n", p.Name, p.AnswerBytes)
 		bar(b, "bare handler", p.CeilingPerSecond, p.CeilingPerSecond, "answers/s")
 		bar(b, "gridhook", p.PerSecond, p.CeilingPerSecond, "answers/s")
-		fmt.Fprintf(b, "  ratio        %.2f; at half load %s\n", p.Ratio, p.HalfLoad)
+		fmt.Fprintf(b, "  ratio        %.2f\n  at half load %s; bare handler %s\n", p.Ratio, p.HalfLoad, p.CeilingHalfLoad)
 	}
 }
 

@@ -8,16 +8,14 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 )
 
-// Reads compare operations with a bare handler that writes the same bytes.
+// Reads compare operations with a bare handler that writes the same bytes, both asked
+// by a process of its own.
 type Reads struct {
 	Operations []Read `json:"operations"`
 }
@@ -31,12 +29,10 @@ type Read struct {
 	CeilingPerSecond float64 `json:"ceilingPerSecond"`
 	Ratio            float64 `json:"ratio"`
 	AnswerBytes      int     `json:"answerBytes"`
-	// CPU and CeilingCPU are the processor time that the answering process used for
-	// each, in microseconds, medians too; that of who asks is not in it.
-	CPU        float64 `json:"cpuMicroseconds"`
-	CeilingCPU float64 `json:"ceilingCpuMicroseconds"`
-	// HalfLoad is how long answers take when half as many are asked for.
-	HalfLoad Quantiles `json:"halfLoad"`
+	// HalfLoad is how long answers take when half as many are asked for as there can
+	// be, and CeilingHalfLoad how long those of the bare handler at the same rate.
+	HalfLoad        Quantiles `json:"halfLoad"`
+	CeilingHalfLoad Quantiles `json:"ceilingHalfLoad"`
 }
 
 const readHomes = 1000
@@ -61,10 +57,14 @@ func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
 	if err != nil {
 		return nil, err
 	}
+	l, err := startLoader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
 	r = &Reads{}
-	for _, operation := range reads(m.box.App.URL()) {
-		operation.key = key.Text
-		read, err := operation.measure(ctx, o, requests, rounds)
+	for _, operation := range reads(m.box.App.URL(), key.Text) {
+		read, err := operation.measure(ctx, o, l, requests, rounds)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", operation.name, err)
 		}
@@ -75,87 +75,81 @@ func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
 
 // operation is a request that is made again and again.
 type operation struct {
-	name, key, body string
-	url             func(i int) string
+	name string
+	order
 }
 
 // reads are the operations that are measured.
-func reads(base string) []operation {
-	same := func(path string) func(int) string { return func(int) string { return base + path } }
+func reads(base, key string) []operation {
 	return []operation{
-		{name: "price signal", body: "{}", url: func(i int) string { return fmt.Sprintf("%s/v1/homes/home_%07d/price_signal", base, i%readHomes) }},
-		{name: "device", body: "{}", url: same("/v1/devices/hvac/dev/get")},
-		{name: "onboarding", body: `{"homeId":"home_0000000"}`, url: same("/v1/onboarding/status/get")},
-		{name: "eligibility", body: `{"zipcode":"94110"}`, url: same("/v1/onboarding/eligibility/check")},
+		{"price signal", order{URL: base + "/v1/homes/home_%07d/price_signal", Turns: readHomes, Key: key, Body: "{}"}},
+		{"device", order{URL: base + "/v1/devices/hvac/dev/get", Key: key, Body: "{}"}},
+		{"onboarding", order{URL: base + "/v1/onboarding/status/get", Key: key, Body: `{"homeId":"home_0000000"}`}},
+		{"eligibility", order{URL: base + "/v1/onboarding/eligibility/check", Key: key, Body: `{"zipcode":"94110"}`}},
 	}
 }
 
 // measure compares the operation with a bare handler of the same answer.
-func (p *operation) measure(ctx context.Context, o Options, requests, rounds int) (r Read, err error) {
+func (p *operation) measure(ctx context.Context, o Options, l *loader, requests, rounds int) (r Read, err error) {
 	r.Name = p.name
-	answer, err := p.fetch(ctx, http.DefaultTransport, p.url(0))
+	answer, err := p.answer(ctx)
 	if err != nil {
 		return r, err
 	}
 	r.AnswerBytes = len(answer)
-	bare, stop, err := bareHandler(ctx, answer)
+	url, stop, err := bareHandler(ctx, answer)
 	if err != nil {
 		return r, err
 	}
 	defer stop()
+	ours, bare := p.order, p.order
+	bare.URL, bare.Turns = url, 0
+	ours.Requests, bare.Requests = requests, requests
 	var rates, ceilings, ratios []float64
 	for range rounds {
-		ceiling, err := p.fetchAll(ctx, requests, func(int) string { return bare })
+		ceiling, err := l.load(bare)
 		if err != nil {
 			return r, err
 		}
-		rate, err := p.fetchAll(ctx, requests, p.url)
+		rate, err := l.load(ours)
 		if err != nil {
 			return r, err
 		}
-		rates, ceilings, ratios = append(rates, rate), append(ceilings, ceiling), append(ratios, rate/ceiling)
+		rates, ceilings, ratios = append(rates, rate.PerSecond), append(ceilings, ceiling.PerSecond), append(ratios, rate.PerSecond/ceiling.PerSecond)
 	}
 	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
-	r.HalfLoad, err = p.paced(ctx, requests/2, r.PerSecond/2)
-	o.say("api: %s: %6.0f/s, bare handler %6.0f/s, ratio %.2f; at half load %s", p.name, r.PerSecond, r.CeilingPerSecond, r.Ratio, r.HalfLoad)
-	return r, err
+	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
+	for _, half := range []struct {
+		of   order
+		into *Quantiles
+	}{{bare, &r.CeilingHalfLoad}, {ours, &r.HalfLoad}} {
+		made, err := l.load(half.of)
+		if err != nil {
+			return r, err
+		}
+		*half.into = made.Took
+	}
+	o.say("api: %s: %6.0f/s, bare handler %6.0f/s, ratio %.2f; at half load %s, bare handler %s",
+		p.name, r.PerSecond, r.CeilingPerSecond, r.Ratio, r.HalfLoad, r.CeilingHalfLoad)
+	return r, nil
 }
 
-// paced makes requests at a rate, whether or not those before are answered, as far
-// as the connections go, and says how long the answers took.
-func (p *operation) paced(ctx context.Context, n int, perSecond float64) (Quantiles, error) {
-	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	took := make([]time.Duration, n)
-	var taken atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	began := time.Now()
-	for range connections {
-		group.Go(func() error {
-			for {
-				i := int(taken.Add(1)) - 1
-				if i >= n {
-					return nil
-				}
-				due := began.Add(time.Duration(float64(i) / perSecond * float64(time.Second)))
-				timer := time.NewTimer(time.Until(due))
-				select {
-				case <-timer.C:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-				asked := time.Now()
-				if _, err := p.fetch(ctx, transport, p.url(i)); err != nil {
-					return err
-				}
-				took[i] = time.Since(asked)
-			}
-		})
+// answer is what the operation answers.
+func (p *operation) answer(ctx context.Context) (answer []byte, err error) {
+	request, err := p.request(ctx, 0)
+	if err != nil {
+		return nil, err
 	}
-	if err := group.Wait(); err != nil {
-		return Quantiles{}, err
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
 	}
-	return quantiles(took), nil
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	answer, err = io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s was answered %s: %s", request.URL, response.Status, answer)
+	}
+	return answer, err
 }
 
 // bareHandler answers every request with the same bytes.
@@ -171,49 +165,4 @@ func bareHandler(ctx context.Context, answer []byte) (url string, stop func(), e
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	return "http://" + l.Addr().String(), func() { _, _ = server.Close(), <-served }, nil
-}
-
-// fetchAll makes a number of requests over the connections.
-func (p *operation) fetchAll(ctx context.Context, n int, url func(i int) string) (perSecond float64, err error) {
-	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	var taken atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	began := time.Now()
-	for range connections {
-		group.Go(func() error {
-			for {
-				i := int(taken.Add(1))
-				if i > n {
-					return nil
-				}
-				if _, err := p.fetch(ctx, transport, url(i)); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return 0, err
-	}
-	return float64(n) / time.Since(began).Seconds(), nil
-}
-
-func (p *operation) fetch(ctx context.Context, transport http.RoundTripper, url string) (answer []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(p.body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("x-ws-api-key", p.key)
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	answer, err = io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s was answered %s: %s", url, response.Status, answer)
-	}
-	return answer, err
 }

@@ -1,0 +1,172 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// LoadCommand is the hidden subcommand that runs ServeLoad in its own process, so that
+// what asking takes is not in the way of what answering does.
+const LoadCommand = "bench-load"
+
+// order is a load to be made.
+type order struct {
+	// URL may have a %07d, which takes the numbers below Turns in turn.
+	URL   string `json:"url"`
+	Turns int    `json:"turns"`
+	Key   string `json:"key"`
+	Body  string `json:"body"`
+	// Requests are made over so many connections, and PerSecond of them a second, 0
+	// for as many as there can be.
+	Requests  int     `json:"requests"`
+	PerSecond float64 `json:"perSecond"`
+}
+
+func (o *order) url(i int) string {
+	if o.Turns == 0 {
+		return o.URL
+	}
+	return fmt.Sprintf(o.URL, i%o.Turns)
+}
+
+// load is what came of an order.
+type load struct {
+	PerSecond float64   `json:"perSecond"`
+	Took      Quantiles `json:"took"`
+	Error     string    `json:"error,omitempty"`
+}
+
+// ServeLoad makes the loads that it reads from in, one JSON text each, until that
+// ends, and writes what came of each to out.
+func ServeLoad(ctx context.Context, in io.Reader, out io.Writer) error {
+	if _, err := fmt.Fprintln(out, "ready"); err != nil {
+		return err
+	}
+	orders, loads := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var o order
+		switch err := orders.Decode(&o); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		made, err := o.make(ctx)
+		if err != nil {
+			made.Error = err.Error()
+		}
+		if err := loads.Encode(made); err != nil {
+			return err
+		}
+	}
+}
+
+// make makes the requests. At a rate they are made whether or not those before are
+// answered, as far as the connections go.
+func (o *order) make(ctx context.Context) (l load, err error) {
+	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	took := make([]time.Duration, o.Requests)
+	var taken atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	began := time.Now()
+	for range connections {
+		group.Go(func() error {
+			for {
+				i := int(taken.Add(1)) - 1
+				if i >= o.Requests {
+					return nil
+				}
+				if err := o.await(ctx, began, i); err != nil {
+					return err
+				}
+				asked := time.Now()
+				if err := o.ask(ctx, transport, i); err != nil {
+					return err
+				}
+				took[i] = time.Since(asked)
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return l, err
+	}
+	return load{PerSecond: float64(o.Requests) / time.Since(began).Seconds(), Took: quantiles(took)}, nil
+}
+
+// await waits until a request is due.
+func (o *order) await(ctx context.Context, began time.Time, i int) error {
+	if o.PerSecond == 0 {
+		return nil
+	}
+	timer := time.NewTimer(time.Until(began.Add(time.Duration(float64(i) / o.PerSecond * float64(time.Second)))))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (o *order) request(ctx context.Context, i int) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url(i), strings.NewReader(o.Body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("x-ws-api-key", o.Key)
+	return request, nil
+}
+
+func (o *order) ask(ctx context.Context, transport http.RoundTripper, i int) (err error) {
+	request, err := o.request(ctx, i)
+	if err != nil {
+		return err
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	_, err = io.Copy(io.Discard, response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s was answered %s", o.url(i), response.Status)
+	}
+	return err
+}
+
+// loader makes loads in a process of its own.
+type loader struct{ *child }
+
+func startLoader(ctx context.Context) (*loader, error) {
+	c, err := startChild(ctx, LoadCommand)
+	return &loader{c}, err
+}
+
+// load has a load made.
+func (l *loader) load(o order) (made load, err error) {
+	if err := json.NewEncoder(l.stdin).Encode(o); err != nil {
+		return made, err
+	}
+	line, err := l.stdout.ReadBytes('\n')
+	if err != nil {
+		return made, fmt.Errorf("the process that makes the load: %w", err)
+	}
+	if err := json.Unmarshal(line, &made); err != nil {
+		return made, err
+	}
+	if made.Error != "" {
+		return made, errors.New(made.Error)
+	}
+	return made, nil
+}

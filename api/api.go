@@ -131,8 +131,10 @@ type server struct {
 	// plans are the EIA numbers of the utilities that stored rate plans are of.
 	plans *index[int]
 	facts facts
-	// decoded are the keys of the requests lately.
-	decoded decoded
+	// decoded are the keys of the requests lately, and checkers what was made to check
+	// eligibility.
+	decoded  decoded
+	checkers checkers
 }
 
 func newServer(d Deps, o Options) *server {

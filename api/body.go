@@ -64,6 +64,9 @@ func hasMediaType(r *http.Request, want string) bool {
 	if len(given) != 1 {
 		return false
 	}
+	if given[0] == want { // as nearly always
+		return true
+	}
 	mediaType, params, err := mime.ParseMediaType(given[0])
 	if err != nil || mediaType != want {
 		return false

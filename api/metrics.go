@@ -1,7 +1,9 @@
 package api
 
 import (
+	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -55,12 +57,32 @@ func (m *metrics) begin() (end func()) {
 	return m.inFlight.Dec
 }
 
-func (m *metrics) observe(operation string, o *outcome) {
-	m.requests.WithLabelValues(operation, strconv.Itoa(o.status)).Inc()
-	duration := m.duration.WithLabelValues(operation)
+// measured are the metrics of one operation, looked up once.
+type measured struct {
+	requests *prometheus.CounterVec // by code
+	ok       prometheus.Counter     // of code 200, made with its first use
+	once     sync.Once
+	duration prometheus.Observer
+}
+
+// of are the metrics of an operation.
+func (m *metrics) of(operation string) *measured {
+	return &measured{
+		requests: m.requests.MustCurryWith(prometheus.Labels{"operation": operation}),
+		duration: m.duration.WithLabelValues(operation),
+	}
+}
+
+func (m *measured) observe(o *outcome) {
+	if o.status == http.StatusOK {
+		m.once.Do(func() { m.ok = m.requests.WithLabelValues("200") })
+		m.ok.Inc()
+	} else {
+		m.requests.WithLabelValues(strconv.Itoa(o.status)).Inc()
+	}
 	if o.trace == "" {
-		duration.Observe(o.took.Seconds())
+		m.duration.Observe(o.took.Seconds())
 		return
 	}
-	duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
+	m.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
 }

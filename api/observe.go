@@ -22,10 +22,11 @@ type answerer func(w http.ResponseWriter, r *http.Request, c *call) (any, error)
 // observe is around every answer: it gives the request its identifier, turns
 // panics into errors, writes the one answer, measures it and logs it.
 func (s *server) observe(operation string, answer answerer) http.Handler {
+	measured := s.metrics.of(operation)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // for measuring alone: s.Now tells the time
 		defer s.metrics.begin()()
-		c := &call{now: s.Now(), operation: operation, client: clientAddress(r)}
+		c := &call{now: s.Now(), operation: operation}
 		c.requestID = requestID(r, c.now)
 		r, span := s.traced(r, operation)
 		value, err := s.guarded(w, r, c, answer)
@@ -34,7 +35,7 @@ func (s *server) observe(operation string, answer answerer) http.Handler {
 		o.took = time.Since(began)
 		o.trace = traceOf(span)
 		endSpan(span, &o)
-		s.metrics.observe(operation, &o)
+		measured.observe(&o)
 		s.record(r, &o)
 	})
 }
@@ -76,6 +77,13 @@ type encoder interface {
 	documented() reflect.Type
 }
 
+// The values of headers that are the same on every answer, and are not to be changed.
+var (
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+	isJSON  = []string{"application/json"}
+)
+
 // write writes the one answer. What does not encode becomes *err, which is then
 // what is answered.
 func write(w http.ResponseWriter, requestID string, value any, err *error) (status int, code string) {
@@ -93,11 +101,11 @@ func write(w http.ResponseWriter, requestID string, value any, err *error) (stat
 		}
 	}
 	h := w.Header()
-	h.Set("X-Request-Id", requestID)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(data)))
+	h["X-Request-Id"] = []string{requestID}
+	h["X-Content-Type-Options"] = nosniff
+	h["Cache-Control"] = noStore
+	h["Content-Type"] = isJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(data))}
 	w.WriteHeader(status)
 	_, _ = w.Write(data) //nolint:gosec // it is JSON, and said to be; the caller may be gone
 	return status, code
@@ -134,27 +142,33 @@ type outcome struct {
 // record logs one wide line a request. It never says what was in a body, nor a
 // key's secret; of a fault it says the cause, which the caller is not told.
 func (s *server) record(r *http.Request, o *outcome) {
+	level := slog.LevelInfo
+	failed := o.status >= http.StatusInternalServerError
+	// What was given up because the caller is gone is no fault of ours.
+	abandoned := errors.Is(o.err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
+	if failed && !abandoned {
+		level = slog.LevelError
+	}
+	if !s.Log.Enabled(r.Context(), level) {
+		return
+	}
 	attrs := []slog.Attr{
 		slog.String("operation", o.call.operation),
 		slog.Int("status", o.status),
 		slog.String("request", o.call.requestID),
 		slog.Float64("ms", float64(o.took.Microseconds())/1000),
 	}
-	for name, text := range map[string]string{"code": o.code, "organization": o.call.organization(), "key": o.call.keyID, "trace": o.trace} {
-		if text != "" {
-			attrs = append(attrs, slog.String(name, text))
+	for _, named := range [...]struct{ name, text string }{
+		{"code", o.code}, {"organization", o.call.organization()}, {"key", o.call.keyID}, {"trace", o.trace},
+	} {
+		if named.text != "" {
+			attrs = append(attrs, slog.String(named.name, named.text))
 		}
 	}
 	if o.call.operator {
 		attrs = append(attrs, slog.Bool("operator", true))
 	}
-	level := slog.LevelInfo
-	if o.status >= http.StatusInternalServerError {
-		// What was given up because the caller is gone is no fault of ours.
-		abandoned := errors.Is(o.err, context.Canceled) && errors.Is(context.Cause(r.Context()), context.Canceled)
-		if !abandoned {
-			level = slog.LevelError
-		}
+	if failed {
 		attrs = append(attrs, slog.Any("error", o.err))
 		if p, ok := o.err.(*panicError); ok { //nolint:errorlint // made by guarded, never wrapped
 			attrs = append(attrs, slog.String("stack", string(p.stack)))

@@ -19,7 +19,7 @@ type call struct {
 	// operation is the path's template.
 	operation string
 	// client is the address that the request came from, as far as it tells one
-	// client from another.
+	// client from another. Only an open operation has it.
 	client string
 	// now is when the request came.
 	now time.Time
@@ -66,6 +66,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, c *call, route *R
 	}
 	if c.caller, err = authenticate(r, route, c.now); err != nil {
 		return nil, err
+	}
+	if route.Open {
+		c.client = clientAddress(r)
 	}
 	if err := s.admit(c, route); err != nil {
 		return nil, err

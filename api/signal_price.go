@@ -27,6 +27,9 @@ func (in *priceSignalInput) check(s *server, c *call, p *problems) {
 	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be given with the format %s", storage.FormatOpenADR3)
 }
 
+// signalRest is room enough for what a signal has beside its curve, in bytes.
+const signalRest = 512
+
 func (s *server) priceSignal(_ context.Context, c *call, in *priceSignalInput) (ready[PriceSignal], error) {
 	var signal signals.Signal
 	var reasons []pricing.Reason
@@ -42,7 +45,7 @@ func (s *server) priceSignal(_ context.Context, c *call, in *priceSignalInput) (
 	case in.Format == storage.FormatOpenADR3:
 		return append(signal.AppendOpenADR([]byte{'['}, c.now), ']'), nil
 	case !in.Explain:
-		return signal.Append(nil, c.now), nil
+		return signal.Append(make([]byte, 0, len(signal.Encoded)+signalRest), c.now), nil
 	}
 	explained, err := json.Marshal(explain(reasons))
 	if err != nil {

@@ -29,6 +29,10 @@ type Read struct {
 	CeilingPerSecond float64 `json:"ceilingPerSecond"`
 	Ratio            float64 `json:"ratio"`
 	AnswerBytes      int     `json:"answerBytes"`
+	// CPU and CeilingCPU are the processor time that the answering process used for
+	// each, in microseconds, medians too; that of who asks is not in it.
+	CPU        float64 `json:"cpuMicroseconds"`
+	CeilingCPU float64 `json:"ceilingCpuMicroseconds"`
 	// HalfLoad is how long answers take when half as many are asked for as there can
 	// be, and CeilingHalfLoad how long those of the bare handler at the same rate.
 	HalfLoad        Quantiles `json:"halfLoad"`
@@ -105,19 +109,24 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	ours, bare := p.order, p.order
 	bare.URL, bare.Turns = url, 0
 	ours.Requests, bare.Requests = requests, requests
-	var rates, ceilings, ratios []float64
+	var rates, ceilings, ratios, cpus, ceilingCPUs []float64
 	for range rounds {
+		used := cpuTime()
 		ceiling, err := l.load(bare)
 		if err != nil {
 			return r, err
 		}
+		ceilingCPUs = append(ceilingCPUs, microsecondsEach(cpuTime()-used, requests))
+		used = cpuTime()
 		rate, err := l.load(ours)
 		if err != nil {
 			return r, err
 		}
+		cpus = append(cpus, microsecondsEach(cpuTime()-used, requests))
 		rates, ceilings, ratios = append(rates, rate.PerSecond), append(ceilings, ceiling.PerSecond), append(ratios, rate.PerSecond/ceiling.PerSecond)
 	}
 	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
+	r.CPU, r.CeilingCPU = median(cpus), median(ceilingCPUs)
 	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
 	for _, half := range []struct {
 		of   order
@@ -129,8 +138,8 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 		}
 		*half.into = made.Took
 	}
-	o.say("api: %s: %6.0f/s, bare handler %6.0f/s, ratio %.2f; at half load %s, bare handler %s",
-		p.name, r.PerSecond, r.CeilingPerSecond, r.Ratio, r.HalfLoad, r.CeilingHalfLoad)
+	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s",
+		p.name, r.PerSecond, r.CPU, r.CeilingPerSecond, r.CeilingCPU, r.Ratio, r.HalfLoad, r.CeilingHalfLoad)
 	return r, nil
 }
 

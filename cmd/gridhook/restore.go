@@ -20,9 +20,10 @@ into a NATS that no Gridhook runs on. Then start it: triggers that were not walk
 their end are walked on, and retries are made. What was delivered after the backup is
 delivered again, with the same webhook-id.
 
-Where there is something already it refuses; --replace deletes that first. The whole
-backup is read and checked before anything is touched. The operator's key is not in a
-backup: a new one is made at the first start, unless one is given.`,
+Where there is something already it refuses; --replace deletes that, in a data folder
+once what the backup has stands in its place, and in a NATS before. The whole backup is
+read and checked before anything is touched. The operator's key is not in a backup: a
+new one is made at the first start, unless one is given.`,
 		Example: `  gridhook restore gridhook.backup --identity backup.key --data /var/lib/gridhook
   gridhook restore gridhook.backup --identity backup.key --nats nats://10.0.0.5:4222 --nats-replicas 3`,
 	}

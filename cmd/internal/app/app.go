@@ -240,6 +240,9 @@ func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 func (a *App) connect(ctx context.Context) error {
 	url, opts := a.NATS, a.NATSOptions
 	if a.Role == RoleServe {
+		if err := storesIn(a.Data).checkWhole(); err != nil {
+			return err
+		}
 		server, err := embedded.Start(embedded.Options{
 			Dir: filepath.Join(a.Data, natsFolder), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log,
 		})

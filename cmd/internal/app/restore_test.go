@@ -1,0 +1,182 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/events/backup"
+	"github.com/gridhook/gridhook/events/jetstream"
+)
+
+// saved is a backup of a server that knows one organization.
+func saved(t *testing.T, organization string) *backup.Backup {
+	t.Helper()
+	private, public, err := backup.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "gridhook.backup")
+	at(t, t.TempDir(), func(a *app.App) {
+		operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+		if _, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: organization, Name: organization}); err != nil {
+			t.Fatal(err)
+		}
+		status, text := send(t, "POST", a.AdminURL()+app.BackupPath, a.OperatorKeyText(), `{"recipients":["`+public+`"]}`)
+		if status != 200 {
+			t.Fatal(text)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	b, err := backup.Open(path, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func serving(data string) app.Options {
+	return app.Options{
+		Role: app.RoleServe, Data: data, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Streams: jetstream.Options{Replicas: 1},
+	}
+}
+
+// at runs a server on a data folder for as long as do takes.
+func at(t *testing.T, data string, do func(*app.App)) {
+	t.Helper()
+	a, err := app.Start(t.Context(), serving(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	do(a)
+}
+
+// knows are the organizations of a data folder.
+func knows(t *testing.T, data string) (ids string) {
+	t.Helper()
+	at(t, data, func(a *app.App) {
+		list, _, err := (&client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}).Organizations(t.Context(), client.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			ids += o.ID + " "
+		}
+	})
+	return ids
+}
+
+// folders are those of the store in a data folder.
+func folders(t *testing.T, data string) string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(data, "nats*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, path := range list {
+		names = append(names, filepath.Base(path))
+	}
+	return strings.Join(names, " ")
+}
+
+// A restore that is cut off, wherever, leaves one whole store, and nothing starts on an
+// empty one in its place.
+func TestARestoreMayBeCutOff(t *testing.T) {
+	older, newer := saved(t, "older"), saved(t, "newer")
+	restored := func(t *testing.T) string { // with what --replace is to replace
+		t.Helper()
+		data := t.TempDir()
+		if err := app.Restore(t.Context(), serving(data), older, false); err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	move := func(t *testing.T, data, from, to string) {
+		t.Helper()
+		if err := os.Rename(filepath.Join(data, from), filepath.Join(data, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(t *testing.T, data, says string) {
+		t.Helper()
+		a, err := app.Start(t.Context(), serving(data))
+		if err == nil {
+			t.Error("it starts with nothing", a.Stop())
+		} else if !strings.Contains(err.Error(), "a restore into "+data+" was cut off: run gridhook restore again") || !strings.Contains(err.Error(), says) {
+			t.Errorf("it says %v", err)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		leave func(t *testing.T) string
+		check func(t *testing.T, data string)
+	}{
+		{"before anything was moved", func(t *testing.T) string {
+			data := restored(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := app.Restore(ctx, serving(data), newer, true); err == nil {
+				t.Error("a restore that was called off is done")
+			}
+			return data
+		}, func(t *testing.T, data string) {
+			if got := knows(t, data); got != "older " || folders(t, data) != "nats" {
+				t.Errorf("it knows %q, of %s", got, folders(t, data))
+			}
+		}},
+		{"while the first was filled", func(t *testing.T) string {
+			data := restored(t)
+			move(t, data, "nats", "nats.restoring")
+			return data
+		}, func(t *testing.T, data string) { refused(t, data, "delete "+filepath.Join(data, "nats.restoring")) }},
+		{"between the two moves", func(t *testing.T) string {
+			data := restored(t)
+			move(t, data, "nats", "nats.replaced")
+			if err := os.CopyFS(filepath.Join(data, "nats.restoring"), os.DirFS(filepath.Join(data, "nats.replaced"))); err != nil {
+				t.Fatal(err)
+			}
+			return data
+		}, func(t *testing.T, data string) {
+			refused(t, data, "rename "+filepath.Join(data, "nats.replaced"))
+			if err := app.Restore(t.Context(), serving(data), newer, false); !errors.Is(err, backup.ErrExists) {
+				t.Errorf("what was set aside is deleted unasked: %v", err)
+			}
+		}},
+		{"before what was there is deleted", func(t *testing.T) string {
+			data := restored(t)
+			if err := os.CopyFS(filepath.Join(data, "nats.replaced"), os.DirFS(filepath.Join(data, "nats"))); err != nil {
+				t.Fatal(err)
+			}
+			return data
+		}, func(t *testing.T, data string) {
+			if got := knows(t, data); got != "older " {
+				t.Errorf("it knows %q", got)
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data := test.leave(t)
+			test.check(t, data)
+			if err := app.Restore(t.Context(), serving(data), newer, true); err != nil {
+				t.Fatal(err)
+			}
+			if got := knows(t, data); got != "newer " || folders(t, data) != "nats" {
+				t.Errorf("restored again it knows %q, of %s", got, folders(t, data))
+			}
+		})
+	}
+}

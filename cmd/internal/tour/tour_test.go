@@ -70,6 +70,17 @@ func TestEveryCommandIsSeen(t *testing.T) {
 	}
 }
 
+// showLogs shows the end of what was logged beside what the commands printed, where the
+// test has failed.
+func (s *session) showLogs(t *testing.T) {
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log")) // the pattern is right
+	for _, path := range logs {
+		if text, err := os.ReadFile(path); err == nil && t.Failed() {
+			t.Logf("the end of %s:\n%s", filepath.Base(path), text[max(0, len(text)-2000):])
+		}
+	}
+}
+
 // take runs a document's commands and compares what they print.
 func take(t *testing.T, document, text string) {
 	blocks, err := parse(text)
@@ -81,6 +92,7 @@ func take(t *testing.T, document, text string) {
 	}
 	s := newSession(t)
 	ended := s.run(t, blocks)
+	defer s.showLogs(t)
 	for i, b := range blocks {
 		if b.notRun != "" {
 			continue

@@ -2,15 +2,18 @@ package promise
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
@@ -89,10 +92,13 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	master := base64.StdEncoding.EncodeToString([]byte("a master key of exactly 32 bytes"))
 	keyFile, recipient := keygen(t)
 	data := t.TempDir()
-	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master)
+	spans := newSpans(t)
+	collectorKey := "collector-key-of-an-operator-0123456789"
+	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master, "GRIDHOOK_TRACE_ENDPOINT="+spans.url, "GRIDHOOK_TRACE_HEADERS=authorization="+collectorKey)
 	acme := furnish(t, p, homes)
 	hidden := secrets{}
 	hidden.add("master key", master)
+	hidden.add("collector's key", collectorKey)
 	hidden.add("operator's key", readFile(t, filepath.Join(data, "operator.key")))
 	hidden.add("API key's secret", acme.key[strings.LastIndex(acme.key, "_")+1:])
 	identity := readFile(t, keyFile)
@@ -148,7 +154,7 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	for _, args := range []string{"org list --json", "key list --org acme --json", "endpoint list --org acme --json", "delivery list --org acme --json"} {
 		hidden.find(t, "gridhook "+args, []byte(p.command(strings.Fields(args)...)))
 	}
-	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator}, "serve", "--print-config")
+	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_TRACE_HEADERS=authorization=" + collectorKey}, "serve", "--print-config")
 	if err != nil {
 		t.Error(settings)
 	}
@@ -176,10 +182,51 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	}
 	p.stop()
 	hidden.find(t, "what was logged", logs.Bytes())
+	hidden.find(t, "the spans", spans.received())
 	atRest(t, hidden, data)
 	if logs.Len() < 1000 {
 		t.Errorf("it logged %d bytes", logs.Len())
 	}
+}
+
+// spans is a collector of traces that keeps what it is sent.
+type spans struct {
+	t   *testing.T
+	url string
+
+	mu   sync.Mutex
+	text []byte
+}
+
+func newSpans(t *testing.T) *spans {
+	s := &spans{t: t}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		unpacked, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		text, err := io.ReadAll(unpacked)
+		if err != nil {
+			t.Error(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.text = append(s.text, text...)
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// received are the spans, as protocol buffers.
+func (s *spans) received() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !bytes.Contains(s.text, []byte("walk slice")) || !bytes.Contains(s.text, []byte("/v1/webhook/endpoints/create")) {
+		s.t.Errorf("%d bytes of spans came, and not those of the walk and of the requests", len(s.text))
+	}
+	return s.text
 }
 
 // atRest looks at every file of a data folder but the operator's key.

@@ -1,16 +1,13 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
@@ -199,33 +196,4 @@ func (r *Report) openFiles(c *config.Config, m machine) {
 		return
 	}
 	r.ok(check, "%d may be open", limit)
-}
-
-// running asks the process that these settings are of, if it runs.
-func (r *Report) running(ctx context.Context, c *config.Config) {
-	const check = "process"
-	const patience = 3 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	scheme := "http://"
-	if c.AdminTLS != (config.KeyPair{}) {
-		scheme = "https://"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+c.Admin+"/readyz", nil)
-	if err != nil {
-		return
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		r.ok(check, "none answers on %s: these are the settings of one that would be started", c.Admin)
-		return
-	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
-	if response.StatusCode != http.StatusOK {
-		why := make([]byte, 300)
-		n, _ := response.Body.Read(why)
-		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the one on %s is not ready: %s", c.Admin, strings.TrimSpace(string(why[:n])))
-		return
-	}
-	r.ok(check, "the one on %s is ready", c.Admin)
 }

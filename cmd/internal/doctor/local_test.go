@@ -2,9 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,21 +125,4 @@ func TestMachines(t *testing.T) {
 		r := test.machine.asked(t, config.Serve, nil, args...)
 		r.want(t, test.check, test.want, test.says)
 	}
-}
-
-func TestTheProcessIsAsked(t *testing.T) {
-	status := http.StatusOK
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
-			t.Errorf("it asks for %s", r.URL)
-		}
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
-	}))
-	defer s.Close()
-	r := examine(t, config.Serve, nil, "--admin", s.Listener.Addr().(*net.TCPAddr).String())
-	r.want(t, "process", OK, "is ready")
-	status = http.StatusServiceUnavailable
-	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
-	r.want(t, "process", Problem, "the store is full")
 }

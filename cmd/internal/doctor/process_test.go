@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"encoding/pem"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gridhook/gridhook/config"
+)
+
+func TestTheProcessIsAsked(t *testing.T) {
+	status := http.StatusOK
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			t.Errorf("it asks for %s", r.URL)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
+	}))
+	defer s.Close()
+	r := examine(t, config.Serve, nil, "--admin", s.Listener.Addr().(*net.TCPAddr).String())
+	r.want(t, "process", OK, "is ready")
+	status = http.StatusServiceUnavailable
+	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
+	r.want(t, "process", Problem, "the store is full")
+}
+
+// Only where nobody listens there is no process: what answers in another way is not taken
+// for none.
+func TestWhatIsNotFoundOutIsNotTakenForWell(t *testing.T) {
+	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	plain, secure := httptest.NewServer(ready), httptest.NewTLSServer(ready)
+	defer plain.Close()
+	defer secure.Close()
+	certificate := func(der []byte) string {
+		path := filepath.Join(t.TempDir(), "cert.pem")
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	own, other := certificate(secure.Certificate().Raw), certificate([]byte("another"))
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	go func() {
+		for conn, err := silent.Accept(); err == nil; conn, err = silent.Accept() {
+			_ = conn.Close()
+		}
+	}()
+	on := func(address net.Addr, certificate string) *config.Config {
+		c := &config.Config{Admin: address.String()}
+		if certificate != "" {
+			c.AdminTLS = config.KeyPair{Certificate: certificate, Key: certificate}
+		}
+		return c
+	}
+	anywhere := &config.Config{Admin: ":" + portOf(t, plain.Listener.Addr())}
+	for _, test := range []struct {
+		config *config.Config
+		want   Status
+		says   string
+	}{
+		{&config.Config{Admin: "127.0.0.1:1"}, OK, "none answers"},
+		{&config.Config{Admin: ":1"}, OK, "none answers"},
+		{on(plain.Listener.Addr(), ""), OK, "is ready"},
+		{anywhere, OK, "is ready"},
+		{on(secure.Listener.Addr(), own), OK, "is ready"},
+		{on(secure.Listener.Addr(), other), Unknown, "another certificate than the one in " + other},
+		{on(plain.Listener.Addr(), own), Unknown, "could not be found out"},
+		{on(silent.Addr(), ""), Unknown, "could not be found out"},
+		{on(silent.Addr(), filepath.Join(t.TempDir(), "none")), Unknown, "no such file"},
+	} {
+		var r Report
+		r.running(t.Context(), test.config)
+		r.want(t, "process", test.want, test.says)
+	}
+}
+
+func portOf(t *testing.T, address net.Addr) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}

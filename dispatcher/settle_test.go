@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,9 +59,10 @@ func TestWhatCameOfARetryIsHeld(t *testing.T) {
 		w.homes(2)
 		w.endpoint("ep")
 		w.worker()
-		tries, fill := 0, sync.OnceFunc(func() { w.bus.fill(true) })
+		var tries atomic.Int64
+		fill := sync.OnceFunc(func() { w.bus.fill(true) })
 		w.partner.answers(func(*http.Request, arrival) int {
-			if tries++; tries <= 2 {
+			if tries.Add(1) <= 2 {
 				return http.StatusInternalServerError
 			}
 			fill()

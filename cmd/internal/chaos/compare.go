@@ -30,7 +30,9 @@ type tally struct {
 	Duplicate int `json:"duplicate"` // answered 2xx again
 	Excused   int `json:"excused"`   // how many of these there may be
 	Dead      int `json:"dead"`      // ended visibly without a 2xx
-	Leaked    int `json:"leaked"`    // another's home, or another's signature
+	// Ends are the outcomes of the dead.
+	Ends   map[events.Outcome]int `json:"ends"`
+	Leaked int                    `json:"leaked"` // another's home, or another's signature
 	// Misordered are triggers whose sequence is not above that of one that was
 	// accepted before: receivers could not tell which is newer.
 	Misordered int `json:"misordered"`
@@ -44,7 +46,7 @@ type place struct{ trigger, home, endpoint string }
 
 // compare holds the ledgers against each other.
 func compare(e evidence, v *violations) tally {
-	t := tally{Excused: e.excused}
+	t := tally{Excused: e.excused, Ends: map[events.Outcome]int{}}
 	byPlace := map[place][]arrival{}
 	for _, a := range e.arrivals {
 		at := place{a.Trigger, a.Home, a.Endpoint}
@@ -157,15 +159,18 @@ func (e *evidence) settled(a asked, byPlace map[place][]arrival, t *tally, v *vi
 		for _, endpoint := range p.endpoints {
 			home := p.homeID(i)
 			got := slices.ContainsFunc(byPlace[place{a.Trigger, home, endpoint.name}], answered2xx)
-			outcome, visible := outcomes[home], false
+			outcome, visible, end := outcomes[home], false, events.Outcome("")
 			for _, o := range outcome {
-				visible = visible || o.Final() && o != events.OutcomeDelivered
+				if o.Final() && o != events.OutcomeDelivered {
+					visible, end = true, o
+				}
 			}
 			switch {
 			case got:
 				t.Delivered++
 			case visible:
 				t.Dead++
+				t.Ends[end]++
 			default:
 				t.Lost++
 				v.addf("I1", "lost: %s of the trigger %s for %s; the api says %v", home, a.Trigger, endpoint.name, outcome)

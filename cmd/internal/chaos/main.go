@@ -36,6 +36,7 @@ type options struct {
 	prove      bool
 	powerCuts  int
 	diskFulls  int
+	rolling    int
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -51,6 +52,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.BoolVar(&o.prove, "prove", false, "prove the harness instead: it must find bugs that are planted")
 	f.IntVar(&o.powerCuts, "power-cuts", 0, "how many power cuts beside, for which root is needed")
 	f.IntVar(&o.diskFulls, "disk-fulls", 0, "how often a disk is filled beside, for which root is needed")
+	f.IntVar(&o.rolling, "rolling", 0, "how often every process of a cluster is restarted beside, one after another")
 	which := f.String("topology", "serve,fleet,cluster", "which of serve, fleet and cluster, with commas between them")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -98,7 +100,7 @@ func run(args []string, out io.Writer) (broken bool, err error) {
 	return broken, err
 }
 
-// rounds runs the directed faults, a round for each topology, and those of disks.
+// rounds runs the directed faults, a round for each topology, and those beside.
 func (o *options) rounds(b blackbox.Binaries, out io.Writer) (broken bool, err error) {
 	if o.directed {
 		d := &directed{dir: o.dir, binaries: b, out: out, drain: drainWithin}
@@ -119,22 +121,24 @@ func (o *options) rounds(b blackbox.Binaries, out io.Writer) (broken bool, err e
 	}
 	for _, beside := range []struct {
 		name   string
+		of     topology
 		cycles int
 		run    func(*round) (verdict, error)
 	}{
-		{"power cuts", o.powerCuts, (*round).powerCuts},
-		{"full disks", o.diskFulls, (*round).diskFull},
+		{"rolling restarts", cluster, o.rolling, (*round).rolling},
+		{"power cuts", serve, o.powerCuts, (*round).powerCuts},
+		{"full disks", serve, o.diskFulls, (*round).diskFull},
 	} {
 		if beside.cycles == 0 {
 			continue
 		}
-		r := o.round(serve, strings.ReplaceAll(beside.name, " ", "-"), beside.cycles, b, out)
+		r := o.round(beside.of, strings.ReplaceAll(beside.name, " ", "-"), beside.cycles, b, out)
 		v, err := beside.run(r)
 		if errors.Is(err, errNoDisk) {
 			_, _ = fmt.Fprintf(out, "SKIPPED: there can be no %s here: %v\n", beside.name, err)
 			continue
 		}
-		report(out, fmt.Sprintf("%s (%s), seed %d, %d of them", beside.name, serve.describe(), r.seed, r.cycles), r.dir, v)
+		report(out, fmt.Sprintf("%s (%s), seed %d, %d of them", beside.name, beside.of.describe(), r.seed, r.cycles), r.dir, v)
 		broken = broken || v.bad()
 		if err != nil {
 			return broken, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -129,12 +130,21 @@ func (r *round) sayf(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.out, format, args...) // nobody may be reading
 }
 
+// ends say how the dead ended, such as "(FAILED 3, SUPERSEDED 20)".
+func (t *tally) ends() string {
+	var list []string
+	for _, o := range slices.Sorted(maps.Keys(t.Ends)) {
+		list = append(list, fmt.Sprintf("%s %d", o, t.Ends[o]))
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
 // report prints a verdict.
 func report(out io.Writer, what, dir string, v verdict) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // nobody may be reading
 	say("%s, %s\n", what, v.took.Round(time.Second))
-	say("  accepted %d  expected %d  delivered %d  duplicate %d (at most %d)  dead %d  lost %d  leaked %d  misordered %d  late %d\n",
-		v.Accepted, v.Expected, v.Delivered, v.Duplicate, v.Excused, v.Dead, v.Lost, v.Leaked, v.Misordered, v.Late)
+	say("  accepted %d  expected %d  delivered %d  duplicate %d (at most %d)  dead %d %s  lost %d  leaked %d  misordered %d  late %d\n",
+		v.Accepted, v.Expected, v.Delivered, v.Duplicate, v.Excused, v.Dead, v.ends(), v.Lost, v.Leaked, v.Misordered, v.Late)
 	const shown = 20
 	for i, broken := range v.violations {
 		if i == shown {

@@ -23,17 +23,7 @@ func TestTheThreatModelsTestsAreThere(t *testing.T) {
 	for _, m := range named {
 		folder, name := m[1], m[2]
 		if tests[folder] == "" {
-			files, err := filepath.Glob(filepath.Join(top, folder, "*_test.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, file := range files {
-				source, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tests[folder] += string(source)
-			}
+			tests[folder] = testsOf(t, filepath.Join(top, folder))
 		}
 		if !strings.Contains(tests[folder], "\nfunc "+name+"(t *testing.T)") {
 			t.Errorf("docs/security.md names the test %s of %s, which is not there", name, folder)
@@ -46,5 +36,46 @@ func TestTheThreatModelsTestsAreThere(t *testing.T) {
 		if strings.HasPrefix(row, "| API") && !namedTest.MatchString(row) {
 			t.Errorf("nothing holds %s", row)
 		}
+	}
+}
+
+// testsOf is the source of a folder's tests.
+func testsOf(t *testing.T, folder string) (text string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(source)
+	}
+	return text
+}
+
+var ranTest = regexp.MustCompile("`go test ([./a-z0-9 ]+?)(?: -run ([A-Za-z]+))?`")
+
+// Every command that the promises are shown by runs a test that is there: "go test" is
+// content when there is none of that name.
+func TestThePromisesTestsAreThere(t *testing.T) {
+	const top = "../../.."
+	text, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := ranTest.FindAllStringSubmatch(string(text), -1)
+	for _, m := range ran {
+		for folder := range strings.FieldsSeq(m[1]) {
+			named := regexp.MustCompile(`\nfunc Test[A-Za-z0-9]*` + m[2] + `[A-Za-z0-9]*\(t \*testing\.T\)`)
+			if !named.MatchString(testsOf(t, filepath.Join(top, folder))) {
+				t.Errorf("docs/reliability.md says %s, and there is no such test", m[0])
+			}
+		}
+	}
+	if len(ran) < 10 {
+		t.Errorf("%d commands are named", len(ran))
 	}
 }

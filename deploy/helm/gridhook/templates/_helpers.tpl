@@ -162,6 +162,11 @@ spec:
         {{- include "gridhook.probe" (dict "root" $root "path" "/livez") | nindent 8 }}
         periodSeconds: 10
         failureThreshold: 3
+      {{- with $values.stopDelaySeconds }}
+      lifecycle:
+        preStop:
+          sleep: {seconds: {{ . }}}
+      {{- end }}
       resources:
         {{- toYaml $values.resources | nindent 8 }}
       securityContext:

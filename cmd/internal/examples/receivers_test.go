@@ -183,7 +183,7 @@ func (r *receiver) judges() {
 	unknown.body = strings.Replace(unknown.body, "price_signal.updated", "something.new", 1)
 	text.body = "not JSON"
 	huge := signal("msg_huge", now+60)
-	huge.body += strings.Repeat(" ", 9<<20)
+	huge.body = strings.Repeat(" ", 9<<20) + huge.body
 	cut := compressed(r.t, signal("msg_cut", now+60))
 	cut.json, cut.body = cut.body[:20], cut.body[:20]
 	without := func(name string) func(*http.Request) { return func(r *http.Request) { r.Header.Del(name) } }

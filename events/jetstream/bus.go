@@ -165,7 +165,7 @@ func (c *Conn) trigger(ctx context.Context, read func(context.Context, jetstream
 func (c *Conn) Reached(ctx context.Context, t events.Trigger, number int) (bool, error) {
 	parked := t.ID + "." + events.ParkedKey(number)
 	for _, place := range []struct{ stream, subject string }{
-		{workStream, sliceSubject(t.ID, number)}, {retriesStream, retryWaitPrefix + parked}, {retriesStream, retryDuePrefix + parked},
+		{workStream, sliceSubject(t.ID, number)}, {retriesStream, retryWaitPrefix + parked}, {retriesStream, retryDuePrefix + walksLane + "." + parked},
 	} {
 		if there, err := c.exists(ctx, place.stream, place.subject); there || err != nil {
 			return there, err
@@ -173,45 +173,6 @@ func (c *Conn) Reached(ctx context.Context, t events.Trigger, number int) (bool,
 	}
 	s := events.Slice{Number: number}
 	return c.HasReceipt(ctx, t.OrganizationID, t.ID, s.Key())
-}
-
-// PutRetries schedules retries, each for its own time, and returns when all are
-// durable. The same retry that still waits is replaced.
-func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
-	futures := make([]jetstream.PubAckFuture, 0, len(retries))
-	for i := range retries {
-		r := &retries[i]
-		data, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		tail := retryTail(r)
-		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, retryWaitPrefix+tail, data),
-			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(retryDuePrefix+tail))
-		if err != nil {
-			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-		}
-		futures = append(futures, future)
-	}
-	for _, future := range futures {
-		select {
-		case <-future.Ok():
-		case err := <-future.Err():
-			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, err)
-		case <-ctx.Done():
-			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, ctx.Err())
-		}
-	}
-	return nil
-}
-
-// wholeSecond rounds up, because the server's schedules round down and a pause
-// must not be shorter than the policy says.
-func wholeSecond(t time.Time) time.Time {
-	if whole := t.Truncate(time.Second); whole.Before(t) {
-		return whole.Add(time.Second)
-	}
-	return t
 }
 
 // PutReceipt stores a receipt and returns when it is durable.
@@ -254,11 +215,6 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 // ConsumeSlices hands slices to handle.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
 	return consume(ctx, taking, c, sliceQueue, slots, fromJSON[events.Slice], handle)
-}
-
-// ConsumeRetries hands retries that are due to handle.
-func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
-	return consume(ctx, taking, c, retryQueue, slots, fromJSON[events.Retry], handle)
 }
 
 // TailTriggers follows the log of triggers for a view of it.

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -235,6 +236,50 @@ func TestRetries(t *testing.T) {
 	if d := depth(t, b); d.RetriesWaiting != 0 {
 		t.Errorf("%d are left", d.RetriesWaiting)
 	}
+}
+
+// What is due of one organization, however much, does not stand before another's, nor
+// before a parked walk.
+func TestRetriesTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	due := time.Now().Add(-time.Second)
+	of := func(org string) events.Retry { return newRetry(newTrigger(org), 1, due, "home") }
+	busy := of("busy")
+	other := of("other")
+	for i := 0; retryLane(&other) == retryLane(&busy); i++ {
+		other = of("other-" + strconv.Itoa(i))
+	}
+	walk := events.Retry{Trigger: newTrigger("busy"), DueAt: storage.Time{Time: due}, Walk: &events.Slice{Trigger: newTrigger("busy")}}
+	const many = 20
+	for range many {
+		must(t, b.PutRetries(within(t), []events.Retry{of("busy")}))
+	}
+	busyTaken, others := make(chan struct{}, many), make(chan string, 2)
+	release := make(chan struct{})
+	stop := consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeRetries(ctx, taking, 2, func(_ contextT, r events.Retry, _ events.Taken) error {
+			if r.Trigger.OrganizationID == "busy" && r.Walk == nil {
+				busyTaken <- struct{}{}
+				<-release
+				return nil
+			}
+			others <- r.Trigger.OrganizationID
+			return nil
+		})
+	})
+	receive(t, busyTaken) // and holds its share
+	must(t, b.PutRetries(within(t), []events.Retry{other}))
+	if got := receive(t, others); got != other.Trigger.OrganizationID {
+		t.Errorf("%s came", got)
+	}
+	must(t, b.PutRetries(within(t), []events.Retry{walk}))
+	receive(t, others)
+	close(release)
+	for range many - 1 {
+		receive(t, busyTaken)
+	}
+	stop()
 }
 
 // The triggers of a schedule that runs when prices change follow one another: of two that

@@ -55,7 +55,7 @@ func (i *Inspector) Look(ctx context.Context, revision uint64) (Finding, error) 
 			f.Damage = append(f.Damage, fmt.Sprintf("%s has lost %d messages", name, n))
 		}
 	}
-	for _, q := range []queue{startQueue, sliceQueue, retryQueue, noticeQueue} {
+	for _, q := range append(retryQueues(), startQueue, sliceQueue, noticeQueue) {
 		remade, err := i.lookAtQueue(ctx, q)
 		if err != nil {
 			errs = append(errs, err)

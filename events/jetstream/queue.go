@@ -36,7 +36,6 @@ type queue struct{ stream, name, filter string }
 var (
 	startQueue = queue{triggersStream, "starters", triggerSubjects}
 	sliceQueue = queue{workStream, "walkers", workSubjects}
-	retryQueue = queue{retriesStream, "retriers", retryDueSubjects}
 )
 
 // pullWait is how long one request for a message stands. It is never cut short:

@@ -58,8 +58,8 @@ func sliceSubject(triggerID string, number int) string {
 	return workPrefix + triggerID + "." + strconv.Itoa(number)
 }
 
-// retryTail is what the waiting and the due subject of a retry share: one place
-// for the same retry put twice.
+// retryTail is what the waiting and the due subject of a retry share, but for the lane
+// of the due one: one place for the same retry put twice.
 func retryTail(r *events.Retry) string { return r.Trigger.ID + "." + r.Key() }
 
 func receiptSubject(org, triggerID, key string) string {

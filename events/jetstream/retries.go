@@ -1,0 +1,104 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Retries that are due wait in lanes, by organization, and parked walks in one of their
+// own, each with a consumer. So hundreds of thousands of one organization that are due
+// together, as after the service was down, do not stand before those of the others.
+const (
+	retryLanes = 16
+	walksLane  = "walks"
+)
+
+func retryLane(r *events.Retry) string {
+	if r.Walk != nil {
+		return walksLane
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(r.Trigger.OrganizationID))
+	return strconv.FormatUint(uint64(h.Sum32()%retryLanes), 10)
+}
+
+// retryQueues are the queues of the lanes.
+func retryQueues() []queue {
+	queues := []queue{{retriesStream, "retriers_" + walksLane, retryDuePrefix + walksLane + ".>"}}
+	for i := range retryLanes {
+		lane := strconv.Itoa(i)
+		queues = append(queues, queue{retriesStream, "retriers_" + lane, retryDuePrefix + lane + ".>"})
+	}
+	return queues
+}
+
+// PutRetries schedules retries, each for its own time, and returns when all are
+// durable. The same retry that still waits is replaced.
+func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
+	futures := make([]jetstream.PubAckFuture, 0, len(retries))
+	for i := range retries {
+		r := &retries[i]
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		tail := retryTail(r)
+		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, retryWaitPrefix+tail, data),
+			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(retryDuePrefix+retryLane(r)+"."+tail))
+		if err != nil {
+			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		futures = append(futures, future)
+	}
+	for _, future := range futures {
+		select {
+		case <-future.Ok():
+		case err := <-future.Err():
+			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, err)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// wholeSecond rounds up, because the server's schedules round down and a pause
+// must not be shorter than the policy says.
+func wholeSecond(t time.Time) time.Time {
+	if whole := t.Truncate(time.Second); whole.Before(t) {
+		return whole.Add(time.Second)
+	}
+	return t
+}
+
+// ConsumeRetries hands retries that are due to handle. A lane has up to half of the slots,
+// and lanes take turns when all are taken.
+func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
+	room := semaphore.NewWeighted(int64(slots))
+	inTurn := func(ctx context.Context, r events.Retry, taken events.Taken) error {
+		if err := room.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		leave, free := sync.OnceFunc(func() { room.Release(1) }), taken.Free
+		defer leave()
+		taken.Free = func() { leave(); free() }
+		return handle(ctx, r, taken)
+	}
+	group, taking := errgroup.WithContext(taking)
+	for _, q := range retryQueues() {
+		group.Go(func() error { return consume(ctx, taking, c, q, (slots+1)/2, fromJSON[events.Retry], inTurn) })
+	}
+	return group.Wait()
+}

@@ -46,8 +46,9 @@ const pullWait = 500 * time.Millisecond
 // Handler handles one message. An error hands it back for a later try.
 type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
-// consume runs a number of slots that take messages of a queue and handle them,
-// one at a time each but for those that were freed early, until taking ends. Handlers run under ctx, so they may
+// consume runs up to a number of slots that take messages of a queue and handle them,
+// one at a time each but for those that were freed early, until taking ends. While
+// nothing comes one slot waits for it; each that gets something starts another. Handlers run under ctx, so they may
 // finish what they hold after taking has ended. It returns when all slots are
 // done.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
@@ -58,10 +59,14 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		sleep(taking, nakDelay)
 		consumer, err = s.refresh(taking, nil)
 	}
-	if err != nil {
+	switch {
+	case taking.Err() != nil: // before it began
+		return nil
+	case err != nil:
 		return err
 	}
 	var wg sync.WaitGroup
+	crew := &crew{slots: slots}
 	var slot func()
 	slot = func() {
 		consumer := consumer
@@ -70,19 +75,29 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 			m, err := consumer.Next(jetstream.FetchMaxWait(pullWait))
 			switch {
 			case err == nil:
+				if crew.took() {
+					wg.Go(slot)
+				}
 				handleOne(ctx, taking, s, m, decode, handle, sync.OnceFunc(func() {
 					freed.Store(true)
+					crew.waits()
 					wg.Go(slot)
 				}))
-			case !errors.Is(err, nats.ErrTimeout) && taking.Err() == nil:
+				if !freed.Load() {
+					crew.waits()
+				}
+			case errors.Is(err, nats.ErrTimeout):
+				if crew.mayLeave() {
+					return
+				}
+			case taking.Err() == nil:
 				sleep(taking, nakDelay)
 				consumer = s.mend(taking, consumer, err)
 			}
 		}
 	}
-	for range slots {
-		wg.Go(slot)
-	}
+	crew.begins()
+	wg.Go(slot)
 	wg.Wait()
 	return nil
 }

@@ -18,13 +18,16 @@ func (in *ofHome) check(_ *server, _ *call, p *problems) { checkID(p, "homeId", 
 // started; stored says which it is.
 func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		home, _, err := storage.Read[storage.Home](v, storage.HomeRef(org, homeID))
-		if err != nil {
+		home, err := v.Get(storage.HomeRef(org, homeID))
+		switch {
+		case err != nil:
 			return err
+		case home.Deleted:
+			return storage.ErrNotFound
 		}
 		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
 		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
-			o, err = s.notStarted(v, &home)
+			o, err = s.notStarted(v, home)
 		}
 		return err
 	})
@@ -33,7 +36,11 @@ func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, er
 
 // notStarted is the flow of a home that has none yet, as old as the home and
 // under its identifier: a home has one.
-func (s *server) notStarted(v storage.View, home *storage.Home) (storage.Onboarding, error) {
+func (s *server) notStarted(v storage.View, record storage.Record) (storage.Onboarding, error) {
+	home, err := storage.Decode[storage.Home](record)
+	if err != nil {
+		return storage.Onboarding{}, err
+	}
 	status, err := s.eligible(v, home.OrganizationID, home.Zipcode)
 	return storage.Onboarding{
 		ID: home.ID, HomeID: home.ID, Status: storage.OnboardingNotStarted, EligibilityStatus: status,

@@ -9,7 +9,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/client"
@@ -50,7 +53,8 @@ func Start(ctx context.Context, log *slog.Logger, worker dispatcher.Options) (*S
 func (s *Sandbox) Close() error { return errors.Join(s.App.Stop(), os.RemoveAll(s.dir)) }
 
 // Furnish makes an organization with a number of homes that take turns on the
-// catalog's rate plans, and tells done how many there are from time to time.
+// catalog's rate plans, and tells done how many there are from time to time, perhaps
+// twice at once.
 func (s *Sandbox) Furnish(ctx context.Context, organization string, homes int, done func(int)) error {
 	return Furnish(ctx, s.Operator, organization, homes, done)
 }
@@ -66,18 +70,26 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 			return fmt.Errorf("rate plan %s: %w", p.ID, err)
 		}
 	}
-	const chunk = 10_000
+	// While one chunk is stored the next is read.
+	const chunk, together = 10_000, 2
+	var imported atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(together)
 	for from := 0; from < homes; from += chunk {
-		lines, err := homeLines(organization, plans, from, min(from+chunk, homes))
-		if err != nil {
-			return err
-		}
-		if err := Import(ctx, operator, lines); err != nil {
-			return err
-		}
-		done(min(from+chunk, homes))
+		to := min(from+chunk, homes)
+		group.Go(func() error {
+			lines, err := homeLines(organization, plans, from, to)
+			if err != nil {
+				return err
+			}
+			if err := Import(ctx, operator, lines); err != nil {
+				return err
+			}
+			done(int(imported.Add(int64(to - from))))
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // Import imports lines that are all to be taken.

@@ -132,11 +132,13 @@ func (im *importer) read(number int, text []byte) {
 		im.fail(l, []storage.FieldError{{Field: "line", Message: "is too long"}})
 		return
 	}
-	// A first look at one field; what the strict decoder would refuse, it
-	// refuses below.
-	var head map[string]json.RawMessage
-	if err := json.Unmarshal(text, &head); err == nil {
-		_ = json.Unmarshal(head["resource"], &l.resource)
+	// A first look at one field, which encoding/json takes in any case; what the strict
+	// decoder would refuse, it refuses below.
+	var head struct {
+		Resource string `json:"resource"`
+	}
+	if bytes.Contains(text, []byte(`"resource"`)) && json.Unmarshal(text, &head) == nil {
+		l.resource = head.Resource
 	}
 	if l.line = newLine(l.resource); l.line == nil {
 		var anything json.RawMessage

@@ -316,6 +316,26 @@ func TestAcceptTheNextRun(t *testing.T) {
 	must(t, err)
 }
 
+// What NATS can never take is not taken for a NATS that cannot take it now, for which
+// workers wait.
+func TestWhatIsTooLargeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	large := strings.Repeat("x", 9<<20)
+	tr.RequestID = large
+	for what, err := range map[string]error{
+		"a receipt": b.PutReceipt(within(t), events.Receipt{
+			TriggerID: tr.ID, OrganizationID: "org", Key: "s0", Deliveries: []events.Delivery{{HomeID: "h", Reason: large}},
+		}),
+		"a retry": b.PutRetries(within(t), []events.Retry{{Trigger: tr, EndpointID: "ep"}}),
+	} {
+		if err == nil || errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "max_payload") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestWholeSecond(t *testing.T) {
 	for in, want := range map[time.Duration]time.Duration{
 		0: 0, 1: time.Second, time.Second - 1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,

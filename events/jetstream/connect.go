@@ -148,7 +148,7 @@ var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answere
 
 // publish stores a message and waits until it is durable. Errors:
 // storage.ErrConflict when an expectation does not hold, storage.ErrUnavailable
-// when NATS does not answer or cannot store.
+// when NATS does not answer or cannot store now.
 func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
 	return c.publishTraced(ctx, "", subject, messageID, data, opts...)
 }
@@ -173,6 +173,9 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 			}
 			return 0, err
 		}
+		if errors.Is(err, nats.ErrMaxPayload) {
+			return 0, tooLarge(err)
+		}
 		failed = err
 		if ctx.Err() != nil {
 			break
@@ -187,6 +190,11 @@ func message(place events.Traceparent, subject string, data []byte) *nats.Msg {
 		m.Header = nats.Header{events.TraceHeader: {string(place)}}
 	}
 	return m
+}
+
+// tooLarge is the error of a message that NATS will not take however often it is tried.
+func tooLarge(err error) error {
+	return fmt.Errorf("%w: set max_payload: 8MB in the NATS server", err)
 }
 
 // refusal turns an error that JetStream answered into one of storage's.

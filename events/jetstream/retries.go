@@ -3,12 +3,14 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -57,6 +59,9 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 		tail := retryTail(r)
 		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, retryWaitPrefix+tail, data),
 			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(retryDuePrefix+retryLane(r)+"."+tail))
+		if errors.Is(err, nats.ErrMaxPayload) {
+			return tooLarge(err)
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,7 +16,7 @@ import (
 
 // Spec says what to start.
 type Spec struct {
-	// Binary and Args are the command, Env what is added to the environment.
+	// Binary and Args are the command, Env what is added to Environ.
 	Binary string
 	Args   []string
 	Env    []string
@@ -42,11 +43,17 @@ var (
 	ErrEnded    = errors.New("ended")
 )
 
+// Environ is the environment of this process without Gridhook's own variables: what is
+// set on the machine of whoever runs a test is no part of the test.
+func Environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GRIDHOOK_") })
+}
+
 // Start starts a process and returns when it is ready. One that is not ready in
 // time is killed.
 func Start(s Spec) (*Process, error) {
 	p := &Process{cmd: exec.Command(s.Binary, s.Args...), exited: make(chan struct{})} //nolint:gosec,noctx // what to start is ours; it is killed by Kill
-	p.cmd.Env = append(os.Environ(), s.Env...)
+	p.cmd.Env = append(Environ(), s.Env...)
 	dieWithParent(p.cmd)
 	ready := make(chan struct{})
 	var once sync.Once

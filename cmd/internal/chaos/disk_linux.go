@@ -17,7 +17,7 @@ import (
 type disk struct{ image, mount string }
 
 // errNoDisk says that this machine lets us make no file systems.
-var errNoDisk = errors.New("it needs root, mount and mkfs.ext4")
+var errNoDisk = errors.New("it needs root that may mount, mount and mkfs.ext4")
 
 const diskSize = 512 << 20
 
@@ -40,7 +40,7 @@ func newDisk(dir string) (*disk, error) {
 	if err := command("mkfs.ext4", "-q", d.image); err != nil {
 		return nil, err
 	}
-	return d, command("mount", "-o", "loop", d.image, d.mount)
+	return d, mounted("-o", "loop", d.image, d.mount)
 }
 
 func mountable(tools ...string) error {
@@ -115,5 +115,13 @@ func newSmallDisk(dir string, size int64) (*disk, error) {
 	if err := os.MkdirAll(d.mount, 0o700); err != nil {
 		return nil, err
 	}
-	return d, command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", size), "tmpfs", d.mount)
+	return d, mounted("-t", "tmpfs", "-o", fmt.Sprintf("size=%d", size), "tmpfs", d.mount)
+}
+
+// mounted mounts for the first time. Root may not in a container without the capability.
+func mounted(args ...string) error {
+	if err := command("mount", args...); err != nil {
+		return fmt.Errorf("%w: %w", errNoDisk, err)
+	}
+	return nil
 }

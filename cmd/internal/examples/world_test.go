@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,15 +51,26 @@ func programs(t *testing.T, dir string) []program {
 	}
 	list := []program{{"Go", []string{goReceiver}}}
 	typescript := os.Getenv("GRIDHOOK_TYPESCRIPT_RECEIVER")
-	if python, err := exec.LookPath("python3"); err == nil {
+	if python, err := python3(); err == nil {
 		list = append(list, program{"Python", []string{python, filepath.Join(root, "docs/examples/python-receiver/receiver.py")}})
 	} else if typescript != "" {
-		t.Fatal("there is no python3")
+		t.Fatal(err)
 	}
 	if typescript != "" {
 		list = append(list, program{"TypeScript", []string{"node", typescript}})
 	}
 	return list
+}
+
+// python3 is a Python that is new enough for the receiver.
+func python3() (path string, err error) {
+	if path, err = exec.LookPath("python3"); err != nil {
+		return "", err
+	}
+	if exec.Command(path, "-c", "import sys; sys.exit(sys.version_info < (3, 9))").Run() != nil { //nolint:gosec,noctx // it ends
+		return "", errors.New("python3 is older than 3.9")
+	}
+	return path, nil
 }
 
 // world is a Gridhook with a rate plan.

@@ -89,7 +89,7 @@ func command(t *testing.T, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binaries.Gridhook, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(blackbox.Environ(), env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

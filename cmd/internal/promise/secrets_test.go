@@ -273,7 +273,7 @@ func TestALockedVaultDoesNotStart(t *testing.T) {
 		"must be the base64 of 32 random": {"GRIDHOOK_MASTER_KEY=secret-and-short"},
 	} {
 		cmd := exec.CommandContext(t.Context(), binaries.Gridhook, "serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-		cmd.Env = append(os.Environ(), env...)
+		cmd.Env = append(blackbox.Environ(), env...)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), says) || strings.Contains(string(out), "secret-and-short") {
 			t.Errorf("%v: %s", err, out)

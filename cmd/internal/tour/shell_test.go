@@ -84,6 +84,27 @@ func (s *session) documented(text string) string {
 	return text
 }
 
+// environ is what every session has in its environment.
+func environ() []string {
+	const local = "127.0.0.1,localhost" // which no proxy leads to
+	direct := strings.Trim(os.Getenv("no_proxy")+","+os.Getenv("NO_PROXY")+","+local, ",")
+	return append(blackbox.Environ(),
+		// Without paths in what is compiled, sessions in other folders find it again.
+		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"),
+		"LC_ALL=C", "NO_COLOR=1", "no_proxy="+direct, "NO_PROXY="+direct)
+}
+
+// compile puts into the cache what the documents build, once: sessions that begin at the
+// same time would each compile it.
+func compile(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", t.TempDir()+"/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
+	cmd.Dir, cmd.Env = repository(t), environ()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // run runs the blocks in one shell, which ends at the first that does not do as
 // the document says, and kills what was left running.
 func (s *session) run(t *testing.T, blocks []block) error {
@@ -92,10 +113,7 @@ func (s *session) run(t *testing.T, blocks []block) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", s.here(t, s.script(blocks)))
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(),
-		// Without paths in what is compiled, sessions in other folders find it again.
-		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"),
-		"GRIDHOOK_HTTP="+s.here(t, "127.0.0.1:8080"), "GRIDHOOK_ADMIN="+s.here(t, "127.0.0.1:8081"),
+	cmd.Env = append(environ(), "GRIDHOOK_HTTP="+s.here(t, "127.0.0.1:8080"), "GRIDHOOK_ADMIN="+s.here(t, "127.0.0.1:8081"),
 		"GRIDHOOK_ADMIN_URL=http://"+s.here(t, "127.0.0.1:8081"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

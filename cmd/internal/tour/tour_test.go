@@ -16,6 +16,7 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the commands of the documents need %s, which is not on this machine", tool)
 		}
 	}
+	compile(t)
 	for document, text := range documents(t) {
 		if !strings.Contains(text, "\n```sh\n") {
 			continue

@@ -33,7 +33,7 @@ func wrappedFunctions() []wrapped {
 	return []wrapped{
 		{"accept", bus, "Conn", "Accept"},
 		{"slice", bus, "Conn", "PutSlice"},
-		{"retry", bus, "Conn", "PutRetries"},
+		{"retry", "events/jetstream/retries.go", "Conn", "PutRetries"},
 		{"receipt", bus, "Conn", "PutReceipt"},
 		{"ack", "events/jetstream/queue.go", "", "acknowledge"},
 		{"post", "dispatcher/sender.go", "sender", "send"},

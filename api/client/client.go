@@ -74,11 +74,10 @@ func call[Out any](ctx context.Context, c *Client, path string, in any, more ...
 	return send[Out](ctx, c, path, jsonType, bytes.NewReader(body), more...)
 }
 
-// send sends a body as it is.
-func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, more ...header) (out Out, err error) {
+func (c *Client) request(ctx context.Context, path, contentType string, body io.Reader, more ...header) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.BaseURL, "/")+path, body)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set(keyHeader, c.Key)
@@ -88,11 +87,23 @@ func send[Out any](ctx context.Context, c *Client, path, contentType string, bod
 	for _, h := range more {
 		request.Header.Set(h.name, h.value)
 	}
-	sender := c.HTTP
-	if sender == nil {
-		sender = defaultHTTP
+	return request, nil
+}
+
+func (c *Client) sender() *http.Client {
+	if c.HTTP == nil {
+		return defaultHTTP
 	}
-	response, err := sender.Do(request)
+	return c.HTTP
+}
+
+// send sends a body as it is.
+func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, more ...header) (out Out, err error) {
+	request, err := c.request(ctx, path, contentType, body, more...)
+	if err != nil {
+		return out, err
+	}
+	response, err := c.sender().Do(request)
 	if err != nil {
 		return out, err
 	}

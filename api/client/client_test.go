@@ -286,3 +286,34 @@ func TestAllOfNothingIsAnEmptyList(t *testing.T) {
 		t.Errorf("got %s, %v", text, err)
 	}
 }
+
+// A backup is read as it comes; one that the server cuts off is none.
+func TestBackup(t *testing.T) {
+	c, got := serve(t, http.StatusOK, "a file")
+	b, err := c.Backup(t.Context(), []string{"age1x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if text, err := io.ReadAll(b); err != nil || string(text) != "a file" || got.Path != "/backup" || got.Body != `{"recipients":["age1x"]}` || got.Header.Get("x-ws-api-key") != "ghk_1" {
+		t.Errorf("%q %v of %+v", text, err, got)
+	}
+	c, _ = serve(t, http.StatusConflict, `{"error_code":"CONFLICT","message":"A backup is being made already."}`)
+	var refused *client.Error
+	if _, err := c.Backup(t.Context(), []string{"age1x"}); !errors.As(err, &refused) || refused.Code != client.CodeConflict || refused.Status != http.StatusConflict {
+		t.Errorf("refused it says %v", err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<16))
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	broken, err := (&client.Client{BaseURL: server.URL}).Backup(t.Context(), []string{"age1x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broken.Close()
+	if _, err := io.ReadAll(broken); err == nil {
+		t.Error("half a backup is taken for one")
+	}
+}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 )
@@ -65,41 +61,12 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 	if _, err := os.Stat(path); err == nil {
 		return 0, fmt.Errorf("%s is there already: name another file", path)
 	}
-	body, err := json.Marshal(app.BackupRequest{Recipients: to})
+	b, err := c.Backup(ctx, to)
 	if err != nil {
 		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.BaseURL, "/")+app.BackupPath, bytes.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("x-ws-api-key", c.Key)
-	response, err := g.sender(c).Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
-	if response.StatusCode != http.StatusOK {
-		refused := &client.Error{}
-		const most = 64 << 10
-		if err := json.NewDecoder(io.LimitReader(response.Body, most)).Decode(refused); err != nil || refused.Code == "" {
-			return 0, fmt.Errorf("the server at %s answered %s: is it a gridhook serve or api of this version?", c.BaseURL, response.Status)
-		}
-		refused.Status = response.StatusCode
-		return 0, refused
-	}
-	return keep(path, response.Body)
-}
-
-// sender sends without a limit of time.
-func (g *globals) sender(c *client.Client) *http.Client {
-	if c.HTTP == nil {
-		return &http.Client{}
-	}
-	unhurried := *c.HTTP
-	unhurried.Timeout = 0
-	return &unhurried
+	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
+	return keep(path, b)
 }
 
 // keep writes a file that appears when it is whole and on disk.

@@ -39,3 +39,12 @@ characters in names and answers are shown as spaces.`,
 func completes(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 }
+
+// completesAny does so with the values that are known of a type.
+func completesAny[T ~string](cmd *cobra.Command, flag string, values []T) {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	completes(cmd, flag, words...)
+}

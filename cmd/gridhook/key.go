@@ -48,7 +48,7 @@ func newKeyCreate(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&scopes, "scopes", nil, "what it may do: read, write, trigger; by default all")
-	completes(cmd, "scopes", "read", "write", "trigger")
+	completesAny(cmd, "scopes", storage.Scopes())
 	cmd.Flags().StringVar(&description, "description", "", "what it is for")
 	cmd.Flags().StringVar(&expires, "expires", "", "when it ends: a `time` such as 2027-01-01T00:00:00Z, or a duration from now such as 2160h")
 	return g.forOrg(cmd)

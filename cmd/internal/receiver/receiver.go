@@ -60,8 +60,8 @@ type Envelope struct {
 
 // Counts sum up what a receiver got.
 type Counts struct {
-	// Messages is how many different messages were taken, Repeats how many of them
-	// came again, Refused how many did not verify, Failed how many were verified
+	// Messages is how many different messages were taken, Repeats how many of the
+	// latest 100,000 of them or more came again, Refused how many did not verify, Failed how many were verified
 	// and not answered with success, by a fault or by whom they were passed on to.
 	Messages, Repeats, Refused, Failed int
 }
@@ -87,13 +87,13 @@ type Receiver struct {
 	forward *forwarder
 
 	mu     sync.Mutex
-	seen   map[string]bool
+	seen   recent
 	counts Counts
 }
 
 // New makes a receiver.
 func New(o Options) *Receiver {
-	r := &Receiver{options: o, seen: map[string]bool{}}
+	r := &Receiver{options: o}
 	if o.Forward != nil {
 		r.forward = newForwarder(o.Forward)
 	}
@@ -221,11 +221,11 @@ func (r *Receiver) note(e Event) {
 		r.counts.Refused++
 	case e.Status < 200 || e.Status > 299:
 		r.counts.Failed++
-	case r.seen[e.ID]:
+	case r.seen.has(e.ID):
 		r.counts.Repeats++
 		e.Repeat = true
 	default:
-		r.seen[e.ID] = true
+		r.seen.add(e.ID)
 		r.counts.Messages++
 	}
 	if r.options.Each != nil {

@@ -13,30 +13,41 @@ const spans = [[1, "the last hour"], [6, "the last 6 hours"], [24, "the last day
 export function replayPart({ session, signal }, id, done) {
   const problem = problemBox();
   const element = h("div");
-  const close = () => element.replaceChildren();
+  let turn = new AbortController(); // of what was opened last
+
+  /** leave ends what was opened before, which would write over what is shown next. */
+  function leave() {
+    turn.abort();
+    element.replaceChildren();
+  }
 
   function open() {
+    leave();
+    const opened = Date.now();
+    const { signal: left } = (turn = new AbortController());
     const since = select(spans.map(([hours, label]) => [String(hours), label]), "24");
-    const once = idempotencyKey();
+    // The same choice, submitted again, is the same request.
+    const keys = new Map(spans.map(([hours]) => [String(hours), idempotencyKey()]));
     element.replaceChildren(h("section", { class: "panel", "aria-label": "A replay" }, h("h2", {}, "Replay what it missed"),
       h("p", {}, "What was given up is sent again as the same messages, the newest first. What a newer trigger has taken the place of is left."),
       form({
-        action: "Replay", extra: [button("Cancel", close)],
+        action: "Replay", extra: [button("Cancel", leave)],
         fields: [field({ name: "since", label: "Given up in", control: since })],
         submit: async () => {
-          const from = new Date(Date.now() - Number(since.value) * 3_600_000).toISOString();
-          watch(await session.client.call(`/v1/webhook/endpoints/${inPath(id)}/replay`, { since: from }, { idempotencyKey: once }));
+          const from = new Date(opened - Number(since.value) * 3_600_000).toISOString();
+          const replay = await session.client.call(`/v1/webhook/endpoints/${inPath(id)}/replay`, { since: from }, { idempotencyKey: keys.get(since.value) });
+          if (!left.aborted) watch(replay, AbortSignal.any([signal, left]));
         },
       })));
     since.focus();
   }
 
-  function watch(replay) {
+  function watch(replay, lasting) {
     show(replay);
     poll({
-      signal, every: 500, failed: problem.show,
+      signal: lasting, every: 500, failed: problem.show,
       ask: async () => {
-        const now = await session.client.call(`/v1/webhook/replays/${inPath(replay.id)}/get`, {}, { signal });
+        const now = await session.client.call(`/v1/webhook/replays/${inPath(replay.id)}/get`, {}, { signal: lasting });
         show(now);
         if (now.status !== "COMPLETED") return true;
         say(`The replay is completed: ${now.retried} of ${now.found} were taken up again.`);
@@ -57,7 +68,7 @@ export function replayPart({ session, signal }, id, done) {
         ["A newer one has its place", r.superseded > 0 && count(r.superseded)],
         ["Not kept any more", r.lost > 0 && count(r.lost)],
       ]),
-      completed && h("div", { class: "actions" }, button("Close", close))));
+      completed && h("div", { class: "actions" }, button("Close", leave))));
   }
 
   return { element, open };

@@ -1,10 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
@@ -103,16 +104,21 @@ func countMeant(v storage.View, t *events.Trigger) (n int, err error) {
 	if len(t.RatePlanIDs) == 0 {
 		return v.Count(storage.KindHome, t.OrganizationID), nil
 	}
+	// The stored text tells most others apart without decoding it.
+	marks := make([][]byte, len(t.RatePlanIDs))
+	for i, plan := range t.RatePlanIDs {
+		marks[i] = []byte(`"ratePlanId":"` + plan + `"`)
+	}
 	var failed error
 	err = v.Scan(storage.KindHome, t.OrganizationID, "", func(r storage.Record) bool {
-		if r.Deleted {
+		if r.Deleted || !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(r.Value, mark) }) {
 			return true
 		}
-		var home struct{ RatePlanID string }
-		if failed = json.Unmarshal(r.Value, &home); failed == nil && t.Means(home.RatePlanID) {
+		home, err := storage.Decode[storage.Home](r)
+		if failed = err; err == nil && t.Means(home.RatePlanID) {
 			n++
 		}
-		return failed == nil
+		return err == nil
 	})
 	return n, errors.Join(err, failed)
 }

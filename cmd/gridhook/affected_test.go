@@ -29,3 +29,17 @@ func TestAffectedHomes(t *testing.T) {
 		}
 	}
 }
+
+// One organization that cannot be triggered does not keep the others from it.
+func TestAffectedHomesOfTheOthers(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))
+	f.on("/v1/webhook/price_signal/trigger",
+		answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`},
+		ok(`{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`))
+	got := run(t, f, "", strings.Fields("plan event delete flat e --trigger"))
+	if got.code != exitFailure || !strings.Contains(got.err, "triggered 7 homes of south: trg_1\n") || !strings.Contains(got.err, "did not trigger the homes of north: The service cannot take this now.\n") || !strings.Contains(got.err, "of 1 of 2 organizations were not triggered") {
+		t.Errorf("exit %d, it says %q", got.code, got.err)
+	}
+}

@@ -365,6 +365,11 @@ func TestAResumerPutsWhatTheQueueLost(t *testing.T) {
 		w.bus.await(func() bool { return len(w.bus.receipts) == 12 })
 		list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
 		w.checkDelivered(list, 2)
+		for _, r := range w.bus.retryPuts {
+			if r.Walk != nil { // what waits for room is put again
+				w.bus.everPut[sliceName(r.Trigger.ID, r.Walk.Number)]--
+			}
+		}
 		for key, times := range w.bus.everPut {
 			if times > 2 {
 				t.Errorf("slice %s was queued %d times", key, times)

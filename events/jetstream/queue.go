@@ -48,9 +48,9 @@ type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
 // consume runs up to a number of slots that take messages of a queue and handle them,
 // one at a time each but for those that were freed early, until taking ends. While
-// nothing comes one slot waits for it; each that gets something starts another. Handlers run under ctx, so they may
-// finish what they hold after taking has ended. It returns when all slots are
-// done.
+// nothing comes one slot waits for it; each that gets something starts another.
+// Handlers run under ctx, so they may finish what they hold after taking has ended. It
+// returns when all slots are done.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
 	s := &source{c: c, queue: q}
 	consumer, err := s.refresh(taking, nil)
@@ -59,10 +59,10 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		sleep(taking, nakDelay)
 		consumer, err = s.refresh(taking, nil)
 	}
-	switch {
-	case taking.Err() != nil: // before it began
+	if taking.Err() != nil { // before it began
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	var wg sync.WaitGroup

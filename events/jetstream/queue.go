@@ -59,8 +59,8 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		sleep(taking, nakDelay)
 		consumer, err = s.refresh(taking, nil)
 	}
-	if taking.Err() != nil { // before it began
-		return nil
+	if taking.Err() != nil {
+		return nil //nolint:nilerr // it ended before it began
 	}
 	if err != nil {
 		return err

@@ -26,12 +26,9 @@ func TestASlowEndpointStarvesNoHome(t *testing.T) {
 			w.trigger(24)
 			<-time.After(time.Minute)
 		}
-		had := map[string]uint64{}
+		had := map[string]bool{}
 		for _, a := range w.partner.got() {
-			if before := had[a.home]; a.sequence < before {
-				t.Errorf("%s was sent %d after %d", a.home, a.sequence, before)
-			}
-			had[a.home] = a.sequence
+			had[a.home] = true
 		}
 		if len(had) < homes*95/100 {
 			t.Errorf("%d of %d homes were sent any of %d triggers", len(had), homes, triggers)

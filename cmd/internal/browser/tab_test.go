@@ -65,9 +65,15 @@ func (p *tab) click(selector, text string) {
 
 func (p *tab) clickOn(element string) {
 	p.t.Helper()
-	at := must(p, "find a place to click "+element, chromedp.Evaluate[struct{ X, Y float64 }](
-		"t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
-	must(p, "click "+element, chromedp.MouseClickXY(at.X, at.Y))
+	for range 5 {
+		at := must(p, "find a place to click "+element, chromedp.Evaluate[struct{ X, Y float64 }](
+			"t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
+		must(p, "click "+element, chromedp.MouseClickXY(at.X, at.Y))
+		if ask[bool](p, "globalThis.t?.hit() ?? true") { // without t it has gone to another page
+			return
+		}
+	}
+	p.t.Fatalf("%s moves away from the mouse again and again", element)
 }
 
 // enter types a text into the field of a label, in the place of what is there.

@@ -47,14 +47,21 @@ globalThis.t = (() => {
     return e.contains(top) || e === top ? { x, y } : null;
   }
 
-  /** spot resolves to the place of an element once it can be clicked there. */
+  /**
+   * spot resolves to the place of an element once it can be clicked there, and hit says
+   * whether it was: the page may have changed before the mouse came, or in its click.
+   */
   async function spot(find) {
-    let at = null;
-    await until(() => (at = place(find())) !== null);
+    let at = null, element = null;
+    await until(() => (at = place(element = find())) !== null);
+    clicked = false;
+    element.addEventListener("click", () => { clicked = true; }, { once: true, capture: true });
     return at;
   }
+  let clicked = false;
+  const hit = () => clicked;
 
   const text = (selector) => all(selector).map((e) => trimmed(e.textContent)).join("\n");
 
-  return { until, all, field, spot, text };
+  return { until, all, field, spot, hit, text };
 })();

@@ -33,9 +33,14 @@ func ask[T any](p *tab, expression string) T {
 func (p *tab) until(condition string) {
 	p.t.Helper()
 	if _, err := run(p, chromedp.Evaluate[bool]("t.until(() => "+condition+")", chromedp.EvalAwaitPromise)); err != nil {
-		body, _ := run(p, chromedp.Evaluate[string]("document.body.innerText")) // to say more, if it can
-		p.t.Fatalf("it does not come to %s: %v\nThe page shows:\n%s", condition, err, body)
+		p.t.Fatalf("it does not come to %s: %v\n%s", condition, err, p.state())
 	}
+}
+
+// state is what the page shows now, as far as it can be asked.
+func (p *tab) state() string {
+	body, _ := run(p, chromedp.Evaluate[string]("document.body.innerText"))
+	return "The page shows:\n" + body
 }
 
 // sees waits until an element of a selector shows a text; "abc…" is its
@@ -66,8 +71,11 @@ func (p *tab) click(selector, text string) {
 func (p *tab) clickOn(element string) {
 	p.t.Helper()
 	for range 5 {
-		at := must(p, "find a place to click "+element, chromedp.Evaluate[struct{ X, Y float64 }](
-			"t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
+		at, err := run(p, chromedp.Evaluate[struct{ X, Y float64 }]("t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
+		if err != nil {
+			over, _ := run(p, chromedp.Evaluate[string]("t.over("+element+")"))
+			p.t.Fatalf("%s cannot be clicked, for %s: %v\n%s", element, over, err, p.state())
+		}
 		must(p, "click "+element, chromedp.MouseClickXY(at.X, at.Y))
 		if ask[bool](p, "globalThis.t?.hit() ?? true") { // without t it has gone to another page
 			return

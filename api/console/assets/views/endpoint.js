@@ -33,11 +33,10 @@ export function endpointView({ session, signal, go }, id) {
     }
   });
 
-  // What was asked for before something else was opened comes too late.
+  // What was asked for, or begun, before something else was opened comes too late.
   let asked = 0;
 
-  async function load() {
-    const number = ++asked;
+  async function load(number = ++asked) {
     try {
       const endpoint = await call("get");
       if (number === asked) show(endpoint);
@@ -86,8 +85,9 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   async function change(changes) {
+    const number = ++asked;
     await call("update", changes);
-    await load();
+    await load(number);
     say("Saved.");
   }
 
@@ -107,8 +107,9 @@ export function endpointView({ session, signal, go }, id) {
       text: "Webhooks are signed with the new secret at once, and with the old one beside it for 24 hours.",
     });
     if (!sure) return;
+    const number = ++asked;
     await showVerifier(await call("rotate_secret"), "The new signing secret");
-    await load();
+    await load(number);
   }
 
   async function remove() {

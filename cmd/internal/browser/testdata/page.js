@@ -52,16 +52,22 @@ globalThis.t = (() => {
    * whether it was: the page may have changed before the mouse came, or in its click.
    */
   async function spot(find) {
-    let at = null, element = null;
-    await until(() => (at = place(element = find())) !== null);
+    let at = null;
+    await until(() => (at = place(find())) !== null);
     clicked = false;
-    element.addEventListener("click", () => { clicked = true; }, { once: true, capture: true });
+    addEventListener("click", (event) => { clicked = find()?.contains(event.target); }, { once: true, capture: true });
     return at;
   }
+  /** over says what lies where an element is. */
+  function over(e) {
+    if (!e) return "it is not there";
+    const box = e.getClientRects()[0];
+    return `${document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.outerHTML.slice(0, 200)} is at ${JSON.stringify(box)}`;
+  }
   let clicked = false;
-  const hit = () => clicked;
+  const hit = () => clicked === true;
 
   const text = (selector) => all(selector).map((e) => trimmed(e.textContent)).join("\n");
 
-  return { until, all, field, spot, hit, text };
+  return { until, all, field, spot, hit, over, text };
 })();

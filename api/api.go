@@ -131,10 +131,10 @@ type server struct {
 	// plans are the EIA numbers of the utilities that stored rate plans are of.
 	plans *index[int]
 	facts facts
-	// decoded are the keys of the requests lately, and checkers what was made to check
-	// eligibility.
-	decoded  decoded
-	checkers checkers
+	// known are the keys of the requests lately: decoding one takes longer than all else
+	// that is done to let a request in. checkers are the organizations' of eligibility.
+	known    latest[storage.Key]
+	checkers latest[*eligibility.Checker]
 }
 
 func newServer(d Deps, o Options) *server {
@@ -146,6 +146,7 @@ func newServer(d Deps, o Options) *server {
 		Deps: d, options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
+		known: latest[storage.Key]{most: 16384}, checkers: latest[*eligibility.Checker]{most: 1024},
 	}
 }
 

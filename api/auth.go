@@ -137,7 +137,7 @@ func (s *server) findKey(text string) (key storage.Key, secret string, err error
 		}
 		record, err := v.Get(storage.Ref{Kind: storage.KindKey, Org: org, ID: id})
 		if err == nil {
-			key, err = s.decoded.of(record)
+			key, err = s.known.of(id, record.Revision, func() (storage.Key, error) { return storage.Decode[storage.Key](record) })
 		}
 		return err
 	})

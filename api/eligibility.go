@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"maps"
-	"sync"
 
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
@@ -37,47 +36,11 @@ func (s *server) eligibility(v storage.View, org, zipcode string) (eligibility.R
 	return checker.Check(zipcode), nil
 }
 
-// checkers keeps what was last made for each organization, as long as nothing that is
-// stored has changed.
-type checkers struct {
-	mu   sync.Mutex
-	made map[string]madeChecker
-}
-
-type madeChecker struct {
-	revision uint64 // of everything that is stored
-	checker  *eligibility.Checker
-}
-
-// maxCheckers bounds the organizations that a checker is kept for.
-const maxCheckers = 1024
-
-// of is an organization's checker, made anew where the one that is kept is old.
-func (c *checkers) of(v storage.View, org string, fresh func() (*eligibility.Checker, error)) (*eligibility.Checker, error) {
-	revision := v.Revision()
-	c.mu.Lock()
-	have, ok := c.made[org]
-	c.mu.Unlock()
-	if ok && have.revision == revision {
-		return have.checker, nil
-	}
-	checker, err := fresh()
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.made == nil || len(c.made) >= maxCheckers {
-		c.made = map[string]madeChecker{}
-	}
-	c.made[org] = madeChecker{revision, checker}
-	return checker, nil
-}
-
 // checker knows what is published, what the operator imported, and which
-// utilities an organization has rate plans of.
+// utilities an organization has rate plans of. It is made anew when anything that is
+// stored has changed.
 func (s *server) checker(v storage.View, org string) (*eligibility.Checker, error) {
-	return s.checkers.of(v, org, func() (*eligibility.Checker, error) { return s.newChecker(v, org) })
+	return s.checkers.of(org, v.Revision(), func() (*eligibility.Checker, error) { return s.newChecker(v, org) })
 }
 
 func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
 // scrapeEvery is often enough for the shortest range of the hurried rules.
@@ -31,16 +32,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, workers int) *fleet {
 	t.Helper()
-	address, err := blackbox.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nats, err := (&blackbox.NATS{Binary: binaries.NATS, Dir: t.TempDir(), Address: address, Patience: patience}).Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nats.Kill)
-	url := "nats://" + address
+	url, nats := blackboxtest.StartNATS(t, binaries.NATS, patience)
 	f := &fleet{nats: nats}
 	f.world = newWorld(t, start(t, "api", f.disk(t), "--nats", url))
 	for range workers {

@@ -95,7 +95,8 @@ func TestMetricsAreExplained(t *testing.T) {
 	}
 }
 
-func scrape(t *testing.T, url string) string {
+// scrape is what a page of metrics has, in a format or the usual one.
+func scrape(t *testing.T, url string, accept ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -103,6 +104,7 @@ func scrape(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	request.Header["Accept"] = accept
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

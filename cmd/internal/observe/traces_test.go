@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -25,16 +25,7 @@ import (
 // tracingWorld is an api and a worker that trace, on a nats-server.
 func tracingWorld(t *testing.T, args ...string) (w *world, worker *blackbox.Gridhook, natsURL string) {
 	t.Helper()
-	address, err := blackbox.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := (&blackbox.NATS{Binary: binaries.NATS, Dir: t.TempDir(), Address: address, Patience: patience}).Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Kill)
-	natsURL = "nats://" + address
+	natsURL, _ = blackboxtest.StartNATS(t, binaries.NATS, patience)
 	args = append(args, "--nats", natsURL)
 	w = newWorld(t, start(t, "api", t.TempDir(), args...))
 	return w, start(t, "worker", t.TempDir(), args...), natsURL
@@ -266,21 +257,8 @@ func headerInNATS(t *testing.T, url, stream string) string {
 // exemplified wants a histogram to have an exemplar of a trace.
 func exemplified(t *testing.T, g *blackbox.Gridhook, histogram, trace string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.Admin+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+	text := scrape(t, g.Admin+"/metrics", "application/openmetrics-text; version=1.0.0")
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, histogram+"_bucket") && strings.Contains(line, fmt.Sprintf("# {trace_id=%q}", trace)) {
 			return
 		}

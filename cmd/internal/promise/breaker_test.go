@@ -1,8 +1,6 @@
 package promise
 
 import (
-	"net"
-	"net/http"
 	"testing"
 	"time"
 )
@@ -49,13 +47,7 @@ func TestBreakerIsTold(t *testing.T) {
 	}
 	one.kill()
 	api.await("the dead worker to be forgotten", func() bool { return acme.breaker().State == "CLOSED" })
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hook := &http.Server{Handler: r}
-	go func() { _ = hook.Serve(l) }()
-	t.Cleanup(func() { _ = hook.Close() })
+	r.listen(address)
 	start(t, "worker", t.TempDir(), "--nats", server)
 	acme.delivered(trigger, homes)
 	if b := acme.breaker(); b != (breaker{State: "CLOSED"}) {

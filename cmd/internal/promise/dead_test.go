@@ -2,7 +2,6 @@ package promise
 
 import (
 	"bufio"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,13 +29,7 @@ func TestDeadPartnerIsParked(t *testing.T) {
 	if waiting > 30 {
 		t.Errorf("%d homes of a dead partner cost %v messages, want a handful", homes, waiting)
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &http.Server{Handler: r}
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(func() { _ = server.Close() })
+	r.listen(address)
 	acme.delivered(trigger, homes)
 	if repeats := r.check(homes); repeats != 0 {
 		t.Errorf("%d deliveries were repeated, want none", repeats)

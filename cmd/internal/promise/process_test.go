@@ -108,16 +108,11 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
-// nats starts a real nats-server, set up as an operator should, and returns its URL.
+// nats is the URL of a real nats-server.
 func nats(t *testing.T) string {
 	t.Helper()
-	server := blackbox.NATS{Binary: binaries.NATS, Dir: t.TempDir(), Address: freeAddress(t), Patience: patience}
-	running, err := server.Start()
-	if err != nil {
-		t.Fatalf("nats-server: %v", err)
-	}
-	t.Cleanup(running.Kill)
-	return "nats://" + server.Address
+	url, _ := blackboxtest.StartNATS(t, binaries.NATS, patience)
+	return url
 }
 
 // freeAddress is an address on the loopback that nobody listens on.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -55,6 +56,18 @@ func newReceiver(t *testing.T) *receiver {
 		server.Close()
 	})
 	return r
+}
+
+// listen has it answer at an address too, where nobody was.
+func (r *receiver) listen(address string) {
+	r.t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	server := &http.Server{Handler: r}
+	go func() { _ = server.Serve(l) }()
+	r.t.Cleanup(func() { _ = server.Close() })
 }
 
 // trust sets the secret that the signatures must be made with.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
@@ -39,6 +40,21 @@ func StartProcess(t *testing.T, name string, s blackbox.Spec) *blackbox.Process 
 	}
 	t.Cleanup(func() { end(t, name, p, logs) })
 	return p
+}
+
+// StartNATS starts a nats-server, set up as an operator should, and returns its URL.
+func StartNATS(t *testing.T, binary string, patience time.Duration) (url string, server *blackbox.Process) {
+	t.Helper()
+	address, err := blackbox.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err = (&blackbox.NATS{Binary: binary, Dir: t.TempDir(), Address: address, Patience: patience}).Start()
+	if err != nil {
+		t.Fatalf("nats-server: %v", err)
+	}
+	t.Cleanup(server.Kill)
+	return "nats://" + address, server
 }
 
 func end(t *testing.T, name string, p *blackbox.Process, logs *blackbox.Tail) {

@@ -1,0 +1,39 @@
+package api
+
+import "sync"
+
+// latest keeps what was made of things that are stored, each for as long as its revision
+// is the same. Whoever asks has read the revision from the replica, so that nothing old
+// is ever taken for new.
+type latest[V any] struct {
+	most int // things; when there are more it begins anew
+
+	mu   sync.RWMutex
+	made map[string]madeAt[V]
+}
+
+type madeAt[V any] struct {
+	revision uint64
+	value    V
+}
+
+// of is what was made of a thing at a revision, made now where nothing is kept.
+func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, error) {
+	l.mu.RLock()
+	have, ok := l.made[id]
+	l.mu.RUnlock()
+	if ok && have.revision == revision {
+		return have.value, nil
+	}
+	value, err := fresh()
+	if err != nil {
+		return value, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil || len(l.made) >= l.most {
+		l.made = map[string]madeAt[V]{}
+	}
+	l.made[id] = madeAt[V]{revision, value}
+	return value, nil
+}

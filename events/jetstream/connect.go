@@ -26,6 +26,8 @@ type Conn struct {
 	publishWait time.Duration
 	// handles are what messages are read by, of jetstream.Stream by name.
 	handles sync.Map
+	// settingUp is held while a queue's consumer is made.
+	settingUp sync.Mutex
 }
 
 // handle is what a stream's messages are read by. To make one asks the server about

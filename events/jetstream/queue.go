@@ -53,12 +53,7 @@ type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 // returns when all slots are done.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
 	s := &source{c: c, queue: q}
-	consumer, err := s.refresh(taking, nil)
-	for away(err) && taking.Err() == nil {
-		c.log.Warn("a queue's consumer cannot be set up while NATS is away; trying again", "queue", q.name, "error", err)
-		sleep(taking, nakDelay)
-		consumer, err = s.refresh(taking, nil)
-	}
+	consumer, err := s.first(taking)
 	if taking.Err() != nil {
 		return nil //nolint:nilerr // it ended before it began
 	}

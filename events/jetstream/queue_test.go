@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -289,4 +290,42 @@ func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
 	receive(t, got)
 	stop()
 	must(t, <-ended)
+}
+
+// A server whose answer does not come in time, as while a cluster holds elections,
+// is asked again.
+func TestConsumingBeginsWhileNATSDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 3)))
+	b.publishWait = 250 * time.Millisecond
+	b.wire.holdUp()
+	got := make(chan int, 9)
+	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
+	b.wire.await(t, "$JS.API.CONSUMER.CREATE", 2)
+	b.wire.release()
+	if n := receive(t, got); n != 3 {
+		t.Errorf("slice %d came", n)
+	}
+	stop()
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no answer in time":       {fmt.Errorf("set up: %w", explain(context.DeadlineExceeded)), false},
+		"nobody answers":          {nats.ErrNoResponders, false},
+		"reconnecting":            {nats.ErrConnectionReconnecting, false},
+		"no leader":               {&jetstream.APIError{Code: 503, ErrorCode: 10008}, false},
+		"a bad configuration":     {fmt.Errorf("set up: %w", &jetstream.APIError{Code: 400, ErrorCode: 10012}), true},
+		"a stream that is gone":   {jetstream.ErrStreamNotFound, true},
+		"a connection that ended": {nats.ErrConnectionClosed, true},
+	} {
+		if got := refused(c.err); got != c.want {
+			t.Errorf("%s: refused = %v", name, got)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -33,10 +34,7 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	if s.consumer != old {
 		return s.consumer, nil
 	}
-	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, s.queue.config())
-	if err == nil {
-		err = s.look(ctx)
-	}
+	consumer, err := s.setUp(ctx)
 	if err != nil {
 		return old, fmt.Errorf("set up the consumer %s: %w", s.queue.name, explain(err))
 	}
@@ -44,10 +42,40 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	return consumer, nil
 }
 
-// away reports whether an error says that the connection to NATS is lost, and being
-// made again.
-func away(err error) bool {
-	return errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrDisconnected)
+// setUp makes or updates the queue's consumer on the server. On a cluster each has an
+// election of its own to hold, so a process sets them up one after another.
+func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
+	s.c.settingUp.Lock()
+	defer s.c.settingUp.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, s.c.publishWait)
+	defer cancel()
+	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, s.queue.config())
+	if err == nil {
+		err = s.look(ctx)
+	}
+	return consumer, err
+}
+
+// first is refresh for whoever has no consumer yet: it tries until NATS has answered.
+// Errors: that NATS refuses.
+func (s *source) first(ctx context.Context) (jetstream.Consumer, error) {
+	for {
+		consumer, err := s.refresh(ctx, nil)
+		if err == nil || refused(err) || ctx.Err() != nil {
+			return consumer, err
+		}
+		s.c.log.Warn("a queue's consumer cannot be set up now; trying again", "queue", s.queue.name, "error", err)
+		sleep(ctx, nakDelay)
+	}
+}
+
+// refused reports whether an error says no to what was asked, as against that it
+// cannot be answered now: no connection, no leader, no answer in time.
+func refused(err error) bool {
+	if answer, ok := errors.AsType[*jetstream.APIError](err); ok {
+		return answer.Code < http.StatusInternalServerError
+	}
+	return errors.Is(err, nats.ErrConnectionClosed)
 }
 
 // config is the consumer that all workers share.

@@ -112,8 +112,7 @@ func (c *Conn) follow(ctx context.Context, stream string, after uint64, handle j
 				c.log.Debug("following a stream met an error; it goes on by itself", "stream", stream, "error", err)
 			}))
 	}
-	var refused *jetstream.APIError
-	if err != nil && !errors.As(err, &refused) {
+	if err != nil && !refused(err) {
 		err = fmt.Errorf("%w: %w", errInterrupted, err)
 	}
 	return following, err

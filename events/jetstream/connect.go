@@ -43,7 +43,7 @@ func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, err
 	return s, err
 }
 
-// setUpWait bounds connecting and setting up the streams.
+// setUpWait bounds setting up a stream.
 const setUpWait = 30 * time.Second
 
 // Connect connects to NATS and makes or updates the streams.
@@ -52,8 +52,6 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, setUpWait)
-	defer cancel()
 	if err := ensureStreams(ctx, c.js, o); err != nil {
 		c.nc.Close()
 		return nil, err

@@ -112,7 +112,9 @@ const dedupeWindow = 2 * time.Minute
 // ensureStreams makes or updates the streams.
 func ensureStreams(ctx context.Context, js jetstream.JetStream, o Options) error {
 	for _, cfg := range streams(o) {
-		_, err := js.CreateOrUpdateStream(ctx, cfg)
+		each, cancel := context.WithTimeout(ctx, setUpWait)
+		_, err := js.CreateOrUpdateStream(each, cfg)
+		cancel()
 		if err != nil {
 			return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
 		}

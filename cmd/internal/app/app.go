@@ -263,7 +263,7 @@ func (a *App) connect(ctx context.Context) error {
 }
 
 // takeSchema refuses a log of record that a newer Gridhook has written.
-func (a *App) takeSchema(ctx context.Context) error { return a.conn.TakeSchema(ctx) }
+func (a *App) takeSchema(ctx context.Context) error { return a.insist(ctx, a.conn.TakeSchema) }
 
 // followState opens the replica and returns when it has caught up.
 func (a *App) followState(ctx context.Context) error {
@@ -276,7 +276,7 @@ func (a *App) followState(ctx context.Context) error {
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(roomyLog{log, a.full}, r, time.Now)
 	a.run("following the log of record", a.lasting(func(ctx context.Context) error { return r.Follow(ctx, log) }))
-	return a.awaiting(ctx, a.store.CatchUp)
+	return a.awaiting(ctx, func(ctx context.Context) error { return a.insist(ctx, a.store.CatchUp) })
 }
 
 // awaiting waits for something that a running part brings about, and no longer
@@ -297,12 +297,11 @@ func (a *App) openVault(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := vault.Open(ctx, a.store, masters...)
-	if err != nil {
+	a.book = signals.NewBook(a.Curves)
+	return a.insist(ctx, func(ctx context.Context) error {
+		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
-	}
-	a.vault, a.book = v, signals.NewBook(a.Curves)
-	return nil
+	})
 }
 
 // followLedger opens the ledger and returns when it shows every trigger that was
@@ -316,11 +315,14 @@ func (a *App) followLedger(ctx context.Context) error {
 	a.onStop("the ledger", l.Close)
 	a.run("following the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
 	a.run("the resumer", dispatcher.NewResumer(l, a.conn, a.Log, a.Registry, time.Now).Run)
-	last, err := a.conn.KeptTrigger(ctx)
-	if err != nil {
-		return err
-	}
-	return a.awaiting(ctx, func(ctx context.Context) error { return l.Shows(ctx, last) })
+	return a.awaiting(ctx, func(ctx context.Context) error {
+		var last uint64
+		err := a.insist(ctx, func(ctx context.Context) (err error) { last, err = a.conn.KeptTrigger(ctx); return err })
+		if err != nil {
+			return err
+		}
+		return l.Shows(ctx, last)
+	})
 }
 
 // noteUses notes when keys are used.

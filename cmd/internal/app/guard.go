@@ -207,3 +207,20 @@ func (a *App) lasting(follow func(context.Context) error) func(context.Context) 
 		}
 	}
 }
+
+// insist asks NATS until it has answered: as long as a cluster holds elections, or
+// others ask much of it, an answer may not come in time.
+func (a *App) insist(ctx context.Context, ask func(context.Context) error) error {
+	for {
+		err := ask(ctx)
+		if !errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		a.Log.Warn("what NATS is asked while starting it cannot do now; asking again", "error", err)
+		select {
+		case <-time.After(guardEvery):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

@@ -20,6 +20,8 @@ type result struct {
 	// the number of the attempt then.
 	dueAt       time.Time
 	nextAttempt int
+	// notBefore is the time that the endpoint asked for, zero where it did not.
+	notBefore time.Time
 	// bundle is the number of the bundle that it came of, 0 where that was one job.
 	bundle int
 }
@@ -85,12 +87,13 @@ func (l *lane) next() (which []int, nth, bundle int) {
 // retries to be scheduled. It frees its slot when that takes long.
 func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, free func()) ([]events.Delivery, []events.Retry) {
 	results := w.attempt(ctx, jobs, free)
+	retries := groupRetries(t, jobs, results)
 	deliveries := make([]events.Delivery, len(jobs))
 	for i := range results {
 		deliveries[i] = results[i].delivery
 	}
 	w.metrics.count(deliveries)
-	return deliveries, groupRetries(t, jobs, results)
+	return deliveries, retries
 }
 
 // attempt makes one attempt for every job, as the lanes of their endpoints allow.
@@ -320,7 +323,11 @@ func (w *Worker) again(j *job, a attempt) result {
 	}
 	d := j.delivery(a, j.attempt)
 	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
-	return result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+	r := result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+	if a.retryAfter > 0 {
+		r.notBefore = now.Add(min(a.retryAfter, maxRetryAfter))
+	}
+	return r
 }
 
 // paused reports whether an endpoint that was enabled when its jobs were planned

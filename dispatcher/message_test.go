@@ -207,14 +207,28 @@ func TestGroupRetries(t *testing.T) {
 		"nothing failed":             {false, []int{-1, -1}, nil},
 		"one home of three":          {false, []int{-1, 5, -1}, [][2]int{{1, 5}}},
 		"two of three, each alone":   {false, []int{7, 5, -1}, [][2]int{{1, 7}, {1, 5}}},
-		"the whole slice, the last":  {false, []int{3, 9, 5}, [][2]int{{3, 9}}},
+		"the whole slice, one pause": {false, []int{3, 9, 5}, [][2]int{{3, 5}}},
 		"a slice of one":             {false, []int{3}, [][2]int{{1, 3}}},
-		"some, of an endpoint down":  {true, []int{-1, 9, 5}, [][2]int{{2, 9}}},
+		"some, of an endpoint down":  {true, []int{-1, 9, 5}, [][2]int{{2, 5}}},
 		"none, of an endpoint down":  {true, []int{-1}, nil},
 		"nothing to do, and no jobs": {false, nil, nil},
 	} {
 		if got := groups(tt.down, tt.due...); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// What waits together waits for as long as the endpoint asked of any of it.
+func TestWhatWaitsTogetherHonoursRetryAfter(t *testing.T) {
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	results := []result{{dueAt: at(40), notBefore: at(30)}, {dueAt: at(90), notBefore: at(20)}, {dueAt: at(5)}}
+	for _, tt := range []struct {
+		which []int
+		want  int
+	}{{[]int{0}, 40}, {[]int{0, 2}, 30}, {[]int{1, 2}, 20}, {[]int{0, 1}, 90}, {[]int{0, 1, 2}, 30}} {
+		if got := dueTogether(results, tt.which); !got.Equal(at(tt.want)) {
+			t.Errorf("%v are due after %s, want %d s", tt.which, got.Sub(noon), tt.want)
 		}
 	}
 }

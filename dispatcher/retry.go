@@ -16,8 +16,8 @@ import (
 // groupRetries makes the retries of what failed, at the coarsest unit that is
 // true: homes that failed one by one are scheduled one by one, each with its own
 // jitter, and those of one batch together; where an endpoint is down, or every home of the slice failed at it, those
-// with the same attempt due wait together as one message, until the latest of
-// their times.
+// with the same attempt due wait together as one message. The results then say when
+// each is due.
 func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
 	type tally struct {
 		endpoint *endpoint
@@ -83,19 +83,25 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 		EndpointID: jobs[which[0]].endpoint.ID, Format: jobs[which[0]].format, Attempt: results[which[0]].nextAttempt, Round: jobs[which[0]].round + 1,
 		Slice: jobs[which[0]].slice,
 	}
-	due := time.Time{}
-	for _, i := range which {
-		if results[i].dueAt.After(due) {
-			due = results[i].dueAt
-		}
-	}
-	r.DueAt = storage.Time{Time: due.UTC()}
+	r.DueAt = storage.Time{Time: dueTogether(results, which).UTC()}
 	for _, i := range which {
 		results[i].delivery.NextAt = r.DueAt
 	}
 	made := keptOf(jobs, which)
 	r.Homes, r.Curves = made.Homes, made.Curves
 	return r
+}
+
+// dueTogether is when results are due that wait together: after one pause, that of the
+// last of them. The longest of so many random pauses would be about the policy's
+// ceiling each time, at which all slices that failed together came back together. What
+// the endpoint asked for of any holds for all.
+func dueTogether(results []result, which []int) time.Time {
+	due := results[which[len(which)-1]].dueAt
+	for _, i := range which {
+		due = later(due, results[i].notBefore)
+	}
+	return due
 }
 
 // retryCurve is what a message in the format needs of a curve.

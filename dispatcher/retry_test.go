@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -77,6 +78,42 @@ func TestASliceThatFailedWaitsTogether(t *testing.T) {
 		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes}), 1)
 		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != events.SliceHomes || len(w.bus.retryPuts[0].Curves) != 1 {
 			t.Errorf("%d retries were put, want one message for each time", len(w.bus.retryPuts))
+		}
+	})
+}
+
+// The next attempt comes when the log says that it is due, also where a whole slice
+// failed and waits together.
+func TestTheNextAttemptComesWhenItIsToldToBeDue(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n, stumbling = 3 * events.SliceHomes, 2*events.SliceHomes + 10 // two slices and some homes
+		w.jitter = rand.Float64
+		w.homes(n)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RetryPolicy.InitialSeconds = 300 })
+		var stumbled sync.Map
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if _, again := stumbled.LoadOrStore(a.home, true); !again && a.home < homeID(stumbling) {
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n}), 1)
+		told, pauses := 0, map[time.Duration]bool{}
+		for _, r := range w.bus.receipts {
+			for _, d := range r.Deliveries {
+				if d.Outcome != events.OutcomeRetrying {
+					continue
+				}
+				told++
+				pauses[d.NextAt.Sub(d.At.Time)] = true
+				if late := w.partner.attempts("ep", d.HomeID)[1].Sub(d.NextAt.Time); late < 0 || late > 2*time.Second { // they are in whole seconds
+					t.Errorf("%s came %s after it was due", d.HomeID, late)
+				}
+			}
+		}
+		if told != stumbling || len(pauses) != 12 {
+			t.Errorf("%d waited, for %d different times", told, len(pauses))
 		}
 	})
 }

@@ -38,6 +38,8 @@ type world struct {
 	nodes   []*node
 	// clock is that of the workers which are started, nil for one that is right.
 	clock func() time.Time
+	// jitter is that of the workers which are started, nil for half of each pause.
+	jitter func() float64
 }
 
 // inWorld runs a test in a world of its own.
@@ -186,9 +188,13 @@ func (w *world) worker(point ...func(at string) bool) *node {
 	if clock == nil {
 		clock = time.Now
 	}
+	jitter := w.jitter
+	if jitter == nil {
+		jitter = func() float64 { return 0.5 }
+	}
 	n.Worker = New(Deps{
 		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
-		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: func() float64 { return 0.5 },
+		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: jitter,
 	}, w.options)
 	n.sender.close()
 	n.sender = newSenderOver(func(ctx context.Context, network, address string) (net.Conn, error) {

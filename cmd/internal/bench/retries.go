@@ -19,9 +19,6 @@ type Retries struct {
 	Parked ParkedWalks   `json:"parked"`
 }
 
-// megabyte is how memory is shown.
-const megabyte = 1e6
-
 func measureRetries(ctx context.Context, o Options) (r *Retries, err error) {
 	sink, err := StartSink(ctx)
 	if err != nil {
@@ -85,13 +82,14 @@ func ended(p events.Progress) bool { return p.Status == events.TriggerCompleted 
 func (r *Retries) print(b *strings.Builder) {
 	s, p := &r.Single, &r.Parked
 	fmt.Fprintf(b, "\nretries: %d of %d homes waited for one of their own, through kill -9\n", s.Waiting, s.Homes)
-	fmt.Fprintf(b, "  memory       %.0f MB resident before, %.0f MB while they waited; %.0f MB of files more\n", s.ResidentBeforeMB, s.ResidentWaitingMB, s.StoreMB)
+	fmt.Fprintf(b, "  live heap    %.0f MB before, %.0f MB while they waited, %.0f MB when started again; %.0f MB of files more\n", s.Before.LiveMB, s.While.LiveMB, s.After.LiveMB, s.StoreMB)
+	fmt.Fprintf(b, "  resident     %.0f MB before, %.0f MB while they waited, %.0f MB when started again\n", s.Before.ResidentMB, s.While.ResidentMB, s.After.ResidentMB)
 	fmt.Fprintf(b, "  ready again  after %.0f ms\n", s.ReadyMs)
-	fmt.Fprintf(b, "  tried        %d, %d lost, %d early, %d twice; late by %.0f ms (p50), %.0f (p99), %.0f (most)\n",
-		s.Tried, s.Lost, s.Early, s.Repeated, s.LateP50Ms, s.LateP99Ms, s.LateMaxMs)
+	fmt.Fprintf(b, "  tried        %d, %d lost, %d early, %d twice; late by %.0f ms (p50), %.0f (p99), %.0f (most), %d by more than %s\n",
+		s.Tried, s.Lost, s.Early, s.Repeated, s.LateP50Ms, s.LateP99Ms, s.LateMaxMs, s.Late, lateAfter)
 	fmt.Fprintf(b, "\nretries: a dead partner of %d homes, triggered %d times\n", p.Homes, p.Triggers)
-	fmt.Fprintf(b, "  parked       as %d messages at most; %.0f MB resident before, %.0f MB then; %.1f MB of files more\n",
-		p.Messages, p.ResidentBeforeMB, p.ResidentParkedMB, p.StoreMB)
+	fmt.Fprintf(b, "  parked       as %d messages at most; %.1f MB of files more\n", p.Messages, p.StoreMB)
+	fmt.Fprintf(b, "  live heap    %.0f MB before, %.0f MB then; resident %.0f and %.0f MB\n", p.Before.LiveMB, p.While.LiveMB, p.Before.ResidentMB, p.While.ResidentMB)
 	fmt.Fprintf(b, "  back         noticed after %.1f s; %d newest delivered at %.0f/s, at most %d in a second with a limit of %.0f\n",
 		p.NoticedSeconds, p.Delivered, p.PerSecond, p.MostInASecond, p.RateLimit)
 	fmt.Fprintf(b, "  superseded   %d, of which %d were sent\n", p.Superseded, p.OlderSent)

@@ -16,9 +16,11 @@ type ParkedWalks struct {
 	Homes    int `json:"homes"`
 	Triggers int `json:"triggers"`
 	// Messages is the most that waited at any time, of all triggers together.
-	Messages         int     `json:"messages"`
-	ResidentBeforeMB float64 `json:"residentBeforeMB"`
-	ResidentParkedMB float64 `json:"residentParkedMB"`
+	Messages int `json:"messages"`
+	// Before is what the process took before the first trigger, and While what it did
+	// while all were parked.
+	Before Memory `json:"before"`
+	While  Memory `json:"while"`
 	// StoreMB is what the files of the message system grew by.
 	StoreMB float64 `json:"storeMB"`
 	// NoticedSeconds is how long after the partner was back the first webhook came.
@@ -51,8 +53,11 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 	if err != nil {
 		return err
 	}
-	before, err := m.usage(ctx)
+	before, err := m.stored(ctx)
 	if err != nil {
+		return err
+	}
+	if p.Before, err = m.memory(ctx); err != nil {
 		return err
 	}
 	most := mostOf(ctx, m.running.Admin, "gridhook_retries_pending")
@@ -67,11 +72,14 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 			return err
 		}
 	}
-	during, err := m.usage(ctx)
+	if p.While, err = m.memory(ctx); err != nil {
+		return err
+	}
+	during, err := m.stored(ctx)
 	if err != nil {
 		return err
 	}
-	p.ResidentBeforeMB, p.ResidentParkedMB, p.StoreMB = before.resident/megabyte, during.resident/megabyte, (during.store-before.store)/megabyte
+	p.StoreMB = during - before
 	messages, err := most()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,12 @@ type SingleRetries struct {
 	// Waiting is how many waited when the process was killed.
 	Waiting int `json:"waiting"`
 	// Tried is how many of these were tried again, Lost how many were not; Early is
-	// how many were before they were due, and Repeated how many attempts came twice.
+	// how many were before they were due, Late how many more than lateAfter after that,
+	// and Repeated how many attempts came twice.
 	Tried    int `json:"tried"`
 	Lost     int `json:"lost"`
 	Early    int `json:"early"`
+	Late     int `json:"late"`
 	Repeated int `json:"repeated"`
 	// How long after they were due they came; what was due while nobody was there
 	// counts from when the process was ready again. Times are in whole seconds.
@@ -31,21 +34,29 @@ type SingleRetries struct {
 	LateP99Ms float64 `json:"lateP99Ms"`
 	LateMaxMs float64 `json:"lateMaxMs"`
 	// ReadyMs is how long the process took to be ready again.
-	ReadyMs           float64 `json:"readyMs"`
-	ResidentBeforeMB  float64 `json:"residentBeforeMB"`
-	ResidentWaitingMB float64 `json:"residentWaitingMB"`
+	ReadyMs float64 `json:"readyMs"`
+	// Before is what the process took with the homes alone, While what it did while
+	// the retries waited, and After what it did once it had been started again.
+	Before Memory `json:"before"`
+	While  Memory `json:"while"`
+	After  Memory `json:"after"`
 	// StoreMB is what the files of the message system grew by.
 	StoreMB float64 `json:"storeMB"`
 }
 
 const stumbling = "stumbling"
 
+// lateAfter is how long after it was due a retry has to be explained.
+const lateAfter = 10 * time.Second
+
 func (m *retryMeter) single(ctx context.Context, s *SingleRetries) error {
-	waiting, pause := 200_000, 300.0
+	// Of the homes seven of eight are refused once, and some of these are due before
+	// the walk is over.
+	waiting, pause := 200_000, 600.0
 	if m.Quick {
 		waiting, pause = 3_000, 15
 	}
-	s.Homes = waiting * 5 / 4
+	s.Homes = waiting * 8 / 5
 	url := m.sink.URL + "stumble"
 	err := m.furnish(ctx, stumbling, s.Homes, client.EndpointFields{
 		URL: &url, RetryPolicy: &storage.RetryPolicy{InitialSeconds: pause, Multiplier: 1, MaxSeconds: pause, GiveUpSeconds: 7200},
@@ -53,23 +64,7 @@ func (m *retryMeter) single(ctx context.Context, s *SingleRetries) error {
 	if err != nil {
 		return err
 	}
-	before, err := m.usage(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := m.trigger(ctx, stumbling)
-	if err != nil {
-		return err
-	}
-	if _, err := m.progress(ctx, stumbling, t.TriggerID, func(p events.Progress) bool { return p.Walked == s.Homes }); err != nil {
-		return err
-	}
-	during, err := m.usage(ctx)
-	if err != nil {
-		return err
-	}
-	s.ResidentBeforeMB, s.ResidentWaitingMB, s.StoreMB = before.resident/megabyte, during.resident/megabyte, (during.store-before.store)/megabyte
-	list, err := m.waiters(ctx, t.TriggerID)
+	list, trigger, err := m.stumble(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -81,10 +76,41 @@ func (m *retryMeter) single(ctx context.Context, s *SingleRetries) error {
 	}
 	s.ReadyMs = float64(took.Milliseconds())
 	m.say("retries: ready again after %s", took.Round(time.Millisecond))
-	if err := m.awaitRetries(ctx, t.TriggerID, time.Duration(2*pause)*time.Second); err != nil {
+	if s.After, err = m.memory(ctx); err != nil {
+		return err
+	}
+	if err := m.awaitRetries(ctx, trigger, time.Duration(2*pause)*time.Second); err != nil {
 		return err
 	}
 	return m.compare(ctx, s, list, killed, killed.Add(took))
+}
+
+// stumble has the homes walked, and lists those that wait then.
+func (m *retryMeter) stumble(ctx context.Context, s *SingleRetries) (list map[string]waiter, trigger string, err error) {
+	if s.Before, err = m.memory(ctx); err != nil {
+		return nil, "", err
+	}
+	before, err := m.stored(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	t, err := m.trigger(ctx, stumbling)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := m.progress(ctx, stumbling, t.TriggerID, func(p events.Progress) bool { return p.Walked == s.Homes }); err != nil {
+		return nil, "", err
+	}
+	if s.While, err = m.memory(ctx); err != nil {
+		return nil, "", err
+	}
+	during, err := m.stored(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	s.StoreMB = during - before
+	list, err = m.waiters(ctx, t.TriggerID)
+	return list, t.TriggerID, err
 }
 
 // waiter is a home that waits.
@@ -133,7 +159,7 @@ func (m *retryMeter) compare(ctx context.Context, s *SingleRetries, list map[str
 		return err
 	}
 	s.Repeated = came.Repeated
-	var late []float64
+	var late []lateness
 	for id, w := range list {
 		at := came.next(id, w.after)
 		switch {
@@ -150,15 +176,46 @@ func (m *retryMeter) compare(ctx context.Context, s *SingleRetries, list map[str
 			if due.Before(ready) {
 				due = ready
 			}
-			late = append(late, float64(at.Sub(due).Milliseconds()))
+			late = append(late, lateness{id, at.Sub(due)})
 		}
 		s.Waiting++
 	}
 	if len(late) == 0 {
 		return errors.New("nothing waited when the process was killed")
 	}
-	slices.Sort(late)
-	s.LateP50Ms, s.LateP99Ms, s.LateMaxMs = late[len(late)/2], late[len(late)*99/100], late[len(late)-1]
+	return m.judge(ctx, s, late)
+}
+
+// lateness is how late the retry of a message came.
+type lateness struct {
+	id string
+	by time.Duration
+}
+
+// judge sums up how late retries came, and tells of the latest what became of them.
+func (m *retryMeter) judge(ctx context.Context, s *SingleRetries, late []lateness) error {
+	slices.SortFunc(late, func(a, b lateness) int { return cmp.Compare(a.by, b.by) })
+	ms := func(l lateness) float64 { return float64(l.by.Milliseconds()) }
+	s.LateP50Ms, s.LateP99Ms, s.LateMaxMs = ms(late[len(late)/2]), ms(late[len(late)*99/100]), ms(late[len(late)-1])
+	const told = 3
+	for n, l := range slices.Backward(late) {
+		if l.by <= lateAfter {
+			break
+		}
+		s.Late++
+		if n < len(late)-told {
+			continue
+		}
+		d, err := m.Operator.For(stumbling).GetDelivery(ctx, l.id)
+		if err != nil {
+			return err
+		}
+		m.say("retries: that of %s came %s late", d.HomeID, l.by)
+		for _, a := range d.Attempts {
+			m.say("  attempt %d at %s took %.0f ms, %s %s, the next due at %s",
+				a.Number, a.At.Format(storage.TimeLayout), a.Milliseconds, a.Outcome, a.Reason, a.NextAt.Format(storage.TimeLayout))
+		}
+	}
 	return nil
 }
 

@@ -48,7 +48,7 @@ func (s *server) start() (took time.Duration, err error) {
 	began := time.Now()
 	s.running, err = blackbox.StartGridhook(blackbox.Run{
 		Binary: self, Role: "serve", Data: s.dir, Patience: 5 * time.Minute,
-		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--log-level", "error"},
+		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--log-level", "error", "--profiles"},
 	})
 	if err != nil {
 		return 0, err
@@ -114,16 +114,8 @@ func sumOf(metrics io.Reader, name string) (sum float64, found bool, err error) 
 	return sum, found, lines.Err()
 }
 
-// usage is what the process takes.
-type usage struct{ resident, heap, store float64 } // bytes
-
-func (s *server) usage(ctx context.Context) (u usage, err error) {
-	for name, into := range map[string]*float64{
-		"process_resident_memory_bytes": &u.resident, "go_memstats_heap_inuse_bytes": &u.heap, "gridhook_store_used_bytes": &u.store,
-	} {
-		if err == nil {
-			*into, err = s.metric(ctx, name)
-		}
-	}
-	return u, err
+// stored is what the files of the message system take, in MB.
+func (s *server) stored(ctx context.Context) (float64, error) {
+	bytes, err := s.metric(ctx, "gridhook_store_used_bytes")
+	return bytes / megabyte, err
 }

@@ -44,8 +44,32 @@ func (s *server) createHome(ctx context.Context, _ *call, in *createHomeInput) (
 	return showHome(&in.Home), err
 }
 
-func (s *server) listHomes(_ context.Context, _ *call, in *organizationPageInput) (Page[OwnedHome], error) {
-	list, err := storage.List[storage.Home](s.Store, storage.KindHome, in.OrganizationID, in.After, in.Limit+1)
+// listHomesInput asks for a page of an organization's homes.
+type listHomesInput struct {
+	organizationPageInput
+	// RatePlanID is the plan whose homes alone are wanted; by default all homes are.
+	RatePlanID string `json:"ratePlanId,omitempty"`
+}
+
+func (in *listHomesInput) check(s *server, c *call, p *problems) {
+	in.organizationPageInput.check(s, c, p)
+	if in.RatePlanID != "" {
+		checkID(p, "ratePlanId", in.RatePlanID)
+	}
+}
+
+func (s *server) listHomes(_ context.Context, _ *call, in *listHomesInput) (Page[OwnedHome], error) {
+	list := []storage.Home{}
+	err := s.Store.View(func(v storage.View) (err error) {
+		if in.RatePlanID == "" {
+			list, err = storage.ReadList[storage.Home](v, storage.KindHome, in.OrganizationID, in.After, in.Limit+1)
+			return err
+		}
+		return eachHomeOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
+			list = append(list, *h)
+			return len(list) <= in.Limit
+		})
+	})
 	page := newPage(list, in.Limit, func(h *storage.Home) string { return h.ID })
 	return show(page, showHome), err
 }

@@ -121,9 +121,14 @@ func TestHomes(t *testing.T) {
 	e.operate("/v1/admin/homes/"+id+"/get", `{"organizationId":"bolt"}`).expect(t, 404, api.CodeNotFound)
 	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"home1"}`).expect(t, 409, api.CodeConflict)
 	e.operate("/v1/admin/homes/create", `{"organizationId":"bolt","id":"home1"}`).ok(t)
-	if list := e.operate("/v1/admin/homes/list", of).ok(t)["data"].([]any); len(list) != 2 {
-		t.Errorf("listed %v", list)
+	for more, want := range map[string]int{
+		"": 2, `,"ratePlanId":"plan1"`: 1, `,"ratePlanId":"plan1","limit":1`: 1, `,"ratePlanId":"plan1","after":"home1"`: 0, `,"ratePlanId":"plan"`: 0,
+	} {
+		if list := e.operate("/v1/admin/homes/list", `{"organizationId":"acme"`+more+`}`).ok(t)["data"].([]any); len(list) != want {
+			t.Errorf("with %s it listed %v", more, list)
+		}
 	}
+	e.operate("/v1/admin/homes/list", `{"organizationId":"acme","ratePlanId":"a b"}`).expect(t, 400, api.CodeValidationFailed)
 	for body, want := range map[string][]string{
 		`{"organizationId":"nobody","timezone":"Mars/Olympus","carbonSignalIntensity":"SOME","zipcode":"x"}`: {"carbonSignalIntensity", "organizationId", "timezone", "zipcode"},
 		`{"organizationId":"acme","utilityId":"u"}`:                                                          {"utilityId"},

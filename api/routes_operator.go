@@ -56,8 +56,9 @@ func operatorRoutes() []Route {
 		}, (*server).createHome),
 		do(Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes",
-			Summary: "List an organization's homes",
-			Body:    BodyRequired,
+			Summary:     "List an organization's homes",
+			Description: "Those on one rate plan alone where one is named.",
+			Body:        BodyRequired,
 		}, (*server).listHomes),
 		do(Route{
 			Path: "/v1/admin/homes/{id}/get", Name: "getHome",

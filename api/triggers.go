@@ -104,23 +104,30 @@ func countMeant(v storage.View, t *events.Trigger) (n int, err error) {
 	if len(t.RatePlanIDs) == 0 {
 		return v.Count(storage.KindHome, t.OrganizationID), nil
 	}
+	err = eachHomeOn(v, t.OrganizationID, "", t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
+	return n, err
+}
+
+// eachHomeOn hands an organization's homes on some rate plans to do, those that sort
+// after an identifier, for as long as it wants more.
+func eachHomeOn(v storage.View, org, after string, plans []string, do func(h *storage.Home) (more bool)) error {
 	// The stored text tells most others apart without decoding it.
-	marks := make([][]byte, len(t.RatePlanIDs))
-	for i, plan := range t.RatePlanIDs {
+	marks := make([][]byte, len(plans))
+	for i, plan := range plans {
 		marks[i] = []byte(`"ratePlanId":"` + plan + `"`)
 	}
 	var failed error
-	err = v.Scan(storage.KindHome, t.OrganizationID, "", func(r storage.Record) bool {
+	err := v.Scan(storage.KindHome, org, after, func(r storage.Record) bool {
 		if r.Deleted || !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(r.Value, mark) }) {
 			return true
 		}
 		home, err := storage.Decode[storage.Home](r)
-		if failed = err; err == nil && t.Means(home.RatePlanID) {
-			n++
+		if failed = err; err != nil {
+			return false
 		}
-		return err == nil
+		return !slices.Contains(plans, home.RatePlanID) || do(&home)
 	})
-	return n, errors.Join(err, failed)
+	return errors.Join(err, failed)
 }
 
 func (s *server) getTrigger(_ context.Context, c *call, _ *struct{}) (events.Progress, error) {

@@ -41,6 +41,14 @@ func (c *Client) Homes(ctx context.Context, organization string, p Page) (items 
 	return list[Home](ctx, c, "/v1/admin/homes/list", ofOrganization{organization, p})
 }
 
+// HomesOn lists an organization's homes on a rate plan. Operator only.
+func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
+	return list[Home](ctx, c, "/v1/admin/homes/list", struct {
+		ofOrganization
+		RatePlanID string `json:"ratePlanId,omitempty"`
+	}{ofOrganization{organization, p}, ratePlanID})
+}
+
 // GetHome reads one home. Operator only.
 func (c *Client) GetHome(ctx context.Context, organization, id string) (Home, error) {
 	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})

@@ -10,8 +10,8 @@ import (
 )
 
 // affected adds a flag to a command that changes the prices of a plan: it triggers the
-// homes on the plan, and no others, of the organization that was named, or of all where
-// the plan is shared.
+// homes on the plan, and no others, of the organization that was named, or of all that
+// have any where the plan is shared.
 type affected struct {
 	g       *globals
 	trigger bool
@@ -29,14 +29,13 @@ func (a *affected) of(ctx context.Context, c *client.Client, plan string) error 
 	}
 	organizations := []string{a.g.org}
 	if a.g.org == "" {
-		all, err := client.All(ctx, c.Organizations)
-		if err != nil {
+		var err error
+		if organizations, err = havingHomesOn(ctx, c, plan); err != nil {
 			return err
 		}
-		organizations = nil
-		for i := range all {
-			organizations = append(organizations, all[i].ID)
-		}
+	}
+	if len(organizations) == 0 {
+		say(a.g.err, "no home is on %s: nothing is triggered\n", plan)
 	}
 	failed := 0
 	for _, org := range organizations {
@@ -52,4 +51,19 @@ func (a *affected) of(ctx context.Context, c *client.Client, plan string) error 
 		return fmt.Errorf("%w: the plan is changed, and the homes of %d of %d organizations were not triggered: gridhook trigger --org ORG --plan %s does it", errSome, failed, len(organizations), plan)
 	}
 	return nil
+}
+
+// havingHomesOn are the organizations that have homes on a plan.
+func havingHomesOn(ctx context.Context, c *client.Client, plan string) (organizations []string, err error) {
+	all, err := client.All(ctx, c.Organizations)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		homes, _, err := c.HomesOn(ctx, all[i].ID, plan, client.Page{Limit: 1})
+		if len(homes) > 0 || err != nil { // what is wrong, its trigger will say
+			organizations = append(organizations, all[i].ID)
+		}
+	}
+	return organizations, nil
 }

@@ -6,25 +6,30 @@ import (
 )
 
 // An event triggers the homes on its plan, of the organization that it is for, or of all
-// where the plan is shared.
+// that have any where the plan is shared.
 func TestAffectedHomes(t *testing.T) {
 	const accepted = `{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`
 	for args, want := range map[string]string{
 		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger --org acme": "triggered 7 homes of acme: trg_1\n",
 		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger":            "triggered 7 homes of north: trg_1\ntriggered 7 homes of south: trg_1\n",
+		"plan event create empty --from 1h --to 2h --adder 0.6 --trigger":           "no home is on empty: nothing is triggered\n",
 		"plan event create flat --from 1h --to 2h --adder 0.6":                      "",
 		"plan event delete flat e --trigger --org acme":                             "triggered 7 homes of acme: trg_1\n",
 	} {
 		f := newFake(t)
 		f.on("/v1/admin/plan_events/create", ok(`{"id":"e","kind":"CRITICAL_PEAK","name":"","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z"}`))
 		f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
-		f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))
+		f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"west","name":"W"},{"id":"south","name":"S"}],"next":null}`))
 		f.on("/v1/webhook/price_signal/trigger", ok(accepted))
+		f.on("/v1/admin/homes/list", ok(data(homeJSON)), ok(data()), ok(data(homeJSON)))
+		if strings.Contains(args, "empty") {
+			f.on("/v1/admin/homes/list", ok(data()))
+		}
 		got := run(t, f, "", strings.Fields(args))
 		if got.code != 0 || got.err != want {
 			t.Errorf("%s: exit %d, it says %q, want %q", args, got.code, got.err, want)
 		}
-		if last := f.last(); want != "" && !sameJSON(t, last.body, `{"ratePlanIds":["flat"]}`) {
+		if last := f.last(); strings.Contains(want, "trg_1") && !sameJSON(t, last.body, `{"ratePlanIds":["flat"]}`) {
 			t.Errorf("%s: it asked for %s", args, last.body)
 		}
 	}
@@ -35,6 +40,7 @@ func TestAffectedHomesOfTheOthers(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
 	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))
+	f.on("/v1/admin/homes/list", answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`}, ok(data(homeJSON)))
 	f.on("/v1/webhook/price_signal/trigger",
 		answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`},
 		ok(`{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`))

@@ -87,6 +87,10 @@ func TestCommands(t *testing.T) {
 			"home list --org acme", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000}`, data(homeJSON),
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
+		{
+			"home list --org acme --plan flat", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000,"ratePlanId":"flat"}`, data(homeJSON),
+			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
+		},
 		{"home delete h1 --org acme", "/v1/admin/homes/h1/delete", "acme", `{"organizationId":"acme"}`, `{"id":"h1","deleted":true}`, "h1 is deleted.\n"},
 		{
 			"plan import --id flat " + tariff, "/v1/admin/plans/import", "", `{"id":"flat","tariff":{"items":[]}}`, planJSON,

@@ -50,16 +50,18 @@ func newHomeCreate(g *globals) *cobra.Command {
 }
 
 func newHomeList(g *globals) *cobra.Command {
-	return g.forOrg(&cobra.Command{
+	plan := ""
+	cmd := &cobra.Command{
 		Use: "list", Short: "List the homes of an organization",
-		Example: `  gridhook home list --org acme --json`, Args: takes(),
+		Example: `  gridhook home list --org acme --json
+  gridhook home list --org acme --plan pge-e-elec`, Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.connect()
 			if err != nil {
 				return err
 			}
 			all, err := client.All(cmd.Context(), func(ctx context.Context, p client.Page) ([]client.Home, string, error) {
-				return c.Homes(ctx, g.org, p)
+				return c.HomesOn(ctx, g.org, plan, p)
 			})
 			if err != nil {
 				return err
@@ -69,7 +71,9 @@ func newHomeList(g *globals) *cobra.Command {
 				return []any{h.ID, or(h.Name), or(h.RatePlanID), or(h.Timezone), or(h.Zipcode), h.CarbonSignalIntensity, h.Enabled}
 			})
 		},
-	})
+	}
+	cmd.Flags().StringVar(&plan, "plan", "", "the rate `plan` whose homes alone are listed")
+	return g.forOrg(cmd)
 }
 
 func newHomeGet(g *globals) *cobra.Command {

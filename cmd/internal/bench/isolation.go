@@ -17,11 +17,15 @@ type Isolation struct {
 	Ratio           float64 `json:"ratio"`
 	// AloneFirst and BesideFirst are how long after the trigger was asked for
 	// the first webhook arrived, in milliseconds; medians.
-	AloneFirst  float64  `json:"aloneFirstMs"`
-	BesideFirst float64  `json:"besideFirstMs"`
-	Homes       int      `json:"homes"`
-	DeadHomes   int      `json:"deadHomes"`
-	Faults      []string `json:"faults"`
+	AloneFirst  float64 `json:"aloneFirstMs"`
+	BesideFirst float64 `json:"besideFirstMs"`
+	// AloneMemory is what the process took after the first walk alone, BesideMemory the
+	// most after one beside, when the dead ones' homes wait.
+	AloneMemory  Memory   `json:"aloneMemory"`
+	BesideMemory Memory   `json:"besideMemory"`
+	Homes        int      `json:"homes"`
+	DeadHomes    int      `json:"deadHomes"`
+	Faults       []string `json:"faults"`
 }
 
 // deadHomes is how many homes each of the dead endpoints has.
@@ -58,10 +62,15 @@ func (m *deliveryMeter) isolation(ctx context.Context, o Options, rounds int) (*
 		iso.Faults = append(iso.Faults, fault.name)
 	}
 	var alone, beside, ratios, aloneFirst, besideFirst []float64
-	for range rounds {
+	for round := range rounds {
 		a, err := m.walk(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if round == 0 {
+			if iso.AloneMemory, err = m.memory(ctx); err != nil {
+				return nil, err
+			}
 		}
 		for _, fault := range faults {
 			if err := m.revive(ctx, fault.name); err != nil {
@@ -75,6 +84,12 @@ func (m *deliveryMeter) isolation(ctx context.Context, o Options, rounds int) (*
 		if err != nil {
 			return nil, err
 		}
+		after, err := m.memory(ctx)
+		if err != nil {
+			return nil, err
+		}
+		iso.BesideMemory.LiveMB = max(iso.BesideMemory.LiveMB, after.LiveMB)
+		iso.BesideMemory.ResidentMB = max(iso.BesideMemory.ResidentMB, after.ResidentMB)
 		o.say("isolation: %6.0f/s alone, %6.0f/s beside %d dead endpoints, ratio %.2f", a.perSecond, b.perSecond, len(faults), b.perSecond/a.perSecond)
 		alone, beside = append(alone, a.perSecond), append(beside, b.perSecond)
 		ratios = append(ratios, b.perSecond/a.perSecond)

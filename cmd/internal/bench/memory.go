@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 
 	"github.com/gridhook/gridhook/api"
 )
@@ -34,6 +35,11 @@ func memoryAt(ctx context.Context, admin string, collect func() error) (m Memory
 	m.LiveMB, err = metricAt(ctx, admin, "go_memstats_heap_alloc_bytes")
 	m.LiveMB, m.ResidentMB = m.LiveMB/megabyte, m.ResidentMB/megabyte
 	return m, err
+}
+
+// memory is what the sandbox takes, with the process that measures in it.
+func (m *deliveryMeter) memory(ctx context.Context) (Memory, error) {
+	return memoryAt(ctx, m.box.App.AdminURL(), func() error { runtime.GC(); return nil })
 }
 
 // memory is what the server takes.

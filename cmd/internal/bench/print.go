@@ -26,6 +26,8 @@ func (r *Report) Print(out io.Writer) error {
 		bar(&b, "alone", i.AlonePerSecond, i.AlonePerSecond, "deliveries/s")
 		bar(&b, "beside", i.BesidePerSecond, i.AlonePerSecond, "deliveries/s")
 		fmt.Fprintf(&b, "  ratio        %.2f; first webhook after %.1f ms alone, %.1f ms beside\n", i.Ratio, i.AloneFirst, i.BesideFirst)
+		fmt.Fprintf(&b, "  live heap    %.0f MB alone, %.0f MB beside; resident %.0f and %.0f MB\n",
+			i.AloneMemory.LiveMB, i.BesideMemory.LiveMB, i.AloneMemory.ResidentMB, i.BesideMemory.ResidentMB)
 	}
 	if e := r.Estimates; e != nil {
 		fmt.Fprintf(&b, "\nestimates: %d homes beside %d estimates of a year's savings, of %.0f ms each\n", e.Homes, e.Asked, e.EstimateMs)

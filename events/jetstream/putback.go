@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,8 +120,11 @@ func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, nex
 	}
 }
 
-// restoreChunk is how much is sent at once.
-const restoreChunk = 256 << 10
+// restoreBlock is how much is compressed together, and sent at once. The server gives a
+// restore up when it has not stored what it was sent within five seconds (nats-server
+// 2.15), and where it syncs always it syncs each message: so a block has no more of
+// them than a slow disk can sync in that time.
+const restoreBlock = 16 << 10
 
 // restore makes a stream with messages at their old sequences and times, by the
 // server's own way of restoring (the STREAM.RESTORE operation of the JetStream API,
@@ -142,13 +144,8 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if offer.Error != nil {
 		return offer.Error
 	}
-	out := bufio.NewWriterSize(chunks{ctx, c, offer.Subject}, restoreChunk)
-	compressed := s2.NewWriter(out)
-	if err := writeArchive(archive.NewWriter(compressed), taken, extent, next); err != nil {
+	if err := compress(chunks{ctx, c, offer.Subject}, taken, extent, next); err != nil {
 		return errors.Join(err, c.giveUp(ctx, cfg.Name))
-	}
-	if err := errors.Join(compressed.Close(), out.Flush()); err != nil {
-		return err
 	}
 	var made struct {
 		Error *jetstream.APIError `json:"error"`
@@ -160,6 +157,12 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 		return made.Error
 	}
 	return nil
+}
+
+// compress writes a stream as the server restores it.
+func compress(w io.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
+	compressed := s2.NewWriter(w, s2.WriterBlockSize(restoreBlock), s2.WriterConcurrency(1))
+	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, next), compressed.Close())
 }
 
 // giveUp removes a stream that was half restored, if it is there.
@@ -197,13 +200,11 @@ func (w chunks) Write(b []byte) (int, error) {
 	var refused struct {
 		Error *jetstream.APIError `json:"error"`
 	}
-	for part := range slices.Chunk(b, restoreChunk) {
-		if err := w.c.ask(w.ctx, w.subject, part, &refused); err != nil {
-			return 0, err
-		}
-		if refused.Error != nil {
-			return 0, refused.Error
-		}
+	if err := w.c.ask(w.ctx, w.subject, b, &refused); err != nil {
+		return 0, err
+	}
+	if refused.Error != nil {
+		return 0, refused.Error
 	}
 	return len(b), nil
 }

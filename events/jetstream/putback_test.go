@@ -1,0 +1,78 @@
+package jetstream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/nats-io/nats-server/v2/server/archive"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A server has five seconds for each chunk of a stream that it restores, in which it
+// syncs every message of it: no chunk brings many, however alike they are.
+func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
+	t.Parallel()
+	const messages, most = 20_000, 100
+	var chunks sent
+	n := 0
+	next := func() (Raw, error) {
+		if n++; n > messages {
+			return Raw{}, io.EOF
+		}
+		id := fmt.Sprintf("home_%d", n)
+		return Raw{Subject: stateSubject(storage.HomeRef("org", id)), Sequence: uint64(n), Time: noon, Data: []byte(`{"v":2,"value":{"id":"` + id + `"` + strings.Repeat(`,"enabled":true`, 10) + `}}`)}, nil
+	}
+	must(t, compress(&chunks, nil, Extent{First: 1, Last: messages, Messages: messages}, next))
+
+	// What the server reads of the chunks, one after another.
+	in := archive.NewReader(s2.NewReader(&chunks))
+	read, before := 0, 0
+	chunks.taken = func() {
+		if read-before > most {
+			t.Errorf("one chunk brought %d messages", read-before)
+		}
+		before = read
+	}
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		must(t, err)
+		if h.Sequence > 0 {
+			read++
+		}
+	}
+	if read != messages {
+		t.Errorf("%d messages came of %d", read, messages)
+	}
+}
+
+// sent are chunks, as they are taken.
+type sent struct {
+	chunks [][]byte
+	taken  func()
+}
+
+func (s *sent) Write(b []byte) (int, error) {
+	s.chunks = append(s.chunks, slices.Clone(b))
+	return len(b), nil
+}
+
+func (s *sent) Read(p []byte) (int, error) {
+	if len(s.chunks) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.chunks[0])
+	if s.chunks[0] = s.chunks[0][n:]; len(s.chunks[0]) == 0 {
+		s.chunks = s.chunks[1:]
+		s.taken()
+	}
+	return n, nil
+}

@@ -79,6 +79,7 @@ var required = map[string][]string{
 	"createOrganizationInput": {"name"},
 	"ofOrganization":          {"organizationId"},
 	"organizationPageInput":   {"organizationId"},
+	"listHomesInput":          {"organizationId"},
 	"createKeyInput":          {"organizationId"},
 	"createHomeInput":         {"organizationId"},
 	"importPlanInput":         {"id"},

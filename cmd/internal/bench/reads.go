@@ -128,19 +128,27 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
 	r.CPU, r.CeilingCPU = median(cpus), median(ceilingCPUs)
 	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
-	for _, half := range []struct {
-		of   order
-		into *Quantiles
-	}{{bare, &r.CeilingHalfLoad}, {ours, &r.HalfLoad}} {
-		made, err := l.load(half.of)
-		if err != nil {
-			return r, err
-		}
-		*half.into = made.Took
+	if r.HalfLoad, r.CeilingHalfLoad, err = halfLoad(l, ours, bare, rounds); err != nil {
+		return r, err
 	}
 	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s",
 		p.name, r.PerSecond, r.CPU, r.CeilingPerSecond, r.CeilingCPU, r.Ratio, r.HalfLoad, r.CeilingHalfLoad)
 	return r, nil
+}
+
+// halfLoad is how long the answers to two loads take, the medians of the rounds.
+func halfLoad(l *loader, ours, bare order, rounds int) (took, ceiling Quantiles, err error) {
+	var made [2][]Quantiles
+	for range rounds {
+		for i, o := range []order{ours, bare} {
+			round, err := l.load(o)
+			if err != nil {
+				return took, ceiling, err
+			}
+			made[i] = append(made[i], round.Took)
+		}
+	}
+	return medians(made[0]), medians(made[1]), nil
 }
 
 // answer is what the operation answers.

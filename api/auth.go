@@ -135,10 +135,7 @@ func (s *server) findKey(text string) (key storage.Key, secret string, err error
 		if err != nil {
 			return err
 		}
-		record, err := v.Get(storage.Ref{Kind: storage.KindKey, Org: org, ID: id})
-		if err == nil {
-			key, err = s.known.of(id, record.Revision, func() (storage.Key, error) { return storage.Decode[storage.Key](record) })
-		}
+		key, err = s.known.read(v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id}, storage.Decode[storage.Key])
 		return err
 	})
 	if errors.Is(err, storage.ErrNotFound) {

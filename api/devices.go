@@ -8,7 +8,10 @@ import (
 
 // device reads a device. One that is deleted is as good as none.
 func (s *server) device(org, id string) (d storage.HVACDevice, err error) {
-	d, err = storage.Get[storage.HVACDevice](s.Store, storage.HVACDeviceRef(org, id))
+	err = s.Store.View(func(v storage.View) error {
+		d, err = s.devices.read(v, storage.HVACDeviceRef(org, id), storage.Decode[storage.HVACDevice])
+		return err
+	})
 	if err == nil && d.Deleted {
 		err = storage.ErrNotFound
 	}

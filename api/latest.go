@@ -1,6 +1,10 @@
 package api
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/gridhook/gridhook/storage"
+)
 
 // latest keeps what was made of things that are stored, each for as long as its revision
 // is the same. Whoever asks has read the revision from the replica, so that nothing old
@@ -36,4 +40,14 @@ func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, 
 	}
 	l.made[id] = madeAt[V]{revision, value}
 	return value, nil
+}
+
+// read reads an entity, decoded by decode where it is not kept. What it refers to is
+// shared and must not be changed. Errors: storage.ErrNotFound.
+func (l *latest[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
+	record, err := v.Get(ref)
+	if err != nil {
+		return value, err
+	}
+	return l.of(ref.String(), record.Revision, func() (V, error) { return decode(record) })
 }

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -71,9 +69,9 @@ type problemBody struct {
 	*Problem
 }
 
-// encoder is a value that is JSON already, of a type that documents it.
+// encoder is a value that writes its own JSON, of a type that documents it.
 type encoder interface {
-	encoded() []byte
+	appendTo(b []byte) []byte
 	documented() reflect.Type
 }
 
@@ -88,14 +86,16 @@ var (
 // what is answered.
 func write(w http.ResponseWriter, requestID string, value any, err *error) (status int, code string) {
 	status = http.StatusOK
-	var data []byte
+	answer := newAnswer()
+	defer answer.done()
 	if *err == nil {
-		data, *err = encode(value)
+		*err = answer.encode(value)
 	}
 	if *err != nil {
 		p := publicProblem(*err)
 		status, code = p.Status, p.Code
-		data, _ = encode(problemBody{requestID, p}) // text and numbers
+		answer.Reset()
+		_ = answer.encode(problemBody{requestID, p}) // text and numbers
 		if p.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
 		}
@@ -105,28 +105,15 @@ func write(w http.ResponseWriter, requestID string, value any, err *error) (stat
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
 	h["Content-Type"] = isJSON
-	h["Content-Length"] = []string{strconv.Itoa(len(data))}
+	h["Content-Length"] = []string{strconv.Itoa(answer.Len())}
 	w.WriteHeader(status)
-	_, _ = w.Write(data) //nolint:gosec // it is JSON, and said to be; the caller may be gone
+	_, _ = w.Write(answer.Bytes()) //nolint:gosec // it is JSON, and said to be; the caller may be gone
 	return status, code
 }
 
 // Refuse answers a request for what is no operation as operations are refused.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, requestID(r, time.Now()), nil, &err)
-}
-
-func encode(value any) ([]byte, error) {
-	if ready, ok := value.(encoder); ok {
-		return ready.encoded(), nil
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // it is never HTML: see nosniff
-	if err := e.Encode(value); err != nil {
-		return nil, fmt.Errorf("the answer does not encode: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // outcome is what became of a request, for the log.

@@ -25,7 +25,7 @@ func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, er
 		case home.Deleted:
 			return storage.ErrNotFound
 		}
-		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
+		o, err = s.flows.read(v, storage.OnboardingRef(org, homeID), storage.Decode[storage.Onboarding])
 		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
 			o, err = s.notStarted(v, home)
 		}

@@ -73,8 +73,8 @@ type ExportCompensation struct {
 	EffectiveTo   *pricing.Date `json:"effectiveTo"`
 }
 
-// ready is a T as JSON, already encoded.
-type ready[T any] []byte
+// ready appends a T as JSON.
+type ready[T any] func(to []byte) []byte
 
-func (r ready[T]) encoded() []byte          { return r }
+func (r ready[T]) appendTo(b []byte) []byte { return r(b) }
 func (r ready[T]) documented() reflect.Type { return reflect.TypeFor[T]() }

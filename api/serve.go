@@ -37,14 +37,14 @@ type call struct {
 // as they were sent, neither cleaned nor decoded: a redirect would turn a POST
 // into a GET, and an encoded slash is part of an identifier, a wrong one.
 func (s *server) router(authenticate authenticator, routes []Route, documents string) http.Handler {
-	r := mux.NewRouter().SkipClean(true).UseEncodedPath()
+	r, operations := mux.NewRouter().SkipClean(true).UseEncodedPath(), table{}
 	for _, route := range routes {
 		s.metrics.prepare(route.Path)
-		r.Handle(strings.ReplaceAll(route.Path, "{id}", "{id:[^/]*}"), s.observe(route.Path,
-			func(w http.ResponseWriter, r *http.Request, c *call) (any, error) {
-				return s.serve(w, r, c, &route, authenticate)
-			}))
+		operations[route.Path] = s.observe(route.Path, func(w http.ResponseWriter, r *http.Request, c *call) (any, error) {
+			return s.serve(w, r, c, &route, authenticate)
+		})
 	}
+	r.MatcherFunc(operations.match)
 	s.serveDocs(r, documents)
 	s.metrics.prepare(unmatched)
 	r.NotFoundHandler = s.observe(unmatched, func(http.ResponseWriter, *http.Request, *call) (any, error) {
@@ -104,7 +104,7 @@ func (s *server) admit(c *call, route *Route) error {
 // operate checks the body against the operation's input and runs it.
 func (s *server) operate(ctx context.Context, r *http.Request, c *call, route *Route) (any, error) {
 	var p problems
-	if strings.Contains(route.Path, "{id}") {
+	if strings.Contains(route.Path, parameter) {
 		c.id = pathID(r)
 		p.Check(storage.ValidID(c.id), "id", badID)
 	}

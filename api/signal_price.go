@@ -27,9 +27,6 @@ func (in *priceSignalInput) check(s *server, c *call, p *problems) {
 	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be given with the format %s", storage.FormatOpenADR3)
 }
 
-// signalRest is room enough for what a signal has beside its curve, in bytes.
-const signalRest = 512
-
 func (s *server) priceSignal(_ context.Context, c *call, in *priceSignalInput) (ready[PriceSignal], error) {
 	var signal signals.Signal
 	var reasons []pricing.Reason
@@ -43,14 +40,16 @@ func (s *server) priceSignal(_ context.Context, c *call, in *priceSignalInput) (
 	case err != nil:
 		return nil, err
 	case in.Format == storage.FormatOpenADR3:
-		return append(signal.AppendOpenADR([]byte{'['}, c.now), ']'), nil
+		return func(b []byte) []byte { return append(signal.AppendOpenADR(append(b, '['), c.now), ']') }, nil
 	case !in.Explain:
-		return signal.Append(make([]byte, 0, len(signal.Encoded)+signalRest), c.now), nil
+		return func(b []byte) []byte { return signal.Append(b, c.now) }, nil
 	}
 	explained, err := json.Marshal(explain(reasons))
 	if err != nil {
 		return nil, err
 	}
-	answer := append(signal.AppendFields([]byte{'{'}, c.now), `,"explanation":`...)
-	return append(append(answer, explained...), '}'), nil
+	return func(b []byte) []byte {
+		b = append(signal.AppendFields(append(b, '{'), c.now), `,"explanation":`...)
+		return append(append(b, explained...), '}')
+	}, nil
 }

@@ -84,7 +84,7 @@ func (r *Retries) print(b *strings.Builder) {
 	fmt.Fprintf(b, "\nretries: %d of %d homes waited for one of their own, through kill -9\n", s.Waiting, s.Homes)
 	fmt.Fprintf(b, "  live heap    %.0f MB before, %.0f MB while they waited, %.0f MB when started again; %.0f MB of files more\n", s.Before.LiveMB, s.While.LiveMB, s.After.LiveMB, s.StoreMB)
 	fmt.Fprintf(b, "  resident     %.0f MB before, %.0f MB while they waited, %.0f MB when started again\n", s.Before.ResidentMB, s.While.ResidentMB, s.After.ResidentMB)
-	fmt.Fprintf(b, "  ready again  after %.0f ms\n", s.ReadyMs)
+	fmt.Fprintf(b, "  ready again  after %.0f ms, when %d were overdue\n", s.ReadyMs, s.Overdue)
 	fmt.Fprintf(b, "  tried        %d, %d lost, %d early, %d twice; late by %.0f ms (p50), %.0f (p99), %.0f (most), %d by more than %s\n",
 		s.Tried, s.Lost, s.Early, s.Repeated, s.LateP50Ms, s.LateP99Ms, s.LateMaxMs, s.Late, lateAfter)
 	fmt.Fprintf(b, "\nretries: a dead partner of %d homes, triggered %d times\n", p.Homes, p.Triggers)

@@ -20,6 +20,8 @@ type SingleRetries struct {
 	Homes int `json:"homes"`
 	// Waiting is how many waited when the process was killed.
 	Waiting int `json:"waiting"`
+	// Overdue is how many of these were due by the time that it was ready again.
+	Overdue int `json:"overdue"`
 	// Tried is how many of these were tried again, Lost how many were not; Early is
 	// how many were before they were due, Late how many more than lateAfter after that,
 	// and Repeated how many attempts came twice.
@@ -174,6 +176,7 @@ func (m *retryMeter) compare(ctx context.Context, s *SingleRetries, list map[str
 			}
 			due := w.due
 			if due.Before(ready) {
+				s.Overdue++
 				due = ready
 			}
 			late = append(late, lateness{id, at.Sub(due)})

@@ -42,12 +42,19 @@ func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, 
 	return value, nil
 }
 
+// keptRecord is the longest record of which is kept what was made, in bytes: a line of an
+// import may be a thousand times as long as most.
+const keptRecord = 8 << 10
+
 // read reads an entity, decoded by decode where it is not kept. What it refers to is
 // shared and must not be changed. Errors: storage.ErrNotFound.
 func (l *latest[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
 	record, err := v.Get(ref)
 	if err != nil {
 		return value, err
+	}
+	if len(record.Value) > keptRecord {
+		return decode(record)
 	}
 	return l.of(ref.String(), record.Revision, func() (V, error) { return decode(record) })
 }

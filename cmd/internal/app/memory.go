@@ -21,12 +21,12 @@ const (
 	// bounds it.
 	gcPercent = 200
 	// heapFloor is how far the heap may grow before it is collected, however little
-	// of it lives, in bytes, where that is no more than a floorPart of the memory
-	// limit. What answers keeps 15 MB: at 200 % it would be collected ten times a
+	// of it lives, in bytes, or to a floorPart of the memory limit where that is
+	// less. What answers keeps 15 MB: at 200 % it would be collected ten times a
 	// second under load, and each time answers wait for the 10 to 20 ms in which the
 	// collector has its share of the processors.
 	heapFloor = 256 << 20
-	floorPart = 4
+	floorPart = 8
 )
 
 // LimitMemory tells the garbage collector how much memory there is: limit bytes,

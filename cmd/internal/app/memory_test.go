@@ -14,7 +14,7 @@ func TestHeapsMayGrow(t *testing.T) {
 		{"nothing has lived yet", 0, plenty, 256},
 		{"a third of the floor lives", 85 * mib, plenty, 256},
 		{"much lives: to three times of it", 1000 * mib, plenty, 3000},
-		{"little memory: to a quarter of it", 16 * mib, 400 * mib, 100},
+		{"little memory: to an eighth of it", 16 * mib, 800 * mib, 100},
 		{"little memory, most of which lives", 200 * mib, 400 * mib, 600},
 	} {
 		// A whole number of percents is up to a hundredth of what lives short.

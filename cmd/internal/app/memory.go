@@ -65,9 +65,13 @@ func holdHeapFloor(now int) {
 	runtime.AddCleanup(new(*int), holdHeapFloor, now)
 }
 
+// leastLive is what growth takes to live at least, in bytes: what Go itself begins with,
+// by which it also says how far a heap may grow of which nothing has been collected yet.
+const leastLive = 4 << 20
+
 // growth is by how much a heap of which so many bytes live may grow, in percent, within
 // a memory limit.
 func growth(live, limit uint64) int {
 	floor := min(heapFloor, limit/floorPart)
-	return max(gcPercent, int(floor*100/max(live, 1))-100) //nolint:gosec // a floor is at most 256 MiB
+	return max(gcPercent, int(floor*100/max(live, leastLive))-100) //nolint:gosec // a floor is at most 256 MiB
 }

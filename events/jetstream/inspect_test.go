@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -28,6 +29,30 @@ func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
 		}
 		must(t, b.PutSlice(within(t), newSlice(trigger, round)))
 		must(t, b.PutReceipt(within(t), newReceipt(trigger, "s"+strconv.Itoa(round))))
+	}
+}
+
+// Every process looks each second: the fewer questions, the less they are felt.
+func TestALookAsksForEachStreamOnce(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for _, q := range retryQueues() {
+		s := &source{c: b.Conn, queue: q}
+		_, err := s.refresh(within(t), nil)
+		must(t, err)
+	}
+	i := b.NewInspector()
+	look(t, i, 0)
+	asked := func() int {
+		b.wire.mu.Lock()
+		defer b.wire.mu.Unlock()
+		return strings.Count(b.wire.sent.String(), "PUB $JS.API.")
+	}
+	before := asked()
+	look(t, i, 0)
+	const streams, withQueues = 6, 4
+	if n := asked() - before; n != streams+withQueues {
+		t.Errorf("it asked %d times", n)
 	}
 }
 

@@ -148,6 +148,13 @@ func (w *wire) release() {
 	}
 }
 
+// count is how many times the client has written a text.
+func (w *wire) count(text string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Count(w.sent.String(), text)
+}
+
 // await waits until the client has written a text a number of times.
 func (w *wire) await(t *testing.T, text string, times int) {
 	t.Helper()

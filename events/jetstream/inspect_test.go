@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -43,11 +42,7 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 	}
 	i := b.NewInspector()
 	look(t, i, 0)
-	asked := func() int {
-		b.wire.mu.Lock()
-		defer b.wire.mu.Unlock()
-		return strings.Count(b.wire.sent.String(), "PUB $JS.API.")
-	}
+	asked := func() int { return b.wire.count("PUB $JS.API.") }
 	before := asked()
 	look(t, i, 0)
 	const streams, withQueues = 6, 4

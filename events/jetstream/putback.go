@@ -76,10 +76,29 @@ func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensure
 // inHand is how many publishes may be without an answer.
 const inHand = 256
 
+// create makes a stream, for up to setUpWait: a server that has just removed its last one
+// removes the folder that they were in a little later, and cannot make another one
+// at that moment (nats-server 2.15).
+func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	for {
+		_, err := c.js.CreateStream(ctx, cfg)
+		if err == nil || refused(err) || ctx.Err() != nil {
+			return explain(err)
+		}
+		c.log.Debug("a stream cannot be made now; trying again", "stream", cfg.Name, "error", err)
+		sleep(ctx, nakDelay)
+		if ctx.Err() != nil {
+			return explain(err)
+		}
+	}
+}
+
 // publishAgain makes a stream and publishes to it what is to be in it.
 func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
-	if _, err := c.js.CreateStream(ctx, cfg); err != nil {
-		return explain(err)
+	if err := c.create(ctx, cfg); err != nil {
+		return err
 	}
 	var waiting []jetstream.PubAckFuture
 	settle := func(least int) error {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +54,27 @@ func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
 	if read != messages {
 		t.Errorf("%d messages came of %d", read, messages)
 	}
+}
+
+// A server that cannot make a stream now is asked again.
+func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	names, err := b.Existing(within(t))
+	must(t, err)
+	must(t, b.Remove(within(t), names))
+	cfg := streams(streamOptions)[0]
+	folder := filepath.Join(dir, "jetstream", "$G", "streams")
+	must(t, os.MkdirAll(folder, 0o750))
+	inTheWay := filepath.Join(folder, cfg.Name)
+	must(t, os.WriteFile(inTheWay, nil, 0o600))
+	made := make(chan error, 1)
+	before := b.wire.count("$JS.API.STREAM.CREATE")
+	go func() { made <- b.create(within(t), cfg) }()
+	b.wire.await(t, "$JS.API.STREAM.CREATE", before+2)
+	_ = os.Remove(inTheWay) // unless the server has
+	must(t, receive(t, made))
 }
 
 // sent are chunks, as they are taken.

@@ -82,17 +82,10 @@ const inHand = 256
 func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
-	for {
+	return explain(insist(ctx, c.log.With("stream", cfg.Name), "make a stream", func() error {
 		_, err := c.js.CreateStream(ctx, cfg)
-		if err == nil || refused(err) || ctx.Err() != nil {
-			return explain(err)
-		}
-		c.log.Debug("a stream cannot be made now; trying again", "stream", cfg.Name, "error", err)
-		sleep(ctx, nakDelay)
-		if ctx.Err() != nil {
-			return explain(err)
-		}
-	}
+		return err
+	}))
 }
 
 // publishAgain makes a stream and publishes to it what is to be in it.

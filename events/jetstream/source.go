@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 
@@ -58,14 +59,25 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 
 // first is refresh for whoever has no consumer yet: it tries until NATS has answered.
 // Errors: that NATS refuses.
-func (s *source) first(ctx context.Context) (jetstream.Consumer, error) {
+func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err error) {
+	err = insist(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
+		consumer, err = s.refresh(ctx, nil)
+		return err
+	})
+	return consumer, err
+}
+
+// insist asks until NATS has answered, or ctx ends: then the error is the last one.
+func insist(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
 	for {
-		consumer, err := s.refresh(ctx, nil)
+		err := ask()
 		if err == nil || refused(err) || ctx.Err() != nil {
-			return consumer, err
+			return err
 		}
-		s.c.log.Warn("a queue's consumer cannot be set up now; trying again", "queue", s.queue.name, "error", err)
-		sleep(ctx, nakDelay)
+		log.Warn("NATS cannot "+what+" now; trying again", "error", err)
+		if sleep(ctx, nakDelay); ctx.Err() != nil {
+			return err
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ type Slice struct {
 	Late bool `json:"late,omitempty"`
 }
 
+// Check refuses a slice of a trigger that Trigger.Check refuses.
+func (s *Slice) Check() error { return s.Trigger.Check() }
+
 // Retry is one message's next attempt, or that of several homes which failed
 // together. It carries all it takes to make the same body again.
 type Retry struct {
@@ -54,6 +57,14 @@ type Retry struct {
 	Homes []RetryHome `json:"homes,omitempty"`
 	// Curves are the price curves that the homes refer to by index.
 	Curves []RetryCurve `json:"curves,omitempty"`
+}
+
+// Check refuses a retry of a trigger that Trigger.Check refuses.
+func (r *Retry) Check() error {
+	if r.Walk != nil && r.Walk.Check() != nil {
+		return ErrWindow
+	}
+	return r.Trigger.Check()
 }
 
 // Taken is how a message was taken off its queue.

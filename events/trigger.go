@@ -1,6 +1,7 @@
 package events
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -74,6 +75,18 @@ func (e *AlreadyAccepted) Error() string {
 // Window is the window of the signals.
 func (t *Trigger) Window() pricing.Window {
 	return pricing.Window{Start: t.Start.Time, End: t.End.Time}
+}
+
+// ErrWindow is the error of a trigger whose window nobody can have asked for. Walking it
+// might take for ever: a window from the year 1 has 71 million intervals for each home.
+var ErrWindow = errors.New("events: the trigger's window is not one that can be asked for")
+
+// Check refuses a trigger that was damaged or forged on its way. The error is ErrWindow.
+func (t *Trigger) Check() error {
+	if !t.Window().Askable() {
+		return ErrWindow
+	}
+	return nil
 }
 
 // Means reports whether a trigger means the homes on a rate plan.

@@ -34,6 +34,12 @@ func (w Window) At(i int) time.Time {
 	return w.Start.Add(time.Duration(i) * Interval)
 }
 
+// Askable reports whether ResolveWindow can have made the window: whole quarter hours,
+// at most MaxWindow and the interval that widening adds to it.
+func (w Window) Askable() bool {
+	return w.whole() && w.End.Sub(w.Start) <= MaxWindow+Interval
+}
+
 // whole reports whether the window is one or more whole quarter hours.
 func (w Window) whole() bool {
 	return w.Start.Before(w.End) && onGrid(w.Start) && onGrid(w.End)

@@ -33,10 +33,28 @@ func TestResolveWindow(t *testing.T) {
 			if err != nil || got != tt.want {
 				t.Errorf("got %v, %v; want %v", got, err, tt.want)
 			}
+			if !got.Askable() {
+				t.Errorf("%v is not askable", got)
+			}
 			if got.Start.Location() != time.UTC || got.End.Location() != time.UTC {
 				t.Errorf("%v is not in UTC", got)
 			}
 		})
+	}
+}
+
+func TestWhatNobodyCanAskForIsNotAskable(t *testing.T) {
+	for name, w := range map[string]pricing.Window{
+		"none":            {},
+		"from the year 1": {End: now},
+		"empty":           window("2026-07-01T00:00:00Z", "2026-07-01T00:00:00Z"),
+		"reversed":        window("2026-07-01T01:00:00Z", "2026-07-01T00:00:00Z"),
+		"off the grid":    window("2026-07-01T00:01:00Z", "2026-07-01T01:01:00Z"),
+		"too long":        window("2026-05-01T00:00:00Z", "2026-06-01T00:30:00Z"),
+	} {
+		if w.Askable() {
+			t.Errorf("%s: %v is askable", name, w)
+		}
 	}
 }
 

@@ -128,7 +128,11 @@ func copied[T any](t *testing.T, _ *jetstream.Conn, follow func(context.Context,
 }
 
 func trigger(id string) events.Trigger {
-	return events.Trigger{ID: id, OrganizationID: "acme", CreatedAt: storage.Time{Time: time.UnixMilli(1_700_000_000_000).UTC()}}
+	start := time.Unix(1_700_000_100, 0).UTC() // a quarter past an hour
+	return events.Trigger{
+		ID: id, OrganizationID: "acme", CreatedAt: storage.Time{Time: start.Add(-time.Minute)},
+		Start: storage.Time{Time: start}, End: storage.Time{Time: start.Add(24 * time.Hour)},
+	}
 }
 
 func retry(id string, due time.Time) events.Retry {

@@ -181,9 +181,14 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// fromJSON decodes a message's body.
+// fromJSON decodes a message's body, and refuses what nobody can have put there.
 func fromJSON[T any](m jetstream.Msg) (T, error) {
 	var v T
-	err := json.Unmarshal(m.Data(), &v)
-	return v, err
+	if err := json.Unmarshal(m.Data(), &v); err != nil {
+		return v, err
+	}
+	if checked, ok := any(&v).(interface{ Check() error }); ok {
+		return v, checked.Check()
+	}
+	return v, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 type contextT = context.Context
@@ -111,6 +112,9 @@ func TestWhatDoesNotDecodeIsDropped(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	_, err := b.js.Publish(within(t), sliceSubject("trg_poison", 0), []byte("garbage"))
 	must(t, err)
+	endless := newTrigger("org")
+	endless.Start = storage.Time{} // 71 million intervals for each home
+	must(t, b.PutSlice(within(t), newSlice(endless, 0)))
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 1)))
 	got := make(chan int, 9)
 	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })

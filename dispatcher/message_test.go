@@ -180,7 +180,8 @@ func TestARetryThatDoesNotFitIsRefused(t *testing.T) {
 // due, in seconds.
 func groups(down bool, due ...int) (list [][2]int) {
 	tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon)
-	e := &endpoint{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep"}, breaker: &breaker{}}
+	policy := storage.RetryPolicy{InitialSeconds: 80, Multiplier: 2, MaxSeconds: 600}
+	e := &endpoint{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", RetryPolicy: policy}, breaker: &breaker{}}
 	if down {
 		e.breaker.probeAt = noon
 	}
@@ -206,7 +207,8 @@ func TestGroupRetries(t *testing.T) {
 	}{
 		"nothing failed":             {false, []int{-1, -1}, nil},
 		"one home of three":          {false, []int{-1, 5, -1}, [][2]int{{1, 5}}},
-		"two of three, each alone":   {false, []int{7, 5, -1}, [][2]int{{1, 7}, {1, 5}}},
+		"two of three, each alone":   {false, []int{15, 5, -1}, [][2]int{{1, 15}, {1, 5}}},
+		"by parts of the pause":      {false, []int{3, 19, 7, 11, -1, 79, 70}, [][2]int{{2, 7}, {2, 11}, {2, 70}}},
 		"the whole slice, one pause": {false, []int{3, 9, 5}, [][2]int{{3, 5}}},
 		"a slice of one":             {false, []int{3}, [][2]int{{1, 3}}},
 		"some, of an endpoint down":  {true, []int{-1, 9, 5}, [][2]int{{2, 5}}},

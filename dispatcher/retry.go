@@ -14,10 +14,10 @@ import (
 )
 
 // groupRetries makes the retries of what failed, at the coarsest unit that is
-// true: homes that failed one by one are scheduled one by one, each with its own
-// jitter, and those of one batch together; where an endpoint is down, or every home of the slice failed at it, those
-// with the same attempt due wait together as one message. The results then say when
-// each is due.
+// true: homes that failed one by one wait with those whose own jitter has put them in
+// the same part of the pause, and those of one batch together; where an endpoint is
+// down, or every home of the slice failed at it, those with the same attempt due wait
+// together as one message. The results then say when each is due.
 func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
 	type tally struct {
 		endpoint *endpoint
@@ -42,18 +42,27 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 	var retries []events.Retry
 	for _, c := range order {
 		whole := len(c.failed) == c.jobs || c.endpoint.breaker.open()
-		for _, together := range inCompany(results, c.failed, whole) {
+		for _, together := range inCompany(c.endpoint.RetryPolicy, results, c.failed, whole) {
 			retries = append(retries, newRetry(t, jobs, results, together))
 		}
 	}
 	return retries
 }
 
+// pauseParts is how many parts the longest pause has for homes that failed one by one.
+// A slice of which most homes failed then has some ten retries in place of one each:
+// what is stored, comes due and is settled is the message.
+const pauseParts = 8
+
 // inCompany splits what failed at an endpoint into what waits together: all with the
 // same attempt due where the whole of it failed, and otherwise what one request was
-// for.
-func inCompany(results []result, which []int, whole bool) [][]int {
-	type company struct{ attempt, bundle, alone int }
+// for, or what is due in the same part of the longest pause; schedules know no part
+// shorter than a second.
+func inCompany(policy storage.RetryPolicy, results []result, which []int, whole bool) [][]int {
+	type company struct {
+		attempt, bundle int
+		part            int64
+	}
 	var groups [][]int
 	place := map[company]int{}
 	for _, i := range which {
@@ -63,7 +72,8 @@ func inCompany(results []result, which []int, whole bool) [][]int {
 		case results[i].bundle > 0:
 			c.bundle = results[i].bundle
 		default:
-			c.alone = i + 1
+			part := max(ceiling(policy, max(1, c.attempt-1))/pauseParts, time.Second)
+			c.part = results[i].dueAt.UnixNano()/int64(part) + 1
 		}
 		g, ok := place[c]
 		if !ok {

@@ -21,8 +21,9 @@ var ErrDamaged = errors.New("damaged")
 
 // File is the open file of one view.
 type File struct {
-	db      *bbolt.DB
-	buckets []string
+	db       *bbolt.DB
+	buckets  []string
+	readings readings
 }
 
 // Open opens a view's file with its buckets, or makes it. The whole file is
@@ -53,11 +54,28 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 // Path is where the file is.
 func (f *File) Path() string { return f.db.Path() }
 
+// Read runs fn on a consistent reading of the file.
+func (f *File) Read(fn func(*Reading) error) (err error) {
+	r, err := f.readings.take(f.db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.readings.leave(r)) }()
+	return fn(r)
+}
+
 // View runs fn on a consistent reading of the file.
-func (f *File) View(fn func(*bbolt.Tx) error) error { return f.db.View(fn) }
+func (f *File) View(fn func(*bbolt.Tx) error) error {
+	return f.Read(func(r *Reading) error { return fn(r.tx) })
+}
 
 // Update runs fn and keeps what it wrote, all or none.
 func (f *File) Update(fn func(*Tx) error) error {
+	done, err := f.readings.write()
+	defer done()
+	if err != nil {
+		return err
+	}
 	return f.db.Update(func(btx *bbolt.Tx) error {
 		tx, err := begin(btx)
 		if err != nil {
@@ -89,7 +107,10 @@ func (f *File) Adopt(identity string) (wiped bool, err error) {
 }
 
 // Close syncs and closes the file.
-func (f *File) Close() error { return errors.Join(f.db.Sync(), f.db.Close()) }
+func (f *File) Close() error {
+	_, err := f.readings.write() // the last
+	return errors.Join(err, f.db.Sync(), f.db.Close())
+}
 
 func openError(path string, err error) error {
 	if errors.Is(err, berrors.ErrTimeout) {

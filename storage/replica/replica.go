@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
@@ -37,7 +35,7 @@ func Open(path string, log *slog.Logger) (*Replica, error) {
 		return nil, err
 	}
 	r := &Replica{file: file, log: log, changed: make(chan struct{})}
-	err = file.View(func(tx *bbolt.Tx) error { r.revision = view{tx}.Revision(); return nil })
+	err = file.Read(func(reading *boltfile.Reading) error { r.revision = view{reading}.Revision(); return nil })
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

@@ -4,28 +4,27 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // View runs fn on a consistent reading of the replica.
 func (r *Replica) View(fn func(storage.View) error) error {
-	return r.file.View(func(tx *bbolt.Tx) error { return fn(view{tx}) })
+	return r.file.Read(func(reading *boltfile.Reading) error { return fn(view{reading}) })
 }
 
-// view is a storage.View on a bbolt transaction.
-type view struct{ tx *bbolt.Tx }
+// view is a storage.View on a reading of the replica's file.
+type view struct{ *boltfile.Reading }
 
 func (v view) Revision() uint64 {
-	if b := v.tx.Bucket([]byte(metaBucket)).Get(revisionKey); len(b) == 8 {
+	if b := v.Bucket(metaBucket).Get(revisionKey); len(b) == 8 {
 		return binary.BigEndian.Uint64(b)
 	}
 	return 0
 }
 
 func (v view) Get(ref storage.Ref) (storage.Record, error) {
-	bucket := v.tx.Bucket([]byte(kindBucket(ref.Kind)))
+	bucket := v.Bucket(kindBucket(ref.Kind))
 	if bucket == nil {
 		return storage.Record{}, storage.ErrNotFound
 	}
@@ -37,7 +36,7 @@ func (v view) Get(ref storage.Ref) (storage.Record, error) {
 }
 
 func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
-	bucket := v.tx.Bucket([]byte(kindBucket(kind)))
+	bucket := v.Bucket(kindBucket(kind))
 	if bucket == nil {
 		return nil
 	}
@@ -61,14 +60,14 @@ func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record)
 }
 
 func (v view) Count(kind storage.Kind, org string) int {
-	if b := v.tx.Bucket([]byte(countsBucket)).Get(countKey(kind, org)); len(b) == 8 {
+	if b := v.Bucket(countsBucket).Get(countKey(kind, org)); len(b) == 8 {
 		return int(binary.BigEndian.Uint64(b)) //nolint:gosec // a count of entities
 	}
 	return 0
 }
 
 func (v view) Owner(kind storage.Kind, id string) (string, error) {
-	org := v.tx.Bucket([]byte(ownersBucket)).Get(ownerKey(kind, id))
+	org := v.Bucket(ownersBucket).Get(ownerKey(kind, id))
 	if org == nil {
 		return "", storage.ErrNotFound
 	}

@@ -132,13 +132,13 @@ type server struct {
 	plans *index[int]
 	facts facts
 	// known are the keys of the requests lately: decoding one takes longer than all else
-	// that is done to let a request in. So it does with the devices and flows that are
+	// that is done to let a request in. So does encoding the devices and flows that are
 	// asked for again and again while somebody looks at a home. checkers are the
 	// organizations' of eligibility.
-	known    latest[storage.Key]
-	devices  latest[storage.HVACDevice]
-	flows    latest[storage.Onboarding]
-	checkers latest[*eligibility.Checker]
+	known    records[*storage.Key]
+	devices  records[*answered[storage.HVACDevice]]
+	flows    records[*answered[storage.Onboarding]]
+	checkers latest[string, *eligibility.Checker]
 }
 
 func newServer(d Deps, o Options) *server {
@@ -150,7 +150,8 @@ func newServer(d Deps, o Options) *server {
 		Deps: d, options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
-		known: latest[storage.Key]{most: 16384}, devices: latest[storage.HVACDevice]{most: 4096}, flows: latest[storage.Onboarding]{most: 16384}, checkers: latest[*eligibility.Checker]{most: 1024},
+		known: newRecords[*storage.Key](16384), checkers: latest[string, *eligibility.Checker]{most: 1024},
+		devices: newRecords[*answered[storage.HVACDevice]](4096), flows: newRecords[*answered[storage.Onboarding]](16384),
 	}
 }
 

@@ -25,7 +25,7 @@ type caller struct {
 	// partner's otherwise.
 	operator bool
 	keyID    string
-	key      storage.Key
+	key      *storage.Key
 	// org is the organization that is acted for, as the header says or else the
 	// key's own.
 	org string
@@ -52,7 +52,7 @@ func (s *server) partner(r *http.Request, route *Route, now time.Time) (caller, 
 	if matches := key.Matches(secret); !matches || !key.Live(now) {
 		return caller{}, errInvalidKey
 	}
-	s.Uses.note(&key, now)
+	s.Uses.note(key, now)
 	c := caller{keyID: key.ID, key: key, org: key.OrganizationID}
 	c.name(r)
 	return c, nil
@@ -118,14 +118,14 @@ func givenKey(r *http.Request) (string, error) {
 
 // nobody stands in for a key that does not exist, so that looking for one takes
 // as long as finding it.
-var nobody = func() storage.Key {
+var nobody = func() *storage.Key {
 	key, _ := storage.NewKey(storage.Shared, time.Unix(0, 0))
-	return key
+	return &key
 }()
 
 // findKey returns the key that a text names, or nobody's, and the secret to
 // compare with it.
-func (s *server) findKey(text string) (key storage.Key, secret string, err error) {
+func (s *server) findKey(text string) (key *storage.Key, secret string, err error) {
 	id, secret, ok := storage.SplitKey(text)
 	if !ok {
 		return nobody, text, nil
@@ -135,13 +135,18 @@ func (s *server) findKey(text string) (key storage.Key, secret string, err error
 		if err != nil {
 			return err
 		}
-		key, err = s.known.read(v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id}, storage.Decode[storage.Key])
+		key, err = s.known.read(v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id}, decodeKey)
 		return err
 	})
 	if errors.Is(err, storage.ErrNotFound) {
 		return nobody, secret, nil
 	}
 	return key, secret, err
+}
+
+func decodeKey(r storage.Record) (*storage.Key, error) {
+	key, err := storage.Decode[storage.Key](r)
+	return &key, err
 }
 
 // name takes over the organization that the header names. One that is repeated

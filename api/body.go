@@ -21,7 +21,26 @@ func (s *server) limitBody(w http.ResponseWriter, r *http.Request, route *Route)
 	if r.ContentLength > limit {
 		return body{}, errTooLarge(limit)
 	}
+	if r.ContentLength >= 0 {
+		return body{r.Body}, nil // which ends there
+	}
 	return body{http.MaxBytesReader(w, r.Body, limit)}, nil
+}
+
+// promised is the longest body that has its memory before it has come, in bytes.
+const promised = 16 << 10
+
+// all returns the whole body.
+func (b body) all(r *http.Request) ([]byte, error) {
+	switch n := r.ContentLength; {
+	case n == 0:
+		return nil, nil
+	case n > 0 && n <= promised:
+		data := make([]byte, n)
+		_, err := io.ReadFull(b.reader, data)
+		return data, err
+	}
+	return io.ReadAll(b.reader)
 }
 
 // read returns the body, nil when there is none, if it is of the right media
@@ -33,7 +52,7 @@ func (b body) read(r *http.Request, route *Route) ([]byte, error) {
 	if r.ContentLength > 0 && !hasMediaType(r, route.Body.mediaType()) {
 		return nil, errMediaType(route.Body.mediaType())
 	}
-	data, err := io.ReadAll(b.reader)
+	data, err := b.all(r)
 	if err != nil {
 		return nil, readError(err)
 	}

@@ -7,18 +7,18 @@ import (
 )
 
 // device reads a device. One that is deleted is as good as none.
-func (s *server) device(org, id string) (d storage.HVACDevice, err error) {
+func (s *server) device(org, id string) (d *answered[storage.HVACDevice], err error) {
 	err = s.Store.View(func(v storage.View) error {
-		d, err = s.devices.read(v, storage.HVACDeviceRef(org, id), storage.Decode[storage.HVACDevice])
+		d, err = s.devices.read(v, storage.HVACDeviceRef(org, id), answerDevice)
 		return err
 	})
-	if err == nil && d.Deleted {
+	if err == nil && d.entity.Deleted {
 		err = storage.ErrNotFound
 	}
 	return d, err
 }
 
-func (s *server) findHVAC(_ context.Context, c *call, _ *struct{}) (storage.HVACDevice, error) {
+func (s *server) findHVAC(_ context.Context, c *call, _ *struct{}) (*answered[storage.HVACDevice], error) {
 	return s.device(c.org, c.id)
 }
 

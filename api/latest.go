@@ -9,11 +9,11 @@ import (
 // latest keeps what was made of things that are stored, each for as long as its revision
 // is the same. Whoever asks has read the revision from the replica, so that nothing old
 // is ever taken for new.
-type latest[V any] struct {
+type latest[K comparable, V any] struct {
 	most int // things; when there are more it begins anew
 
 	mu   sync.RWMutex
-	made map[string]madeAt[V]
+	made map[K]madeAt[V]
 }
 
 type madeAt[V any] struct {
@@ -22,7 +22,7 @@ type madeAt[V any] struct {
 }
 
 // of is what was made of a thing at a revision, made now where nothing is kept.
-func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, error) {
+func (l *latest[K, V]) of(id K, revision uint64, fresh func() (V, error)) (V, error) {
 	l.mu.RLock()
 	have, ok := l.made[id]
 	l.mu.RUnlock()
@@ -36,7 +36,7 @@ func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made == nil || len(l.made) >= l.most {
-		l.made = map[string]madeAt[V]{}
+		l.made = map[K]madeAt[V]{}
 	}
 	l.made[id] = madeAt[V]{revision, value}
 	return value, nil
@@ -44,11 +44,16 @@ func (l *latest[V]) of(id string, revision uint64, fresh func() (V, error)) (V, 
 
 // keptRecord is the longest record of which is kept what was made, in bytes: a line of an
 // import may be a thousand times as long as most.
-const keptRecord = 8 << 10
+const keptRecord = 4 << 10
+
+// records keeps what was made of records, by what they are of.
+type records[V any] struct{ latest[storage.Ref, V] }
+
+func newRecords[V any](most int) records[V] { return records[V]{latest[storage.Ref, V]{most: most}} }
 
 // read reads an entity, decoded by decode where it is not kept. What it refers to is
 // shared and must not be changed. Errors: storage.ErrNotFound.
-func (l *latest[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
+func (l *records[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
 	record, err := v.Get(ref)
 	if err != nil {
 		return value, err
@@ -56,5 +61,5 @@ func (l *latest[V]) read(v storage.View, ref storage.Ref, decode func(storage.Re
 	if len(record.Value) > keptRecord {
 		return decode(record)
 	}
-	return l.of(ref.String(), record.Revision, func() (V, error) { return decode(record) })
+	return l.of(ref, record.Revision, func() (V, error) { return decode(record) })
 }

@@ -20,7 +20,7 @@ func (v *oneRecord) Get(storage.Ref) (storage.Record, error) { return v.record, 
 func TestWhatIsReadAgainIsDecodedOnce(t *testing.T) {
 	t.Parallel()
 	long := []byte(strings.Repeat("x", keptRecord+1))
-	l, v, decoded := latest[int]{most: 2}, &oneRecord{}, 0
+	l, v, decoded := newRecords[int](2), &oneRecord{}, 0
 	decode := func(r storage.Record) (int, error) { decoded++; return int(r.Revision), nil }
 	for i, step := range []struct {
 		id       string

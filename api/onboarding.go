@@ -16,7 +16,7 @@ func (in *ofHome) check(_ *server, _ *call, p *problems) { checkID(p, "homeId", 
 
 // flow is the onboarding of a home. Of one that nothing was said about it is not
 // started; stored says which it is.
-func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
+func (s *server) flow(org, homeID string) (o *answered[storage.Onboarding], stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		home, err := v.Get(storage.HomeRef(org, homeID))
 		switch {
@@ -25,7 +25,7 @@ func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, er
 		case home.Deleted:
 			return storage.ErrNotFound
 		}
-		o, err = s.flows.read(v, storage.OnboardingRef(org, homeID), storage.Decode[storage.Onboarding])
+		o, err = s.flows.read(v, storage.OnboardingRef(org, homeID), answerFlow)
 		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
 			o, err = s.notStarted(v, home)
 		}
@@ -36,30 +36,33 @@ func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, er
 
 // notStarted is the flow of a home that has none yet, as old as the home and
 // under its identifier: a home has one.
-func (s *server) notStarted(v storage.View, record storage.Record) (storage.Onboarding, error) {
+func (s *server) notStarted(v storage.View, record storage.Record) (*answered[storage.Onboarding], error) {
 	home, err := storage.Decode[storage.Home](record)
 	if err != nil {
-		return storage.Onboarding{}, err
+		return nil, err
 	}
 	status, err := s.eligible(v, home.OrganizationID, home.Zipcode)
-	return storage.Onboarding{
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(storage.Onboarding{
 		ID: home.ID, HomeID: home.ID, Status: storage.OnboardingNotStarted, EligibilityStatus: status,
 		Zipcode: home.Zipcode, Base: home.Base,
-	}, err
+	})
 }
 
-func (s *server) getOnboarding(_ context.Context, c *call, in *ofHome) (storage.Onboarding, error) {
+func (s *server) getOnboarding(_ context.Context, c *call, in *ofHome) (*answered[storage.Onboarding], error) {
 	o, _, err := s.flow(c.org, in.HomeID)
 	return o, err
 }
 
 // changeFlow changes the flow of a home, which is stored if it was not.
 func (s *server) changeFlow(ctx context.Context, c *call, homeID string, change func(*storage.Onboarding) error) (storage.Onboarding, error) {
-	o, stored, err := s.flow(c.org, homeID)
+	found, stored, err := s.flow(c.org, homeID)
 	if err != nil {
-		return o, err
+		return storage.Onboarding{}, err
 	}
-	if !stored {
+	if o := found.entity; !stored {
 		if err := change(&o); err != nil {
 			return o, err
 		}

@@ -50,7 +50,18 @@ func (s *server) router(authenticate authenticator, routes []Route, documents st
 	r.NotFoundHandler = s.observe(unmatched, func(http.ResponseWriter, *http.Request, *call) (any, error) {
 		return nil, errPath
 	})
-	return r
+	return dispatch(r)
+}
+
+// dispatch hands a request to what a router finds for it. By itself mux first makes two
+// copies of the request, for handlers that ask which route they are and with which
+// variables; none does.
+func dispatch(r *mux.Router) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		var match mux.RouteMatch
+		r.Match(request, &match) // what is not found has a handler too
+		match.Handler.ServeHTTP(w, request)
+	})
 }
 
 // serve takes a request through the checks, in the order in which their answers
@@ -76,8 +87,8 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, c *call, route *R
 	if c.body, err = body.read(r, route); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.options.Timeout)
-	defer cancel()
+	ctx := &within{request: r.Context(), until: time.Now().Add(s.options.Timeout)}
+	defer ctx.end()
 	return s.operate(ctx, r, c, route)
 }
 
@@ -105,7 +116,7 @@ func (s *server) admit(c *call, route *Route) error {
 func (s *server) operate(ctx context.Context, r *http.Request, c *call, route *Route) (any, error) {
 	var p problems
 	if strings.Contains(route.Path, parameter) {
-		c.id = pathID(r)
+		c.id = pathID(r, route)
 		p.Check(storage.ValidID(c.id), "id", badID)
 	}
 	if (c.named || c.operator) && route.forOrganization() {
@@ -125,8 +136,10 @@ func (s *server) operate(ctx context.Context, r *http.Request, c *call, route *R
 
 // pathID is the path's identifier, decoded: what does not decode is no
 // identifier either way.
-func pathID(r *http.Request) string {
-	encoded := mux.Vars(r)["id"]
+func pathID(r *http.Request, route *Route) string {
+	before, after, _ := strings.Cut(route.Path, parameter)
+	path := r.URL.EscapedPath()
+	encoded := path[len(before) : len(path)-len(after)]
 	id, err := url.PathUnescape(encoded)
 	if err != nil {
 		return encoded

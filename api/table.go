@@ -32,7 +32,7 @@ func (t table) match(r *http.Request, m *mux.RouteMatch) bool {
 		}
 		template := append(append(append(room[:0], path[:start]...), parameter...), path[end:]...)
 		if handler, ok := t[string(template)]; ok {
-			m.Handler, m.Vars = handler, map[string]string{"id": path[start:end]}
+			m.Handler = handler
 			return true
 		}
 		start = end

@@ -48,6 +48,9 @@ type Machine struct {
 	CPUs int       `json:"cpus"`
 	Go   string    `json:"go"`
 	At   time.Time `json:"at"`
+	// StolenPercent is how much of its processors' time the host of a virtual machine
+	// gave to others while it was measured.
+	StolenPercent float64 `json:"stolenPercent"`
 }
 
 // suite is one thing that can be measured.
@@ -104,6 +107,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Machine: Machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(), At: time.Now().UTC().Truncate(time.Second),
 	}}
+	before := processorsNow()
+	defer func() { r.Machine.StolenPercent = before.stolenSince() }()
 	for _, s := range suites() {
 		if len(o.Suites) > 0 && !slices.Contains(o.Suites, s.name) {
 			continue

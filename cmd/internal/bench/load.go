@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -83,14 +81,17 @@ func ServeLoad(ctx context.Context, in io.Reader, out io.Writer) error {
 // make makes the requests. At a rate they are made whether or not those before are
 // answered, as far as the connections go.
 func (o *order) make(ctx context.Context) (l load, err error) {
-	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
-	defer transport.CloseIdleConnections()
 	took := make([]time.Duration, o.Requests)
 	var taken atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	for range connections {
 		group.Go(func() error {
+			c, err := dialAsker(ctx, o)
+			if err != nil {
+				return err
+			}
+			defer c.close()
 			for {
 				i := int(taken.Add(1)) - 1
 				if i >= o.Requests {
@@ -100,7 +101,7 @@ func (o *order) make(ctx context.Context) (l load, err error) {
 				if err != nil {
 					return err
 				}
-				if err := o.ask(ctx, transport, i); err != nil {
+				if err := c.ask(o, i); err != nil {
 					return err
 				}
 				took[i] = time.Since(asked)
@@ -133,33 +134,6 @@ func (o *order) await(ctx context.Context, began time.Time, i int) (time.Time, e
 	case <-ctx.Done():
 		return time.Time{}, context.Cause(ctx)
 	}
-}
-
-func (o *order) request(ctx context.Context, i int) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url(i), strings.NewReader(o.Body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("x-ws-api-key", o.Key)
-	return request, nil
-}
-
-func (o *order) ask(ctx context.Context, transport http.RoundTripper, i int) (err error) {
-	request, err := o.request(ctx, i)
-	if err != nil {
-		return err
-	}
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	_, err = io.Copy(io.Discard, response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s was answered %s", o.url(i), response.Status)
-	}
-	return err
 }
 
 // loader makes loads in a process of its own.

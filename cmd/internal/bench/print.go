@@ -9,7 +9,7 @@ import (
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s, %d CPUs, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.Go)
+	fmt.Fprintf(&b, "%s/%s, %d CPUs, of which the host kept %.1f %% to itself, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.StolenPercent, r.Machine.Go)
 	if d := r.Delivery; d != nil {
 		for _, one := range []*One{&d.One, &d.Small, &d.Many} {
 			one.print(&b)
@@ -73,7 +73,8 @@ func (r *Reads) print(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s, answers of %d bytes\n", p.Name, p.AnswerBytes)
 		bar(b, "bare handler", p.CeilingPerSecond, p.CeilingPerSecond, "answers/s")
 		bar(b, "gridhook", p.PerSecond, p.CeilingPerSecond, "answers/s")
-		fmt.Fprintf(b, "  ratio        %.2f\n  at half load %s; bare handler %s\n", p.Ratio, p.HalfLoad, p.CeilingHalfLoad)
+		fmt.Fprintf(b, "  ratio        %.2f\n  at half load %s; bare handler %s; %.1f %% of the processors stolen at most\n",
+			p.Ratio, p.HalfLoad, p.CeilingHalfLoad, p.StolenPercent)
 	}
 }
 

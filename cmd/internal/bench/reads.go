@@ -37,6 +37,9 @@ type Read struct {
 	// be, and CeilingHalfLoad how long those of the bare handler at the same rate.
 	HalfLoad        Quantiles `json:"halfLoad"`
 	CeilingHalfLoad Quantiles `json:"ceilingHalfLoad"`
+	// StolenPercent is what the host kept of the processors in the worst of the rounds
+	// that these are medians of, which are the calmest.
+	StolenPercent float64 `json:"stolenPercent"`
 }
 
 const readHomes = 1000
@@ -128,35 +131,45 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
 	r.CPU, r.CeilingCPU = median(cpus), median(ceilingCPUs)
 	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
-	if r.HalfLoad, r.CeilingHalfLoad, err = halfLoad(l, ours, bare, rounds); err != nil {
+	if err := r.atHalfLoad(l, ours, bare, rounds); err != nil {
 		return r, err
 	}
-	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s",
-		p.name, r.PerSecond, r.CPU, r.CeilingPerSecond, r.CeilingCPU, r.Ratio, r.HalfLoad, r.CeilingHalfLoad)
+	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s, %.1f %% stolen at most",
+		p.name, r.PerSecond, r.CPU, r.CeilingPerSecond, r.CeilingCPU, r.Ratio, r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent)
 	return r, nil
 }
 
-// halfLoad is how long the answers to two loads take, the medians of the rounds.
-func halfLoad(l *loader, ours, bare order, rounds int) (took, ceiling Quantiles, err error) {
-	var made [2][]Quantiles
-	for range rounds {
+// atHalfLoad measures how long the answers to two loads take, in turns.
+func (r *Read) atHalfLoad(l *loader, ours, bare order, rounds int) error {
+	made, stolen, err := calmest(rounds, func() (round [2]Quantiles, err error) {
 		for i, o := range []order{ours, bare} {
-			round, err := l.load(o)
+			made, err := l.load(o)
 			if err != nil {
-				return took, ceiling, err
+				return round, err
 			}
-			made[i] = append(made[i], round.Took)
+			round[i] = made.Took
 		}
+		return round, nil
+	})
+	if err != nil {
+		return err
 	}
-	return medians(made[0]), medians(made[1]), nil
+	var took, ceiling []Quantiles
+	for _, round := range made {
+		took, ceiling = append(took, round[0]), append(ceiling, round[1])
+	}
+	r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent = medians(took), medians(ceiling), stolen
+	return nil
 }
 
 // answer is what the operation answers.
 func (p *operation) answer(ctx context.Context) (answer []byte, err error) {
-	request, err := p.request(ctx, 0)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url(0), strings.NewReader(p.Body))
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-Ws-Api-Key", p.Key)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err

@@ -134,11 +134,12 @@ type server struct {
 	// known are the keys of the requests lately: decoding one takes longer than all else
 	// that is done to let a request in. So does encoding the devices and flows that are
 	// asked for again and again while somebody looks at a home. checkers are the
-	// organizations' of eligibility.
+	// organizations' of eligibility, and areas what they said.
 	known    records[*storage.Key]
 	devices  records[*answered[storage.HVACDevice]]
 	flows    records[*answered[storage.Onboarding]]
 	checkers latest[string, *eligibility.Checker]
+	areas    latest[areaOf, *answered[eligibility.Result]]
 }
 
 func newServer(d Deps, o Options) *server {
@@ -150,7 +151,7 @@ func newServer(d Deps, o Options) *server {
 		Deps: d, options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
-		known: newRecords[*storage.Key](16384), checkers: latest[string, *eligibility.Checker]{most: 1024},
+		known: newRecords[*storage.Key](16384), checkers: latest[string, *eligibility.Checker]{most: 1024}, areas: latest[areaOf, *answered[eligibility.Result]]{most: 4096},
 		devices: newRecords[*answered[storage.HVACDevice]](4096), flows: newRecords[*answered[storage.Onboarding]](16384),
 	}
 }

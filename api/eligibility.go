@@ -18,7 +18,7 @@ func checkZipcode(p *problems, zipcode string) {
 	p.Check(storage.ValidZipcode(zipcode), "zipcode", "must be a US zipcode such as 60614")
 }
 
-func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) (result eligibility.Result, err error) {
+func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) (result *answered[eligibility.Result], err error) {
 	err = s.Store.View(func(v storage.View) error {
 		result, err = s.eligibility(v, c.org, in.Zipcode)
 		return err
@@ -28,13 +28,18 @@ func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) 
 
 // eligibility checks a zipcode with the rate plans that an organization has at
 // hand: those of the operator's choice, the shared ones and its own.
-func (s *server) eligibility(v storage.View, org, zipcode string) (eligibility.Result, error) {
-	checker, err := s.checker(v, org)
-	if err != nil {
-		return eligibility.Result{}, err
-	}
-	return checker.Check(zipcode), nil
+func (s *server) eligibility(v storage.View, org, zipcode string) (*answered[eligibility.Result], error) {
+	return s.areas.of(areaOf{org, zipcode}, v.Revision(), func() (*answered[eligibility.Result], error) {
+		checker, err := s.checker(v, org)
+		if err != nil {
+			return nil, err
+		}
+		return answerOf(checker.Check(zipcode))
+	})
 }
+
+// areaOf is a zipcode that an organization asks about.
+type areaOf struct{ org, zipcode string }
 
 // checker knows what is published, what the operator imported, and which
 // utilities an organization has rate plans of. It is made anew when anything that is
@@ -64,7 +69,7 @@ func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, e
 // eligible is the eligibility of a home by its zipcode.
 func (s *server) eligible(v storage.View, org, zipcode string) (storage.EligibilityStatus, error) {
 	result, err := s.eligibility(v, org, zipcode)
-	if err != nil || !result.Supported {
+	if err != nil || !result.entity.Supported {
 		return storage.NotEligible, err
 	}
 	return storage.Eligible, nil

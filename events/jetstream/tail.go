@@ -9,9 +9,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// tailBatch is the most messages handed over at once.
-const tailBatch = 5000
-
 // errInterrupted says that the connection ended while a stream was followed.
 var errInterrupted = errors.New("following the stream was interrupted")
 
@@ -37,18 +34,12 @@ func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, ever
 	}
 }
 
-// numbered is a message's value and its place in the stream.
-type numbered[T any] struct {
-	sequence uint64
-	value    T
-}
-
 // follow is tail up to the first interruption. It moves after on to what was
 // handed over.
 func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	arrived := make(chan numbered[T], tailBatch)
+	inbox := newInbox[T]()
 	connection := c.nc.Stats().Reconnects
 	following, err := c.follow(ctx, stream, *after, func(m jetstream.Msg) {
 		if ctx.Err() != nil {
@@ -59,10 +50,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 			cancel(err)
 			return
 		}
-		select {
-		case arrived <- n:
-		case <-ctx.Done():
-		}
+		inbox.put(ctx, n)
 	})
 	if err != nil {
 		return err
@@ -70,19 +58,22 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 	defer following.Stop()
 	look := time.NewTicker(nakDelay)
 	defer look.Stop()
-	batch := make([]T, 0, tailBatch)
 	var applied time.Time
 	for {
 		select {
-		case n := <-arrived:
+		case <-inbox.arrived:
 			if pause := every - time.Since(applied); pause > 0 {
 				sleep(ctx, pause)
 			}
-			batch, n = collect(batch[:0], n, arrived)
+			batch, last := inbox.take()
+			if len(batch) == 0 {
+				continue // it came with the batch before
+			}
 			if err := apply(batch); err != nil {
 				return err
 			}
-			*after, applied = n.sequence, time.Now()
+			inbox.applied(batch)
+			*after, applied = last, time.Now()
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 				return cause
@@ -125,19 +116,4 @@ func number[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (numb
 	}
 	v, err := decode(m)
 	return numbered[T]{meta.Sequence.Stream, v}, err
-}
-
-// collect adds a message and what else has already arrived, up to the batch's
-// capacity, and returns the last of them.
-func collect[T any](batch []T, last numbered[T], arrived <-chan numbered[T]) ([]T, numbered[T]) {
-	batch = append(batch, last.value)
-	for len(batch) < cap(batch) {
-		select {
-		case last = <-arrived:
-			batch = append(batch, last.value)
-		default:
-			return batch, last
-		}
-	}
-	return batch, last
 }

@@ -33,14 +33,14 @@ func (p processors) stolenSince() float64 {
 
 // calm is how much may be stolen of a round that measures waiting, in percent: a
 // processor that is not there for some milliseconds is nobody's answer time.
-const calm = 1
+const calm = 0.2
 
-// calmest makes rounds until so many of them were calm, or three times as many were
+// calmest makes rounds until so many of them were calm, or four times as many were
 // made, and returns those of which the least was stolen, and the most that was of any.
 // Whatever they measured, the choice does not look at it.
 func calmest[T any](rounds int, measure func() (T, error)) ([]T, float64, error) {
 	var made []round[T]
-	for quiet := 0; quiet < rounds && len(made) < 3*rounds; {
+	for quiet := 0; quiet < rounds && len(made) < 4*rounds; {
 		before := processorsNow()
 		value, err := measure()
 		if err != nil {

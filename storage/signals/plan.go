@@ -61,11 +61,21 @@ type series struct {
 // plan looks a plan up, once a view.
 func (r *Reader) plan(org, id string) (*plan, error) {
 	name := planName{org, id}
+	if r.latest.name == name && name.org != "" {
+		return r.latest.plan, r.latest.err
+	}
 	found, ok := r.plans[name]
 	if !ok {
+		found.name = name
 		found.plan, found.err = r.findPlan(org, id)
-		r.plans[name] = found
 	}
+	if r.latest.name.org != "" {
+		if r.plans == nil {
+			r.plans = map[planName]foundPlan{}
+		}
+		r.plans[r.latest.name] = r.latest
+	}
+	r.latest = found
 	return found.plan, found.err
 }
 

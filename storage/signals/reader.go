@@ -13,23 +13,27 @@ import (
 // Reader prices the homes of one view, and looks up once what they share. It is as
 // valid as its view, and not safe for concurrent use.
 type Reader struct {
-	book  *Book
-	view  storage.View
-	plans map[planName]foundPlan
-	home  Home // the last that was read
+	book *Book
+	view storage.View
+	// latest is the plan that was asked for last, which is that of most homes that
+	// follow; plans are those before it.
+	latest foundPlan
+	plans  map[planName]foundPlan
+	home   Home // the last that was read
 }
 
 // planName is a plan as the homes of an organization name it.
 type planName struct{ org, id string }
 
 type foundPlan struct {
+	name planName
 	plan *plan
 	err  error
 }
 
 // Reader reads from a view.
 func (b *Book) Reader(v storage.View) *Reader {
-	return &Reader{book: b, view: v, plans: map[planName]foundPlan{}}
+	return &Reader{book: b, view: v}
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound.

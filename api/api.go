@@ -132,8 +132,8 @@ type server struct {
 	plans *index[int]
 	facts facts
 	// known are the keys of the requests lately: decoding one takes longer than all else
-	// that is done to let a request in. So does encoding the devices and flows that are
-	// asked for again and again while somebody looks at a home. checkers are the
+	// that is done to let a request in. devices and flows are those that are asked for
+	// again and again while somebody looks at a home, encoded. checkers are the
 	// organizations' of eligibility, and areas what they said.
 	known    records[*storage.Key]
 	devices  records[*answered[storage.HVACDevice]]

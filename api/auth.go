@@ -22,7 +22,7 @@ const (
 // caller is who asks, and for which organization.
 type caller struct {
 	// operator is set where the operator's key was given; keyID and key are the
-	// partner's otherwise.
+	// partner's otherwise, and nothing of an open operation.
 	operator bool
 	keyID    string
 	key      *storage.Key
@@ -175,7 +175,11 @@ func (s *server) actFor(c *caller, p *problems) error {
 // for each that exists, a key for its own organization and that one's children.
 // A partner hears the same of a foreign organization whether it exists or not.
 func (s *server) mayActFor(c *caller, org string) error {
-	if !c.operator && org == c.key.OrganizationID {
+	switch {
+	case c.operator:
+	case c.key == nil:
+		return errForbiddenOrganization // of an open operation
+	case org == c.key.OrganizationID:
 		return nil
 	}
 	return s.Store.View(func(v storage.View) error {

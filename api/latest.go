@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/gridhook/gridhook/storage"
@@ -23,23 +24,30 @@ type madeAt[V any] struct {
 
 // of is what was made of a thing at a revision, made now where nothing is kept.
 func (l *latest[K, V]) of(id K, revision uint64, fresh func() (V, error)) (V, error) {
-	l.mu.RLock()
-	have, ok := l.made[id]
-	l.mu.RUnlock()
-	if ok && have.revision == revision {
-		return have.value, nil
+	if have, ok := l.get(id, revision); ok {
+		return have, nil
 	}
 	value, err := fresh()
-	if err != nil {
-		return value, err
+	if err == nil {
+		l.keep(id, revision, value)
 	}
+	return value, err
+}
+
+func (l *latest[K, V]) get(id K, revision uint64) (value V, ok bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	have, ok := l.made[id]
+	return have.value, ok && have.revision == revision
+}
+
+func (l *latest[K, V]) keep(id K, revision uint64, value V) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made == nil || len(l.made) >= l.most {
 		l.made = map[K]madeAt[V]{}
 	}
 	l.made[id] = madeAt[V]{revision, value}
-	return value, nil
 }
 
 // keptRecord is the longest record of which is kept what was made, in bytes: a line of an
@@ -61,5 +69,14 @@ func (l *records[V]) read(v storage.View, ref storage.Ref, decode func(storage.R
 	if len(record.Value) > keptRecord {
 		return decode(record)
 	}
-	return l.of(ref, record.Revision, func() (V, error) { return decode(record) })
+	if have, ok := l.get(ref, record.Revision); ok {
+		return have, nil
+	}
+	// Its identifiers are parts of the request, which would be kept whole with them.
+	ref.Org, ref.ID = strings.Clone(ref.Org), strings.Clone(ref.ID)
+	record.Ref = ref
+	if value, err = decode(record); err == nil {
+		l.keep(ref, record.Revision, value)
+	}
+	return value, err
 }

@@ -77,15 +77,18 @@ func (e *env) twoTenantsSmall() (acme, bolt string) {
 	return e.key("acme"), e.key("bolt")
 }
 
-// half sends a request of which half the body never comes, and returns the
-// answer's status line and the rest.
-func half(t *testing.T, s *httptest.Server, key string) (status int, text string) {
+// half sends a request of which half the body never comes, perhaps because the caller
+// has said all that it will, and returns the answer's status line and the rest.
+func half(t *testing.T, s *httptest.Server, key string, over bool) (status int, text string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 	must(t, err)
 	defer conn.Close()
 	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{", signalPath, api.KeyHeader, key)
 	must(t, err)
+	if over {
+		must(t, conn.(*net.TCPConn).CloseWrite())
+	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	must(t, err)
 	defer res.Body.Close()
@@ -103,7 +106,15 @@ func TestSlowBody(t *testing.T) {
 	s.Config.ReadTimeout = 50 * time.Millisecond
 	s.Start()
 	defer s.Close()
-	if status, text := half(t, s, key); status != http.StatusRequestTimeout || !strings.Contains(text, api.CodeRequestTimeout) {
+	if status, text := half(t, s, key, false); status != http.StatusRequestTimeout || !strings.Contains(text, api.CodeRequestTimeout) {
+		t.Errorf("answered %d %s", status, text)
+	}
+}
+
+func TestABodyThatEndsTooSoon(t *testing.T) {
+	e := newEnv(t, api.Options{})
+	key, _ := e.twoTenants()
+	if status, text := half(t, e.public, key, true); status != http.StatusBadRequest || !strings.Contains(text, "ended before it was complete") {
 		t.Errorf("answered %d %s", status, text)
 	}
 }

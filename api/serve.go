@@ -135,7 +135,7 @@ func (s *server) operate(ctx context.Context, r *http.Request, c *call, route *R
 }
 
 // pathID is the path's identifier, decoded: what does not decode is no
-// identifier either way.
+// identifier either way. The table has matched the path with the route's.
 func pathID(r *http.Request, route *Route) string {
 	before, after, _ := strings.Cut(route.Path, parameter)
 	path := r.URL.EscapedPath()

@@ -78,7 +78,7 @@ func (r *Resumer) look(ctx context.Context) error {
 		if !known || s.next != w.Next {
 			s = sighting{w.Next, now}
 		}
-		if now.Sub(s.since) >= stalledAfter {
+		if now.Sub(s.since) >= stalledAfter && w.Trigger.Check() == nil { // otherwise it is dropped for good
 			if err := r.resume(ctx, w); err != nil {
 				return err
 			}

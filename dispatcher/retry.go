@@ -51,13 +51,20 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 
 // pauseParts is how many parts the longest pause has for homes that failed one by one.
 // A slice of which most homes failed then has some ten retries in place of one each:
-// what is stored, comes due and is settled is the message.
+// what is stored, comes due and is settled is the message. A worker that dies between
+// storing the retries and the receipt leaves them to a slice that is done again, whose
+// own may be in other company: then homes of that slice are tried by both.
 const pauseParts = 8
+
+// part is how long a part of the longest pause is after a number of failed attempts.
+// What is due within a second is due together in any case: PutRetries rounds up.
+func part(policy storage.RetryPolicy, failed int) time.Duration {
+	return max(ceiling(policy, max(1, failed))/pauseParts, time.Second)
+}
 
 // inCompany splits what failed at an endpoint into what waits together: all with the
 // same attempt due where the whole of it failed, and otherwise what one request was
-// for, or what is due in the same part of the longest pause; schedules know no part
-// shorter than a second.
+// for, or what is due in the same part of the longest pause.
 func inCompany(policy storage.RetryPolicy, results []result, which []int, whole bool) [][]int {
 	type company struct {
 		attempt, bundle int
@@ -65,6 +72,8 @@ func inCompany(policy storage.RetryPolicy, results []result, which []int, whole 
 	}
 	var groups [][]int
 	place := map[company]int{}
+	var failed int
+	var length time.Duration // of a part after so many
 	for _, i := range which {
 		c := company{attempt: results[i].nextAttempt}
 		switch {
@@ -72,8 +81,11 @@ func inCompany(policy storage.RetryPolicy, results []result, which []int, whole 
 		case results[i].bundle > 0:
 			c.bundle = results[i].bundle
 		default:
-			part := max(ceiling(policy, max(1, c.attempt-1))/pauseParts, time.Second)
-			c.part = results[i].dueAt.UnixNano()/int64(part) + 1
+			if length == 0 || failed != c.attempt-1 {
+				failed = c.attempt - 1
+				length = part(policy, failed)
+			}
+			c.part = results[i].dueAt.UnixNano() / int64(length)
 		}
 		g, ok := place[c]
 		if !ok {

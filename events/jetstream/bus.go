@@ -87,7 +87,7 @@ func (c *Conn) lastTrigger(ctx context.Context, subject string) (t events.Trigge
 
 // decodeTrigger reads a trigger with its place in the log.
 func decodeTrigger(m jetstream.Msg) (events.Trigger, error) {
-	t, err := fromJSON[events.Trigger](m)
+	t, err := work[events.Trigger](m)
 	if err != nil {
 		return t, err
 	}
@@ -214,7 +214,7 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 
 // ConsumeSlices hands slices to handle.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
-	return consume(ctx, taking, c, sliceQueue, slots, fromJSON[events.Slice], handle)
+	return consume(ctx, taking, c, sliceQueue, slots, work[events.Slice], handle)
 }
 
 // TailTriggers follows the log of triggers for a view of it.

@@ -101,9 +101,9 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	log := s.c.log.With("queue", s.queue.name, "subject", m.Subject())
 	v, err := decode(m)
 	if err != nil {
-		// It will never decode: set it aside loudly instead of for ever again.
-		log.Error("a message does not decode and is dropped", "error", err)
-		_ = m.TermWithReason("does not decode")
+		// It will never be otherwise: set it aside loudly instead of for ever again.
+		log.Error("a message cannot be taken and is dropped", "error", err)
+		_ = m.TermWithReason("cannot be taken")
 		return
 	}
 	stop := keepAlive(m)
@@ -181,14 +181,21 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// fromJSON decodes a message's body, and refuses what nobody can have put there.
+// fromJSON decodes a message's body.
 func fromJSON[T any](m jetstream.Msg) (T, error) {
 	var v T
-	if err := json.Unmarshal(m.Data(), &v); err != nil {
+	err := json.Unmarshal(m.Data(), &v)
+	return v, err
+}
+
+// work decodes what is to be worked on, and refuses what nobody can have put there.
+func work[T any, P interface {
+	*T
+	Check() error
+}](m jetstream.Msg) (T, error) {
+	v, err := fromJSON[T](m)
+	if err != nil {
 		return v, err
 	}
-	if checked, ok := any(&v).(interface{ Check() error }); ok {
-		return v, checked.Check()
-	}
-	return v, nil
+	return v, P(&v).Check()
 }

@@ -127,6 +127,30 @@ func TestWhatDoesNotDecodeIsDropped(t *testing.T) {
 	}
 }
 
+// A log may hold what no queue takes: whoever follows it goes on.
+func TestATriggerThatNobodyWalksIsFollowed(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	endless := newTrigger("org")
+	endless.Start = storage.Time{}
+	for _, tr := range []events.Trigger{endless, newTrigger("org")} {
+		_, err := b.Accept(within(t), tr)
+		must(t, err)
+	}
+	ctx, cancel := context.WithCancel(within(t))
+	defer cancel()
+	followed := 0
+	err := b.TailTriggers(ctx, 0, func(batch []events.Sequenced[events.Trigger]) error {
+		if followed += len(batch); followed == 2 {
+			cancel()
+		}
+		return nil
+	})
+	if err != nil || followed != 2 {
+		t.Errorf("%d were followed, %v", followed, err)
+	}
+}
+
 // What stood in the queue when a process came may have been taken before,
 // whatever the server says.
 func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {

@@ -103,7 +103,7 @@ func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle fun
 	}
 	group, taking := errgroup.WithContext(taking)
 	for _, q := range retryQueues() {
-		group.Go(func() error { return consume(ctx, taking, c, q, (slots+1)/2, fromJSON[events.Retry], inTurn) })
+		group.Go(func() error { return consume(ctx, taking, c, q, (slots+1)/2, work[events.Retry], inTurn) })
 	}
 	return group.Wait()
 }

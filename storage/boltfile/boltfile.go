@@ -60,7 +60,11 @@ func (f *File) Read(fn func(*Reading) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.readings.leave(r)) }()
+	defer func() {
+		if failed := f.readings.leave(r); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	return fn(r)
 }
 

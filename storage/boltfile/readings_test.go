@@ -122,11 +122,56 @@ func TestAReaderThatFails(t *testing.T) {
 	if err := f.Read(func(*boltfile.Reading) error { return mine }); !errors.Is(err, mine) {
 		t.Errorf("the error is %v", err)
 	}
-	func() {
-		defer func() { _ = recover() }()
-		_ = f.Read(func(*boltfile.Reading) error { panic("mine") })
-	}()
+	for _, panics := range []func(){
+		func() { _ = f.Read(func(*boltfile.Reading) error { panic("mine") }) },
+		func() { _ = f.Update(func(*boltfile.Tx) error { panic("mine") }) },
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			panics()
+		}()
+	}
 	putNumber(t, f, 1)
+	if err := f.Read(func(r *boltfile.Reading) error {
+		if n := number(r); n != 1 {
+			t.Errorf("%d is read", n)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Closing waits for who still reads, and leaves nothing to read for who comes then.
+func TestClosingWaitsForReaders(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "f"))
+	putNumber(t, f, 7)
+	reading, closed := make(chan struct{}), make(chan error, 1)
+	err := f.Read(func(r *boltfile.Reading) error {
+		go func() {
+			close(reading)
+			closed <- f.Close()
+		}()
+		<-reading
+		if n := number(r); n != 7 {
+			t.Errorf("%d is read", n)
+		}
+		select {
+		case err := <-closed:
+			t.Errorf("it was closed under a reader, %v", err)
+		default:
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if err := f.Read(func(*boltfile.Reading) error { return nil }); err == nil {
+		t.Error("a file that is closed was read")
+	}
 }
 
 func BenchmarkRead(b *testing.B) {

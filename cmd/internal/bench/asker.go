@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -47,8 +46,9 @@ func (a *asker) close() {
 
 // ask makes a request and reads its answer, which must be 200.
 func (a *asker) ask(o *order, i int) error {
+	body := o.body(i)
 	a.out = fmt.Appendf(a.out[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nX-Ws-Api-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
-		cmp.Or(strings.TrimPrefix(o.url(i), a.site), "/"), a.host, o.Key, len(o.Body), o.Body)
+		strings.TrimPrefix(o.url(i), a.site), a.host, o.Key, len(body), body)
 	if _, err := a.conn.Write(a.out); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ type Machine struct {
 	Go   string    `json:"go"`
 	At   time.Time `json:"at"`
 	// StolenPercent is how much of its processors' time the host of a virtual machine
-	// gave to others while it was measured.
+	// gave to others while it was measured, 0 where the system does not tell.
 	StolenPercent float64 `json:"stolenPercent"`
 }
 

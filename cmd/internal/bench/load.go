@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +21,7 @@ const LoadCommand = "bench-load"
 
 // order is a load to be made.
 type order struct {
-	// URL may have a %07d, which takes the numbers below Turns in turn.
+	// URL and Body may have a %d, which takes the numbers below Turns in turn.
 	URL   string `json:"url"`
 	Turns int    `json:"turns"`
 	Key   string `json:"key"`
@@ -31,11 +32,14 @@ type order struct {
 	PerSecond float64 `json:"perSecond"`
 }
 
-func (o *order) url(i int) string {
-	if o.Turns == 0 {
-		return o.URL
+func (o *order) url(i int) string  { return o.inTurn(o.URL, i) }
+func (o *order) body(i int) string { return o.inTurn(o.Body, i) }
+
+func (o *order) inTurn(text string, i int) string {
+	if o.Turns == 0 || !strings.Contains(text, "%") {
+		return text
 	}
-	return fmt.Sprintf(o.URL, i%o.Turns)
+	return fmt.Sprintf(text, i%o.Turns)
 }
 
 // load is what came of an order.

@@ -9,7 +9,10 @@ import (
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s, %d CPUs, of which the host kept %.1f %% to itself, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.StolenPercent, r.Machine.Go)
+	fmt.Fprintf(&b, "%s/%s, %d CPUs, %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPUs, r.Machine.Go)
+	if r.Machine.StolenPercent > 0 {
+		fmt.Fprintf(&b, "the host kept %.1f %% of the processors to itself\n", r.Machine.StolenPercent)
+	}
 	if d := r.Delivery; d != nil {
 		for _, one := range []*One{&d.One, &d.Small, &d.Many} {
 			one.print(&b)

@@ -42,7 +42,10 @@ type Read struct {
 	StolenPercent float64 `json:"stolenPercent"`
 }
 
-const readHomes = 1000
+const (
+	readHomes    = 1000
+	readZipcodes = 100
+)
 
 func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
 	requests, rounds := 40_000, 5
@@ -54,11 +57,13 @@ func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	err = sandbox.Import(ctx, m.box.Operator, strings.NewReader(
-		`{"resource":"hvacDevice","organizationId":"`+organization+`","deviceId":"dev","homeId":"home_0000000","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`+"\n"+
-			`{"resource":"onboarding","organizationId":"`+organization+`","homeId":"home_0000000","status":"IN_PROGRESS","step":2}`))
-	if err != nil {
-		return nil, fmt.Errorf("a device and an onboarding: %w", err)
+	var lines strings.Builder
+	for i := range readHomes {
+		fmt.Fprintf(&lines, `{"resource":"hvacDevice","organizationId":%q,"deviceId":"dev_%07d","homeId":"home_%07[2]d","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`+"\n", organization, i)
+		fmt.Fprintf(&lines, `{"resource":"onboarding","organizationId":%q,"homeId":"home_%07d","status":"IN_PROGRESS","step":2}`+"\n", organization, i)
+	}
+	if err := sandbox.Import(ctx, m.box.Operator, strings.NewReader(lines.String())); err != nil {
+		return nil, fmt.Errorf("devices and onboardings: %w", err)
 	}
 	key, err := m.box.Operator.CreateKey(ctx, client.NewKey{OrganizationID: organization})
 	if err != nil {
@@ -90,9 +95,9 @@ type operation struct {
 func reads(base, key string) []operation {
 	return []operation{
 		{"price signal", order{URL: base + "/v1/homes/home_%07d/price_signal", Turns: readHomes, Key: key, Body: "{}"}},
-		{"device", order{URL: base + "/v1/devices/hvac/dev/get", Key: key, Body: "{}"}},
-		{"onboarding", order{URL: base + "/v1/onboarding/status/get", Key: key, Body: `{"homeId":"home_0000000"}`}},
-		{"eligibility", order{URL: base + "/v1/onboarding/eligibility/check", Key: key, Body: `{"zipcode":"94110"}`}},
+		{"device", order{URL: base + "/v1/devices/hvac/dev_%07d/get", Turns: readHomes, Key: key, Body: "{}"}},
+		{"onboarding", order{URL: base + "/v1/onboarding/status/get", Turns: readHomes, Key: key, Body: `{"homeId":"home_%07d"}`}},
+		{"eligibility", order{URL: base + "/v1/onboarding/eligibility/check", Turns: readZipcodes, Key: key, Body: `{"zipcode":"941%02d"}`}},
 	}
 }
 
@@ -110,7 +115,7 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	}
 	defer stop()
 	ours, bare := p.order, p.order
-	bare.URL, bare.Turns = url, 0
+	bare.URL = url + "/"
 	ours.Requests, bare.Requests = requests, requests
 	var rates, ceilings, ratios, cpus, ceilingCPUs []float64
 	for range rounds {
@@ -164,7 +169,7 @@ func (r *Read) atHalfLoad(l *loader, ours, bare order, rounds int) error {
 
 // answer is what the operation answers.
 func (p *operation) answer(ctx context.Context) (answer []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url(0), strings.NewReader(p.Body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url(0), strings.NewReader(p.body(0)))
 	if err != nil {
 		return nil, err
 	}

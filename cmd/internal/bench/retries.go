@@ -81,7 +81,7 @@ func ended(p events.Progress) bool { return p.Status == events.TriggerCompleted 
 // print writes the figures for people.
 func (r *Retries) print(b *strings.Builder) {
 	s, p := &r.Single, &r.Parked
-	fmt.Fprintf(b, "\nretries: %d of %d homes waited for one of their own, through kill -9\n", s.Waiting, s.Homes)
+	fmt.Fprintf(b, "\nretries: %d of %d homes waited for their own, through kill -9\n", s.Waiting, s.Homes)
 	fmt.Fprintf(b, "  live heap    %.0f MB before, %.0f MB while they waited, %.0f MB when started again; %.0f MB of files more\n", s.Before.LiveMB, s.While.LiveMB, s.After.LiveMB, s.StoreMB)
 	fmt.Fprintf(b, "  resident     %.0f MB before, %.0f MB while they waited, %.0f MB when started again\n", s.Before.ResidentMB, s.While.ResidentMB, s.After.ResidentMB)
 	fmt.Fprintf(b, "  ready again  after %.0f ms, when %d were overdue\n", s.ReadyMs, s.Overdue)

@@ -25,9 +25,13 @@ func processorsNow() processors {
 	return processors{stolen: t.Steal, all: t.User + t.Nice + t.System + t.Idle + t.Iowait + t.IRQ + t.SoftIRQ + t.Steal}
 }
 
-// stolenSince is the share of the time since then that was stolen, in percent.
+// stolenSince is the share of the time since then that was stolen, in percent, and 0
+// where the system does not tell.
 func (p processors) stolenSince() float64 {
 	now := processorsNow()
+	if p.all == 0 || now.all == 0 {
+		return 0
+	}
 	return 100 * (now.stolen - p.stolen) / max(now.all-p.all, 1e-9)
 }
 

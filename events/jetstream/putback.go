@@ -188,10 +188,21 @@ func (c *Conn) giveUp(ctx context.Context, name string) error {
 // restoreWait bounds one answer of a server that restores.
 const restoreWait = time.Minute
 
+// heardWait bounds how long it takes until a server of a cluster has heard that another
+// one listens on a subject: as long as a restore stands that gets nothing.
+const heardWait = 5 * time.Second
+
+// ask asks a server that restores, and asks again where nobody is known to listen: then
+// nobody got it. The server that restores says where it listens, and that may arrive
+// before all servers know.
 func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
 	answer, err := c.nc.RequestWithContext(ctx, subject, request)
+	for began := time.Now(); errors.Is(err, nats.ErrNoResponders) && ctx.Err() == nil && time.Since(began) < heardWait; {
+		sleep(ctx, 50*time.Millisecond)
+		answer, err = c.nc.RequestWithContext(ctx, subject, request)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}

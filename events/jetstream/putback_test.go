@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/nats-io/nats-server/v2/server/archive"
+	"github.com/nats-io/nats.go"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -75,6 +76,31 @@ func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
 	b.wire.await(t, "$JS.API.STREAM.CREATE", before+2)
 	_ = os.Remove(inTheWay) // unless the server has
 	must(t, receive(t, made))
+}
+
+// A chunk may be sent before the servers know who listens for it: it is sent again.
+func TestAChunkIsSentUntilSomebodyListens(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	const subject = "restores.here"
+	taken := make(chan error, 1)
+	before := b.wire.count(subject)
+	go func() {
+		_, err := chunks{within(t), b.Conn, subject}.Write([]byte("chunk"))
+		taken <- err
+	}()
+	b.wire.await(t, subject, before+2)
+	got := make(chan string, 9)
+	listening, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
+		got <- string(m.Data)
+		_ = m.Respond(nil)
+	})
+	must(t, err)
+	defer func() { _ = listening.Unsubscribe() }()
+	must(t, receive(t, taken))
+	if text := receive(t, got); text != "chunk" || len(got) != 0 {
+		t.Errorf("%q came, and %d more", text, len(got))
+	}
 }
 
 // sent are chunks, as they are taken.

@@ -1,6 +1,7 @@
 package boltfile
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"sync"
@@ -11,16 +12,39 @@ import (
 // Reading is a consistent reading of a file. It is of one goroutine at a time.
 type Reading struct {
 	tx      *bbolt.Tx
-	buckets map[string]*bbolt.Bucket // those that were asked for
+	buckets map[string]bucket // those that were asked for
 	// written is how much had been written when it began.
 	written uint64
 }
 
+// bucket is one that is open, and a cursor for looking up keys in it: bbolt makes one
+// for each key otherwise.
+type bucket struct {
+	*bbolt.Bucket
+	lookup *bbolt.Cursor
+}
+
 // Bucket is a bucket by its name, nil when there is none.
-func (r *Reading) Bucket(name string) *bbolt.Bucket {
+func (r *Reading) Bucket(name string) *bbolt.Bucket { return r.open(name).Bucket }
+
+// Get is the value of a key, nil when there is none.
+func (r *Reading) Get(name string, key []byte) []byte {
+	b := r.open(name)
+	if b.Bucket == nil {
+		return nil
+	}
+	if found, value := b.lookup.Seek(key); bytes.Equal(found, key) {
+		return value
+	}
+	return nil
+}
+
+func (r *Reading) open(name string) bucket {
 	b, ok := r.buckets[name]
 	if !ok {
-		b = r.tx.Bucket([]byte(name))
+		if b.Bucket = r.tx.Bucket([]byte(name)); b.Bucket != nil {
+			b.lookup = b.Cursor()
+		}
 		r.buckets[strings.Clone(name)] = b // names are put together where they are asked for
 	}
 	return b
@@ -56,7 +80,7 @@ func (s *readings) take(db *bbolt.DB) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reading{tx: tx, buckets: map[string]*bbolt.Bucket{}, written: written}, nil
+	return &Reading{tx: tx, buckets: map[string]bucket{}, written: written}, nil
 }
 
 // leave keeps a reading for the next, or ends it where it may not be of the newest.

@@ -1,9 +1,11 @@
 package boltfile_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,7 +17,7 @@ import (
 
 // number is what a reading has under the key n of the bucket one.
 func number(r *boltfile.Reading) uint64 {
-	if v := r.Bucket("one").Get([]byte("n")); len(v) == 8 {
+	if v := r.Get("one", []byte("n")); len(v) == 8 {
 		return binary.BigEndian.Uint64(v)
 	}
 	return 0
@@ -57,6 +59,36 @@ func TestReadingsAreOfTheNewest(t *testing.T) {
 		written.Store(n)
 	}
 	group.Wait()
+}
+
+// A key is looked up as bbolt does it, whatever stands around it and whatever was looked
+// up before.
+func TestLookingUp(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "f"))
+	defer closeFile(t, f)
+	var pairs []string
+	for n := range 3000 { // some pages
+		pairs = append(pairs, fmt.Sprintf("key_%05d", 2*n), fmt.Sprint(n))
+	}
+	put(t, f, "one", pairs...)
+	err := f.Read(func(r *boltfile.Reading) error {
+		for _, n := range rand.Perm(6010) {
+			key := fmt.Appendf(nil, "key_%05d", n)
+			if got, want := r.Get("one", key), r.Bucket("one").Get(key); !bytes.Equal(got, want) || (got == nil) != (want == nil) {
+				t.Fatalf("%s is %q, want %q", key, got, want)
+			}
+		}
+		if got := r.Get("two", []byte("key_00000")); got != nil {
+			t.Errorf("an empty bucket has %q", got)
+		}
+		if got := r.Get("none", nil); got != nil {
+			t.Errorf("a bucket that is not there has %q", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A reading that was begun before a write, and ends after it, is not another's.

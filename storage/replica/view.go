@@ -17,18 +17,14 @@ func (r *Replica) View(fn func(storage.View) error) error {
 type view struct{ *boltfile.Reading }
 
 func (v view) Revision() uint64 {
-	if b := v.Bucket(metaBucket).Get(revisionKey); len(b) == 8 {
+	if b := v.Reading.Get(metaBucket, revisionKey); len(b) == 8 {
 		return binary.BigEndian.Uint64(b)
 	}
 	return 0
 }
 
 func (v view) Get(ref storage.Ref) (storage.Record, error) {
-	bucket := v.Bucket(kindBucket(ref.Kind))
-	if bucket == nil {
-		return storage.Record{}, storage.ErrNotFound
-	}
-	stored := bucket.Get(entityKey(ref.Org, ref.ID))
+	stored := v.Reading.Get(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
 	if stored == nil {
 		return storage.Record{}, storage.ErrNotFound
 	}
@@ -60,14 +56,14 @@ func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record)
 }
 
 func (v view) Count(kind storage.Kind, org string) int {
-	if b := v.Bucket(countsBucket).Get(countKey(kind, org)); len(b) == 8 {
+	if b := v.Reading.Get(countsBucket, countKey(kind, org)); len(b) == 8 {
 		return int(binary.BigEndian.Uint64(b)) //nolint:gosec // a count of entities
 	}
 	return 0
 }
 
 func (v view) Owner(kind storage.Kind, id string) (string, error) {
-	org := v.Bucket(ownersBucket).Get(ownerKey(kind, id))
+	org := v.Reading.Get(ownersBucket, ownerKey(kind, id))
 	if org == nil {
 		return "", storage.ErrNotFound
 	}

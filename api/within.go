@@ -43,15 +43,9 @@ func (c *within) end() {
 	}
 }
 
-func (c *within) Done() <-chan struct{} { return c.context().Done() }
-func (c *within) Err() error            { return c.context().Err() }
-
-func (c *within) Deadline() (time.Time, bool) {
-	if sooner, ok := c.request.Deadline(); ok && sooner.Before(c.until) {
-		return sooner, true
-	}
-	return c.until, true
-}
+func (c *within) Deadline() (time.Time, bool) { return c.context().Deadline() }
+func (c *within) Done() <-chan struct{}       { return c.context().Done() }
+func (c *within) Err() error                  { return c.context().Err() }
 
 // Value is the request's, or once there is a timer that of its context, by which those
 // derived from it know that they end with it.

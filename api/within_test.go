@@ -57,13 +57,16 @@ func TestWithinThatNobodyWaitedBy(t *testing.T) {
 
 func TestWithinKnowsTheSoonerDeadline(t *testing.T) {
 	c := newWithin(t.Context())
+	defer c.end()
 	if at, ok := c.Deadline(); !ok || !at.Equal(c.until) {
 		t.Errorf("it ends at %v", at)
 	}
 	soon, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	want, _ := soon.Deadline()
-	if at, ok := newWithin(soon).Deadline(); !ok || !at.Equal(want) {
+	sooner := newWithin(soon)
+	defer sooner.end()
+	if at, ok := sooner.Deadline(); !ok || !at.Equal(want) {
 		t.Errorf("it ends at %v, and the request at %v", at, want)
 	}
 }

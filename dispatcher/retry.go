@@ -41,8 +41,12 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 	}
 	var retries []events.Retry
 	for _, c := range order {
+		if len(c.failed) == 0 {
+			continue
+		}
 		whole := len(c.failed) == c.jobs || c.endpoint.breaker.open()
-		for _, together := range inCompany(c.endpoint.RetryPolicy, results, c.failed, whole) {
+		part := pausePart(c.endpoint.RetryPolicy, results[c.failed[0]].nextAttempt-1)
+		for _, together := range inCompany(results, c.failed, whole, part) {
 			retries = append(retries, newRetry(t, jobs, results, together))
 		}
 	}
@@ -56,24 +60,22 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 // own may be in other company: then homes of that slice are tried by both.
 const pauseParts = 8
 
-// part is how long a part of the longest pause is after a number of failed attempts.
-// What is due within a second is due together in any case: PutRetries rounds up.
-func part(policy storage.RetryPolicy, failed int) time.Duration {
+// pausePart is how long a part of the longest pause is after a number of failed
+// attempts. What is due within a second is due together in any case: PutRetries rounds up.
+func pausePart(policy storage.RetryPolicy, failed int) time.Duration {
 	return max(ceiling(policy, max(1, failed))/pauseParts, time.Second)
 }
 
 // inCompany splits what failed at an endpoint into what waits together: all with the
 // same attempt due where the whole of it failed, and otherwise what one request was
-// for, or what is due in the same part of the longest pause.
-func inCompany(policy storage.RetryPolicy, results []result, which []int, whole bool) [][]int {
+// for, or what is due in the same part of the pause, which is that long.
+func inCompany(results []result, which []int, whole bool, part time.Duration) [][]int {
 	type company struct {
 		attempt, bundle int
 		part            int64
 	}
 	var groups [][]int
 	place := map[company]int{}
-	var failed int
-	var length time.Duration // of a part after so many
 	for _, i := range which {
 		c := company{attempt: results[i].nextAttempt}
 		switch {
@@ -81,11 +83,7 @@ func inCompany(policy storage.RetryPolicy, results []result, which []int, whole 
 		case results[i].bundle > 0:
 			c.bundle = results[i].bundle
 		default:
-			if length == 0 || failed != c.attempt-1 {
-				failed = c.attempt - 1
-				length = part(policy, failed)
-			}
-			c.part = results[i].dueAt.UnixNano() / int64(length)
+			c.part = results[i].dueAt.UnixNano() / int64(part)
 		}
 		g, ok := place[c]
 		if !ok {

@@ -33,6 +33,7 @@ func FuzzWalkCursor(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	f.Add([]byte(`{"trigger":{"triggerId":"trg_1","organizationId":"org","endTime":"2026-11-23T07:30:00.000Z","homes":133,"revision":141},"sequence":1}`)) // from the year 1
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s events.Slice
 		if json.Unmarshal(text, &s) != nil || s.Check() != nil {

@@ -61,8 +61,8 @@ type Retry struct {
 
 // Check refuses a retry of a trigger that Trigger.Check refuses.
 func (r *Retry) Check() error {
-	if r.Walk != nil && r.Walk.Check() != nil {
-		return ErrWindow
+	if r.Walk != nil {
+		return r.Walk.Check()
 	}
 	return r.Trigger.Check()
 }

@@ -192,16 +192,22 @@ const restoreWait = time.Minute
 // one listens on a subject: as long as a restore stands that gets nothing.
 const heardWait = 5 * time.Second
 
+// heardPause is the pause before it is asked again.
+const heardPause = 50 * time.Millisecond
+
 // ask asks a server that restores, and asks again where nobody is known to listen: then
 // nobody got it. The server that restores says where it listens, and that may arrive
 // before all servers know.
 func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
-	answer, err := c.nc.RequestWithContext(ctx, subject, request)
-	for began := time.Now(); errors.Is(err, nats.ErrNoResponders) && ctx.Err() == nil && time.Since(began) < heardWait; {
-		sleep(ctx, 50*time.Millisecond)
+	var answer *nats.Msg
+	var err error
+	for heard := time.Now().Add(heardWait); ; sleep(ctx, heardPause) {
 		answer, err = c.nc.RequestWithContext(ctx, subject, request)
+		if !errors.Is(err, nats.ErrNoResponders) || time.Now().After(heard) {
+			break
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)

@@ -28,6 +28,20 @@ func putNumber(t testing.TB, f *boltfile.File, n uint64) {
 	put(t, f, "one", "n", string(binary.BigEndian.AppendUint64(nil, n)))
 }
 
+// reads wants a number to be what is read now.
+func reads(t testing.TB, f *boltfile.File, want uint64) {
+	t.Helper()
+	err := f.Read(func(r *boltfile.Reading) error {
+		if n := number(r); n != want {
+			t.Errorf("%d is read, want %d", n, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Whoever reads after a write has returned sees it, and one reading is of one state
 // from its begin to its end, whatever is written meanwhile.
 func TestReadingsAreOfTheNewest(t *testing.T) {
@@ -107,14 +121,7 @@ func TestAReadingThatIsOldIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := f.Read(func(r *boltfile.Reading) error {
-			if n := number(r); n != 2 {
-				t.Errorf("%d is read", n)
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		reads(t, f, 2)
 	}
 }
 
@@ -164,14 +171,7 @@ func TestAReaderThatFails(t *testing.T) {
 		}()
 	}
 	putNumber(t, f, 1)
-	if err := f.Read(func(r *boltfile.Reading) error {
-		if n := number(r); n != 1 {
-			t.Errorf("%d is read", n)
-		}
-		return nil
-	}); err != nil {
-		t.Error(err)
-	}
+	reads(t, f, 1)
 }
 
 // Closing waits for who still reads, and leaves nothing to read for who comes then.

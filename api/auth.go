@@ -130,14 +130,7 @@ func (s *server) findKey(text string) (key *storage.Key, secret string, err erro
 	if !ok {
 		return nobody, text, nil
 	}
-	err = s.Store.View(func(v storage.View) error {
-		org, err := v.Owner(storage.KindKey, id)
-		if err != nil {
-			return err
-		}
-		key, err = s.known.read(v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id}, decodeKey)
-		return err
-	})
+	key, err = s.known.of(s.Store, storage.Ref{Kind: storage.KindKey, ID: id}, decodeKey)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nobody, secret, nil
 	}

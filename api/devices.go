@@ -7,11 +7,8 @@ import (
 )
 
 // device reads a device. One that is deleted is as good as none.
-func (s *server) device(org, id string) (d *answered[storage.HVACDevice], err error) {
-	err = s.Store.View(func(v storage.View) error {
-		d, err = s.devices.read(v, storage.HVACDeviceRef(org, id), answerDevice)
-		return err
-	})
+func (s *server) device(org, id string) (*answered[storage.HVACDevice], error) {
+	d, err := s.devices.of(s.Store, storage.HVACDeviceRef(org, id), answerDevice)
 	if err == nil && d.entity.Deleted {
 		err = storage.ErrNotFound
 	}

@@ -18,9 +18,16 @@ func checkZipcode(p *problems, zipcode string) {
 	p.Check(storage.ValidZipcode(zipcode), "zipcode", "must be a US zipcode such as 60614")
 }
 
-func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) (result *answered[eligibility.Result], err error) {
+func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) (*answered[eligibility.Result], error) {
+	if result, ok := s.areas.get(areaOf{c.org, in.Zipcode}, s.Store.Revision()); ok {
+		return result, nil
+	}
+	return s.lookUpEligibility(c.org, in.Zipcode)
+}
+
+func (s *server) lookUpEligibility(org, zipcode string) (result *answered[eligibility.Result], err error) {
 	err = s.Store.View(func(v storage.View) error {
-		result, err = s.eligibility(v, c.org, in.Zipcode)
+		result, err = s.eligibility(v, org, zipcode)
 		return err
 	})
 	return result, err

@@ -54,29 +54,68 @@ func (l *latest[K, V]) keep(id K, revision uint64, value V) {
 // import may be a thousand times as long as most.
 const keptRecord = 4 << 10
 
-// records keeps what was made of records, by what they are of.
-type records[V any] struct{ latest[storage.Ref, V] }
+// records keeps what was made of records, by what they are of. While nothing at all is
+// written not even the records are looked up.
+type records[V any] struct {
+	made latest[storage.Ref, V] // at the record's own revision
+	seen latest[storage.Ref, V] // at that of the whole store
+}
 
-func newRecords[V any](most int) records[V] { return records[V]{latest[storage.Ref, V]{most: most}} }
+func newRecords[V any](most int) records[V] {
+	return records[V]{latest[storage.Ref, V]{most: most}, latest[storage.Ref, V]{most: most}}
+}
 
-// read reads an entity, decoded by decode where it is not kept. What it refers to is
-// shared and must not be changed. Errors: storage.ErrNotFound.
-func (l *records[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
-	record, err := v.Get(ref)
-	if err != nil {
-		return value, err
-	}
-	if len(record.Value) > keptRecord {
-		return decode(record)
-	}
-	if have, ok := l.get(ref, record.Revision); ok {
+// of reads an entity, decoded by decode where it is not kept. An organization that is not
+// named is looked up by the identifier. What the value refers to is shared and must not be
+// changed. Errors: storage.ErrNotFound.
+func (l *records[V]) of(s *storage.Store, ref storage.Ref, decode func(storage.Record) (V, error)) (V, error) {
+	if have, ok := l.seen.get(ref, s.Revision()); ok {
 		return have, nil
 	}
-	// Its identifiers are parts of the request, which would be kept whole with them.
-	ref.Org, ref.ID = strings.Clone(ref.Org), strings.Clone(ref.ID)
-	record.Ref = ref
-	if value, err = decode(record); err == nil {
-		l.keep(ref, record.Revision, value)
-	}
+	return l.look(s, ref, decode)
+}
+
+func (l *records[V]) look(s *storage.Store, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, err error) {
+	err = s.View(func(v storage.View) error {
+		of := ref
+		if of.Org == "" {
+			if of.Org, err = v.Owner(of.Kind, of.ID); err != nil {
+				return err
+			}
+		}
+		kept := false
+		if value, kept, err = l.read(v, of, decode); kept {
+			l.seen.keep(cloned(ref), v.Revision(), value)
+		}
+		return err
+	})
 	return value, err
+}
+
+// read is of with a reading that is open, of an entity whose organization is named. Kept
+// says that its value is kept.
+func (l *records[V]) read(v storage.View, ref storage.Ref, decode func(storage.Record) (V, error)) (value V, kept bool, err error) {
+	record, err := v.Get(ref)
+	if err != nil {
+		return value, false, err
+	}
+	if len(record.Value) > keptRecord {
+		value, err = decode(record)
+		return value, false, err
+	}
+	if have, ok := l.made.get(ref, record.Revision); ok {
+		return have, true, nil
+	}
+	record.Ref = cloned(ref)
+	if value, err = decode(record); err == nil {
+		l.made.keep(record.Ref, record.Revision, value)
+	}
+	return value, err == nil, err
+}
+
+// cloned is a reference to keep. Its identifiers are parts of the request, which would be
+// kept whole with them.
+func cloned(ref storage.Ref) storage.Ref {
+	ref.Org, ref.ID = strings.Clone(ref.Org), strings.Clone(ref.ID)
+	return ref
 }

@@ -51,12 +51,6 @@ func (m *metrics) prepare(operation string) {
 	}
 }
 
-// begin counts a request in, and the returned function out.
-func (m *metrics) begin() (end func()) {
-	m.inFlight.Inc()
-	return m.inFlight.Dec
-}
-
 // measured are the metrics of one operation, looked up once.
 type measured struct {
 	requests *prometheus.CounterVec // by code

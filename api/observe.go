@@ -23,7 +23,8 @@ func (s *server) observe(operation string, answer answerer) http.Handler {
 	measured := s.metrics.of(operation)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // for measuring alone: s.Now tells the time
-		defer s.metrics.begin()()
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
 		c := &call{now: s.Now(), operation: operation}
 		c.requestID = requestID(r, c.now)
 		r, span := s.traced(r, operation)

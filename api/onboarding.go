@@ -16,7 +16,19 @@ func (in *ofHome) check(_ *server, _ *call, p *problems) { checkID(p, "homeId", 
 
 // flow is the onboarding of a home. Of one that nothing was said about it is not
 // started; stored says which it is.
-func (s *server) flow(org, homeID string) (o *answered[storage.Onboarding], stored bool, err error) {
+type flow struct {
+	*answered[storage.Onboarding]
+	stored bool
+}
+
+func (s *server) flow(org, homeID string) (flow, error) {
+	if f, ok := s.flowsSeen.get(storage.OnboardingRef(org, homeID), s.Store.Revision()); ok {
+		return f, nil
+	}
+	return s.lookUpFlow(org, homeID)
+}
+
+func (s *server) lookUpFlow(org, homeID string) (f flow, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		home, err := v.Get(storage.HomeRef(org, homeID))
 		switch {
@@ -25,13 +37,18 @@ func (s *server) flow(org, homeID string) (o *answered[storage.Onboarding], stor
 		case home.Deleted:
 			return storage.ErrNotFound
 		}
-		o, err = s.flows.read(v, storage.OnboardingRef(org, homeID), answerFlow)
-		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
-			o, err = s.notStarted(v, home)
+		ref, kept := storage.OnboardingRef(org, homeID), false
+		f.answered, kept, err = s.flows.read(v, ref, answerFlow)
+		if f.stored = err == nil; errors.Is(err, storage.ErrNotFound) {
+			f.answered, err = s.notStarted(v, home)
+			kept = err == nil && len(home.Value) <= keptRecord
+		}
+		if kept {
+			s.flowsSeen.keep(cloned(ref), v.Revision(), f)
 		}
 		return err
 	})
-	return o, stored, err
+	return f, err
 }
 
 // notStarted is the flow of a home that has none yet, as old as the home and
@@ -52,17 +69,17 @@ func (s *server) notStarted(v storage.View, record storage.Record) (*answered[st
 }
 
 func (s *server) getOnboarding(_ context.Context, c *call, in *ofHome) (*answered[storage.Onboarding], error) {
-	o, _, err := s.flow(c.org, in.HomeID)
-	return o, err
+	f, err := s.flow(c.org, in.HomeID)
+	return f.answered, err
 }
 
 // changeFlow changes the flow of a home, which is stored if it was not.
 func (s *server) changeFlow(ctx context.Context, c *call, homeID string, change func(*storage.Onboarding) error) (storage.Onboarding, error) {
-	found, stored, err := s.flow(c.org, homeID)
+	f, err := s.flow(c.org, homeID)
 	if err != nil {
 		return storage.Onboarding{}, err
 	}
-	if o := found.entity; !stored {
+	if o := f.entity; !f.stored {
 		if err := change(&o); err != nil {
 			return o, err
 		}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -57,10 +58,14 @@ func (s *server) router(authenticate authenticator, routes []Route, documents st
 // copies of the request, for handlers that ask which route they are and with which
 // variables; none does.
 func dispatch(r *mux.Router) http.Handler {
+	matches := sync.Pool{New: func() any { return &mux.RouteMatch{Vars: map[string]string{}} }}
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		var match mux.RouteMatch
-		r.Match(request, &match) // what is not found has a handler too
-		match.Handler.ServeHTTP(w, request)
+		match := matches.Get().(*mux.RouteMatch)
+		r.Match(request, match) // what is not found has a handler too
+		handler := match.Handler
+		*match = mux.RouteMatch{Vars: match.Vars} // no route has variables of mux's
+		matches.Put(match)
+		handler.ServeHTTP(w, request)
 	})
 }
 

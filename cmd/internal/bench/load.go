@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -32,14 +33,29 @@ type order struct {
 	PerSecond float64 `json:"perSecond"`
 }
 
-func (o *order) url(i int) string  { return o.inTurn(o.URL, i) }
-func (o *order) body(i int) string { return o.inTurn(o.Body, i) }
+func (o *order) url(turn int) string  { return inTurn(o.URL, turn) }
+func (o *order) body(turn int) string { return inTurn(o.Body, turn) }
 
-func (o *order) inTurn(text string, i int) string {
-	if o.Turns == 0 || !strings.Contains(text, "%") {
+func inTurn(text string, turn int) string {
+	if !strings.Contains(text, "%") {
 		return text
 	}
-	return fmt.Sprintf(text, i%o.Turns)
+	return fmt.Sprintf(text, turn)
+}
+
+// requests are those of each turn, as they are sent, and where to.
+func (o *order) requests() (address string, texts [][]byte, err error) {
+	for turn := range max(o.Turns, 1) {
+		at, err := url.Parse(o.url(turn))
+		if err != nil {
+			return "", nil, err
+		}
+		address = at.Host
+		body := o.body(turn)
+		texts = append(texts, fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nX-Ws-Api-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
+			at.EscapedPath(), at.Host, o.Key, len(body), body))
+	}
+	return address, texts, nil
 }
 
 // load is what came of an order.
@@ -55,10 +71,12 @@ const loadMemory = 2 << 30
 // ServeLoad makes the loads that it reads from in, one JSON text each, until that
 // ends, and writes what came of each to out. Its garbage is collected between loads: a
 // heap as small as this one's would be up to a hundred times a second, and what that
-// takes would be taken for the server's time.
+// takes would be taken for the server's time. It takes one processor at most, and wakes
+// no second thread for each answer that comes.
 func ServeLoad(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(loadMemory))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if _, err := fmt.Fprintln(out, "ready"); err != nil {
 		return err
 	}
@@ -85,13 +103,17 @@ func ServeLoad(ctx context.Context, in io.Reader, out io.Writer) error {
 // make makes the requests. At a rate they are made whether or not those before are
 // answered, as far as the connections go.
 func (o *order) make(ctx context.Context) (l load, err error) {
+	address, requests, err := o.requests()
+	if err != nil {
+		return l, err
+	}
 	took := make([]time.Duration, o.Requests)
 	var taken atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	for range connections {
 		group.Go(func() error {
-			c, err := dialAsker(ctx, o)
+			c, err := dialAsker(ctx, address)
 			if err != nil {
 				return err
 			}
@@ -101,11 +123,8 @@ func (o *order) make(ctx context.Context) (l load, err error) {
 				if i >= o.Requests {
 					return nil
 				}
-				asked, err := o.await(ctx, began, i)
-				if err != nil {
-					return err
-				}
-				if err := c.ask(o, i); err != nil {
+				asked := o.await(began, i)
+				if err := c.ask(requests[i%len(requests)]); err != nil {
 					return err
 				}
 				took[i] = time.Since(asked)
@@ -121,23 +140,17 @@ func (o *order) make(ctx context.Context) (l load, err error) {
 // await waits until a request is due, and returns from when it is to be measured: one
 // that was due before there was a connection for it waited for those before, one whose
 // timer was late did not.
-func (o *order) await(ctx context.Context, began time.Time, i int) (time.Time, error) {
+func (o *order) await(began time.Time, i int) time.Time {
 	if o.PerSecond == 0 {
-		return time.Now(), nil
+		return time.Now()
 	}
 	due := began.Add(time.Duration(float64(i) / o.PerSecond * float64(time.Second)))
 	left := time.Until(due)
 	if left <= 0 {
-		return due, nil
+		return due
 	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return time.Now(), nil
-	case <-ctx.Done():
-		return time.Time{}, context.Cause(ctx)
-	}
+	time.Sleep(left) // milliseconds: the connections take turns
+	return time.Now()
 }
 
 // loader makes loads in a process of its own.

@@ -83,7 +83,7 @@ func (l *records[V]) look(s *storage.Store, ref storage.Ref, decode func(storage
 				return err
 			}
 		}
-		kept := false
+		var kept bool
 		if value, kept, err = l.read(v, of, decode); kept {
 			l.seen.keep(cloned(ref), v.Revision(), value)
 		}

@@ -37,7 +37,8 @@ func (s *server) lookUpFlow(org, homeID string) (f flow, err error) {
 		case home.Deleted:
 			return storage.ErrNotFound
 		}
-		ref, kept := storage.OnboardingRef(org, homeID), false
+		ref := storage.OnboardingRef(org, homeID)
+		var kept bool
 		f.answered, kept, err = s.flows.read(v, ref, answerFlow)
 		if f.stored = err == nil; errors.Is(err, storage.ErrNotFound) {
 			f.answered, err = s.notStarted(v, home)

@@ -7,9 +7,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// operation turns a call's body into its input, checks it, and returns what is
-// left to do. Problems already found are named together with those of the body.
-type operation func(s *server, c *call, p *problems) (func(context.Context) (any, error), error)
+// operation turns a call's body into its input, checks it, and does what it asks.
+// Problems already found are named together with those of the body.
+type operation func(ctx context.Context, s *server, c *call, p *problems) (any, error)
 
 // method is how an operation is written: its input has been decoded and checked.
 type method[In, Out any] func(s *server, ctx context.Context, c *call, in *In) (Out, error)
@@ -25,7 +25,7 @@ type checker interface {
 // takes makes the operation of a method. A body that is absent is {} where it is
 // optional.
 func takes[In, Out any](body Body, do method[In, Out]) operation {
-	return func(s *server, c *call, p *problems) (func(context.Context) (any, error), error) {
+	return func(ctx context.Context, s *server, c *call, p *problems) (any, error) {
 		in := new(In)
 		if in, ok := any(in).(defaulter); ok {
 			in.setDefaults()
@@ -49,7 +49,7 @@ func takes[In, Out any](body Body, do method[In, Out]) operation {
 		if err := p.Err(); err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context) (any, error) { return do(s, ctx, c, in) }, nil
+		return do(s, ctx, c, in)
 	}
 }
 

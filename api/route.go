@@ -70,7 +70,7 @@ type Route struct {
 	// Lines are the types of the lines of BodyLines.
 	Lines []reflect.Type
 
-	input operation
+	run operation
 }
 
 // do completes a row with the method that it runs.
@@ -86,7 +86,7 @@ func do[In, Out any](r Route, run method[In, Out]) Route {
 	if r.Body == BodyLines {
 		r.Lines = lineTypes()
 	}
-	r.input = takes(r.Body, run)
+	r.run = takes(r.Body, run)
 	return r
 }
 

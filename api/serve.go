@@ -132,11 +132,7 @@ func (s *server) operate(ctx context.Context, r *http.Request, c *call, route *R
 	if route.Idempotent {
 		c.idempotencyKey = idempotencyKey(r, &p)
 	}
-	run, err := route.input(s, c, &p)
-	if err != nil {
-		return nil, err
-	}
-	return run(ctx)
+	return route.run(ctx, s, c, &p)
 }
 
 // pathID is the path's identifier, decoded: what does not decode is no

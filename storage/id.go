@@ -39,7 +39,10 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 // NewID makes a new identifier, prefix and then a ULID: sortable by time,
 // unguessable, valid by ValidID.
 func NewID(prefix string, now time.Time) string {
-	return prefix + ulid.MustNew(ulid.Timestamp(now), entropy).String()
+	id := ulid.MustNew(ulid.Timestamp(now), entropy)
+	var text [ulid.EncodedSize]byte
+	_ = id.MarshalTextTo(text[:]) // which has room
+	return prefix + string(text[:])
 }
 
 // IDTime is when an identifier was made by NewID, to the millisecond; ok is false

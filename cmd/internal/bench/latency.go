@@ -34,22 +34,6 @@ func quantiles(list []time.Duration) Quantiles {
 	return Quantiles{P50: at(0.5), P99: at(0.99), P999: at(0.999)}
 }
 
-// medians of each quantile of a list that is not empty.
-func medians(list []Quantiles) Quantiles {
-	of := func(quantile func(Quantiles) float64) float64 {
-		var values []float64
-		for _, q := range list {
-			values = append(values, quantile(q))
-		}
-		return median(values)
-	}
-	return Quantiles{
-		P50:  of(func(q Quantiles) float64 { return q.P50 }),
-		P99:  of(func(q Quantiles) float64 { return q.P99 }),
-		P999: of(func(q Quantiles) float64 { return q.P999 }),
-	}
-}
-
 func (q Quantiles) String() string {
 	return fmt.Sprintf("p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms", q.P50, q.P99, q.P999)
 }

@@ -60,9 +60,10 @@ func (o *order) requests() (address string, texts [][]byte, err error) {
 
 // load is what came of an order.
 type load struct {
-	PerSecond float64   `json:"perSecond"`
-	Took      Quantiles `json:"took"`
-	Error     string    `json:"error,omitempty"`
+	PerSecond float64 `json:"perSecond"`
+	// Took is how long each request took that was made at a rate, in nanoseconds.
+	Took  []time.Duration `json:"took,omitempty"`
+	Error string          `json:"error,omitempty"`
 }
 
 // loadMemory is where a load begins to be collected, in bytes.
@@ -134,7 +135,11 @@ func (o *order) make(ctx context.Context) (l load, err error) {
 	if err := group.Wait(); err != nil {
 		return l, err
 	}
-	return load{PerSecond: float64(o.Requests) / time.Since(began).Seconds(), Took: quantiles(took)}, nil
+	l.PerSecond = float64(o.Requests) / time.Since(began).Seconds()
+	if o.PerSecond > 0 {
+		l.Took = took
+	}
+	return l, nil
 }
 
 // await waits until a request is due, and returns from when it is to be measured: one

@@ -35,11 +35,11 @@ type Read struct {
 	CPU        float64 `json:"cpuMicroseconds"`
 	CeilingCPU float64 `json:"ceilingCpuMicroseconds"`
 	// HalfLoad is how long answers take when half as many are asked for as there can
-	// be, and CeilingHalfLoad how long those of the bare handler at the same rate.
+	// be, those of all rounds together, and CeilingHalfLoad how long those of the bare handler at the same rate.
 	HalfLoad        Quantiles `json:"halfLoad"`
 	CeilingHalfLoad Quantiles `json:"ceilingHalfLoad"`
 	// StolenPercent is what the host kept of the processors in the worst of the rounds
-	// that these are medians of, which are the calmest.
+	// that waiting was measured in, which are the calmest.
 	StolenPercent float64 `json:"stolenPercent"`
 }
 
@@ -148,9 +148,10 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	return r, nil
 }
 
-// atHalfLoad measures how long the answers to two loads take, in turns.
+// atHalfLoad measures how long the answers to two loads take, in turns, and takes those of
+// all rounds together: the garbage of one round is collected in the next.
 func (r *Read) atHalfLoad(l *loader, ours, bare order, rounds int) error {
-	made, stolen, err := calmest(rounds, func() (round [2]Quantiles, err error) {
+	made, stolen, err := calmest(rounds, func() (round [2][]time.Duration, err error) {
 		for i, o := range []order{ours, bare} {
 			made, err := l.load(o)
 			if err != nil {
@@ -163,11 +164,11 @@ func (r *Read) atHalfLoad(l *loader, ours, bare order, rounds int) error {
 	if err != nil {
 		return err
 	}
-	var took, ceiling []Quantiles
+	var took, ceiling []time.Duration
 	for _, round := range made {
-		took, ceiling = append(took, round[0]), append(ceiling, round[1])
+		took, ceiling = append(took, round[0]...), append(ceiling, round[1]...)
 	}
-	r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent = medians(took), medians(ceiling), stolen
+	r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent = quantiles(took), quantiles(ceiling), stolen
 	return nil
 }
 

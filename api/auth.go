@@ -19,6 +19,13 @@ const (
 	OrganizationHeader = "x-gridhook-organization"
 )
 
+// The names as net/http keeps them: to ask by another form is to make this one for each
+// request.
+var (
+	keptKeyHeader          = http.CanonicalHeaderKey(KeyHeader)
+	keptOrganizationHeader = http.CanonicalHeaderKey(OrganizationHeader)
+)
+
 // caller is who asks, and for which organization.
 type caller struct {
 	// operator is set where the operator's key was given; keyID and key are the
@@ -106,7 +113,7 @@ func sentBy(key string) func(*http.Request) error {
 // givenKey is the request's key. Two of them are none: which one counts would be
 // anybody's guess.
 func givenKey(r *http.Request) (string, error) {
-	switch given := r.Header.Values(KeyHeader); {
+	switch given := r.Header[keptKeyHeader]; {
 	case len(given) > 1:
 		return "", errInvalidKey
 	case len(given) == 0 || given[0] == "":
@@ -145,7 +152,7 @@ func decodeKey(r storage.Record) (*storage.Key, error) {
 // name takes over the organization that the header names. One that is repeated
 // or empty names nothing valid, and is refused as such.
 func (c *caller) name(r *http.Request) {
-	given := r.Header.Values(OrganizationHeader)
+	given := r.Header[keptOrganizationHeader]
 	if len(given) == 0 {
 		return
 	}

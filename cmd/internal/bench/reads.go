@@ -49,6 +49,10 @@ const (
 	// typical is the turn whose answer the bare handler writes: 94110 is a zipcode of San
 	// Francisco, as most from 94100 to 94199 that exist.
 	typical = 10
+	// At half load rounds are waiting times as long, which is longer than it takes until
+	// garbage is collected: both loads leave some, and in short rounds all of it may be
+	// collected in those of one.
+	waiting, waitingRounds = 3, 3
 )
 
 func measureReads(ctx context.Context, o Options) (r *Reads, err error) {
@@ -140,7 +144,8 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
 	r.CPU, r.CeilingCPU = median(cpus), median(ceilingCPUs)
 	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
-	if err := r.atHalfLoad(l, ours, bare, rounds); err != nil {
+	ours.Requests, bare.Requests = waiting*requests, waiting*requests
+	if err := r.atHalfLoad(l, ours, bare); err != nil {
 		return r, err
 	}
 	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s, %.1f %% stolen at most",
@@ -149,9 +154,9 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 }
 
 // atHalfLoad measures how long the answers to two loads take, in turns, and takes those of
-// all rounds together: the garbage of one round is collected in the next.
-func (r *Read) atHalfLoad(l *loader, ours, bare order, rounds int) error {
-	made, stolen, err := calmest(rounds, func() (round [2][]time.Duration, err error) {
+// all rounds together.
+func (r *Read) atHalfLoad(l *loader, ours, bare order) error {
+	made, stolen, err := calmest(waitingRounds, func() (round [2][]time.Duration, err error) {
 		for i, o := range []order{ours, bare} {
 			made, err := l.load(o)
 			if err != nil {

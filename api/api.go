@@ -135,14 +135,11 @@ type server struct {
 	// that is done to let a request in. devices and flows are those that are asked for
 	// again and again while somebody looks at a home, encoded. checkers are the
 	// organizations' of eligibility, and areas what they said.
-	known   records[*storage.Key]
-	devices records[*answered[storage.HVACDevice]]
-	flows   records[*answered[storage.Onboarding]]
-	// flowsSeen are flows at the revision of the whole store: a home without one of its
-	// own has one all the same.
-	flowsSeen latest[storage.Ref, flow]
-	checkers  latest[string, *eligibility.Checker]
-	areas     latest[areaOf, *answered[eligibility.Result]]
+	known    records[*storage.Key]
+	devices  records[*answered[storage.HVACDevice]]
+	flows    records[*answered[storage.Onboarding]]
+	checkers latest[string, *eligibility.Checker]
+	areas    latest[areaOf, *answered[eligibility.Result]]
 }
 
 func newServer(d Deps, o Options) *server {
@@ -155,7 +152,7 @@ func newServer(d Deps, o Options) *server {
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
 		known: newRecords[*storage.Key](16384), checkers: latest[string, *eligibility.Checker]{most: 1024}, areas: latest[areaOf, *answered[eligibility.Result]]{most: 4096},
-		devices: newRecords[*answered[storage.HVACDevice]](4096), flows: newRecords[*answered[storage.Onboarding]](16384), flowsSeen: latest[storage.Ref, flow]{most: 16384},
+		devices: newRecords[*answered[storage.HVACDevice]](4096), flows: newRecords[*answered[storage.Onboarding]](16384),
 	}
 }
 

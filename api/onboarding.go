@@ -16,19 +16,7 @@ func (in *ofHome) check(_ *server, _ *call, p *problems) { checkID(p, "homeId", 
 
 // flow is the onboarding of a home. Of one that nothing was said about it is not
 // started; stored says which it is.
-type flow struct {
-	*answered[storage.Onboarding]
-	stored bool
-}
-
-func (s *server) flow(org, homeID string) (flow, error) {
-	if f, ok := s.flowsSeen.get(storage.OnboardingRef(org, homeID), s.Store.Revision()); ok {
-		return f, nil
-	}
-	return s.lookUpFlow(org, homeID)
-}
-
-func (s *server) lookUpFlow(org, homeID string) (f flow, err error) {
+func (s *server) flow(org, homeID string) (o *answered[storage.Onboarding], stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		home, err := v.Get(storage.HomeRef(org, homeID))
 		switch {
@@ -39,17 +27,17 @@ func (s *server) lookUpFlow(org, homeID string) (f flow, err error) {
 		}
 		ref := storage.OnboardingRef(org, homeID)
 		var kept bool
-		f.answered, kept, err = s.flows.read(v, ref, answerFlow)
-		if f.stored = err == nil; errors.Is(err, storage.ErrNotFound) {
-			f.answered, err = s.notStarted(v, home)
+		o, kept, err = s.flows.read(v, ref, answerFlow)
+		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
+			o, err = s.notStarted(v, home)
 			kept = err == nil && len(home.Value) <= keptRecord
 		}
 		if kept {
-			s.flowsSeen.keep(cloned(ref), v.Revision(), f)
+			s.flows.seen.keep(cloned(ref), v.Revision(), o)
 		}
 		return err
 	})
-	return f, err
+	return o, stored, err
 }
 
 // notStarted is the flow of a home that has none yet, as old as the home and
@@ -70,17 +58,20 @@ func (s *server) notStarted(v storage.View, record storage.Record) (*answered[st
 }
 
 func (s *server) getOnboarding(_ context.Context, c *call, in *ofHome) (*answered[storage.Onboarding], error) {
-	f, err := s.flow(c.org, in.HomeID)
-	return f.answered, err
+	if o, ok := s.flows.seen.get(storage.OnboardingRef(c.org, in.HomeID), s.Store.Revision()); ok {
+		return o, nil
+	}
+	o, _, err := s.flow(c.org, in.HomeID)
+	return o, err
 }
 
 // changeFlow changes the flow of a home, which is stored if it was not.
 func (s *server) changeFlow(ctx context.Context, c *call, homeID string, change func(*storage.Onboarding) error) (storage.Onboarding, error) {
-	f, err := s.flow(c.org, homeID)
+	found, stored, err := s.flow(c.org, homeID)
 	if err != nil {
 		return storage.Onboarding{}, err
 	}
-	if o := f.entity; !f.stored {
+	if o := found.entity; !stored {
 		if err := change(&o); err != nil {
 			return o, err
 		}

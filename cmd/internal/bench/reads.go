@@ -35,7 +35,8 @@ type Read struct {
 	CPU        float64 `json:"cpuMicroseconds"`
 	CeilingCPU float64 `json:"ceilingCpuMicroseconds"`
 	// HalfLoad is how long answers take when half as many are asked for as there can
-	// be, those of all rounds together, and CeilingHalfLoad how long those of the bare handler at the same rate.
+	// be, those of all rounds together, and CeilingHalfLoad how long those of the bare
+	// handler at the same rate.
 	HalfLoad        Quantiles `json:"halfLoad"`
 	CeilingHalfLoad Quantiles `json:"ceilingHalfLoad"`
 	// StolenPercent is what the host kept of the processors in the worst of the rounds

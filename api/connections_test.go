@@ -5,23 +5,29 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/http1"
 )
 
-// bounded serves with bounds on connections, and dials it.
-func bounded(t *testing.T, c api.Connections) net.Conn {
+// bounded serves with bounds on connections, lean or by net/http alone, and dials it.
+func bounded(t *testing.T, c api.Connections, lean bool) net.Conn {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	s := httptest.NewUnstartedServer(h)
-	s.Config = api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
-	s.Start()
-	t.Cleanup(s.Close)
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	s := api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
+	serve, end := s.Serve, s.Close
+	if lean {
+		over := http1.Over(s)
+		serve, end = over.Serve, over.Close
+	}
+	go func() { _ = serve(l) }()
+	t.Cleanup(func() { _ = end() })
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	must(t, conn.SetDeadline(time.Now().Add(time.Minute)))
@@ -35,23 +41,28 @@ func TestConnectionsAreBounded(t *testing.T) {
 		sent   string
 		answer string // how what comes back begins, until the connection ends
 	}{
-		"headers that fit":       {api.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
-		"headers that do not":    {api.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
-		"headers never complete": {api.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
-		"nothing more comes":     {api.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"headers that fit":        {api.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
+		"headers that do not":     {api.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers never complete":  {api.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more comes":      {api.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"nothing comes":           {api.Connections{HeaderTimeout: wait}, "", ""},
+		"a POST never complete":   {api.Connections{HeaderTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more but a POST": {api.Connections{IdleTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			conn := bounded(t, test.bounds)
-			_, err := io.WriteString(conn, test.sent)
-			must(t, err)
-			got, err := io.ReadAll(conn) // ends when the server hangs up
-			if err != nil && len(got) == 0 {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
-				t.Errorf("answered %.60q, want %q", got, test.answer)
-			}
-		})
+		for how, lean := range map[string]bool{"lean": true, "net/http": false} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				conn := bounded(t, test.bounds, lean)
+				_, err := io.WriteString(conn, test.sent)
+				must(t, err)
+				got, err := io.ReadAll(conn) // ends when the server hangs up
+				if err != nil && len(got) == 0 {
+					t.Fatal(err)
+				}
+				if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
+					t.Errorf("answered %.60q, want %q", got, test.answer)
+				}
+			})
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ func (d *decoder) object(v reflect.Value) error {
 	} else if v.IsValid() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
-	var seen map[string]bool
+	var seen names
 	for first := true; !d.take('}'); first = false {
 		if !first && !d.take(',') {
 			return d.unexpected("a comma or a closing brace")
@@ -30,15 +30,35 @@ func (d *decoder) object(v reflect.Value) error {
 		if !d.take(':') {
 			return d.unexpected("a colon")
 		}
-		if seen == nil {
-			seen = make(map[string]bool)
-		}
-		if err := d.member(v, known, name, seen[name]); err != nil {
+		if err := d.member(v, known, name, seen.again(name)); err != nil {
 			return err
 		}
-		seen[name] = true
 	}
 	return nil
+}
+
+// names are those of an object so far. Most objects have few, which need no map.
+type names struct {
+	few  [8]string
+	n    int
+	more map[string]bool
+}
+
+// again reports whether a name was there before.
+func (s *names) again(name string) bool {
+	if slices.Contains(s.few[:s.n], name) || s.more[name] {
+		return true
+	}
+	if s.n < len(s.few) {
+		s.few[s.n] = name
+		s.n++
+		return false
+	}
+	if s.more == nil {
+		s.more = make(map[string]bool)
+	}
+	s.more[name] = true
+	return false
 }
 
 // member reads one member's value into where it belongs.

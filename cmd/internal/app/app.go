@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -353,37 +351,4 @@ func (a *App) takeTurns(context.Context) error {
 
 func (a *App) destinations() dispatcher.Guard {
 	return dispatcher.Guard{AllowPrivate: a.Worker.AllowPrivate}
-}
-
-// serveWait bounds how long requests in flight may take when a listener stops.
-const serveWait = 10 * time.Second
-
-// listen serves a handler until the app stops.
-func (a *App) listen(ctx context.Context, name, address string, pair KeyPair, server *http.Server) (bound string, err error) {
-	serve := server.Serve
-	if pair != (KeyPair{}) {
-		if server.TLSConfig, err = pair.config(a.Log); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
-		}
-		// HTTP/1.1 alone: the limits on slow and greedy clients are of connections.
-		server.Protocols = new(http.Protocols)
-		server.Protocols.SetHTTP1(true)
-		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
-	}
-	l, err := listener(ctx, address)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	a.running.Go(func() error {
-		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
-	})
-	a.onStop(name, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), serveWait)
-		defer cancel()
-		return server.Shutdown(ctx)
-	})
-	return l.Addr().String(), nil
 }

@@ -18,14 +18,14 @@ import (
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
 	handler := console.Beside(api.Public(a.apiDeps("public"), a.Limits.Requests), console.Partner)
-	a.httpAddr, err = a.listen(ctx, "the API", a.HTTP, a.TLS, api.NewHTTPServer(handler, a.Limits.Connections, a.Log))
+	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler, true)
 	return err
 }
 
 // listenAdmin serves the metrics and the health checks, and, where the process
 // answers, the operator's operations and console.
 func (a *App) listenAdmin(ctx context.Context) (err error) {
-	a.adminAddr, err = a.listen(ctx, "the admin listener", a.Admin, a.AdminTLS, api.NewHTTPServer(a.adminHandler(), a.Limits.Connections, a.Log))
+	a.adminAddr, err = a.serve(ctx, "the admin listener", a.Admin, a.AdminTLS, a.adminHandler(), false)
 	return err
 }
 

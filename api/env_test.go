@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/http1"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -46,7 +48,7 @@ type env struct {
 	tasks    *waitingTasks
 	bus      *jetstream.Conn
 
-	public, admin *httptest.Server
+	public, admin *listening
 
 	mu  sync.Mutex
 	now time.Time
@@ -82,7 +84,7 @@ func newEnv(t *testing.T, options api.Options) *env {
 	e.public = e.serve(api.Public(e.deps, options))
 	admin := e.deps
 	admin.Registerer = nil
-	e.admin = e.serve(api.Admin(admin, options))
+	e.admin = listen(t, bare(api.Admin(admin, options)))
 	return e
 }
 
@@ -123,12 +125,44 @@ func (e *env) another(o api.Options) (url string) {
 	return e.serve(api.Public(e.process(slog.New(slog.DiscardHandler)), o)).URL
 }
 
-func (e *env) serve(h http.Handler) *httptest.Server {
-	s := httptest.NewUnstartedServer(h)
-	s.Config = api.NewHTTPServer(h, api.Connections{}, slog.New(slog.DiscardHandler))
-	s.Start()
-	e.t.Cleanup(s.Close)
-	return s
+// listening is a server of a test.
+type listening struct {
+	URL   string
+	close func()
+}
+
+// Close waits until all requests are answered, and logged.
+func (l *listening) Close() { l.close() }
+
+// serve serves the partners' operations as the process does.
+func (e *env) serve(h http.Handler) *listening {
+	return listen(e.t, http1.Over(bare(h)))
+}
+
+func bare(h http.Handler) *http.Server {
+	return api.NewHTTPServer(h, api.Connections{}, slog.New(slog.DiscardHandler))
+}
+
+// listen serves on loopback until the test ends.
+func listen(t *testing.T, s interface {
+	Serve(l net.Listener) error
+	Shutdown(ctx context.Context) error
+}) *listening {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	stop := sync.OnceFunc(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return &listening{"http://" + l.Addr().String(), stop}
 }
 
 func (e *env) clock() time.Time {

@@ -5,14 +5,15 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/http1"
 )
 
 const (
@@ -79,7 +80,7 @@ func (e *env) twoTenantsSmall() (acme, bolt string) {
 
 // half sends a request of which half the body never comes, perhaps because the caller
 // has said all that it will, and returns the answer's status line and the rest.
-func half(t *testing.T, s *httptest.Server, key string, over bool) (status int, text string) {
+func half(t *testing.T, s *listening, key string, over bool) (status int, text string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 	must(t, err)
@@ -102,11 +103,8 @@ func TestSlowBody(t *testing.T) {
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer = nil
-	s := httptest.NewUnstartedServer(api.Public(deps, api.Options{}))
-	s.Config.ReadTimeout = 50 * time.Millisecond
-	s.Start()
-	defer s.Close()
-	if status, text := half(t, s, key, false); status != http.StatusRequestTimeout || !strings.Contains(text, api.CodeRequestTimeout) {
+	s := api.NewHTTPServer(api.Public(deps, api.Options{}), api.Connections{ReadTimeout: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
+	if status, text := half(t, listen(t, http1.Over(s)), key, false); status != http.StatusRequestTimeout || !strings.Contains(text, api.CodeRequestTimeout) {
 		t.Errorf("answered %d %s", status, text)
 	}
 }

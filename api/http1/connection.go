@@ -1,7 +1,6 @@
 package http1
 
 import (
-	"bytes"
 	"net"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,8 @@ const (
 	// atOnce is how long the rest of a request may take to come. A client that sends
 	// the body after the head takes no longer; for one that does, net/http waits.
 	atOnce = 100 * time.Millisecond
+	// mostLines is how much is forgiven before a request, in bytes of empty lines.
+	mostLines = 4
 )
 
 // What a connection is about. It leaves idle by whoever changes it first: the request
@@ -40,8 +41,11 @@ type connection struct {
 }
 
 func newConnection(s *Server, conn net.Conn, rest *handedOver) *connection {
-	buffer := make([]byte, most+1) // one is for exchange.look
-	return &connection{server: s, conn: conn, rest: rest, remote: conn.RemoteAddr().String(), buffer: buffer}
+	c := &connection{server: s, conn: conn, rest: rest, buffer: make([]byte, most+1)} // one is for exchange.look
+	if remote := conn.RemoteAddr(); remote != nil {                                   // else it is closed already
+		c.remote = remote.String()
+	}
+	return c
 }
 
 // stop closes the connection if it is idle, or in any case.
@@ -55,6 +59,7 @@ func (c *connection) stop(whatever bool) {
 func (c *connection) serve() {
 	defer c.server.leave(c)
 	defer func() {
+		c.recovered(recover())
 		if !c.handed {
 			_ = c.conn.Close()
 		}
@@ -70,7 +75,13 @@ func (c *connection) serve() {
 // next reads the next request: c.head says what it is, and what is returned is its body.
 // There is none when the connection has ended or was handed over.
 func (c *connection) next(wait time.Duration) (body []byte, ok bool) {
-	for {
+	until, began := after(time.Now(), wait), false
+	for lines := 0; ; {
+		if n := c.skip(mostLines - lines); n > 0 {
+			if lines += n; c.come == c.read && !c.rested() {
+				return nil, false
+			}
+		}
 		if c.come > c.read {
 			body, length, found := c.head.cut(c.buffer[c.read:c.come])
 			switch {
@@ -80,10 +91,11 @@ func (c *connection) next(wait time.Duration) (body []byte, ok bool) {
 			case found == foreign, c.come-c.read == most:
 				c.handOver()
 				return nil, false
+			case !began:
+				until, began = time.Now().Add(atOnce), true
 			}
-			wait = atOnce
 		}
-		if err := c.fill(wait); err != nil {
+		if err := c.fill(until); err != nil {
 			if c.come > 0 {
 				c.handOver() // it knows what to say
 			}
@@ -92,10 +104,20 @@ func (c *connection) next(wait time.Duration) (body []byte, ok bool) {
 	}
 }
 
+// skip skips what some old clients send after a body, as net/http does, and returns how
+// many bytes that was.
+func (c *connection) skip(atMost int) (n int) {
+	for c.last != nil && n < atMost && c.come > c.read && (c.buffer[c.read] == '\r' || c.buffer[c.read] == '\n') {
+		c.read++
+		n++
+	}
+	return n
+}
+
 // fill reads more of a request.
-func (c *connection) fill(wait time.Duration) error {
+func (c *connection) fill(until time.Time) error {
 	c.come, c.read = copy(c.buffer, c.buffer[c.read:c.come]), 0
-	_ = c.conn.SetReadDeadline(after(time.Now(), wait)) // a closed one fails at Read
+	_ = c.conn.SetReadDeadline(until) // a closed one fails at Read
 	n, err := c.conn.Read(c.buffer[c.come:most])
 	if n > 0 && c.come == 0 && !c.state.CompareAndSwap(idle, busy) {
 		return net.ErrClosed
@@ -114,14 +136,8 @@ func (c *connection) rested() bool {
 
 // handOver hands the connection over to net/http, with what was read of it.
 func (c *connection) handOver() {
-	read := c.buffer[c.read:c.come]
-	if c.last != nil {
-		// Old clients end a body with a line. net/http forgives it, but would not
-		// know that there was a body.
-		read = bytes.TrimLeft(read, newline)
-	}
 	_ = c.conn.SetDeadline(time.Time{}) // a closed one fails at Read
-	c.handed = c.rest.hand(arrival{conn: &begun{c.conn, read}})
+	c.handed = c.rest.hand(arrival{conn: &begun{c.conn, c.buffer[c.read:c.come]}})
 }
 
 // begun is a connection of which something was read already.
@@ -139,6 +155,14 @@ func (b *begun) Read(p []byte) (int, error) {
 		b.read = nil
 	}
 	return n, nil
+}
+
+// CloseWrite is how net/http ends a connection on which more may come than it reads.
+func (b *begun) CloseWrite() error {
+	if half, ok := b.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }
 
 // after is the deadline of what may take so long, none where there is no limit.

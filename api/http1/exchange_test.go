@@ -85,8 +85,30 @@ func TestContextOutlivesTheNextRequest(t *testing.T) {
 	}
 }
 
-// Who asks for the context of a request that is answered finds it over, whatever its
-// connection does by now.
+// What old clients send after a body is no request, even if it comes while somebody waits.
+func TestContextOutlivesALine(t *testing.T) {
+	waits, goOn := make(chan struct{}, 9), make(chan struct{}, 9)
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_ = r.Context().Done()
+		waits <- struct{}{}
+		<-goOn
+	})
+	a := s.dial(t)
+	for range 3 {
+		a.send(post("/", "{}"))
+		<-waits
+		a.send("\r\n")
+		goOn <- struct{}{}
+		if r, _ := a.answer(); r.StatusCode != http.StatusOK {
+			t.Errorf("answered %s", r.Status)
+		}
+	}
+	if s.rest.Load() > 0 {
+		t.Error("net/http has the connection")
+	}
+}
+
+// Who asks for the context of a request that is answered finds it over.
 func TestContextIsOverForStragglers(t *testing.T) {
 	kept := make(chan context.Context, 9)
 	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { kept <- r.Context() })

@@ -84,11 +84,18 @@ func (h *head) read(text []byte) bool {
 	return true
 }
 
-// usual reports whether the lines of a head are written in the usual way, name one
-// host, and ask for nothing that concerns the connection.
+// mostHeaders is how many lines a head may have: what is made of it is kept while the
+// connection waits for the next request.
+const mostHeaders = 32
+
+// usual reports whether the lines of a head are few and written in the usual way, name
+// one host, and ask for nothing that concerns the connection but to keep it.
 func usual(text []byte) bool {
 	hosts := 0
-	for len(text) > 0 {
+	for n := 0; len(text) > 0; n++ {
+		if n == mostHeaders {
+			return false
+		}
 		var line []byte
 		line, text, _ = bytes.Cut(text, []byte(newline))
 		name, value, ok := bytes.Cut(line, []byte(":"))
@@ -99,6 +106,10 @@ func usual(text []byte) bool {
 		case "host":
 			value = bytes.Trim(value, " ")
 			if hosts++; len(value) == 0 || !simple(value, "-.:[]_") {
+				return false
+			}
+		case "connection":
+			if !strings.EqualFold(strings.Trim(string(value), " "), "keep-alive") {
 				return false
 			}
 		case "expect", "upgrade", "te", "trailer", "transfer-encoding", "proxy-connection", "http2-settings":

@@ -11,10 +11,18 @@ import (
 // Server serves connections with the handler and within the limits of an http.Server,
 // which serves all connections on which something else than plain requests comes.
 //
-// A handler sees requests and answers as net/http's are, but for three things: an answer
-// is sent when the handler returns, so that it cannot be flushed, hijacked or trickle; its
-// Content-Length is how long it is, whatever the handler says; and a request's Header,
-// which may be that of the request before, must not be changed.
+// A handler sees a request as it does with net/http, and answers it so, but that
+//
+//   - it is used again for the next one: nothing that hangs on it, its context and its
+//     body included, may be used once the handler has returned, and its Header, which may
+//     be that of the request before, must not be changed;
+//   - an answer is sent when the handler returns, so that it cannot be flushed, hijacked,
+//     interim or have trailers;
+//   - its Date and its Content-Length are the server's, and its Content-Type is the
+//     handler's to say.
+//
+// Hooks of the http.Server (ConnState, ConnContext, BaseContext) and SetKeepAlivesEnabled
+// concern connections that are handed over alone.
 type Server struct {
 	http *http.Server
 
@@ -32,7 +40,9 @@ func Over(s *http.Server) *Server { return &Server{http: s, open: map[*connectio
 // http.ErrServerClosed once Shutdown or Close was called.
 func (s *Server) Serve(l net.Listener) error {
 	rest := &handedOver{Listener: l, come: make(chan arrival), closed: make(chan struct{})}
-	go s.accept(rest)
+	var accepting sync.WaitGroup
+	defer accepting.Wait() // net/http closes the listener
+	accepting.Go(func() { s.accept(rest) })
 	return s.http.Serve(rest)
 }
 
@@ -87,9 +97,7 @@ func (s *Server) stop(all bool) {
 // with ctx's error when that ends before.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop(false)
-	if err := s.http.Shutdown(ctx); err != nil {
-		return err
-	}
+	err := s.http.Shutdown(ctx)
 	done := make(chan struct{})
 	go func() {
 		s.running.Wait()
@@ -97,7 +105,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -177,6 +177,11 @@ func TestAnswersAsNetHTTP(t *testing.T) {
 		"in pieces":                 {post("/a", "{}")[:20], post("/a", "{}")[20:60], post("/a", "{}")[60:]},
 		"byte by byte":              strings.Split(post("/a", "{}"), ""),
 		"a line after the body":     {post("/a", "{}") + "\r\n" + post("/b", "{}")},
+		"lines after the body":      {post("/a", "{}") + "\r\n\r\n" + post("/b", "{}")},
+		"too many lines":            {post("/a", "{}") + "\r\n\r\n\r\n" + post("/b", "{}")},
+		"a line before":             {"\r\n" + post("/a", "{}")},
+		"closed in strange words":   {post("/a", "{}", "Connection: a close") + post("/b", "{}")},
+		"kept alive":                {post("/a", "{}", "Connection: Keep-Alive") + post("/b", "{}")},
 		"another method":            {"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"},
 		"another method after":      {post("/a", "{}") + "PUT /b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx" + post("/c", "{}")},
 		"an escaped path":           {post("/%61%2Fb?c=%20", "{}")},
@@ -375,6 +380,7 @@ func TestPatience(t *testing.T) {
 		"nothing":            {true, nil, 0, 0, false, 5 * time.Second},
 		"nothing more":       {false, nil, 0, 0, false, time.Minute},
 		"one":                {true, []string{post("/", "{}")}, 0, 0, true, time.Minute},
+		"a line after it":    {true, []string{post("/", "{}") + "\r\n"}, 0, 0, true, time.Minute},
 		"in a moment":        {true, []string{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", "{}"}, 90 * time.Millisecond, 0, true, time.Minute},
 		"in a while":         {true, []string{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", "{}"}, time.Second, 1, true, time.Minute},
 		"the head in pieces": {false, []string{"POST / HTTP/1.1\r\n", "Host: x\r\n\r\n"}, time.Second, 1, true, time.Minute},
@@ -408,4 +414,75 @@ func TestPatience(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request that comes byte by byte has no longer than one that does not come.
+func TestDribbles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		s := serveOn(l, echo)
+		a := l.dial(t)
+		began := time.Now()
+		for _, b := range post("/", "{}", "X-A: "+strings.Repeat("x", 3000)) {
+			if _, err := io.WriteString(a, string(b)); err != nil {
+				break
+			}
+			<-time.After(atOnce - time.Millisecond)
+		}
+		if took := time.Since(began); took > atOnce+6*time.Second {
+			t.Errorf("it was listened to for %s", took)
+		}
+		_ = s.Close()
+		<-s.done
+	})
+}
+
+// An answer is of when it is sent.
+func TestDates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		s := serveOn(l, func(http.ResponseWriter, *http.Request) { <-time.After(20 * time.Second) })
+		a := l.dial(t)
+		a.send(post("/", "{}"))
+		if r, _ := a.answer(); r.Header.Get("Date") != time.Now().UTC().Format(http.TimeFormat) {
+			t.Errorf("it is of %s at %s", r.Header.Get("Date"), time.Now())
+		}
+		_ = s.Close()
+		<-s.done
+	})
+}
+
+// Who is refused before all was read can read why: the connection ends after the answer,
+// and is not reset.
+func TestRefusalsAreRead(t *testing.T) {
+	s := serve(t, echo, func(c *http.Server) { c.MaxHeaderBytes = 1 << 10 })
+	a := s.dial(t)
+	a.send("GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("x", 30_000))
+	got, err := io.ReadAll(a.in)
+	if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 431") {
+		t.Errorf("answered %.40q, %v", got, err)
+	}
+}
+
+// nameless is a connection that has no address, as one that is closed already.
+type nameless struct{ net.Conn }
+
+func (nameless) RemoteAddr() net.Addr { return nil }
+
+func TestConnectionsWithoutAnAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		s := serveOn(l, func(_ http.ResponseWriter, r *http.Request) {
+			if r.RemoteAddr != "" {
+				t.Errorf("it is %s", r.RemoteAddr)
+			}
+		})
+		here, there := net.Pipe()
+		l <- nameless{there}
+		a := &asker{here, bufio.NewReader(here), t}
+		a.send(post("/", "{}"))
+		a.answer()
+		_ = s.Close()
+		<-s.done
+	})
 }

@@ -40,11 +40,44 @@ func TestShutdownInterruptsNobody(t *testing.T) {
 		default:
 		}
 		close(finish)
-		slow.answer()
+		if r, _ := slow.answer(); !r.Close {
+			t.Error("the answer does not say that it is the last")
+		}
 		slow.ended()
 		if err := <-stopped; err != nil {
 			t.Errorf("Shutdown: %v", err)
 		}
+	})
+}
+
+// unclosable is a listener that fails to close.
+type unclosable struct{ pipes }
+
+var errUnclosable = errors.New("it does not close")
+
+func (u unclosable) Close() error { return errors.Join(u.pipes.Close(), errUnclosable) }
+
+// A listener that fails to close is told of, and nobody is interrupted by it.
+func TestShutdownWaitsWhateverFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := unclosable{make(pipes)}
+		finish := make(chan struct{})
+		s := serveOn(l, func(http.ResponseWriter, *http.Request) { <-finish })
+		a := l.dial(t)
+		a.send(post("/", "{}"))
+		synctest.Wait()
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.Shutdown(t.Context()) }()
+		synctest.Wait()
+		if len(stopped) > 0 {
+			t.Error("it did not wait")
+		}
+		close(finish)
+		a.answer()
+		if err := <-stopped; !errors.Is(err, errUnclosable) {
+			t.Errorf("Shutdown: %v", err)
+		}
+		<-s.done
 	})
 }
 

@@ -59,11 +59,17 @@ func (w *writer) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// send sends the answer.
-func (w *writer) send(conn net.Conn, now time.Time) error {
+// closes reports whether the handler has said that this is the last answer.
+func (w *writer) closes() bool { return w.header.Get("Connection") == "close" }
+
+// send sends the answer, which may be the connection's last.
+func (w *writer) send(conn net.Conn, last bool) error {
 	w.WriteHeader(http.StatusOK)
+	if last && !w.closes() {
+		w.head.WriteString("Connection: close\r\n")
+	}
 	w.head.WriteString("Date: ")
-	w.head.WriteString(date(now))
+	w.head.WriteString(date(time.Now()))
 	if w.status == http.StatusNoContent || w.status == http.StatusNotModified {
 		w.body.Reset()
 	} else {

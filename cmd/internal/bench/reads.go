@@ -51,8 +51,8 @@ const (
 	// Francisco, as most from 94100 to 94199 that exist.
 	typical = 10
 	// At half load rounds are waiting times as long, which is longer than it takes until
-	// garbage is collected: both loads leave some, and in short rounds all of it may be
-	// collected in those of one.
+	// the bare handler's garbage is collected: both loads leave some in the same process,
+	// and in short rounds all of it may be collected in those of one.
 	waiting, waitingRounds = 3, 3
 )
 

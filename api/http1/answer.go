@@ -14,7 +14,7 @@ func (c *connection) answer(body []byte) (goesOn bool) {
 	if !c.handle(w, x) {
 		return false // the writer may still be in somebody's hands
 	}
-	last := x.gone || c.server.stopping.Load()
+	last := c.server.stopping.Load()
 	err := w.send(c.conn, last)
 	goesOn = err == nil && !last && !w.closes()
 	w.done()

@@ -20,7 +20,6 @@ type exchange struct {
 	request    http.Request
 	url        url.URL
 	body       body
-	gone       bool // the client has left
 
 	mu      sync.Mutex
 	ended   bool
@@ -86,8 +85,7 @@ func (x *exchange) look() {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return
 	}
-	x.gone = true
-	x.cancel()
+	x.cancel() // the client has left
 }
 
 // end ends the context, and what looks after the client.

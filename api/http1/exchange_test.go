@@ -56,6 +56,20 @@ func TestContextEndsWithTheAnswer(t *testing.T) {
 	}
 }
 
+// A request of which nobody asks for the context leaves the next one its own.
+func TestContextBeginsAgain(t *testing.T) {
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/asks" && r.Context().Err() != nil {
+			t.Errorf("it begins with %v", r.Context().Err())
+		}
+	})
+	a := s.dial(t)
+	for _, path := range []string{"/", "/asks", "/", "/", "/asks"} {
+		a.send(post(path, "{}"))
+		a.answer()
+	}
+}
+
 // A request that comes while another waits by its context is the next one, and no reason
 // to give that up.
 func TestContextOutlivesTheNextRequest(t *testing.T) {

@@ -26,16 +26,14 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	if i := r.Isolation; i != nil {
 		fmt.Fprintf(&b, "\nisolation: %d homes beside %d of %d dead endpoints\n", i.Homes, i.DeadHomes, len(i.Faults))
-		bar(&b, "alone", i.AlonePerSecond, i.AlonePerSecond, "deliveries/s")
-		bar(&b, "beside", i.BesidePerSecond, i.AlonePerSecond, "deliveries/s")
+		bars(&b, "deliveries/s", "alone", i.AlonePerSecond, "beside", i.BesidePerSecond)
 		fmt.Fprintf(&b, "  ratio        %.2f; first webhook after %.1f ms alone, %.1f ms beside\n", i.Ratio, i.AloneFirst, i.BesideFirst)
 		fmt.Fprintf(&b, "  live heap    %.0f MB alone, %.0f MB beside; resident %.0f and %.0f MB\n",
 			i.AloneMemory.LiveMB, i.BesideMemory.LiveMB, i.AloneMemory.ResidentMB, i.BesideMemory.ResidentMB)
 	}
 	if e := r.Estimates; e != nil {
 		fmt.Fprintf(&b, "\nestimates: %d homes beside %d estimates of a year's savings, of %.0f ms each\n", e.Homes, e.Asked, e.EstimateMs)
-		bar(&b, "alone", e.AlonePerSecond, e.AlonePerSecond, "deliveries/s")
-		bar(&b, "beside", e.BesidePerSecond, e.AlonePerSecond, "deliveries/s")
+		bars(&b, "deliveries/s", "alone", e.AlonePerSecond, "beside", e.BesidePerSecond)
 		fmt.Fprintf(&b, "  ratio        %.2f\n", e.Ratio)
 	}
 	if p := r.Prices; p != nil {
@@ -74,11 +72,17 @@ func (r *Reads) print(b *strings.Builder) {
 	fmt.Fprintf(b, "\napi: over %d connections\n", connections)
 	for _, p := range r.Operations {
 		fmt.Fprintf(b, "  %s, answers of %d bytes\n", p.Name, p.AnswerBytes)
-		bar(b, "bare handler", p.CeilingPerSecond, p.CeilingPerSecond, "answers/s")
-		bar(b, "gridhook", p.PerSecond, p.CeilingPerSecond, "answers/s")
+		bars(b, "answers/s", "bare handler", p.CeilingPerSecond, "gridhook", p.PerSecond)
 		fmt.Fprintf(b, "  ratio        %.2f\n  at half load %s; bare handler %s; %.1f %% of the processors stolen at most\n",
 			p.Ratio, p.HalfLoad, p.CeilingHalfLoad, p.StolenPercent)
 	}
+}
+
+// bars draws two figures against the larger.
+func bars(b *strings.Builder, unit, name string, value float64, other string, than float64) {
+	most := max(value, than)
+	bar(b, name, value, most, unit)
+	bar(b, other, than, most, unit)
 }
 
 // bar draws a figure against the largest of its kind.

@@ -40,7 +40,7 @@ type Read struct {
 	HalfLoad        Quantiles `json:"halfLoad"`
 	CeilingHalfLoad Quantiles `json:"ceilingHalfLoad"`
 	// StolenPercent is what the host kept of the processors in the worst of the rounds
-	// that waiting was measured in, which are the calmest.
+	// that waiting was measured in, which are the calmest, as those of the rates are.
 	StolenPercent float64 `json:"stolenPercent"`
 }
 
@@ -126,24 +126,9 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	ours, bare := p.order, p.order
 	bare.URL = url + "/"
 	ours.Requests, bare.Requests = requests, requests
-	var rates, ceilings, ratios, cpus, ceilingCPUs []float64
-	for range rounds {
-		used := cpuTime()
-		ceiling, err := l.load(bare)
-		if err != nil {
-			return r, err
-		}
-		ceilingCPUs = append(ceilingCPUs, microsecondsEach(cpuTime()-used, requests))
-		used = cpuTime()
-		rate, err := l.load(ours)
-		if err != nil {
-			return r, err
-		}
-		cpus = append(cpus, microsecondsEach(cpuTime()-used, requests))
-		rates, ceilings, ratios = append(rates, rate.PerSecond), append(ceilings, ceiling.PerSecond), append(ratios, rate.PerSecond/ceiling.PerSecond)
+	if err := r.atFullLoad(l, ours, bare, rounds); err != nil {
+		return r, err
 	}
-	r.PerSecond, r.CeilingPerSecond, r.Ratio = median(rates), median(ceilings), median(ratios)
-	r.CPU, r.CeilingCPU = median(cpus), median(ceilingCPUs)
 	ours.PerSecond, bare.PerSecond = r.PerSecond/2, r.PerSecond/2
 	ours.Requests, bare.Requests = waiting*requests, waiting*requests
 	if err := r.atHalfLoad(l, ours, bare); err != nil {
@@ -152,6 +137,39 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	o.say("api: %s: %6.0f/s (%.0f µs of CPU each), bare handler %6.0f/s (%.0f µs), ratio %.2f; at half load %s, bare handler %s, %.1f %% stolen at most",
 		p.name, r.PerSecond, r.CPU, r.CeilingPerSecond, r.CeilingCPU, r.Ratio, r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent)
 	return r, nil
+}
+
+// atFullLoad measures how many requests of two loads are answered, in turns.
+func (r *Read) atFullLoad(l *loader, ours, bare order, rounds int) error {
+	type answered struct{ perSecond, cpu float64 }
+	ask := func(o order) (a answered, err error) {
+		used := cpuTime()
+		made, err := l.load(o)
+		return answered{made.PerSecond, microsecondsEach(cpuTime()-used, o.Requests)}, err
+	}
+	made, _, err := calmest(rounds, func() (round [2]answered, err error) {
+		if round[1], err = ask(bare); err != nil {
+			return round, err
+		}
+		round[0], err = ask(ours)
+		return round, err
+	})
+	if err != nil {
+		return err
+	}
+	of := func(figure func(ours, bare answered) float64) float64 {
+		var figures []float64
+		for _, round := range made {
+			figures = append(figures, figure(round[0], round[1]))
+		}
+		return median(figures)
+	}
+	r.PerSecond = of(func(ours, _ answered) float64 { return ours.perSecond })
+	r.CeilingPerSecond = of(func(_, bare answered) float64 { return bare.perSecond })
+	r.Ratio = of(func(ours, bare answered) float64 { return ours.perSecond / bare.perSecond })
+	r.CPU = of(func(ours, _ answered) float64 { return ours.cpu })
+	r.CeilingCPU = of(func(_, bare answered) float64 { return bare.cpu })
+	return nil
 }
 
 // atHalfLoad measures how long the answers to two loads take, in turns, and takes those of

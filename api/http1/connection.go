@@ -17,9 +17,11 @@ const (
 )
 
 // What a connection is about. It leaves idle by whoever changes it first: the request
-// that comes, or the server that stops.
+// that comes, or the server that stops. One that is fresh has come with a request, most
+// often, which is on its way.
 const (
-	idle int32 = iota
+	fresh int32 = iota
+	idle
 	busy
 	stopped
 )
@@ -48,11 +50,20 @@ func newConnection(s *Server, conn net.Conn, rest *handedOver) *connection {
 	return c
 }
 
-// stop closes the connection if it is idle, or in any case.
+// stop closes the connection if it is idle, or in any case. One that is fresh has a
+// moment left.
 func (c *connection) stop(whatever bool) {
-	if c.state.CompareAndSwap(idle, stopped) || whatever {
+	switch {
+	case whatever, c.state.CompareAndSwap(idle, stopped):
 		_ = c.conn.Close()
+	case c.state.Load() == fresh:
+		_ = c.conn.SetReadDeadline(time.Now().Add(atOnce)) // a closed one fails at Read
 	}
+}
+
+// begin makes the connection busy with a request, unless it was stopped.
+func (c *connection) begin() bool {
+	return c.state.CompareAndSwap(idle, busy) || c.state.CompareAndSwap(fresh, busy)
 }
 
 // serve answers requests until the connection ends or is handed over.
@@ -119,7 +130,7 @@ func (c *connection) fill(until time.Time) error {
 	c.come, c.read = copy(c.buffer, c.buffer[c.read:c.come]), 0
 	_ = c.conn.SetReadDeadline(until) // a closed one fails at Read
 	n, err := c.conn.Read(c.buffer[c.come:most])
-	if n > 0 && c.come == 0 && !c.state.CompareAndSwap(idle, busy) {
+	if n > 0 && c.come == 0 && !c.begin() {
 		return net.ErrClosed
 	}
 	c.come += n

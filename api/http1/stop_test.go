@@ -50,6 +50,30 @@ func TestShutdownInterruptsNobody(t *testing.T) {
 	})
 }
 
+// Who has just connected is answered still, if the request comes at once.
+func TestShutdownTurnsNobodyAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		s := serveOn(l, echo)
+		asks, silent := l.dial(t), l.dial(t)
+		synctest.Wait()
+		began := time.Now()
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.Shutdown(t.Context()) }()
+		<-time.After(atOnce / 2)
+		asks.send(post("/", "{}"))
+		if r, _ := asks.answer(); !r.Close {
+			t.Error("the answer does not say that it is the last")
+		}
+		asks.ended()
+		silent.ended()
+		if err := <-stopped; err != nil || time.Since(began) != atOnce {
+			t.Errorf("Shutdown: %v after %s", err, time.Since(began))
+		}
+		<-s.done
+	})
+}
+
 // unclosable is a listener that fails to close.
 type unclosable struct{ pipes }
 

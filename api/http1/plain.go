@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // head is the head of a request, from its second line on, as it was sent and as
@@ -75,13 +76,36 @@ func (h *head) read(text []byte) bool {
 	if !usual(text) {
 		return false
 	}
-	in := bufio.NewReader(strings.NewReader(method + "/" + protocol + newline + string(text) + newline + newline))
-	like, err := http.ReadRequest(in)
+	like, err := parse(text)
 	if err != nil || like.Close || len(like.TransferEncoding) > 0 || like.ContentLength < 0 || like.ContentLength > most {
 		return false
 	}
 	h.text, h.like = append(h.text[:0], text...), like
 	return true
+}
+
+// parser has net/http read a head. Its memory is that of heads before.
+type parser struct {
+	text []byte
+	from bytes.Reader
+	in   *bufio.Reader
+}
+
+var parsers = sync.Pool{New: func() any { return &parser{in: bufio.NewReader(nil)} }}
+
+// parse reads a head as that of a request to /, which has no body.
+func parse(text []byte) (*http.Request, error) {
+	p := parsers.Get().(*parser)
+	defer parsers.Put(p)
+	p.text = append(append(append(p.text[:0], method+"/"+protocol+newline...), text...), newline+newline...)
+	p.from.Reset(p.text)
+	p.in.Reset(&p.from)
+	like, err := http.ReadRequest(p.in)
+	if err != nil {
+		return nil, err
+	}
+	like.Body = http.NoBody // else it would read of the parser
+	return like, nil
 }
 
 // mostHeaders is how many lines a head may have: what is made of it is kept while the

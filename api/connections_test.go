@@ -17,17 +17,12 @@ import (
 func bounded(t *testing.T, c api.Connections, lean bool) net.Conn {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	s := api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
-	serve, end := s.Serve, s.Close
+	server := api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
+	s := serving(server)
 	if lean {
-		over := http1.Over(s)
-		serve, end = over.Serve, over.Close
+		s = http1.Over(server)
 	}
-	go func() { _ = serve(l) }()
-	t.Cleanup(func() { _ = end() })
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(listen(t, s).URL, "http://"))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	must(t, conn.SetDeadline(time.Now().Add(time.Minute)))

@@ -115,6 +115,23 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A name that was given before is found however many stand between.
+func TestDecodeFindsRepeats(t *testing.T) {
+	const many = 40
+	for again := range many {
+		var members []string
+		for i := range many {
+			members = append(members, fmt.Sprintf(`"n%d":%d`, i, i))
+		}
+		members = append(members, fmt.Sprintf(`"n%d":0`, again))
+		var got sample
+		wrong := fieldsIn(decode([]byte(`{"raw":{`+strings.Join(members, ",")+`}}`), &got, "body", depth))
+		if want := []string{fmt.Sprintf("raw.n%d", again)}; !slices.Equal(wrong, want) {
+			t.Errorf("wrong are %v, want %v", wrong, want)
+		}
+	}
+}
+
 func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 	for _, text := range []string{
 		``, ` `, `{`, `{"text"}`, `{"text":}`, `{"text":"a",}`, `{,}`, `{"text" "a"}`, `{text:"a"}`, `{'text':'a'}`, `{"text":"a"}}`, `{} {}`, `{}x`, `{}//`,

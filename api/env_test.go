@@ -143,11 +143,14 @@ func bare(h http.Handler) *http.Server {
 	return api.NewHTTPServer(h, api.Connections{}, slog.New(slog.DiscardHandler))
 }
 
-// listen serves on loopback until the test ends.
-func listen(t *testing.T, s interface {
+// serving is net/http's server or the lean one over it.
+type serving interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
-}) *listening {
+}
+
+// listen serves on loopback until the test ends.
+func listen(t *testing.T, s serving) *listening {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)

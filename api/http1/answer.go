@@ -10,10 +10,8 @@ import (
 // answer has the handler answer a request, and reports whether the connection goes on.
 func (c *connection) answer(body []byte) (goesOn bool) {
 	_ = c.conn.SetWriteDeadline(after(time.Now(), c.server.http.WriteTimeout)) // a closed one fails at Write
-	w, x := writers.Get().(*writer), c.exchange(body)
-	if !c.handle(w, x) {
-		return false // the writer may still be in somebody's hands
-	}
+	w := writers.Get().(*writer)
+	c.handle(w, c.exchange(body)) // with one that panics its writer is gone
 	last := c.server.stopping.Load()
 	err := w.send(c.conn, last)
 	goesOn = err == nil && !last && !w.closes()
@@ -21,12 +19,9 @@ func (c *connection) answer(body []byte) (goesOn bool) {
 	return goesOn
 }
 
-// handle runs the handler. As with net/http, one that panics loses its connection.
-func (c *connection) handle(w *writer, x *exchange) (ok bool) {
+func (c *connection) handle(w *writer, x *exchange) {
 	defer x.end()
-	defer func() { c.recovered(recover()) }()
 	c.server.http.Handler.ServeHTTP(w, &x.request)
-	return true
 }
 
 // recovered logs a panic, unless it is how a handler ends a connection.

@@ -66,7 +66,8 @@ func (c *connection) begin() bool {
 	return c.state.CompareAndSwap(idle, busy) || c.state.CompareAndSwap(fresh, busy)
 }
 
-// serve answers requests until the connection ends or is handed over.
+// serve answers requests until the connection ends or is handed over. As with net/http, a
+// handler that panics loses its connection.
 func (c *connection) serve() {
 	defer c.server.leave(c)
 	defer func() {

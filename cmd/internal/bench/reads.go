@@ -139,58 +139,59 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	return r, nil
 }
 
-// atFullLoad measures how many requests of two loads are answered, in turns.
-func (r *Read) atFullLoad(l *loader, ours, bare order, rounds int) error {
-	type answered struct{ perSecond, cpu float64 }
-	ask := func(o order) (a answered, err error) {
-		used := cpuTime()
-		made, err := l.load(o)
-		return answered{made.PerSecond, microsecondsEach(cpuTime()-used, o.Requests)}, err
-	}
-	made, _, err := calmest(rounds, func() (round [2]answered, err error) {
-		if round[1], err = ask(bare); err != nil {
-			return round, err
+// asked is what came of an order, and the processor time of each answer in microseconds.
+type asked struct {
+	load
+	cpu float64
+}
+
+// turns are the rounds that were calm of two loads in turns, ours and the bare handler's,
+// and the most that was stolen of any.
+func turns(l *loader, rounds int, ours, bare order) (list [][2]asked, stolen float64, err error) {
+	return calmest(rounds, func() (round [2]asked, err error) {
+		for i, o := range []order{ours, bare} {
+			used := cpuTime()
+			made, err := l.load(o)
+			if err != nil {
+				return round, err
+			}
+			round[i] = asked{made, microsecondsEach(cpuTime()-used, o.Requests)}
 		}
-		round[0], err = ask(ours)
-		return round, err
+		return round, nil
 	})
+}
+
+// atFullLoad measures how many requests of two loads are answered.
+func (r *Read) atFullLoad(l *loader, ours, bare order, rounds int) error {
+	made, _, err := turns(l, rounds, ours, bare)
 	if err != nil {
 		return err
 	}
-	of := func(figure func(ours, bare answered) float64) float64 {
+	of := func(figure func(ours, bare asked) float64) float64 {
 		var figures []float64
 		for _, round := range made {
 			figures = append(figures, figure(round[0], round[1]))
 		}
 		return median(figures)
 	}
-	r.PerSecond = of(func(ours, _ answered) float64 { return ours.perSecond })
-	r.CeilingPerSecond = of(func(_, bare answered) float64 { return bare.perSecond })
-	r.Ratio = of(func(ours, bare answered) float64 { return ours.perSecond / bare.perSecond })
-	r.CPU = of(func(ours, _ answered) float64 { return ours.cpu })
-	r.CeilingCPU = of(func(_, bare answered) float64 { return bare.cpu })
+	r.PerSecond = of(func(ours, _ asked) float64 { return ours.PerSecond })
+	r.CeilingPerSecond = of(func(_, bare asked) float64 { return bare.PerSecond })
+	r.Ratio = of(func(ours, bare asked) float64 { return ours.PerSecond / bare.PerSecond })
+	r.CPU = of(func(ours, _ asked) float64 { return ours.cpu })
+	r.CeilingCPU = of(func(_, bare asked) float64 { return bare.cpu })
 	return nil
 }
 
-// atHalfLoad measures how long the answers to two loads take, in turns, and takes those of
-// all rounds together.
+// atHalfLoad measures how long the answers to two loads take, and takes those of all
+// rounds together.
 func (r *Read) atHalfLoad(l *loader, ours, bare order) error {
-	made, stolen, err := calmest(waitingRounds, func() (round [2][]time.Duration, err error) {
-		for i, o := range []order{ours, bare} {
-			made, err := l.load(o)
-			if err != nil {
-				return round, err
-			}
-			round[i] = made.Took
-		}
-		return round, nil
-	})
+	made, stolen, err := turns(l, waitingRounds, ours, bare)
 	if err != nil {
 		return err
 	}
 	var took, ceiling []time.Duration
 	for _, round := range made {
-		took, ceiling = append(took, round[0]...), append(ceiling, round[1]...)
+		took, ceiling = append(took, round[0].Took...), append(ceiling, round[1].Took...)
 	}
 	r.HalfLoad, r.CeilingHalfLoad, r.StolenPercent = quantiles(took), quantiles(ceiling), stolen
 	return nil

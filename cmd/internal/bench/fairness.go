@@ -19,7 +19,7 @@ type Fairness struct {
 const smallHomes = 100
 
 func measureFairness(ctx context.Context, o Options) (f *Fairness, err error) {
-	big, rounds := 300_000, 5
+	big, rounds := 1_000_000, 3
 	if o.Quick {
 		big, rounds = 60_000, 3
 	}

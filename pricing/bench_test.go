@@ -7,6 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // benchInput is SCE's TOU-D-PRIME, with five changes of price a day.
@@ -14,7 +15,7 @@ func benchInput(b *testing.B) (pricing.Input, pricing.Window) {
 	b.Helper()
 	for _, plan := range catalog.Plans() {
 		if plan.ID == "sce-tou-d-prime" {
-			tariff, err := pricing.ParseURDB(plan.URDB())
+			tariff, err := urdb.Parse(plan.URDB())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -43,8 +44,8 @@ func BenchmarkDistinctCurves(b *testing.B) {
 	full := plain
 	full.Solar, full.ExportChance = &pricing.Solar{SizeKw: 6}, phoenixChance(b)
 	full.Carbon, full.CarbonIntensity = region, carbon.High
-	tiered := pricing.Input{Tariff: jacksonEMC().parse(b), Location: plain.Location, Usage: pricing.Usage{DailyKWh: 45}}
-	wholesale := pricing.Input{Tariff: passthrough().with("dgrules", "Wholesale").parse(b), Location: plain.Location, Market: hourlyMarket(b)}
+	tiered := pricing.Input{Tariff: jacksonEMC().Parse(b), Location: plain.Location, Usage: pricing.Usage{DailyKWh: 45}}
+	wholesale := pricing.Input{Tariff: passthrough().With("dgrules", "Wholesale").Parse(b), Location: plain.Location, Market: hourlyMarket(b)}
 	for _, bm := range []struct {
 		name  string
 		in    pricing.Input
@@ -67,7 +68,7 @@ func BenchmarkDistinctCurves(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				buf = c.AppendFields(buf[:0])
+				buf = c.AppendShared(buf[:0], "sce-tou-d-prime")
 				n++
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "curves/s")
@@ -81,21 +82,21 @@ func BenchmarkAppendJSON(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	meta := pricing.Meta{RatePlanID: "sce-tou-d-prime", GeneratedAt: time.Unix(1782900000, 0), Sequence: 42}
+	meta := pricing.Meta{GeneratedAt: time.Unix(1782900000, 0), Sequence: 42}
 	b.Run("curve", func(b *testing.B) {
 		var buf []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = c.AppendFields(buf[:0])
+			buf = c.AppendShared(buf[:0], "sce-tou-d-prime")
 		}
 		b.SetBytes(int64(len(buf)))
 	})
 	b.Run("signal", func(b *testing.B) {
-		fields := c.AppendFields(nil)
+		shared := c.AppendShared(nil, "sce-tou-d-prime")
 		var buf []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = pricing.AppendSignal(buf[:0], "home_01J9ZQ4X7T", fields, c, meta)
+			buf = pricing.AppendSignal(buf[:0], "home_01J9ZQ4X7T", shared, meta)
 		}
 		b.SetBytes(int64(len(buf)))
 	})
@@ -115,11 +116,11 @@ func BenchmarkRuns(b *testing.B) {
 	}
 }
 
-func BenchmarkParseURDB(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	data := catalog.Plans()[0].URDB()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := pricing.ParseURDB(data); err != nil {
+		if _, err := urdb.Parse(data); err != nil {
 			b.Fatal(err)
 		}
 	}

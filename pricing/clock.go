@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// stretch is a run of intervals that follow one another on the same local day
-// with consecutive quarter hours of the wall clock.
+// stretch is a run of consecutive intervals on one local day. Their quarter hours of the
+// wall clock are consecutive too.
 type stretch struct {
 	first   int   // index of the first interval in the window
 	count   int   // number of intervals
 	day     int64 // local day, counted from 1970-01-01
-	quarter int   // quarter hour of the local day in which the first one starts
+	quarter int   // quarter hour of the local day at the first interval's start
 }
 
-// wallClock walks a window along the wall clock of a place. An interval has the
-// local time at which it starts. It asks the time zone once per clock change
-// and not once per interval, which is what keeps pricing fast.
+// wallClock walks a window along the wall clock of a place. An interval has the local
+// time of its start. wallClock reads the time zone once per clock change, not once per
+// interval, to keep pricing fast.
 type wallClock struct {
 	location   *time.Location
 	start, end int64 // Unix seconds of the window
 	at         int64 // start of the next interval
 	offset     int64 // seconds east of UTC at the instant `at`
-	zoneEnd    int64 // the instant at which offset stops to apply
+	zoneEnd    int64 // end of the time span with this offset
 }
 
 func newWallClock(w Window, location *time.Location) wallClock {
@@ -30,7 +30,7 @@ func newWallClock(w Window, location *time.Location) wallClock {
 	return wallClock{location: location, start: start, at: start, end: w.End.Unix(), zoneEnd: math.MinInt64}
 }
 
-// next gives the next stretch, and false after the last.
+// next returns the next stretch, and false after the last stretch.
 func (c *wallClock) next() (stretch, bool) {
 	if c.at >= c.end {
 		return stretch{}, false
@@ -65,8 +65,8 @@ func (c *wallClock) enterZone() {
 	}
 }
 
-// intervalsWithin is how many intervals start within the given seconds, the
-// first of them at once.
+// intervalsWithin returns the number of intervals that start within the given seconds.
+// The first interval starts at second 0.
 func intervalsWithin(seconds int64) int64 {
 	return (seconds + intervalSeconds - 1) / intervalSeconds
 }

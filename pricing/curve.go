@@ -2,27 +2,27 @@ package pricing
 
 import "math"
 
-// Curve is the price signal of a home for a window: one value per interval in
-// each slice, in $/kWh rounded to six decimals. Treat it as read-only: one curve
-// is shared by all the homes that have the same inputs.
+// Curve is the price signal of a home for a window. Each slice has one value per
+// interval, in $/kWh rounded to six decimals. Treat a Curve as read-only: all homes with
+// the same inputs share it.
 type Curve struct {
 	Window Window
-	Import []float64 // what one kWh more drawn from the grid costs
-	Export []float64 // what one kWh more sent to the grid earns
+	Import []float64 // cost of one more kWh drawn from the grid
+	Export []float64 // earnings of one more kWh sent to the grid
 
-	// Price is the expected value of one kWh: import and export weighted by the
-	// probability that the home exports then, and the cost of carbon.
+	// Price is the expected value of one kWh. It weights import and export by the
+	// probability that the home exports, and includes the cost of carbon.
 	Price []float64
 
-	// Confidence in the values, 0 to 1: 1 for a published tariff in force.
+	// Confidence in the values is 0 to 1: 1 for a published tariff in force.
 	Confidence []float64
 
 	ExportCompensation ExportCompensation
 	ImportSource       string
 }
 
-// newCurve makes room for n intervals in one allocation. The slices are capped,
-// so that appending to one never runs into the next.
+// newCurve allocates the slices for n intervals at once. It caps each slice, so that an
+// append does not overwrite the next slice.
 func newCurve(w Window, n int) *Curve {
 	room := make([]float64, 4*n)
 	return &Curve{
@@ -34,10 +34,10 @@ func newCurve(w Window, n int) *Curve {
 	}
 }
 
-// Len is the number of intervals.
+// Len returns the number of intervals.
 func (c *Curve) Len() int { return len(c.Price) }
 
-// roundPrice rounds to six decimals, half away from zero, and never gives -0.
+// roundPrice rounds to six decimals, half away from zero, and never returns -0.
 func roundPrice(v float64) float64 {
 	rounded := math.Round(v*1e6) / 1e6
 	if rounded == 0 {

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	daySeconds   = 24 * 60 * 60
-	quartersADay = 96
+	daySeconds = 24 * 60 * 60
+	// QuartersADay is the number of quarter hours in a schedule.
+	QuartersADay = 96
 )
 
-// Date is a day of the civil calendar, in no time zone. Its zero value means
-// that no date is given.
+// Date is a day of the civil calendar, without a time zone. The zero value means no date.
 type Date struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// ParseDate reads a date written as 2006-01-02.
+// ParseDate parses a date in the form 2006-01-02.
 func ParseDate(s string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
@@ -33,10 +33,10 @@ func dateOf(t time.Time) Date {
 	return Date{Year: year, Month: month, Day: day}
 }
 
-// IsZero reports whether no date is given.
+// IsZero reports whether d is the zero value, which means no date.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// String is the date as 2006-01-02, or nothing when no date is given.
+// String returns the date as 2006-01-02, or an empty string for the zero value.
 func (d Date) String() string {
 	if d.IsZero() {
 		return ""
@@ -44,10 +44,10 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
 }
 
-// MarshalText is String.
+// MarshalText returns the same text as String.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Date{}
@@ -60,18 +60,21 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return err
 }
 
-// dayNumber counts days from 1970-01-01. Local days are compared as such
-// numbers: no instant, and so no clock change, enters the comparison.
+// Before reports whether d is earlier than other.
+func (d Date) Before(other Date) bool { return d.dayNumber() < other.dayNumber() }
+
+// dayNumber returns the days since 1970-01-01. Comparing local days by number involves no
+// instants, and so no clock changes.
 func (d Date) dayNumber() int64 {
 	return floorDiv(time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Unix(), daySeconds)
 }
 
-// dateOfDay is the date of a day number.
+// dateOfDay returns the date of a day number.
 func dateOfDay(day int64) Date {
 	return dateOf(time.Unix(day*daySeconds, 0).UTC())
 }
 
-// addMonths moves a day of the month, at most the 28th, by whole months.
+// addMonths adds whole months. The day of the month must be at most 28.
 func (d Date) addMonths(n int) Date {
 	return dateOf(time.Date(d.Year, d.Month+time.Month(n), d.Day, 0, 0, 0, 0, time.UTC))
 }
@@ -96,7 +99,7 @@ func newLocalDay(number int64) localDay {
 // span is an inclusive range of day numbers.
 type span struct{ from, to int64 }
 
-// newSpan is the span of two dates, unbounded on the side where none is given.
+// newSpan returns the span between two dates. A zero date leaves its side unbounded.
 func newSpan(from, to Date) span {
 	s := span{from: math.MinInt64, to: math.MaxInt64}
 	if !from.IsZero() {

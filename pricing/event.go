@@ -5,28 +5,27 @@ import (
 	"time"
 )
 
-// EventKind says what an event asks of a home.
+// EventKind is the kind of response that an event asks of a home.
 type EventKind string
 
-// The kinds of events.
+// The values of EventKind.
 const (
-	CriticalPeak EventKind = "CRITICAL_PEAK" // energy is dearer for a few hours of a few days
-	PeakRebate   EventKind = "PEAK_REBATE"   // energy not used is paid for
+	CriticalPeak EventKind = "CRITICAL_PEAK" // energy is more expensive for a few hours of a few days
+	PeakRebate   EventKind = "PEAK_REBATE"   // energy saved against normal use is paid
 )
 
-// Event is a stretch of time with a price of its own, announced a day or less
-// ahead: a critical peak, or a peak for whose avoidance a rebate is paid. It
-// covers the intervals that start in it.
+// Event is a time span with its own price, announced a day or less ahead. It is a
+// critical peak, or a peak with a rebate for saved energy. An event covers the intervals
+// that start in it.
 type Event struct {
 	Name string    `json:"name"`
 	Kind EventKind `json:"kind"`
-	From time.Time `json:"from"` // part of the event
-	To   time.Time `json:"to"`   // not part of it
-	// Adder comes on top of the tariff's price, $/kWh. For a rebate it is what a
-	// kWh not used earns, which is what using it costs.
+	From time.Time `json:"from"` // inclusive
+	To   time.Time `json:"to"`   // exclusive
+	// Adder is added to the tariff's price, $/kWh. For a rebate, Adder is the payment for
+	// one saved kWh. Using that kWh costs the same amount.
 	Adder float64 `json:"adder,omitempty"`
-	// Price, where given, replaces the tariff's price, $/kWh. Adder is then not
-	// added.
+	// Price, if not nil, replaces the tariff's price, $/kWh. Adder is then ignored.
 	Price *float64 `json:"price,omitempty"`
 }
 
@@ -36,7 +35,7 @@ type occasion struct {
 	event    *Event
 }
 
-// occasionsIn keeps the events that touch a window, in the order of the list.
+// occasionsIn returns the events that overlap a window, in the order of the list.
 func occasionsIn(events []Event, w Window) []occasion {
 	if len(events) == 0 {
 		return nil
@@ -51,8 +50,8 @@ func occasionsIn(events []Event, w Window) []occasion {
 	return slices.Clip(list)
 }
 
-// apply gives the price of an interval under the events that cover it. Of
-// several prices the last one counts; adders come on top of it and of each other.
+// applyEvents returns the price of an interval under the events that cover it. The last
+// event with a Price sets the price. All adders are added.
 func applyEvents(list []occasion, at int64, price float64) (imports, rebate float64) {
 	imports = price
 	for _, o := range list {

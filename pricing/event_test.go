@@ -15,7 +15,7 @@ func TestEventsChangeThePrice(t *testing.T) {
 		From: instant("2026-07-10T17:05:00Z"), To: instant("2026-07-10T18:05:00Z")}
 	fixed := pricing.Event{Name: "emergency", Kind: pricing.CriticalPeak, Price: &dear, Adder: 99,
 		From: instant("2026-07-10T18:00:00Z"), To: instant("2026-07-10T18:30:00Z")}
-	tariff := flat(0.2).with("dgrules", "Net Metering").parse(t)
+	tariff := flat(0.2).With("dgrules", "Net Metering").Parse(t)
 	in := pricing.Input{Tariff: tariff, Location: time.UTC, Events: []pricing.Event{critical, rebate, fixed}}
 	c := price(t, in, window("2026-07-10T15:00:00Z", "2026-07-10T22:00:00Z"))
 	for _, tt := range []struct {
@@ -41,15 +41,15 @@ func TestEventsChangeThePrice(t *testing.T) {
 // An event elsewhere in time changes nothing.
 func TestEventsOutsideTheWindow(t *testing.T) {
 	w := window("2026-07-10T00:00:00Z", "2026-07-11T00:00:00Z")
-	in := pricing.Input{Tariff: flat(0.2).parse(t), Location: time.UTC}
-	want := price(t, in, w).AppendFields(nil)
+	in := pricing.Input{Tariff: flat(0.2).Parse(t), Location: time.UTC}
+	want := curveText(price(t, in, w))
 	in.Events = []pricing.Event{
 		{Adder: 1, From: instant("2026-07-09T00:00:00Z"), To: w.Start},
 		{Adder: 1, From: w.End, To: instant("2026-07-12T00:00:00Z")},
 		{Adder: 1, From: instant("2026-07-10T10:01:00Z"), To: instant("2026-07-10T10:14:00Z")}, // no interval starts in it
 		{Adder: 1, From: instant("2026-07-10T12:00:00Z"), To: instant("2026-07-10T11:00:00Z")}, // ends before it starts
 	}
-	if got := price(t, in, w).AppendFields(nil); string(got) != string(want) {
+	if got := curveText(price(t, in, w)); string(got) != string(want) {
 		t.Error("an event outside the window changed the signal")
 	}
 }

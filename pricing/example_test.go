@@ -6,13 +6,14 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // A home on a plan of the catalogue: what a kWh costs and earns in an afternoon
 // over which the price changes, and why.
 func Example() {
 	plan, _ := catalog.ByID("pge-e-elec")
-	tariff, err := pricing.ParseURDB(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,7 +13,7 @@ import (
 // phoenixChance is that of a home with 6 kW near Phoenix.
 func phoenixChance(t testing.TB) *solar.Chance {
 	t.Helper()
-	p, err := solar.NewProfile(climate.Nearest(33.4, -112), solar.Array{})
+	p, err := solar.NewProfile(climate.Choose(climate.Place{Lat: 33.4, Lon: -112}).Year, solar.Array{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +33,13 @@ func TestExpectedPriceWeighsImportAndExport(t *testing.T) {
 		solar    *pricing.Solar
 		weighted bool
 	}{
-		{"net billing", flat(0.3).with("energyratestructure", []any{[]any{map[string]any{"rate": 0.3, "sell": 0.1}}}), &pricing.Solar{SizeKw: 6}, true},
+		{"net billing", flat(0.3).With("energyratestructure", []any{[]any{map[string]any{"rate": 0.3, "sell": 0.1}}}), &pricing.Solar{SizeKw: 6}, true},
 		{"not paid", flat(0.3), &pricing.Solar{SizeKw: 6}, true},
-		{"net metering", flat(0.3).with("dgrules", "Net Metering"), &pricing.Solar{SizeKw: 6}, true},
+		{"net metering", flat(0.3).With("dgrules", "Net Metering"), &pricing.Solar{SizeKw: 6}, true},
 		{"feed-in", selling("Buy All Sell All", 0.1, 0.1), &pricing.Solar{SizeKw: 6}, false},
 		{"no solar", flat(0.3), nil, false},
 	} {
-		c := price(t, pricing.Input{Tariff: tt.tariff.parse(t), Location: phoenix, Solar: tt.solar, ExportChance: chance}, w)
+		c := price(t, pricing.Input{Tariff: tt.tariff.Parse(t), Location: phoenix, Solar: tt.solar, ExportChance: chance}, w)
 		for i := range c.Len() {
 			p := chance.At(w.At(i).Unix())
 			want := p*c.Export[i] + (1-p)*c.Import[i]
@@ -61,7 +61,7 @@ func TestCarbonAdder(t *testing.T) {
 	region, _ := carbon.Of("CA", "")
 	w := localDay(location, 2026, time.March, 8) // the clocks change
 	for intensity, perTonne := range map[carbon.Intensity]float64{carbon.Low: 0, carbon.Medium: 51, carbon.High: 190, "": 0} {
-		c := price(t, pricing.Input{Tariff: flat(0.3).parse(t), Location: location, Carbon: region, CarbonIntensity: intensity}, w)
+		c := price(t, pricing.Input{Tariff: flat(0.3).Parse(t), Location: location, Carbon: region, CarbonIntensity: intensity}, w)
 		for i, got := range c.Price {
 			want := 0.3 + region.Rate(time.March, w.At(i).In(location).Hour())*0.00045359237*perTonne
 			if !sameRate(got, want) || c.Import[i] != 0.3 {

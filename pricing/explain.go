@@ -1,30 +1,31 @@
 package pricing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
-// PartKind is what a part of a price is.
+// PartKind is the origin of a part of a price.
 type PartKind string
 
-// The kinds of parts.
+// The values of PartKind.
 const (
 	PartEnergy   PartKind = "ENERGY"   // rate of a period's tier
 	PartMarket   PartKind = "MARKET"   // published price of a market
-	PartForecast PartKind = "FORECAST" // price of a market, forecast
+	PartForecast PartKind = "FORECAST" // forecast price of a market
 	PartRider    PartKind = "RIDER"
 	PartTax      PartKind = "TAX"
 	PartEvent    PartKind = "EVENT"
-	PartCredit   PartKind = "CREDIT"  // import price that net metering pays back
-	PartKept     PartKind = "KEPT"    // what net metering does not pay back
+	PartCredit   PartKind = "CREDIT"  // import price that net metering credits
+	PartKept     PartKind = "KEPT"    // charges that net metering does not credit
 	PartSell     PartKind = "SELL"    // sell rate of a period's tier
 	PartAvoided  PartKind = "AVOIDED" // avoided cost of the hour
 )
 
-// PartKinds are all kinds of parts.
+// PartKinds returns all values of PartKind.
 func PartKinds() []PartKind {
 	return []PartKind{
 		PartEnergy, PartMarket, PartForecast, PartRider, PartTax, PartEvent, PartCredit, PartKept, PartSell, PartAvoided,
@@ -35,18 +36,20 @@ func PartKinds() []PartKind {
 type Part struct {
 	Kind PartKind `json:"kind"`
 	Name string   `json:"name"`
-	Rate float64  `json:"rate"` // $/kWh
+	Rate float64  `json:"rate" doc:"The amount, in $/kWh."`
 }
 
-// Reason says what the prices of one interval are made of.
+// Reason lists the parts of one interval's prices.
 type Reason struct {
 	Start time.Time `json:"startTime"`
-	// Tariff is the version of the tariff in force, Day what kind of day it is
-	// priced as, Period the period of use and Tier the step in it.
+	// Tariff is the version of the tariff in force. Day is the kind of day, Period the
+	// period of use, and Tier the tier in that period.
 	Tariff string `json:"tariff"`
 	Day    string `json:"day"`
-	Period string `json:"period"`
-	Tier   string `json:"tier,omitempty"` // such as "2 of 3, at 640 kWh of the month"
+	// Calendar names the tariff's holidays and their observance; empty without holidays.
+	Calendar string `json:"calendar,omitempty"`
+	Period   string `json:"period"`
+	Tier     string `json:"tier,omitempty"` // such as "2 of 3, at 640 kWh of the month"
 
 	// Import and Export add up to the interval's prices, to within rounding.
 	Import []Part `json:"import"`
@@ -56,11 +59,12 @@ type Reason struct {
 	Carbon       float64 `json:"carbon"`       // cost of the marginal emissions, $/kWh
 	Price        float64 `json:"price"`        // the expected price
 	Confidence   float64 `json:"confidence"`
-	Doubt        string  `json:"doubt,omitempty"` // why confidence is not full
+	Doubt        string  `json:"doubt,omitempty"` // reason for reduced confidence
 }
 
-// Explain says for each interval of a window which period, tier, rider, event,
-// market hour or forecast gave its prices. It has the errors of Price.
+// Explain returns the reason for each interval's prices in a window. A reason names the
+// period, tier, riders, events, market hour or forecast. Explain returns the same errors
+// as Price.
 func Explain(in Input, w Window) ([]Reason, error) {
 	p, err := newPricer(&in, w)
 	if err != nil {
@@ -83,14 +87,14 @@ func Explain(in Input, w Window) ([]Reason, error) {
 	return reasons, nil
 }
 
-// reason spells out a quote.
+// reason returns the Reason of a quote.
 func (c *card) reason(i int, q *quote) Reason {
 	quarter := c.stretch.quarter + i - c.stretch.first
 	r := Reason{
-		Start: c.pricer.window.At(i), Tariff: c.version.importSource, Day: c.dayName(), Period: c.version.periodName(q.period),
+		Start: c.pricer.window.At(i), Tariff: c.version.sourceOn(c.day.number), Day: c.dayName(), Calendar: c.version.Holidays.String(), Period: c.version.periodName(q.period),
 		ExportChance: q.chance, Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
 	}
-	if tiers := c.version.periods[q.period]; len(tiers) > 1 {
+	if tiers := c.version.Periods[q.period]; len(tiers) > 1 {
 		r.Tier = fmt.Sprintf("%d of %d, at %.0f kWh of the month", q.tier+1, len(tiers), c.meter.at(quarter))
 	}
 	r.Import = c.importParts(i, q, &r)
@@ -100,7 +104,7 @@ func (c *card) reason(i int, q *quote) Reason {
 
 func (c *card) dayName() string {
 	switch {
-	case c.version.holidays.contains(c.day) && !c.day.weekend:
+	case c.version.Holidays.contains(c.day) && !c.day.weekend:
 		return "holiday"
 	case c.day.weekend:
 		return "weekend"
@@ -108,31 +112,41 @@ func (c *card) dayName() string {
 	return "weekday"
 }
 
-// doubt says why a price is not fully trusted.
+// doubt returns the reasons for reduced confidence in a price.
 func (c *card) doubt(q *quote) string {
 	var words []string
-	if c.confidence < 1 {
-		words = append(words, orElse(c.version.info.Caveat, "the tariff's source is in doubt"))
+	if c.version.stale(c.day.number) {
+		words = append(words, c.version.staleness())
+	}
+	if c.version.Doubt[c.day.month] > 0 {
+		words = append(words, cmp.Or(c.version.Info.Caveat, "the tariff's source is in doubt"))
 	}
 	if q.market.Forecast {
 		words = append(words, "the market's price is a forecast")
 	}
-	if q.confidence < c.confidence && !q.market.Forecast && c.compensation.Type == NetBilling {
+	if tiers := len(c.version.Periods[q.period]); tiers > 1 && !c.meter.known && c.unmetered[q.period] < 1 {
+		words = append(words, fmt.Sprintf("the home's usage is not known: the first of %d tiers is assumed", tiers))
+	}
+	if q.varies {
+		words = append(words, "emissions of the hour vary about their mean")
+	}
+	if c.compensation.Type == NetBilling && c.version.ExportValues != nil &&
+		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
 		words = append(words, "the export values are those of another year")
 	}
 	return strings.Join(words, "; ")
 }
 
-// importParts are what an import price is made of.
+// importParts returns the parts of an import price.
 func (c *card) importParts(i int, q *quote, r *Reason) []Part {
 	var parts []Part
-	if q.rate != 0 || c.version.passthrough == nil {
+	if q.rate != 0 || c.version.Passthrough == nil {
 		parts = append(parts, Part{PartEnergy, r.Period, q.rate})
 	}
 	parts = append(parts, c.marketParts(q)...)
 	before := q.rate + q.wholesale + c.adders.rate
-	for j := range c.version.riders {
-		rider := &c.version.riders[j]
+	for j := range c.version.Riders {
+		rider := &c.version.Riders[j]
 		switch {
 		case !rider.inForce(c.day.number):
 		case rider.Percent != 0:
@@ -144,9 +158,9 @@ func (c *card) importParts(i int, q *quote, r *Reason) []Part {
 	return append(parts, c.eventParts(i, q)...)
 }
 
-// marketParts are what a market adds to an import price.
+// marketParts returns the market's parts of an import price.
 func (c *card) marketParts(q *quote) []Part {
-	p := c.version.passthrough
+	p := c.version.Passthrough
 	if p == nil {
 		return nil
 	}
@@ -164,8 +178,8 @@ func (c *card) marketParts(q *quote) []Part {
 	return parts
 }
 
-// eventParts are what events add to an import price, the replacement of the price
-// as a difference.
+// eventParts returns the events' parts of an import price. A replaced price appears as a
+// difference.
 func (c *card) eventParts(i int, q *quote) []Part {
 	var parts []Part
 	at, price := c.pricer.start+int64(i)*intervalSeconds, q.tariff
@@ -183,7 +197,7 @@ func (c *card) eventParts(i int, q *quote) []Part {
 	return parts
 }
 
-// exportParts are what an export price is made of.
+// exportParts returns the parts of an export price.
 func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 	switch {
 	case c.compensation.Type == NetMetering:
@@ -199,17 +213,21 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 		return []Part{{PartForecast, marketName(c.pricer.in.Market) + ", forecast", q.market.Value}}
 	case c.compensation.Type == Wholesale:
 		return []Part{{PartMarket, marketName(c.pricer.in.Market), q.market.Value}}
-	case c.compensation.Type == NetBilling && c.version.values != nil:
-		v := c.version.values.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
-		name := c.version.values.String()
-		return []Part{{PartAvoided, name + " generation", v.Generation}, {PartAvoided, name + " delivery", v.Delivery}}
+	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
+		v := c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
+		name := c.version.ExportValues.String()
+		parts := []Part{{PartAvoided, name + " generation", v.Generation}, {PartAvoided, name + " delivery", v.Delivery}}
+		if adder := c.adder(); adder != 0 {
+			parts = append(parts, Part{PartAvoided, "ACC Plus adder", adder})
+		}
+		return parts
 	case c.compensation.Type == NoExport:
 		return nil
 	}
 	return []Part{{PartSell, r.Period, q.exports}}
 }
 
-// String is the reason in one line, for people.
+// String returns the reason in one line for people.
 func (r Reason) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Day, r.Period)
@@ -244,8 +262,8 @@ func (r Reason) String() string {
 
 func money(v float64) string { return string(appendNumber(nil, v)) }
 
-// SameAs reports whether two intervals have the same prices for the same reasons,
-// apart from the usage that decides their tier.
+// SameAs reports whether two intervals have the same prices for the same reasons. It
+// ignores the usage that selects the tier.
 func (r Reason) SameAs(other Reason) bool {
 	same := r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period && r.Price == other.Price &&
 		r.ExportChance == other.ExportChance && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt

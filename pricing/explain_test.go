@@ -43,12 +43,12 @@ func addsUp(parts []pricing.Part, want float64) bool {
 }
 
 func TestExplainNamesEverything(t *testing.T) {
-	tariff := jacksonEMC().with("energytoulabels", []any{"Winter", "Summer"}).with("holidays", true).
-		with("riders", []any{
+	tariff := jacksonEMC().With("energytoulabels", []any{"Winter", "Summer"}).With("holidays", true).
+		With("riders", []any{
 			map[string]any{"name": "fuel", "rate": 0.01, "credited": false},
 			map[string]any{"name": "old", "rate": 9, "enddate": "2020-01-01"},
 			map[string]any{"name": "city tax", "rate": 5, "unit": "%"},
-		}).parse(t)
+		}).Parse(t)
 	region, _ := carbon.Of("GA", "")
 	in := pricing.Input{
 		Tariff: tariff, Location: time.UTC, Usage: pricing.Usage{DailyKWh: 40},
@@ -75,7 +75,7 @@ func TestExplainNamesEverything(t *testing.T) {
 }
 
 func TestExplainTheMarket(t *testing.T) {
-	in := pricing.Input{Tariff: passthrough().with("dgrules", "Wholesale").parse(t), Location: time.UTC, Market: hourlyMarket(t)}
+	in := pricing.Input{Tariff: passthrough().With("dgrules", "Wholesale").Parse(t), Location: time.UTC, Market: hourlyMarket(t)}
 	reasons := explain(t, in, window("2026-06-30T22:00:00Z", "2026-07-01T03:00:00Z"))
 	published, forecast := reasons[0].String(), reasons[len(reasons)-1].String()
 	if want := "market HUB, DAY_AHEAD 0.22, market losses 0.011, rider adder to the market price 0.04; export: market HUB, DAY_AHEAD 0.22"; !strings.Contains(published, want) {
@@ -93,14 +93,14 @@ func TestExplainExports(t *testing.T) {
 		w    pricing.Window
 		want string
 	}{
-		"sell rate": {pricing.Input{Tariff: selling("", 0.1, 0.2).parse(t)}, window("2026-01-05T20:00:00Z", "2026-01-05T20:15:00Z"), "export: sell period 2 0.2"},
-		"avoided cost": {pricing.Input{Tariff: flat(0.4).with("exportvalues", "PG&E NBT26").parse(t)}, window("2026-01-05T20:00:00Z", "2026-01-05T20:15:00Z"),
+		"sell rate": {pricing.Input{Tariff: selling("", 0.1, 0.2).Parse(t)}, window("2026-01-05T20:00:00Z", "2026-01-05T20:15:00Z"), "export: sell period 2 0.2"},
+		"avoided cost": {pricing.Input{Tariff: flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)}, window("2026-01-05T20:00:00Z", "2026-01-05T20:15:00Z"),
 			"export: avoided PG&E NBT26 generation"},
-		"another year": {pricing.Input{Tariff: flat(0.4).with("exportvalues", "PG&E NBT26").parse(t)}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
+		"another year": {pricing.Input{Tariff: flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t), Solar: &pricing.Solar{SizeKw: 6}}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
 			"confidence 0.70: the export values are those of another year"},
-		"source in doubt": {pricing.Input{Tariff: flat(0.4).with("confidence", 0.5).with("caveat", "hearsay").parse(t)}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
+		"source in doubt": {pricing.Input{Tariff: flat(0.4).With("confidence", 0.5).With("caveat", "hearsay").Parse(t)}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
 			"confidence 0.50: hearsay"},
-		"chance": {pricing.Input{Tariff: flat(0.4).parse(t), Solar: &pricing.Solar{SizeKw: 6}, ExportChance: phoenixChance(t)}, window("2026-01-05T19:00:00Z", "2026-01-05T19:15:00Z"),
+		"chance": {pricing.Input{Tariff: flat(0.4).Parse(t), Solar: &pricing.Solar{SizeKw: 6}, ExportChance: phoenixChance(t)}, window("2026-01-05T19:00:00Z", "2026-01-05T19:15:00Z"),
 			"exports with probability 0.9"},
 	} {
 		tt.in.Location = location
@@ -111,7 +111,7 @@ func TestExplainExports(t *testing.T) {
 }
 
 func TestSameReasons(t *testing.T) {
-	in := pricing.Input{Tariff: apsSaverChoicePlus().parse(t), Location: time.UTC}
+	in := pricing.Input{Tariff: apsSaverChoicePlus().Parse(t), Location: time.UTC}
 	reasons := explain(t, in, window("2026-07-01T14:00:00Z", "2026-07-01T16:00:00Z"))
 	if !reasons[0].SameAs(reasons[3]) || reasons[3].SameAs(reasons[4]) || !reasons[4].SameAs(reasons[7]) {
 		t.Error("runs of one reason are not told apart")
@@ -120,8 +120,8 @@ func TestSameReasons(t *testing.T) {
 
 func TestExplainHasTheErrorsOfPrice(t *testing.T) {
 	w := window("2026-07-01T14:00:00Z", "2026-07-01T16:00:00Z")
-	ended := flat(1).with("enddate", "2026-01-01").parse(t)
-	for _, in := range []pricing.Input{{}, {Tariff: ended}, {Tariff: ended, Location: time.UTC}, {Tariff: passthrough().parse(t), Location: time.UTC}} {
+	ended := flat(1).With("enddate", "2026-01-01").Parse(t)
+	for _, in := range []pricing.Input{{}, {Tariff: ended}, {Tariff: ended, Location: time.UTC}, {Tariff: passthrough().Parse(t), Location: time.UTC}} {
 		_, want := pricing.Price(in, w)
 		reasons, got := pricing.Explain(in, w)
 		if want == nil || got == nil || got.Error() != want.Error() || reasons != nil {

@@ -1,11 +1,13 @@
 package pricing
 
-// exports is what one kWh sent out earns in an interval.
+import "github.com/gridhook/gridhook/pricing/netbilling"
+
+// exports returns the earnings of one exported kWh in an interval.
 func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 {
 	switch {
 	case c.compensation.Type == NetMetering:
 		return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax)
-	case c.compensation.Type == NetBilling && c.version.values != nil:
+	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
 		return c.avoided(q, quarter)
 	case c.compensation.Type == Wholesale:
 		return q.market.Value
@@ -13,19 +15,41 @@ func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 
 	return t.Sell
 }
 
-// avoided is the utility's avoided cost in an hour. Values of a year that is not
-// published are those of the nearest one, in which less confidence is had.
+// avoided returns the utility's avoided cost in an hour, with the home's adder. For an
+// unpublished year it uses the nearest published year and reduces the confidence.
 func (c *card) avoided(q *quote, quarter int) float64 {
-	v := c.version.values.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
-	if !v.Published {
+	v := c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
+	if c.otherYear(v) {
 		q.confidence = min(q.confidence, unpublishedYear)
 	}
-	return v.Total()
+	return v.Total() + c.adder()
+}
+
+// otherYear reports whether the home may export and v is from another year than the
+// day's.
+func (c *card) otherYear(v netbilling.Value) bool { return !v.Published && c.pricer.in.Solar != nil }
+
+// adder returns the home's net billing adder on every avoided cost of the day.
+func (c *card) adder() float64 {
+	s := c.pricer.in.Solar
+	if s == nil || s.AccPlus == "" {
+		return 0
+	}
+	return c.version.ExportValues.Adder(s.AccPlus, s.ConnectionYear, c.day.date.Year)
 }
 
 // unpublishedYear is the confidence in export values taken from another year.
 const unpublishedYear = 0.7
 
-// avoidedHolidays are the holidays that the values count as weekend.
-var avoidedHolidays = holidays{federal: newYearsDay | presidentsDay | memorialDay | independenceDay |
-	laborDay | veteransDay | thanksgivingDay | christmasDay}
+// calendarOfExports returns the holidays that avoided costs treat as weekend. They are
+// the tariff's holidays, so that both directions have one calendar. Without such holidays
+// it returns the utility's calendar.
+func (v *version) calendarOfExports() Holidays {
+	if v.Holidays.federal != 0 || len(v.Holidays.days) > 0 {
+		return v.Holidays
+	}
+	return Holidays{
+		federal:       californiaHolidays,
+		SaturdaysStay: v.Holidays.SaturdaysStay || !v.ExportValues.MovesSaturdays(),
+	}
+}

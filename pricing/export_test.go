@@ -48,7 +48,7 @@ func TestExportCompensation(t *testing.T) {
 		{"no rules", selling("", nil, nil), nil, pricing.NoExport, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := pricing.Input{Tariff: tt.tariff.parse(t), Location: time.UTC, Solar: tt.solar}
+			in := pricing.Input{Tariff: tt.tariff.Parse(t), Location: time.UTC, Solar: tt.solar}
 			c := price(t, in, window("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z"))
 			got := c.ExportCompensation
 			if got.Type != tt.want || c.Export[0] != tt.morning || c.Export[95] != tt.evening {

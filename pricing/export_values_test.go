@@ -20,7 +20,7 @@ func TestNetBillingByTheHour(t *testing.T) {
 		holidays[day] = true
 	}
 	values, _ := netbilling.Named("PG&E NBT26")
-	tariff := flat(0.4).with("dgrules", "Net Billing Hourly").with("exportvalues", "pg&e nbt26").parse(t)
+	tariff := flat(0.4).With("dgrules", "Net Billing Hourly").With("exportvalues", "pg&e nbt26").Parse(t)
 	c := price(t, pricing.Input{Tariff: tariff, Location: location}, window("2026-01-01T08:00:00Z", "2028-01-01T08:00:00Z"))
 	if c.ExportCompensation.Type != pricing.NetBilling {
 		t.Fatalf("got %+v", c.ExportCompensation)
@@ -43,7 +43,7 @@ func TestNetBillingByTheHour(t *testing.T) {
 }
 
 func TestNetBillingValuesAndMetering(t *testing.T) {
-	tariff := flat(0.4).with("dgrules", "Net Metering").with("exportvalues", "SCE NBT24").parse(t)
+	tariff := flat(0.4).With("dgrules", "Net Metering").With("exportvalues", "SCE NBT24").Parse(t)
 	w := window("2026-06-10T19:00:00Z", "2026-06-10T20:00:00Z")
 	location := zone(t, "America/Los_Angeles")
 	for _, tt := range []struct {
@@ -60,16 +60,71 @@ func TestNetBillingValuesAndMetering(t *testing.T) {
 	}
 }
 
-// A year that is not published has the values of the nearest one, and less
-// confidence.
+// A year that is not published has the values of the nearest one, in which a home
+// with solar has less confidence. A home without has nothing to export.
 func TestNetBillingBeyondThePublishedYears(t *testing.T) {
-	tariff := flat(0.4).with("exportvalues", "PG&E NBT26").parse(t)
-	c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, window("2025-12-31T23:45:00Z", "2026-01-01T00:15:00Z"))
-	if c.Confidence[0] != 0.7 || c.Confidence[1] != 1 || c.Export[0] == 0 {
-		t.Errorf("confidence %v, export %v", c.Confidence, c.Export)
+	tariff := flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)
+	for first, solar := range map[float64]*pricing.Solar{0.7: {SizeKw: 5}, 1: nil} {
+		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Solar: solar}, window("2025-12-31T23:45:00Z", "2026-01-01T00:15:00Z"))
+		if c.Confidence[0] != first || c.Confidence[1] != 1 || c.Export[0] == 0 {
+			t.Errorf("solar %v: confidence %v, export %v", solar, c.Confidence, c.Export)
+		}
 	}
 }
 
-func TestUnknownExportValuesAreRefused(t *testing.T) {
-	wantProblems(t, flat(1).with("exportvalues", "PG&E NBT99").json(t), []string{`exportvalues: "PG&E NBT99" is not known; these are: PG&E NBT00, `})
+// A home of 2024 is paid the adder of its segment on top of the avoided cost, for
+// nine years, and the reasons say so.
+func TestNetBillingPaysTheAdder(t *testing.T) {
+	tariff := flat(0.4).With("exportvalues", "SCE NBT24").Parse(t)
+	in := pricing.Input{Tariff: tariff, Location: zone(t, "America/Los_Angeles"), Solar: &pricing.Solar{SizeKw: 5, NonNetMetered: true}}
+	for start, want := range map[string]float64{"2026-06-10T19:00:00Z": 0.074, "2032-12-31T19:00:00Z": 0.074, "2033-01-01T19:00:00Z": 0} {
+		at, err := time.Parse(time.RFC3339, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := pricing.Window{Start: at, End: at.Add(time.Hour)}
+		in.Solar.AccPlus, in.Solar.ConnectionYear = "", 0
+		without := price(t, in, w)
+		in.Solar.AccPlus, in.Solar.ConnectionYear = netbilling.LowIncome, 2024
+		with := price(t, in, w)
+		if !sameRate(with.Export[0]-without.Export[0], want) {
+			t.Errorf("%s: %v without, %v with the adder, want %v more", start, without.Export[0], with.Export[0], want)
+		}
+		reasons, err := pricing.Explain(in, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, part := range reasons[0].Export {
+			sum += part.Rate
+		}
+		if !sameRate(sum, with.Export[0]) {
+			t.Errorf("%s: the parts come to %v, the price is %v", start, sum, with.Export[0])
+		}
+	}
+}
+
+// Independence Day of 2026 is a Saturday, which SCE does not move to the Friday:
+// imports and exports of the 3rd are both a weekday's.
+func TestBothDirectionsHaveOneHolidayCalendar(t *testing.T) {
+	location := zone(t, "America/Los_Angeles")
+	values, _ := netbilling.Named("SCE NBT24")
+	weekday := values.At(2026, time.July, false, 18).Total()
+	weekend := values.At(2026, time.July, true, 18).Total()
+	if weekday == weekend {
+		t.Fatal("the day makes no difference")
+	}
+	for name, tt := range map[string]struct {
+		tariff *pricing.Tariff
+		want   float64
+	}{
+		"holidays that stay":    {flat(0.4).With("holidays", []any{"Independence Day"}).With("holidaysobserved", "monday").With("exportvalues", "SCE NBT24").Parse(t), weekday},
+		"holidays that move":    {flat(0.4).With("holidays", []any{"Independence Day"}).With("exportvalues", "SCE NBT24").Parse(t), weekend},
+		"the utility's, of SCE": {flat(0.4).With("exportvalues", "SCE NBT24").Parse(t), weekday},
+	} {
+		c := price(t, pricing.Input{Tariff: tt.tariff, Location: location}, window("2026-07-04T01:00:00Z", "2026-07-04T02:00:00Z"))
+		if !sameRate(c.Export[0], tt.want) {
+			t.Errorf("%s: %v, want %v", name, c.Export[0], tt.want)
+		}
+	}
 }

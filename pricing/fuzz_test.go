@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // FuzzParseURDB holds that any bytes give either a tariff that can be priced and
@@ -15,13 +16,13 @@ import (
 func FuzzParseURDB(f *testing.F) {
 	for _, d := range []doc{
 		jacksonEMC(), apsSaverChoicePlus(), selling("Buy All Sell All", 0.1, nil), flat(0.1),
-		jacksonEMC().with("energyweekdayschedule", year("0x48", "1x96")),
-		jacksonEMC().with("startdate", 1335880800).with("enddate", 1738393200),
-		jacksonEMC().with("energyratestructure", []any{tiers(1e38, 0.1)}),
+		jacksonEMC().With("energyweekdayschedule", year("0x48", "1x96")),
+		jacksonEMC().With("startdate", 1335880800).With("enddate", 1738393200),
+		jacksonEMC().With("energyratestructure", []any{tiers(1e38, 0.1)}),
 		{"items": []any{flat(0.2)}},
-		taxed().with("holidays", []any{"federal", "2026-03-09"}).with("baseline", 10).with("exportvalues", "PG&E NBT26"), threeRates(), passthrough(),
+		taxed().With("holidays", []any{"federal", "2026-03-09"}).With("baseline", 10).With("exportvalues", "PG&E NBT26"), threeRates(), passthrough(),
 	} {
-		f.Add(d.json(f))
+		f.Add(d.JSON(f))
 	}
 	for _, s := range []string{
 		``, `{}`, `[]`, `null`, `{"items":[{}]}`, `{"items":[[]]}`, `{"energyratestructure":[[{"rate":1e999}]]}`,
@@ -33,9 +34,9 @@ func FuzzParseURDB(f *testing.F) {
 	w := window("2026-03-07T00:00:00Z", "2026-03-10T00:00:00Z")
 	location := zone(f, "America/New_York")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tariff, err := pricing.ParseURDB(data)
+		tariff, err := urdb.Parse(data)
 		if err != nil {
-			var problems *pricing.TariffError
+			var problems *urdb.Error
 			if tariff != nil || !errors.As(err, &problems) || len(problems.Problems) == 0 || problems.Error() == "" {
 				t.Fatalf("refused without a reason: %v, %v", tariff, err)
 			}
@@ -57,7 +58,7 @@ func FuzzParseURDB(f *testing.F) {
 			}
 		}
 		var back decodedSignal
-		encoded := pricing.AppendSignal(nil, "h", c.AppendFields(nil), c, pricing.Meta{GeneratedAt: time.Unix(0, 0)})
+		encoded := encode("h", c, "", pricing.Meta{GeneratedAt: time.Unix(0, 0)})
 		if err := json.Unmarshal(encoded, &back); err != nil || len(back.Data) != w.Len() {
 			t.Fatalf("the signal does not decode: %v", err)
 		}

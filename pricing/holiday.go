@@ -23,13 +23,48 @@ const (
 	christmasDay
 
 	federalHolidays = 1<<11 - 1
+	// californiaHolidays are the holidays in the tariffs of PG&E, SCE and SDG&E.
+	californiaHolidays = newYearsDay | presidentsDay | memorialDay | independenceDay | laborDay | veteransDay | thanksgivingDay | christmasDay
 )
 
-// juneteenthSince is the first year of the youngest holiday.
+// calendars are the holidays in utilities' tariff sheets, by name and by EIA number.
+// Sources: PG&E, Schedule E-ELEC and its list of 2024 to 2043; SCE, Schedule TOU-D;
+// SDG&E, Schedule EV-TOU-5.
+var calendars = []struct {
+	eia int
+	Holidays
+}{
+	{14328, Holidays{Name: "PG&E", federal: californiaHolidays}},
+	{17609, Holidays{Name: "SCE", federal: californiaHolidays, SaturdaysStay: true}},
+	{16609, Holidays{Name: "SDG&E", federal: californiaHolidays, SaturdaysStay: true}},
+	{0, Holidays{Name: "federal", federal: federalHolidays}}, // for every other utility
+}
+
+// Calendar returns the holidays of a utility by its name, or of "federal".
+func Calendar(name string) (Holidays, bool) {
+	for _, c := range calendars {
+		if strings.EqualFold(c.Name, name) {
+			return c.Holidays, true
+		}
+	}
+	return Holidays{}, false
+}
+
+// UtilityCalendar returns the holidays of a utility by its EIA number. An unknown utility
+// has the federal holidays.
+func UtilityCalendar(eiaID int) Holidays {
+	for _, c := range calendars {
+		if c.eia == eiaID {
+			return c.Holidays
+		}
+	}
+	return calendars[len(calendars)-1].Holidays
+}
+
+// juneteenthSince is the first year of Juneteenth, the newest holiday.
 const juneteenthSince = 2021
 
-// holidayNames are the spellings that a plan may use, in lower case and letters
-// only.
+// holidayNames are the spellings of holidays in plans, in lower case and letters only.
 var holidayNames = map[string]holidaySet{
 	"federal": federalHolidays, "usfederal": federalHolidays, "federalholidays": federalHolidays,
 	"newyear": newYearsDay, "newyears": newYearsDay, "newyearsday": newYearsDay,
@@ -45,7 +80,7 @@ var holidayNames = map[string]holidaySet{
 	"christmas": christmasDay, "christmasday": christmasDay,
 }
 
-// fixedHolidays fall on a date of the year.
+// fixedHolidays are the holidays on a fixed date of the year.
 var fixedHolidays = []struct {
 	month time.Month
 	day   int
@@ -70,28 +105,66 @@ func holidayNamed(name string) (holidaySet, bool) {
 	return set, ok
 }
 
-// holidays are the days that a plan prices as a weekend.
-type holidays struct {
-	federal holidaySet // on the day they are observed
-	// saturdaysStay means that a holiday on a Saturday makes no holiday of the
-	// Friday before, as many utilities have it.
-	saturdaysStay bool
-	days          []int64 // the plan's own, as day numbers in order
+// Holidays is the set of days that a plan prices as a weekend.
+type Holidays struct {
+	// Name is the name of the calendar, such as "PG&E" or "federal"; empty for a tariff's
+	// own list.
+	Name    string
+	federal holidaySet // each on the day of its observance
+	// SaturdaysStay means that a holiday on a Saturday is not observed on the Friday
+	// before. Many utilities have this rule.
+	SaturdaysStay bool
+	days          []int64 // days of the plan's own list, as sorted day numbers
 }
 
-// contains reports whether a plan prices a weekday as a weekend.
-func (h *holidays) contains(day localDay) bool {
-	if h.federal != 0 && observed(day, h.saturdaysStay)&h.federal != 0 {
+// Add adds a US federal holiday by its name, or all of them as "federal". It reports
+// whether the name is known.
+func (h *Holidays) Add(name string) bool {
+	set, ok := holidayNamed(name)
+	h.federal |= set
+	return ok
+}
+
+// AddDay adds a day to the plan's own list.
+func (h *Holidays) AddDay(d Date) {
+	day := d.dayNumber()
+	if at, has := slices.BinarySearch(h.days, day); !has {
+		h.days = slices.Insert(h.days, at, day)
+	}
+}
+
+// String returns the calendar's name and its rule for holidays on a weekend. It is empty
+// if the set is empty.
+func (h *Holidays) String() string {
+	name := h.Name
+	switch {
+	case h.federal == 0 && len(h.days) == 0:
+		return ""
+	case name == "":
+		name = "the tariff's own"
+	}
+	if h.federal == 0 {
+		return name
+	}
+	if h.SaturdaysStay {
+		return name + ", observed on Monday for a Sunday and not moved from a Saturday"
+	}
+	return name + ", observed on Monday for a Sunday and on Friday for a Saturday"
+}
+
+// contains reports whether the plan prices the day as a weekend because of a holiday.
+func (h *Holidays) contains(day localDay) bool {
+	if h.federal != 0 && observed(day, h.SaturdaysStay)&h.federal != 0 {
 		return true
 	}
 	_, own := slices.BinarySearch(h.days, day.number)
 	return own
 }
 
-// observed gives the federal holidays that are observed on a day. A holiday on
-// a Saturday is observed on the Friday before and one on a Sunday on the Monday
-// after (5 U.S.C. 6103 and Executive Order 11582); the Saturday and the Sunday
-// themselves are a weekend anyway.
+// observed returns the federal holidays observed on a day. A holiday on a Saturday is
+// observed on the Friday before, and a holiday on a Sunday on the Monday after (5 U.S.C.
+// 6103 and Executive Order 11582). The Saturday and the Sunday themselves are a weekend
+// anyway.
 func observed(day localDay, saturdaysStay bool) holidaySet {
 	set := fixedHolidayOn(day.date)
 	switch day.weekday {
@@ -120,7 +193,7 @@ func fixedHolidayOn(d Date) holidaySet {
 	return 0
 }
 
-// mondayHolidayOn gives the holiday that falls on this Monday of its month.
+// mondayHolidayOn returns the holiday on this Monday of its month.
 func mondayHolidayOn(d Date) holidaySet {
 	const daysOfMay = 31
 	switch {
@@ -138,5 +211,5 @@ func mondayHolidayOn(d Date) holidaySet {
 	return 0
 }
 
-// nth counts how often the weekday of a date has come in its month.
+// nth returns the ordinal of a date's weekday within its month.
 func nth(d Date) int { return (d.Day + 6) / 7 }

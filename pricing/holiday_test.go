@@ -47,12 +47,12 @@ func weekendDays(t *testing.T, tariff *pricing.Tariff, year int) []string {
 
 func TestFederalHolidaysAreObserved(t *testing.T) {
 	for _, spelling := range []doc{
-		weekdayOnly().with("holidays", true),
-		weekdayOnly().with("holidays", "federal"),
-		weekdayOnly().with("holidays_as_weekend", true),
-		weekdayOnly().with("holidaysasweekend", true),
+		weekdayOnly().With("holidays", true),
+		weekdayOnly().With("holidays", "federal"),
+		weekdayOnly().With("holidays_as_weekend", true),
+		weekdayOnly().With("holidaysasweekend", true),
 	} {
-		tariff := spelling.parse(t)
+		tariff := spelling.Parse(t)
 		for year, want := range observedByOPM {
 			got := weekendDays(t, tariff, year)
 			if !slices.Equal(got, want) {
@@ -62,21 +62,51 @@ func TestFederalHolidaysAreObserved(t *testing.T) {
 	}
 }
 
+// The eight holidays of California's tariffs in 2026, whose 4th of July is a Saturday:
+// PG&E's list has the Friday before, SCE and SDG&E do not move it.
+var (
+	pge2026 = []string{"2026-01-01", "2026-02-16", "2026-05-25", "2026-07-03", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25"}
+	sce2026 = []string{"2026-01-01", "2026-02-16", "2026-05-25", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25"}
+)
+
+func TestCalendarIsNamed(t *testing.T) {
+	for want, tariff := range map[string]doc{
+		"PG&E, observed on Monday for a Sunday and on Friday for a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 14328),
+		"SCE, observed on Monday for a Sunday and not moved from a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 17609),
+		"federal, observed on Monday for a Sunday and on Friday for a Saturday":          weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 4110),
+		"the tariff's own, observed on Monday for a Sunday and on Friday for a Saturday": weekdayOnly().With("holidays", []any{"Labor Day"}),
+		"the tariff's own": weekdayOnly().With("holidays", []any{"2026-03-17"}),
+		"":                 weekdayOnly(),
+	} {
+		reasons, err := pricing.Explain(pricing.Input{Tariff: tariff.Parse(t), Location: time.UTC}, window("2026-03-16T00:00:00Z", "2026-03-16T00:15:00Z"))
+		if err != nil || reasons[0].Calendar != want {
+			t.Errorf("the calendar is %q, %v, want %q", reasons[0].Calendar, err, want)
+		}
+	}
+}
+
 func TestHolidaysOfThePlan(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tariff doc
 		want   []string
 	}{
-		"none":           {weekdayOnly(), nil},
-		"false":          {weekdayOnly().with("holidays", false), nil},
-		"not as weekend": {weekdayOnly().with("holidaysasweekend", false), nil},
-		"own days":       {weekdayOnly().with("holidays", []any{"2026-03-17", "2026-03-17", "2025-03-17"}), []string{"2026-03-17"}},
-		"some names":     {weekdayOnly().with("holidays", []any{"New Year's Day", "Thanksgiving", "2026-11-27"}), []string{"2026-01-01", "2026-11-26", "2026-11-27"}},
-		"saturdays stay": {weekdayOnly().with("holidays", []any{"Independence Day", "Christmas"}).with("holidaysobserved", "monday"), []string{"2026-12-25"}},
-		"list wins":      {weekdayOnly().with("holidays", []any{"Labor Day"}).with("holidaysasweekend", true), []string{"2026-09-07"}},
+		"none":                 {weekdayOnly(), nil},
+		"false":                {weekdayOnly().With("holidays", false), nil},
+		"not as weekend":       {weekdayOnly().With("holidaysasweekend", false), nil},
+		"own days":             {weekdayOnly().With("holidays", []any{"2026-03-17", "2026-03-17", "2025-03-17"}), []string{"2026-03-17"}},
+		"some names":           {weekdayOnly().With("holidays", []any{"New Year's Day", "Thanksgiving", "2026-11-27"}), []string{"2026-01-01", "2026-11-26", "2026-11-27"}},
+		"saturdays stay":       {weekdayOnly().With("holidays", []any{"Independence Day", "Christmas"}).With("holidaysobserved", "monday"), []string{"2026-12-25"}},
+		"as weekend, of PG&E":  {weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 14328), pge2026},
+		"as weekend, of SCE":   {weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 17609), sce2026},
+		"as weekend, of SDG&E": {weekdayOnly().With("holidaysasweekend", true).With("eiaid", 16609), sce2026},
+		"a calendar by name":   {weekdayOnly().With("holidays_as_weekend", true).With("holidaycalendar", "sce").With("eiaid", 14328), sce2026},
+		"a calendar alone":     {weekdayOnly().With("holidaycalendar", "PG&E"), pge2026},
+		"a calendar, not used": {weekdayOnly().With("holidaycalendar", "PG&E").With("holidays_as_weekend", false), nil},
+		"another observance":   {weekdayOnly().With("holidaycalendar", "PG&E").With("holidaysobserved", "monday"), sce2026},
+		"list wins":            {weekdayOnly().With("holidays", []any{"Labor Day"}).With("holidaysasweekend", true), []string{"2026-09-07"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := weekendDays(t, tt.tariff.parse(t), 2026); !slices.Equal(got, tt.want) {
+			if got := weekendDays(t, tt.tariff.Parse(t), 2026); !slices.Equal(got, tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -90,7 +120,7 @@ func TestHolidaysAgreeWithPublishedList(t *testing.T) {
 	var published struct{ Holidays map[string][]string }
 	readTestdata(t, &published, "data", "tariffs", "pge_residential_2025_2026.json")
 	names := []any{"New Year", "Presidents Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}
-	tariff := weekdayOnly().with("holidays", names).parse(t)
+	tariff := weekdayOnly().With("holidays", names).Parse(t)
 	if len(published.Holidays) < 10 {
 		t.Fatalf("%d years", len(published.Holidays))
 	}

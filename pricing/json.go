@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// Meta is what differs between two homes that have the same curve.
+// Meta holds the fields that differ between two homes with the same curve.
 type Meta struct {
-	RatePlanID  string // empty when unknown, written as null
 	GeneratedAt time.Time
-	Sequence    uint64 // rises with every change of the home's signal
+	Sequence    uint64 // increases with every change of the home's signal
 }
 
-// AppendFields appends the fields of a price signal that the curve decides,
-// from startTime to import, without the enclosing braces: they are encoded once
-// and shared by every home with this curve.
-func (c *Curve) AppendFields(dst []byte) []byte {
+// AppendShared appends the shared part of the price signals of homes with this curve and
+// rate plan. The part reaches from startTime to importSource and is encoded once for all
+// these homes. An empty rate plan is written as null.
+func (c *Curve) AppendShared(dst []byte, ratePlanID string) []byte {
 	dst = append(dst, `"startTime":"`...)
 	dst = appendTimestamp(dst, c.Window.Start)
 	dst = append(dst, `","endTime":"`...)
@@ -28,14 +27,17 @@ func (c *Curve) AppendFields(dst []byte) []byte {
 	dst = appendNumbers(dst, c.Export)
 	dst = append(dst, `],"import":[`...)
 	dst = appendNumbers(dst, c.Import)
-	return append(dst, ']')
+	dst = append(dst, `],"metadata":{"exportCompensation":`...)
+	dst = c.ExportCompensation.appendJSON(dst, ratePlanID)
+	dst = append(dst, `,"importSource":`...)
+	return appendString(dst, c.ImportSource)
 }
 
-// appendData appends one object per interval. The values of a tariff repeat for
-// hours, so their text is copied from the interval before when they are equal.
+// appendData appends one object per interval. The values of a tariff repeat for hours.
+// appendData therefore copies the text of equal values from the interval before.
 func (c *Curve) appendData(dst []byte) []byte {
 	stamp := newTimestamps(c.Window.Start)
-	from, to := 0, 0 // where in dst the values of the last interval are
+	from, to := 0, 0 // position in dst of the last interval's values
 	for i := range c.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -73,53 +75,13 @@ func (c *Curve) appendValues(dst []byte, i int) []byte {
 	return append(dst, '}')
 }
 
-// AppendSignal appends the price signal of a home as one JSON object.
-// curveFields is what c.AppendFields appended.
-func AppendSignal(dst []byte, homeID string, curveFields []byte, c *Curve, m Meta) []byte {
-	dst = append(dst, '{')
-	dst = AppendSignalFields(dst, homeID, curveFields, c, m)
-	return append(dst, '}')
-}
-
-// AppendSignalFields is AppendSignal without the enclosing braces, for a signal
-// that is part of a larger object.
-func AppendSignalFields(dst []byte, homeID string, curveFields []byte, c *Curve, m Meta) []byte {
-	dst = appendHomeID(dst, homeID)
-	dst = append(dst, curveFields...)
-	dst = c.appendSources(dst, m.RatePlanID)
-	return appendMoment(dst, m)
-}
-
-// AppendShared appends everything that the price signals of homes with this curve
-// and rate plan have in common, to be encoded once for all of them.
-func (c *Curve) AppendShared(dst []byte, ratePlanID string) []byte {
-	return c.appendSources(c.AppendFields(dst), ratePlanID)
-}
-
-// AppendSharedSignal is AppendSignalFields on what AppendShared appended. Of m,
-// the rate plan has no effect: it is in shared.
-func AppendSharedSignal(dst []byte, homeID string, shared []byte, m Meta) []byte {
-	dst = appendHomeID(dst, homeID)
-	dst = append(dst, shared...)
-	return appendMoment(dst, m)
-}
-
-func appendHomeID(dst []byte, homeID string) []byte {
+// AppendSignal appends the fields of a home's price signal without the enclosing braces.
+// shared is the output of AppendShared.
+func AppendSignal(dst []byte, homeID string, shared []byte, m Meta) []byte {
 	dst = append(dst, `"homeId":`...)
 	dst = appendString(dst, homeID)
-	return append(dst, ',')
-}
-
-// appendSources appends the metadata that the curve and the rate plan decide.
-func (c *Curve) appendSources(dst []byte, ratePlanID string) []byte {
-	dst = append(dst, `,"metadata":{"exportCompensation":`...)
-	dst = c.ExportCompensation.appendJSON(dst, ratePlanID)
-	dst = append(dst, `,"importSource":`...)
-	return appendString(dst, c.ImportSource)
-}
-
-// appendMoment appends the metadata that differ between homes and moments.
-func appendMoment(dst []byte, m Meta) []byte {
+	dst = append(dst, ',')
+	dst = append(dst, shared...)
 	dst = append(dst, `,"generatedAt":"`...)
 	dst = appendTimestamp(dst, m.GeneratedAt)
 	dst = append(dst, `","sequence":`...)

@@ -59,7 +59,7 @@ func decode(t *testing.T, data []byte) decodedSignal {
 
 func TestSignalDecodesToTheCurve(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
-	in := pricing.Input{Tariff: selling("Net Billing Hourly", 0.1096, -0.05819).parse(t), Location: location}
+	in := pricing.Input{Tariff: selling("Net Billing Hourly", 0.1096, -0.05819).Parse(t), Location: location}
 	for _, w := range []pricing.Window{
 		localDay(location, 2026, time.March, 8),
 		localDay(location, 2026, time.November, 1),
@@ -93,7 +93,7 @@ func TestSignalDecodesToTheCurve(t *testing.T) {
 
 func TestSignalIsStableThroughDecoding(t *testing.T) {
 	w := window("2026-06-30T20:00:00Z", "2026-07-02T20:00:00Z")
-	first := price(t, pricing.Input{Tariff: jacksonEMC().parse(t), Location: zone(t, "America/New_York")}, w)
+	first := price(t, pricing.Input{Tariff: jacksonEMC().Parse(t), Location: zone(t, "America/New_York")}, w)
 	encoded := signal(first)
 	s := decode(t, encoded)
 	second := &pricing.Curve{
@@ -108,8 +108,8 @@ func TestSignalIsStableThroughDecoding(t *testing.T) {
 	for _, d := range s.Data {
 		second.Confidence = append(second.Confidence, d.Confidence)
 	}
-	meta := pricing.Meta{RatePlanID: *s.Metadata.ExportCompensation.RatePlanID, GeneratedAt: s.Metadata.GeneratedAt, Sequence: s.Metadata.Sequence}
-	again := pricing.AppendSignal(nil, s.HomeID, second.AppendFields(nil), second, meta)
+	meta := pricing.Meta{GeneratedAt: s.Metadata.GeneratedAt, Sequence: s.Metadata.Sequence}
+	again := encode(s.HomeID, second, *s.Metadata.ExportCompensation.RatePlanID, meta)
 	if !bytes.Equal(encoded, again) {
 		t.Errorf("decoding and encoding again changed the signal\n%s\n%s", encoded, again)
 	}
@@ -117,27 +117,18 @@ func TestSignalIsStableThroughDecoding(t *testing.T) {
 
 // The exact text is the contract with receivers that sign or compare it.
 func TestSignalText(t *testing.T) {
-	c := price(t, pricing.Input{Tariff: selling("", 0.1, 0.2).parse(t), Location: time.UTC}, window("2026-01-05T11:45:00Z", "2026-01-05T12:15:00Z"))
-	got := string(pricing.AppendSignal([]byte("x"), "h", c.AppendFields(nil), c, pricing.Meta{GeneratedAt: now}))
-	want := `x{"homeId":"h","startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:15:00.000Z","data":[` +
+	c := price(t, pricing.Input{Tariff: selling("", 0.1, 0.2).Parse(t), Location: time.UTC}, window("2026-01-05T11:45:00Z", "2026-01-05T12:15:00Z"))
+	got := string(pricing.AppendSignal([]byte("x"), "h", c.AppendShared(nil, ""), pricing.Meta{GeneratedAt: now}))
+	want := `x"homeId":"h","startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:15:00.000Z","data":[` +
 		`{"startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:00:00.000Z","price":0.30134,"import":0.30134,"export":0.1,"confidence":1},` +
 		`{"startTime":"2026-01-05T12:00:00.000Z","endTime":"2026-01-05T12:15:00.000Z","price":0.08364,"import":0.08364,"export":0.2,"confidence":1}],` +
 		`"prices":[0.30134,0.08364],"export":[0.1,0.2],"import":[0.30134,0.08364],` +
 		`"metadata":{"exportCompensation":{"type":"NET_BILLING","source":"sheet 7",` +
 		`"description":"Net billing: an exported kWh is paid at the tariff's sell rate for its interval.",` +
 		`"ratePlanId":null,"effectiveFrom":"2020-05-01","effectiveTo":null},"importSource":"tariff",` +
-		`"generatedAt":"2026-07-01T10:07:33.000Z","sequence":0}}`
+		`"generatedAt":"2026-07-01T10:07:33.000Z","sequence":0}`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	fields := string(pricing.AppendSignalFields(nil, "h", c.AppendFields(nil), c, pricing.Meta{GeneratedAt: now}))
-	if "x{"+fields+"}" != want {
-		t.Errorf("AppendSignalFields differs from AppendSignal:\n%s", fields)
-	}
-	meta := pricing.Meta{RatePlanID: "p", GeneratedAt: now, Sequence: 3}
-	want = string(pricing.AppendSignalFields(nil, "h", c.AppendFields(nil), c, meta))
-	if shared := string(pricing.AppendSharedSignal(nil, "h", c.AppendShared(nil, "p"), meta)); shared != want {
-		t.Errorf("AppendSharedSignal differs from AppendSignalFields:\n%s", shared)
 	}
 }
 
@@ -149,7 +140,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		c := &pricing.Curve{Window: window("2026-01-05T11:45:00Z", "2026-01-05T12:00:00Z"),
 			Import: []float64{v}, Export: []float64{v}, Price: []float64{v}, Confidence: []float64{v}}
-		if got := string(c.AppendFields(nil)); !strings.HasSuffix(got, `"import":[`+want+`]`) || !strings.Contains(got, `"price":`+want+`,`) {
+		if got := string(c.AppendShared(nil, "")); !strings.Contains(got, `"import":[`+want+`],"metadata"`) || !strings.Contains(got, `"price":`+want+`,`) {
 			t.Errorf("%v became %s, want %s", v, got, want)
 		}
 	}
@@ -167,7 +158,7 @@ func TestStringsAreEscaped(t *testing.T) {
 	} {
 		c := &pricing.Curve{Window: window("2026-01-05T11:45:00Z", "2026-01-05T12:00:00Z"), ImportSource: s,
 			ExportCompensation: pricing.ExportCompensation{Source: s, Description: s}}
-		encoded := pricing.AppendSignal(nil, s, c.AppendFields(nil), c, pricing.Meta{})
+		encoded := encode(s, c, "", pricing.Meta{})
 		want, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)

@@ -9,13 +9,13 @@ import (
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// appendTimestamp appends t as UTC with milliseconds, cutting finer parts off.
+// appendTimestamp appends t as UTC, truncated to milliseconds.
 func appendTimestamp(dst []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(dst, timestampLayout)
 }
 
-// timestamps writes the starts of successive quarter hours. Most steps change
-// two to four digits; only midnight needs the calendar.
+// timestamps renders the starts of successive quarter hours. Most steps change two to
+// four digits; only midnight needs the calendar.
 type timestamps struct {
 	text [len(timestampLayout)]byte
 	day  time.Time // any instant of the day in text
@@ -31,11 +31,11 @@ func newTimestamps(start time.Time) timestamps {
 }
 
 func (s *timestamps) render() {
-	var room [48]byte // formatting the fraction needs more room than it leaves filled
+	var room [48]byte // formatting the fraction temporarily needs more space than its result
 	copy(s.text[:], appendTimestamp(room[:0], s.day))
 }
 
-// advance moves on by one interval.
+// advance adds one interval.
 func (s *timestamps) advance() {
 	s.min += int(Interval / time.Minute)
 	if s.min >= 60 {
@@ -58,7 +58,7 @@ func putTwoDigits(dst []byte, n int) {
 }
 
 func appendNumbers(dst []byte, values []float64) []byte {
-	from, to := 0, 0 // where in dst the last number is
+	from, to := 0, 0 // position in dst of the last number
 	for i, v := range values {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -74,11 +74,11 @@ func appendNumbers(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// appendNumber appends the shortest decimal of v rounded to six decimals, with
-// no exponent and no -0. JSON has no NaN and no infinity: they become null, and
-// no curve of this package holds one.
+// appendNumber appends the shortest decimal of v rounded to six decimals, without an
+// exponent and without -0. NaN and infinity become null, since JSON lacks them. No curve
+// of this package holds NaN or infinity.
 func appendNumber(dst []byte, v float64) []byte {
-	const exact = 1 << 53 // up to here a float64 counts the millionths exactly
+	const exact = 1 << 53 // a float64 counts the millionths exactly up to this value
 	millionths := math.Round(v * 1e6)
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -95,7 +95,7 @@ func appendNumber(dst []byte, v float64) []byte {
 	return appendFraction(dst, n%1e6)
 }
 
-// appendFraction appends the point and up to six digits, without final zeros.
+// appendFraction appends the point and up to six digits, without trailing zeros.
 func appendFraction(dst []byte, millionths int64) []byte {
 	if millionths == 0 {
 		return dst
@@ -120,11 +120,11 @@ func appendStringOrNull(dst []byte, s string) []byte {
 	return appendString(dst, s)
 }
 
-// appendString appends s as a JSON string, escaped as encoding/json does by
-// default: safe within HTML and JavaScript too, invalid UTF-8 as U+FFFD.
+// appendString appends s as a JSON string with the default escapes of encoding/json. The
+// result is also safe within HTML and JavaScript. Invalid UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	clean := 0 // s[clean:i] needs no escape and is not appended yet
+	clean := 0 // s[clean:i] needs no escape and is not yet appended
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if needsEscape(r, size) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // fullOracle prices one instant in the plainest way, with everything that a
@@ -108,7 +109,7 @@ func (o *fullOracle) tariff(t *testing.T) *pricing.Tariff {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tariff, err := pricing.ParseURDB(data)
+	tariff, err := urdb.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}

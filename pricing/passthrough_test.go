@@ -29,7 +29,7 @@ func passthrough() doc {
 }
 
 func TestPassthroughFollowsTheMarket(t *testing.T) {
-	delivery := passthrough().with("energyratestructure", []any{tiers(0, 0.02)}).with("riders", []any{map[string]any{"rate": 0.01}, map[string]any{"rate": 10, "unit": "%"}})
+	delivery := passthrough().With("energyratestructure", []any{tiers(0, 0.02)}).With("riders", []any{map[string]any{"rate": 0.01}, map[string]any{"rate": 10, "unit": "%"}})
 	w := window("2026-06-15T00:00:00Z", "2026-06-16T00:00:00Z")
 	for _, tt := range []struct {
 		tariff  doc
@@ -38,36 +38,34 @@ func TestPassthroughFollowsTheMarket(t *testing.T) {
 		{passthrough(), func(m float64) float64 { return m*1.05 + 0.04 }},
 		{delivery, func(m float64) float64 { return (0.02 + m*1.05 + 0.04 + 0.01) * 1.1 }},
 	} {
-		c := price(t, pricing.Input{Tariff: tt.tariff.parse(t), Location: time.UTC, Market: hourlyMarket(t)}, w)
+		c := price(t, pricing.Input{Tariff: tt.tariff.Parse(t), Location: time.UTC, Market: hourlyMarket(t)}, w)
 		for i, got := range c.Import {
 			if want := tt.imports(0.01 * float64(i/4)); !sameRate(got, want) || c.Confidence[i] != 1 || c.Export[i] != 0 {
 				t.Fatalf("interval %d: %v, want %v; export %v, confidence %v", i, got, want, c.Export[i], c.Confidence[i])
 			}
 		}
 	}
-	p, ok := delivery.parse(t).Market()
+	p, ok := delivery.Parse(t).Market()
 	if !ok || p != (pricing.Passthrough{Node: "HUB", Kind: market.DayAhead, Loss: 1.05, Adder: 0.04}) {
 		t.Errorf("got %+v", p)
 	}
-	if _, ok := flat(0.1).parse(t).Market(); ok {
+	if _, ok := flat(0.1).Parse(t).Market(); ok {
 		t.Error("a flat rate follows a market")
 	}
 }
 
-// Beyond the end of the series there are forecasts, with falling confidence.
+// Beyond the end of the series there are forecasts, with less confidence.
 func TestPassthroughForecasts(t *testing.T) {
-	c := price(t, pricing.Input{Tariff: passthrough().parse(t), Location: time.UTC, Market: hourlyMarket(t)},
+	c := price(t, pricing.Input{Tariff: passthrough().Parse(t), Location: time.UTC, Market: hourlyMarket(t)},
 		window("2026-06-30T23:00:00Z", "2026-07-03T23:00:00Z"))
-	last := 1.0
 	for i, got := range c.Import {
 		want := 0.01*float64(c.Window.At(i).Hour())*1.05 + 0.04
 		if !sameRate(got, want) {
 			t.Fatalf("%v: %v, want %v", c.Window.At(i), got, want)
 		}
-		if i < 4 && c.Confidence[i] != 1 || i >= 4 && (c.Confidence[i] >= last && i > 4 || c.Confidence[i] > 0.8) {
-			t.Fatalf("%v: confidence %v after %v", c.Window.At(i), c.Confidence[i], last)
+		if i < 4 && c.Confidence[i] != 1 || i >= 4 && (c.Confidence[i] <= 0 || c.Confidence[i] > 0.5) {
+			t.Fatalf("%v: confidence %v", c.Window.At(i), c.Confidence[i])
 		}
-		last = c.Confidence[i]
 	}
 }
 
@@ -80,11 +78,11 @@ func TestExportsSoldToTheMarket(t *testing.T) {
 		want   pricing.CompensationType
 		export float64
 	}{
-		{"bidding", pricing.Input{Tariff: flat(0.3).parse(t), MarketBidding: true}, pricing.Wholesale, 0.12},
-		{"bidding under net metering", pricing.Input{Tariff: flat(0.3).with("dgrules", "Net Metering").parse(t), MarketBidding: true}, pricing.Wholesale, 0.12},
-		{"wholesale rule", pricing.Input{Tariff: flat(0.3).with("dgrules", "Wholesale").parse(t), Solar: notNet}, pricing.Wholesale, 0.12},
-		{"net metered pass-through", pricing.Input{Tariff: passthrough().with("dgrules", "Net Metering").parse(t)}, pricing.NetMetering, 0.166},
-		{"pass-through without", pricing.Input{Tariff: passthrough().with("dgrules", "Net Metering").parse(t), Solar: notNet}, pricing.NoExport, 0},
+		{"bidding", pricing.Input{Tariff: flat(0.3).Parse(t), MarketBidding: true}, pricing.Wholesale, 0.12},
+		{"bidding under net metering", pricing.Input{Tariff: flat(0.3).With("dgrules", "Net Metering").Parse(t), MarketBidding: true}, pricing.Wholesale, 0.12},
+		{"wholesale rule", pricing.Input{Tariff: flat(0.3).With("dgrules", "Wholesale").Parse(t), Solar: notNet}, pricing.Wholesale, 0.12},
+		{"net metered pass-through", pricing.Input{Tariff: passthrough().With("dgrules", "Net Metering").Parse(t)}, pricing.NetMetering, 0.166},
+		{"pass-through without", pricing.Input{Tariff: passthrough().With("dgrules", "Net Metering").Parse(t), Solar: notNet}, pricing.NoExport, 0},
 	} {
 		tt.in.Location, tt.in.Market = time.UTC, hourlyMarket(t)
 		c := price(t, tt.in, noon)
@@ -93,7 +91,7 @@ func TestExportsSoldToTheMarket(t *testing.T) {
 		}
 	}
 	// Without a series of its own a home is paid by its tariff.
-	c := price(t, pricing.Input{Tariff: flat(0.3).with("dgrules", "Wholesale").parse(t), Location: time.UTC, MarketBidding: true}, noon)
+	c := price(t, pricing.Input{Tariff: flat(0.3).With("dgrules", "Wholesale").Parse(t), Location: time.UTC, MarketBidding: true}, noon)
 	if c.ExportCompensation.Type != pricing.NoExport {
 		t.Errorf("got %+v", c.ExportCompensation)
 	}
@@ -109,16 +107,10 @@ func TestNoMarketIsAnError(t *testing.T) {
 		"before the start": {hourlyMarket(t), window("2026-05-31T23:00:00Z", "2026-06-01T02:00:00Z"), "2026-05-31T23:00:00Z"},
 		"too far ahead":    {hourlyMarket(t), window("2026-08-14T23:00:00Z", "2026-08-16T00:00:00Z"), "2026-08-15T00:15:00Z"},
 	} {
-		_, err := pricing.Price(pricing.Input{Tariff: passthrough().parse(t), Location: time.UTC, Market: tt.market}, tt.w)
+		_, err := pricing.Price(pricing.Input{Tariff: passthrough().Parse(t), Location: time.UTC, Market: tt.market}, tt.w)
 		var missing *pricing.NoMarketError
 		if !errors.As(err, &missing) || missing.Node != "HUB" || missing.Kind != market.DayAhead || !missing.At.Equal(instant(tt.at)) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-}
-
-func TestParseURDBNamesProblemsOfTheMarket(t *testing.T) {
-	wantProblems(t, passthrough().with("market", map[string]any{"market": "BAZAAR", "loss": 3, "adder": 101}).json(t), []string{
-		`market.market: "BAZAAR" is not a market`, "market.node: is missing", "market.loss: 3 is not within 0.5 and 2", "market.adder: 101 $/kWh is beyond 100"})
-	wantProblems(t, flat(1).with("market", "HUB").json(t), []string{"market: must be an object with node and market, not text"})
 }

@@ -10,38 +10,38 @@ import (
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
-// Inputs that cannot be priced at all.
+// The errors for inputs that cannot be priced.
 var (
 	ErrNoTariff   = errors.New("pricing: no tariff given")
 	ErrNoLocation = errors.New("pricing: no time zone given")
 	ErrWindow     = errors.New("pricing: a window is one or more whole quarter hours")
 )
 
-// Input is what decides the prices of a home, beside the window. The zero value
-// of every field but the first two leaves out what it stands for.
+// Input holds all inputs of a home's prices, except the window. Tariff and Location are
+// required; the other fields are optional.
 type Input struct {
 	Tariff   *Tariff
-	Location *time.Location // time zone of the home: its wall clock decides the period
-	Solar    *Solar         // nil when the home has none
-	Usage    Usage          // decides the tier; none means the first one
+	Location *time.Location // time zone of the home; its wall clock selects the period
+	Solar    *Solar         // nil if the home has none
+	Usage    Usage          // selects the tier; the zero value selects the first tier
 	Events   []Event        // critical peaks and rebates of the home's plan
 
-	// Market are the prices of the market that the tariff passes through or that
-	// the home sells to.
+	// Market holds the prices of the market that the tariff passes through, or in which
+	// the home sells.
 	Market *market.Series
-	// MarketBidding homes sell what they send out at the prices of Market.
+	// MarketBidding means that the home sells its exports at the prices of Market.
 	MarketBidding bool
 
-	// ExportChance weighs import against export in the expected price; nil means
-	// that the home imports. It counts for homes with Solar only.
+	// ExportChance weights import against export in the expected price; nil means that
+	// the home imports. It applies only to homes with Solar.
 	ExportChance *solar.Chance
-	// Carbon is the region of the grid whose emissions the expected price counts,
-	// by CarbonIntensity; nil counts none.
+	// Carbon is the grid region whose emissions the expected price includes, priced by
+	// CarbonIntensity; nil includes no emissions.
 	Carbon          *carbon.Region
 	CarbonIntensity carbon.Intensity
 }
 
-// NotInForceError says that a tariff does not apply to all of a window.
+// NotInForceError reports a tariff that does not apply to a whole window.
 type NotInForceError struct {
 	Tariff   string    // name of the tariff
 	From, To Date      // first and last day in force; zero when unbounded
@@ -61,31 +61,31 @@ func (e *NotInForceError) Error() string {
 	return fmt.Sprintf("pricing: tariff %q is in force %s, not at %s", e.Tariff, bounds, e.At.Format(time.RFC3339))
 }
 
-// Price is the price curve of a home over a window.
+// Price returns the price curve of a home over a window.
 //
-// Month, day of the week, holiday and quarter hour are those of the home's local
-// wall clock at the start of the interval. The import price is
+// The home's local wall clock at the start of an interval gives its month, day of the
+// week, holiday and quarter hour. The import price is
 //
 //	(rate + adj of the period's tier + market price x loss + adder + riders) x (1 + taxes)
 //
-// of the version of the tariff in force on that day, the market only where the
-// tariff passes it through, unless an event sets another price or adds to it.
-// Beyond the end of the market's series a forecast stands in, in which less
-// confidence is had. Usage decides the tier. Fixed, minimum and demand
-// charges do not change with one kWh more and are no part of it. See
-// CompensationType for the export price. The expected price is
+// of the version of the tariff in force on that day. The market price counts only if the
+// tariff passes it through. An event may replace the price or add to it. Beyond the end
+// of the market's series Price uses a forecast with lower confidence. Usage selects the
+// tier. Fixed, minimum and demand charges do not change with one more kWh, so they are
+// not included. See CompensationType for the export price. The expected price is
 //
 //	p x export + (1 - p) x import + carbon
 //
-// with p the probability that the home exports then (see solar.NewChance; 0 where
-// all generation is sold apart, by feed-in) and carbon the cost of the marginal
+// p is the probability that the home exports (see solar.NewChance). It is 0 under
+// feed-in, which sells all generation separately. carbon is the cost of the marginal
 // emissions (see carbon.Intensity.Cost).
 //
-// Each interval is priced by itself: a wider window has the same values.
+// The price of an interval is independent of the window: a wider window has the same
+// values.
 //
-// It returns ErrNoTariff, ErrNoLocation or ErrWindow for unusable inputs, a
-// *NotInForceError when the tariff does not cover every interval, and a
-// *NoMarketError when a market's price is needed and not known.
+// Price returns ErrNoTariff, ErrNoLocation or ErrWindow for unusable inputs. It returns a
+// *NotInForceError if the tariff does not cover every interval. It returns a
+// *NoMarketError if a needed market price is unknown.
 func Price(in Input, w Window) (*Curve, error) {
 	p, err := newPricer(&in, w)
 	if err != nil {
@@ -99,7 +99,7 @@ func Price(in Input, w Window) (*Curve, error) {
 			return nil, err
 		}
 		if first {
-			c.ImportSource, c.ExportCompensation = card.version.importSource, card.compensation
+			c.ImportSource, c.ExportCompensation = card.version.sourceOn(s.day), card.compensation
 			first = false
 		}
 		for i := s.first; i < s.first+s.count; i++ {
@@ -116,7 +116,7 @@ func Price(in Input, w Window) (*Curve, error) {
 func (t *Tariff) notInForce(at time.Time) error {
 	return &NotInForceError{
 		Tariff: t.Info().Name,
-		From:   t.versions[0].info.EffectiveFrom,
+		From:   t.versions[0].Info.EffectiveFrom,
 		To:     t.Info().EffectiveTo,
 		At:     at.UTC(),
 	}

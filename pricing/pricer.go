@@ -1,22 +1,28 @@
 package pricing
 
 import (
+	"math"
+
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
 const quartersAnHour = 4
 
-// pricer walks a window and says what each interval costs, and why. Price and
-// Explain both ask it, so that a reason never tells of another number.
+// alike is the relative tolerance of prices that count as the same. A confidence is the
+// share of prices that come true within this tolerance.
+const alike = 0.1
+
+// pricer calculates the price of each interval of a window and its reason. Price and
+// Explain both use it, so that a reason always matches its price.
 type pricer struct {
 	in     *Input
 	window Window
 	start  int64 // of the window, Unix seconds
 	clock  wallClock
 	events []occasion
-	chance *solar.Chance // nil when the home is taken as importing
-	err    error         // the first interval that could not be priced
+	chance *solar.Chance // nil if the home is assumed to import
+	err    error         // error of the first interval without a price
 }
 
 func newPricer(in *Input, w Window) (*pricer, error) {
@@ -35,23 +41,24 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 	return p, nil
 }
 
-// card is what the intervals of one stretch have in common.
+// card holds the shared inputs of one stretch's intervals.
 type card struct {
 	pricer       *pricer
 	stretch      stretch
 	day          localDay
 	version      *version
-	row          *[quartersADay]uint16
+	row          *[QuartersADay]uint16
 	meter        meter
 	adders       adders
 	compensation ExportCompensation
 	confidence   float64
-	market       bool // prices of the market are needed
-	// avoidedWeekend is whether avoided costs count the day as a weekend.
+	unmetered    []float64 // confidence by period, if the usage is unknown
+	market       bool      // prices of the market are needed
+	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
 }
 
-// card looks up what holds on the day of a stretch.
+// card returns the card of a stretch.
 func (p *pricer) card(s stretch) (*card, error) {
 	v := p.in.Tariff.on(s.day)
 	if v == nil {
@@ -61,41 +68,48 @@ func (p *pricer) card(s stretch) (*card, error) {
 	c.row = v.row(c.day)
 	c.adders = v.addersOn(s.day)
 	c.compensation = v.compensationFor(p.in)
-	c.market = v.passthrough != nil || c.compensation.Type == Wholesale
+	c.market = v.Passthrough != nil || c.compensation.Type == Wholesale
 	if c.market && p.in.Market == nil {
 		return nil, p.noMarket(v, s.first)
 	}
-	if v.values != nil {
-		c.avoidedWeekend = c.day.weekend || avoidedHolidays.contains(c.day)
+	if v.ExportValues != nil {
+		c.avoidedWeekend = c.day.weekend || v.exportDays.contains(c.day)
 	}
-	c.confidence = 1 - v.doubt[c.day.month]
+	c.confidence = min(1-v.Doubt[c.day.month], v.freshness(s.day))
 	if v.tiered {
 		c.meter = p.in.Usage.on(c.day, v)
+		if !c.meter.known {
+			c.unmetered = c.meter.unmeteredBy(v.Periods)
+		}
 	}
 	return c, nil
 }
 
-// quote is the price of one interval and what it is made of. Money is $/kWh.
+// quote is the price of one interval with its parts. Money is $/kWh.
 type quote struct {
 	period, tier int
 	rate         float64 // of the tier, with its adjustment
 	market       market.Price
-	wholesale    float64 // market price with losses and adder, where the tariff passes it through
+	wholesale    float64 // market price with losses and adder, if the tariff passes it through
 	tariff       float64 // rate, riders and taxes: the price without events
-	rebate       float64 // the part of imports that only not using energy earns
+	rebate       float64 // the part of imports that only saved energy earns
 	chance       float64 // of exporting
 	carbon       float64 // cost of the marginal emissions
+	varies       bool    // the emissions of single hours change the price by more than a tenth
 
 	imports, exports, price, confidence float64 // as in the curve
 }
 
-// quote prices interval i of the window, which the card's stretch holds.
+// quote prices interval i of the window. The interval must be in the card's stretch.
 func (c *card) quote(i int) quote {
 	quarter := c.stretch.quarter + i - c.stretch.first
 	q := quote{period: int(c.row[quarter]), confidence: c.confidence}
-	tiers := c.version.periods[q.period]
+	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
+		if !c.meter.known {
+			q.confidence = min(q.confidence, c.unmetered[q.period])
+		}
 	}
 	q.rate = tiers[q.tier].Price()
 	at := c.pricer.start + int64(i)*intervalSeconds
@@ -113,7 +127,8 @@ func (c *card) quote(i int) quote {
 	return q
 }
 
-// expect weighs import and export, and adds the cost of carbon.
+// expect calculates the expected price: it weights import and export, and adds the cost
+// of carbon.
 func (c *card) expect(q *quote, at int64, quarter int) {
 	q.price = q.imports
 	if c.pricer.chance != nil && c.compensation.Type != FeedIn {
@@ -121,8 +136,14 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 		q.price = q.chance*q.exports + (1-q.chance)*q.imports
 	}
 	if region := c.pricer.in.Carbon; region != nil {
-		q.carbon = c.pricer.in.CarbonIntensity.Cost(region.Rate(c.day.date.Month, quarter/quartersAnHour))
+		intensity := c.pricer.in.CarbonIntensity
+		q.carbon = intensity.Cost(region.Rate(c.day.date.Month, quarter/quartersAnHour))
 		q.price += q.carbon
+		if perPound := intensity.Cost(1); perPound > 0 {
+			within := region.Within(alike * math.Abs(q.price) / perPound)
+			q.varies = within < 1
+			q.confidence = min(q.confidence, within)
+		}
 	}
 	q.price = roundPrice(q.price)
 }

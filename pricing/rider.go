@@ -1,31 +1,31 @@
 package pricing
 
-// Rider is a named adder to every kWh of a tariff: a rider, a surcharge, a
-// credit or a tax.
+// Rider is a named adder to every kWh of a tariff: a rider, a surcharge, a credit or a
+// tax.
 type Rider struct {
 	Name string
 	// Rate is added to the energy rate, $/kWh; it may be negative.
 	Rate float64
-	// Percent is a tax on the energy rate with all the riders' rates, in percent.
+	// Percent is a tax on the sum of the energy rate and all riders' rates, in percent.
 	Percent float64
 	// From and To are the first and the last day in force; zero means no bound.
 	From, To Date
-	// Uncredited riders are charged on import and not paid back by net metering.
+	// Uncredited riders are charged on import, and net metering does not credit them.
 	Uncredited bool
 }
 
-// adders are the riders of one local day taken together.
+// adders is the sum of the riders of one local day.
 type adders struct {
 	rate       float64 // $/kWh
 	tax        float64 // share of the price before taxes
-	uncredited float64 // the part of rate and energy that net metering keeps, before taxes
+	uncredited float64 // the part of rate and energy that net metering does not credit, before taxes
 }
 
-// addersOn sums up the riders in force on a day.
+// addersOn returns the sum of the riders in force on a day.
 func (v *version) addersOn(day int64) adders {
-	sum := adders{uncredited: v.uncredited}
-	for i := range v.riders {
-		r := &v.riders[i]
+	sum := adders{uncredited: v.Uncredited}
+	for i := range v.Riders {
+		r := &v.Riders[i]
 		if !r.inForce(day) {
 			continue
 		}

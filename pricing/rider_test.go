@@ -9,7 +9,7 @@ import (
 
 // taxed is a rate of 0.20 with two riders and two taxes.
 func taxed() doc {
-	return flat(0.2).with("dgrules", "Net Metering").with("riders", []any{
+	return flat(0.2).With("dgrules", "Net Metering").With("riders", []any{
 		map[string]any{"name": "wildfire fund", "rate": 0.006, "credited": false},
 		map[string]any{"name": "fuel", "rate": -0.016, "unit": "$/kWh", "startdate": "2026-03-01", "enddate": "2026-03-31"},
 		map[string]any{"name": "city tax", "rate": 5, "unit": "%"},
@@ -18,7 +18,7 @@ func taxed() doc {
 }
 
 func TestRidersAndTaxes(t *testing.T) {
-	in := pricing.Input{Tariff: taxed().parse(t), Location: time.UTC}
+	in := pricing.Input{Tariff: taxed().Parse(t), Location: time.UTC}
 	for _, tt := range []struct {
 		day             string
 		imports, export float64
@@ -40,7 +40,7 @@ func TestRidersAndTaxes(t *testing.T) {
 // The non-bypassable part of a rate is in the rate, and is not paid back.
 func TestNonBypassableIsNotCredited(t *testing.T) {
 	for _, key := range []string{"nonbypassable", "nonbypassable_usd_kwh"} {
-		tariff := flat(0.3).with("dgrules", "Net Metering").with(key, 0.0162).parse(t)
+		tariff := flat(0.3).With("dgrules", "Net Metering").With(key, 0.0162).Parse(t)
 		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, window("2026-01-01T00:00:00Z", "2026-01-01T00:15:00Z"))
 		if c.Import[0] != 0.3 || c.Export[0] != 0.2838 {
 			t.Errorf("%s: import %v, export %v", key, c.Import[0], c.Export[0])
@@ -54,7 +54,7 @@ func TestConfidenceOfTheSource(t *testing.T) {
 		months[i] = 0.5
 	}
 	months[0] = 1
-	tariff := flat(0.3).with("confidence", months).with("caveat", "only January is known").parse(t)
+	tariff := flat(0.3).With("confidence", months).With("caveat", "only January is known").Parse(t)
 	c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, window("2026-01-31T23:45:00Z", "2026-02-01T00:15:00Z"))
 	if c.Confidence[0] != 1 || c.Confidence[1] != 0.5 || tariff.Info().Caveat != "only January is known" {
 		t.Errorf("got %v, %q", c.Confidence, tariff.Info().Caveat)

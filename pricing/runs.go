@@ -9,8 +9,8 @@ import (
 // ErrRuns is wrapped by every error of CurveFromRuns.
 var ErrRuns = errors.New("pricing: invalid runs")
 
-// Run is N intervals in a row with the same values. Its JSON has short names:
-// with it a message carries a whole curve in a few hundred bytes.
+// Run is N consecutive intervals with the same values. Its short JSON names keep the
+// message of a whole curve at a few hundred bytes.
 type Run struct {
 	N          int     `json:"n"`
 	Price      float64 `json:"p"`
@@ -19,8 +19,8 @@ type Run struct {
 	Confidence float64 `json:"c"`
 }
 
-// Runs is the exact run-length form of the curve: CurveFromRuns gives the same
-// curve back, value by value.
+// Runs returns the exact run-length form of the curve. CurveFromRuns restores the same
+// curve, value by value.
 func (c *Curve) Runs() []Run {
 	var runs []Run
 	for i := range c.Len() {
@@ -51,9 +51,9 @@ func (r Run) valid() error {
 	return nil
 }
 
-// CurveFromRuns is the curve whose Runs are given. The error wraps ErrRuns, or is
-// ErrWindow, when the runs do not fill the window exactly or hold a value that
-// is not a number.
+// CurveFromRuns returns the curve of the given runs. The error wraps ErrRuns if the runs
+// do not fill the window exactly or contain a value that is not finite. The error is
+// ErrWindow for an unusable window.
 func CurveFromRuns(w Window, runs []Run, compensation ExportCompensation, importSource string) (*Curve, error) {
 	if !w.whole() {
 		return nil, ErrWindow

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // carried is what a retry keeps of a curve.
@@ -21,9 +22,9 @@ type carried struct {
 }
 
 func TestRunsCarryACurveThroughJSON(t *testing.T) {
-	tariffs := []*pricing.Tariff{jacksonEMC().parse(t), apsSaverChoicePlus().parse(t), selling("", -0.01, 0.03).parse(t)}
+	tariffs := []*pricing.Tariff{jacksonEMC().Parse(t), apsSaverChoicePlus().Parse(t), selling("", -0.01, 0.03).Parse(t)}
 	for _, plan := range catalog.Plans() {
-		tariff, err := pricing.ParseURDB(plan.URDB())
+		tariff, err := urdb.Parse(plan.URDB())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,5 +89,16 @@ func TestCurveFromRunsRefuses(t *testing.T) {
 }
 
 func signal(c *pricing.Curve) []byte {
-	return pricing.AppendSignal(nil, "home_1", c.AppendFields(nil), c, pricing.Meta{RatePlanID: "plan", GeneratedAt: now, Sequence: 7})
+	return encode("home_1", c, "plan", pricing.Meta{GeneratedAt: now, Sequence: 7})
+}
+
+// encode is a whole price signal.
+func encode(homeID string, c *pricing.Curve, ratePlanID string, m pricing.Meta) []byte {
+	return append(pricing.AppendSignal([]byte("{"), homeID, c.AppendShared(nil, ratePlanID), m), '}')
+}
+
+// curveText is the fields of a signal that the curve's values decide.
+func curveText(c *pricing.Curve) []byte {
+	values, _, _ := bytes.Cut(c.AppendShared(nil, ""), []byte(`,"metadata":`))
+	return values
 }

@@ -1,35 +1,63 @@
 package pricing
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// Tariff is a published rate plan: what a kWh costs by period of use, and when
-// each period applies, in one or more versions that follow one another. It is
-// immutable and safe for concurrent use. ParseURDB makes one.
+// Tariff is a published rate plan: the price of a kWh by period of use, and the hours of
+// each period. It has one or more consecutive versions. A Tariff is immutable and safe
+// for concurrent use. Package urdb reads tariffs.
 type Tariff struct {
-	versions []*version // by first day in force; no two apply on one day
+	versions []*version // sorted by first day in force; at most one applies on any day
 }
 
-// schedule gives the period of each quarter hour of the local day, by month.
-type schedule [12][quartersADay]uint16
+// SameStartError reports versions of a tariff that start on the same days.
+type SameStartError struct{ From []Date }
 
-// TariffInfo is what a tariff says beside its energy prices. None of its
-// charges is part of a marginal price: they do not change with one kWh more.
+func (e *SameStartError) Error() string {
+	return fmt.Sprintf("pricing: two versions of a tariff start on %v", e.From)
+}
+
+// NewTariff returns a tariff with the given versions, in any order. A version ends, at
+// the latest, on the day before the next version starts. The tariff retains the given
+// values. The errors are ErrNoTariff for an empty list, and *SameStartError.
+func NewTariff(versions []Version) (*Tariff, error) {
+	if len(versions) == 0 {
+		return nil, ErrNoTariff
+	}
+	t := &Tariff{}
+	for _, v := range versions {
+		t.versions = append(t.versions, &version{Version: v})
+	}
+	if same := chain(t.versions); len(same) > 0 {
+		return nil, &SameStartError{same}
+	}
+	for _, v := range t.versions {
+		v.prepare()
+	}
+	return t, nil
+}
+
+// Schedule holds the period of each quarter hour of the local day, by month.
+type Schedule [12][QuartersADay]uint16
+
+// TariffInfo holds the facts of a tariff except its energy prices. Its charges are not
+// part of a marginal price, as they do not change with one more kWh.
 type TariffInfo struct {
 	Label       string // identifier in the rate database
 	Name        string
 	Utility     string
-	EIAID       int // utility number of the US Energy Information Administration; 0 when not given
+	EIAID       int // utility number of the US Energy Information Administration; 0 if not given
 	Sector      string
-	Source      string // where the tariff was published
+	Source      string // publication that contains the tariff
 	Description string
 	DGRules     string // rules for distributed generation, such as "Net Metering"
 
-	// EffectiveFrom and EffectiveTo are the first and the last day in force,
-	// both inclusive, from midnight to midnight of the home's own wall clock.
-	// A zero date means no bound.
+	// EffectiveFrom and EffectiveTo are the first and the last day in force. Both are
+	// inclusive, from midnight to midnight of the home's own wall clock. A zero date
+	// means no bound.
 	EffectiveFrom Date
 	EffectiveTo   Date
 
@@ -37,19 +65,22 @@ type TariffInfo struct {
 	MinimumCharge    Charge
 	HasDemandCharges bool // some price per kW is not zero
 
-	// Caveat says why the source itself is to be doubted; empty when it is not.
+	// Caveat is the reason to doubt the source; empty without doubt.
 	Caveat string
+	// SourceDate is the day of the newest source; a zero date means not given. Two years
+	// later the tariff is stale. Newer names the plan that replaced this plan.
+	SourceDate Date
+	Newer      string
 }
 
-// Charge is an amount in dollars that is due per Unit, such as "$/month". Its
-// zero value means that there is none.
+// Charge is an amount in dollars due per Unit, such as "$/month". The zero value means no
+// charge.
 type Charge struct {
 	Amount float64
 	Unit   string
 }
 
-// Tier is one step of a period's price, which applies up to a usage in the
-// billing month.
+// Tier is one step of a period's price. It applies up to a usage in the billing month.
 type Tier struct {
 	Max   *float64 // upper bound of the usage in Unit; nil when unbounded
 	Rate  float64  // $/kWh
@@ -59,21 +90,20 @@ type Tier struct {
 	Unit  string   // UnitKWh, UnitKWhDaily or UnitBaseline
 }
 
-// Units of a tier's upper bound. All of them bound the usage of one billing
-// month.
+// The units of a tier's upper bound. All of them bound the usage of one billing month.
 const (
 	UnitKWh      = "kWh"       // kWh in the month
 	UnitKWhDaily = "kWh daily" // kWh for each day of the month
 	UnitBaseline = "baseline"  // multiples of the home's baseline allowance
 )
 
-// Price is Rate plus Adj, in $/kWh.
+// Price returns Rate plus Adj, in $/kWh.
 func (t Tier) Price() float64 { return t.Rate + t.Adj }
 
-// newest is the version that was last to come into force.
+// newest returns the version with the latest start.
 func (t *Tariff) newest() *version { return t.versions[len(t.versions)-1] }
 
-// on is the version in force on a local day, or nil.
+// on returns the version in force on a local day, or nil.
 func (t *Tariff) on(day int64) *version {
 	for _, v := range t.versions {
 		if v.inForce.contains(day) {
@@ -83,11 +113,11 @@ func (t *Tariff) on(day int64) *version {
 	return nil
 }
 
-// Info is what the newest version of the tariff says beside its energy prices.
-func (t *Tariff) Info() TariffInfo { return t.newest().info }
+// Info returns the TariffInfo of the newest version.
+func (t *Tariff) Info() TariffInfo { return t.newest().Info }
 
-// Versions are the versions of the tariff in the order of their effect, each as
-// a tariff of its own.
+// Versions returns the versions of the tariff in order of their start, each as a separate
+// tariff.
 func (t *Tariff) Versions() []*Tariff {
 	list := make([]*Tariff, len(t.versions))
 	for i, v := range t.versions {
@@ -96,11 +126,11 @@ func (t *Tariff) Versions() []*Tariff {
 	return list
 }
 
-// Periods is a copy of the tiers of every period of the newest version, in the
+// Periods returns a copy of the tiers of every period of the newest version, in the
 // tariff's order.
 func (t *Tariff) Periods() [][]Tier {
-	periods := make([][]Tier, len(t.newest().periods))
-	for i, tiers := range t.newest().periods {
+	periods := make([][]Tier, len(t.newest().Periods))
+	for i, tiers := range t.newest().Periods {
 		periods[i] = cloneTiers(tiers)
 	}
 	return periods
@@ -117,12 +147,11 @@ func cloneTiers(tiers []Tier) []Tier {
 	return copied
 }
 
-// Riders are the adders of the newest version.
-func (t *Tariff) Riders() []Rider { return slices.Clone(t.newest().riders) }
+// Riders returns a copy of the newest version's riders.
+func (t *Tariff) Riders() []Rider { return slices.Clone(t.newest().Riders) }
 
-// DemandCharges are what the newest version asks for power. They are no part of
-// a price per kWh, and so of no price signal.
-func (t *Tariff) DemandCharges() []DemandCharge { return slices.Clone(t.newest().demand) }
+// Demand returns the demand charges of the newest version. The result is read-only.
+func (t *Tariff) Demand() Demand { return t.newest().Demand }
 
 func importSource(info TariffInfo) string {
 	words := strings.Join(nonEmpty(info.Utility, info.Name), ": ")

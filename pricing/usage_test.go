@@ -1,6 +1,7 @@
 package pricing_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func firstPrice(t *testing.T, tariff *pricing.Tariff, usage pricing.Usage, at st
 }
 
 func TestTierFollowsUsage(t *testing.T) {
-	jackson := jacksonEMC().parse(t) // to 650 and to 1000 kWh a month
+	jackson := jacksonEMC().Parse(t) // to 650 and to 1000 kWh a month
 	for _, tt := range []struct {
 		name  string
 		usage pricing.Usage
@@ -79,8 +80,8 @@ func TestTierUnits(t *testing.T) {
 			map[string]any{"rate": 0.1, "max": bound, "unit": unit}, map[string]any{"rate": 0.2},
 		}}}
 	}
-	daily := step("kWh daily", 10).parse(t) // 280 kWh in February, 310 in March
-	baseline := step("baseline", 1.3).with("baseline", []any{10, 20, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}).parse(t)
+	daily := step("kWh daily", 10).Parse(t) // 280 kWh in February, 310 in March
+	baseline := step("baseline", 1.3).With("baseline", []any{10, 20, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}).Parse(t)
 	for _, tt := range []struct {
 		name   string
 		tariff *pricing.Tariff
@@ -107,12 +108,47 @@ func TestTierUnits(t *testing.T) {
 func TestSellRateFollowsTheTier(t *testing.T) {
 	tariff := doc{"energyratestructure": []any{[]any{
 		map[string]any{"rate": 0.2, "sell": 0.05, "max": 100}, map[string]any{"rate": 0.3, "sell": 0.07},
-	}}}.parse(t)
+	}}}.Parse(t)
 	w := window("2026-01-10T00:00:00Z", "2026-01-10T00:15:00Z")
 	for daily, want := range map[float64]float64{0: 0.05, 20: 0.07} {
 		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Usage: pricing.Usage{DailyKWh: daily}}, w)
 		if c.Export[0] != want || c.ExportCompensation.Type != pricing.NetBilling {
 			t.Errorf("at %v kWh a day: export %v, want %v", daily, c.Export[0], want)
+		}
+	}
+}
+
+// Without a usage the first tier is a guess: the confidence is the share of homes that
+// are still in it, or in one with a price within a tenth. It falls through the month.
+func TestTiersWithoutUsageAreInDoubt(t *testing.T) {
+	reading := pricing.Date{Year: 2026, Month: time.July, Day: 10}
+	for name, tt := range map[string]struct {
+		rates []float64
+		usage pricing.Usage
+		want  float64
+	}{
+		"two prices":                    {[]float64{0.2, 0.3}, pricing.Usage{}, 0.02},
+		"three prices":                  {[]float64{0.2, 0.3, 0.4}, pricing.Usage{BillingDay: 5}, 0.06},
+		"prices alike":                  {[]float64{0.2, 0.21}, pricing.Usage{}, 1},
+		"one tier":                      {[]float64{0.2}, pricing.Usage{}, 1},
+		"assumed usage":                 {[]float64{0.2, 0.3}, pricing.Usage{DailyKWh: 20}, 1},
+		"a reading":                     {[]float64{0.2, 0.3}, pricing.Usage{AsOf: reading, MonthToDateKWh: 90}, 1},
+		"a reading of an earlier month": {[]float64{0.2, 0.3}, pricing.Usage{AsOf: pricing.Date{Year: 2026, Month: time.June, Day: 10}, MonthToDateKWh: 90}, 0.02},
+		"the month has begun":           {[]float64{0.2, 0.3}, pricing.Usage{BillingDay: 14}, 0.95},
+	} {
+		var tiers []any
+		for i, rate := range tt.rates {
+			tiers = append(tiers, map[string]any{"rate": rate, "max": 100 * (i + 1)})
+		}
+		delete(tiers[len(tiers)-1].(map[string]any), "max")
+		in := pricing.Input{Tariff: flat(1).With("energyratestructure", []any{tiers}).Parse(t), Location: time.UTC, Usage: tt.usage}
+		w := window("2026-07-15T00:00:00Z", "2026-07-15T01:00:00Z")
+		reasons, err := pricing.Explain(in, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := price(t, in, w); c.Confidence[0] != tt.want || strings.Contains(reasons[0].Doubt, "usage is not known") != (tt.want < 1) {
+			t.Errorf("%s: confidence %v, want %v: %q", name, c.Confidence[0], tt.want, reasons[0].Doubt)
 		}
 	}
 }

@@ -2,86 +2,98 @@ package pricing
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/gridhook/gridhook/pricing/netbilling"
 )
 
-// version is a tariff as it stands between two changes of it. It is immutable.
-type version struct {
-	info     TariffInfo
-	periods  [][]Tier
-	names    []string // of the periods; may be shorter than periods
-	weekday  schedule
-	weekend  schedule
-	holidays holidays
-	riders   []Rider
-	baseline [12]float64 // allowance, kWh a day by month; 0 where none is given
-	// uncredited is the part of the energy rates that net metering does not pay
-	// back, $/kWh (California's non-bypassable charges).
-	uncredited float64
-	// values are paid for exported energy under net billing; nil where the tariff
-	// has sell rates, or nothing.
-	values      *netbilling.Values
-	passthrough *Passthrough // nil where the price follows no market
-	doubt       [12]float64  // what is missing from full confidence, by month
-	demand      []DemandCharge
-	inForce     span
+// Version is the state of a tariff between two changes.
+type Version struct {
+	Info    TariffInfo
+	Periods [][]Tier
+	// PeriodNames may be shorter than Periods.
+	PeriodNames []string
+	Weekday     Schedule
+	Weekend     Schedule
+	Holidays    Holidays
+	Riders      []Rider
+	// Baseline is the allowance, kWh a day by month; 0 if not given.
+	Baseline [12]float64
+	// Uncredited is the part of the energy rates that net metering does not credit, $/kWh
+	// (California's non-bypassable charges).
+	Uncredited float64
+	// ExportValues are paid for exported energy under net billing. They are nil if the
+	// tariff has sell rates, or pays nothing.
+	ExportValues *netbilling.Values
+	Passthrough  *Passthrough // nil if the price follows no market
+	Doubt        [12]float64  // shortfall from full confidence, by month
+	Demand       Demand
+}
 
-	// What pricing needs of all that, worked out once.
+// version is a Version with precomputed values for pricing. It is immutable.
+type version struct {
+	Version
+	inForce      span
 	importSource string
+	staleSource  string                // importSource of a stale version
 	pays         bool                  // some tier has a sell rate other than zero
 	tiered       bool                  // some period has more than one tier
 	compensation [2]ExportCompensation // by Solar.NonNetMetered
+	exportDays   Holidays              // treated as weekend by ExportValues
 }
 
-// prepare works out the fields that Price reads.
+// prepare computes the derived fields.
 func (v *version) prepare() {
-	v.inForce = newSpan(v.info.EffectiveFrom, v.info.EffectiveTo)
-	v.importSource = importSource(v.info)
-	for _, tiers := range v.periods {
+	v.inForce = newSpan(v.Info.EffectiveFrom, v.Info.EffectiveTo)
+	v.importSource = importSource(v.Info)
+	v.staleSource = v.importSource + ", " + v.staleness()
+	for _, tiers := range v.Periods {
 		v.tiered = v.tiered || len(tiers) > 1
 		v.pays = v.pays || slices.ContainsFunc(tiers, func(t Tier) bool { return roundPrice(t.Sell) != 0 })
+	}
+	if v.ExportValues != nil {
+		v.exportDays = v.calendarOfExports()
 	}
 	v.compensation = [2]ExportCompensation{v.compensate(false), v.compensate(true)}
 }
 
-// periodName is the name that the tariff gives a period, or its number.
+// periodName returns the tariff's name of a period, or its number.
 func (v *version) periodName(period int) string {
-	if period < len(v.names) && v.names[period] != "" {
-		return v.names[period]
+	if period < len(v.PeriodNames) && v.PeriodNames[period] != "" {
+		return v.PeriodNames[period]
 	}
-	return numbered("period", period)
+	return "period " + strconv.Itoa(period+1)
 }
 
-// row gives the period of each quarter hour of a local day.
-func (v *version) row(day localDay) *[quartersADay]uint16 {
-	if day.weekend || v.holidays.contains(day) {
-		return &v.weekend[day.month]
+// row returns the period of each quarter hour of a local day.
+func (v *version) row(day localDay) *[QuartersADay]uint16 {
+	if day.weekend || v.Holidays.contains(day) {
+		return &v.Weekend[day.month]
 	}
-	return &v.weekday[day.month]
+	return &v.Weekday[day.month]
 }
 
-// chain orders the versions of one plan and ends each on the day before the next
-// one starts. It says which of them start on the same day.
-func chain(versions []*version) (same []*version) {
+// chain sorts the versions of one plan and ends each on the day before the next version
+// starts. It returns the days on which two versions start.
+func chain(versions []*version) (same []Date) {
 	slices.SortStableFunc(versions, func(a, b *version) int {
-		return compareFrom(a.info.EffectiveFrom, b.info.EffectiveFrom)
+		return compareFrom(a.Info.EffectiveFrom, b.Info.EffectiveFrom)
 	})
 	for i := range len(versions) - 1 {
-		v, next := versions[i], versions[i+1].info.EffectiveFrom
-		if v.info.EffectiveFrom == next {
-			same = append(same, versions[i+1])
+		v, next := versions[i], versions[i+1].Info.EffectiveFrom
+		if v.Info.EffectiveFrom == next {
+			same = append(same, next)
 			continue
 		}
 		last := dateOfDay(next.dayNumber() - 1)
-		if v.info.EffectiveTo.IsZero() || v.info.EffectiveTo.dayNumber() > last.dayNumber() {
-			v.info.EffectiveTo = last
+		if v.Info.EffectiveTo.IsZero() || v.Info.EffectiveTo.dayNumber() > last.dayNumber() {
+			v.Info.EffectiveTo = last
 		}
 	}
 	return same
 }
 
-// compareFrom orders first days in force; none given is before all.
+// compareFrom orders first days in force. A zero date comes first.
 func compareFrom(a, b Date) int {
 	switch {
 	case a == b:

@@ -12,8 +12,8 @@ import (
 // the reader in all the ways that occur.
 func threeRates() doc {
 	v := func(rate float64, from, to any) doc {
-		d := flat(rate).with("utility", "Example Light").with("riders", []any{map[string]any{"name": "fuel", "rate": rate / 10}})
-		return d.with("startdate", from).with("enddate", to)
+		d := flat(rate).With("utility", "Example Light").With("riders", []any{map[string]any{"name": "fuel", "rate": rate / 10}})
+		return d.With("startdate", from).With("enddate", to)
 	}
 	return doc{"items": []any{
 		v(0.3, "2026-07-01", nil),
@@ -24,7 +24,7 @@ func threeRates() doc {
 
 func TestWindowCrossesRateChanges(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
-	tariff := threeRates().parse(t)
+	tariff := threeRates().Parse(t)
 	for _, change := range []struct {
 		day           pricing.Window
 		before, after float64
@@ -47,7 +47,7 @@ func TestWindowCrossesRateChanges(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	tariff := threeRates().parse(t)
+	tariff := threeRates().Parse(t)
 	var got []string
 	for _, v := range tariff.Versions() {
 		got = append(got, v.Info().EffectiveFrom.String()+".."+v.Info().EffectiveTo.String())
@@ -63,9 +63,9 @@ func TestVersions(t *testing.T) {
 // Between two versions there may be a time without any, which is not priced.
 func TestGapBetweenVersions(t *testing.T) {
 	tariff := doc{"items": []any{
-		flat(0.1).with("startdate", "2026-01-01").with("enddate", "2026-01-31"),
-		flat(0.2).with("startdate", "2026-03-01").with("enddate", "2026-03-31"),
-	}}.parse(t)
+		flat(0.1).With("startdate", "2026-01-01").With("enddate", "2026-01-31"),
+		flat(0.2).With("startdate", "2026-03-01").With("enddate", "2026-03-31"),
+	}}.Parse(t)
 	in := pricing.Input{Tariff: tariff, Location: time.UTC}
 	_, err := pricing.Price(in, window("2026-01-31T23:00:00Z", "2026-03-01T01:00:00Z"))
 	var gap *pricing.NotInForceError
@@ -77,9 +77,9 @@ func TestGapBetweenVersions(t *testing.T) {
 // The curve's source and compensation are those at the start of the window.
 func TestCurveDescribesItsFirstVersion(t *testing.T) {
 	tariff := doc{"items": []any{
-		flat(0.1).with("label", "old").with("dgrules", "Net Metering").with("startdate", "2020-01-01"),
-		flat(0.2).with("label", "new").with("startdate", "2026-02-01"),
-	}}.parse(t)
+		flat(0.1).With("label", "old").With("dgrules", "Net Metering").With("startdate", "2020-01-01"),
+		flat(0.2).With("label", "new").With("startdate", "2026-02-01"),
+	}}.Parse(t)
 	c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, window("2026-01-31T23:45:00Z", "2026-02-01T00:15:00Z"))
 	if c.ImportSource != "Flat (old)" || c.ExportCompensation.Type != pricing.NetMetering || c.ExportCompensation.EffectiveTo.String() != "2026-01-31" {
 		t.Errorf("got %s, %+v", c.ImportSource, c.ExportCompensation)

@@ -8,7 +8,7 @@ import (
 // Interval is the length of one interval of a price signal.
 const Interval = 15 * time.Minute
 
-// Bounds of a window that a caller may ask for.
+// The bounds of a requested window.
 const (
 	DefaultWindow  = 24 * time.Hour
 	MaxWindow      = 31 * 24 * time.Hour
@@ -18,24 +18,23 @@ const (
 
 const intervalSeconds = int64(Interval / time.Second)
 
-// Window is a span of whole quarter hours in UTC: Start is part of it, End is
-// not.
+// Window is a span of whole quarter hours in UTC: Start is included, End is not.
 type Window struct {
 	Start, End time.Time
 }
 
-// Len is the number of intervals in the window; 0 when End is not after Start.
+// Len returns the number of intervals in the window; 0 if End is not after Start.
 func (w Window) Len() int {
 	return max(0, int((w.End.Unix()-w.Start.Unix())/intervalSeconds))
 }
 
-// At is the start of interval i. Interval i ends where interval i+1 starts.
+// At returns the start of interval i. Interval i ends at the start of interval i+1.
 func (w Window) At(i int) time.Time {
 	return w.Start.Add(time.Duration(i) * Interval)
 }
 
-// Askable reports whether ResolveWindow can have made the window: whole quarter hours,
-// at most MaxWindow and the interval that widening adds to it.
+// Askable reports whether ResolveWindow can return the window. Such a window has whole
+// quarter hours, and at most MaxWindow plus one interval from widening.
 func (w Window) Askable() bool {
 	return w.whole() && w.End.Sub(w.Start) <= MaxWindow+Interval
 }
@@ -49,13 +48,13 @@ func onGrid(t time.Time) bool {
 	return t.Unix()%intervalSeconds == 0 && t.Nanosecond() == 0
 }
 
-// FieldError is one thing wrong with one field of a request.
+// FieldError is one problem with one field of a request.
 type FieldError struct {
 	Field   string
 	Message string
 }
 
-// WindowError lists everything that is wrong with a requested window.
+// WindowError lists all problems of a requested window.
 type WindowError struct {
 	Fields []FieldError
 }
@@ -73,15 +72,15 @@ func (e *WindowError) add(field, message string) {
 	e.Fields = append(e.Fields, FieldError{Field: field, Message: message})
 }
 
-// ResolveWindow is the window a caller means by start and end at the moment now.
+// ResolveWindow returns the window between start and end, requested at the moment now.
 //
-// With neither given it is the 24 hours from the start of the current interval,
-// which is never refused. Otherwise both must be given, and the window is
-// widened outward to whole quarter hours. The bounds hold for the instants as
-// asked, so a request of exactly 31 days from the middle of an interval is
-// accepted although widening adds one interval to it.
+// Without start and end, the window is the 24 hours from the start of the current
+// interval. This window is always valid. Otherwise both values are required, and
+// ResolveWindow widens the window outward to whole quarter hours. The bounds apply to the
+// requested instants, before widening. For example, exactly 31 days from the middle of an
+// interval are valid, although widening adds one interval.
 //
-// The error is a *WindowError naming every offending field at once.
+// The error is a *WindowError that names every wrong field.
 func ResolveWindow(start, end *time.Time, now time.Time) (Window, error) {
 	if start == nil && end == nil {
 		from := floorInterval(now)
@@ -103,17 +102,21 @@ func ResolveWindow(start, end *time.Time, now time.Time) (Window, error) {
 }
 
 func (e *WindowError) bounds(start, end, now time.Time) {
-	// The limits move with the clock; rounding them outward too lets a caller
-	// name the very interval that the limit falls in.
+	// The limits move with the clock. Rounding them outward lets a caller request the
+	// interval that contains the limit.
 	if start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))) {
 		e.add("startTime", "startTime must be at most 2 years back")
+	}
+	limit := ceilInterval(now.Add(MaxWindowAhead))
+	if start.After(limit) {
+		e.add("startTime", "startTime must be at most 31 days ahead")
 	}
 	if !end.After(start) {
 		e.add("endTime", "endTime must be after startTime")
 	} else if end.Sub(start) > MaxWindow {
 		e.add("endTime", "endTime must be at most 31 days after startTime")
 	}
-	if end.After(ceilInterval(now.Add(MaxWindowAhead))) {
+	if end.After(limit) {
 		e.add("endTime", "endTime must be at most 31 days ahead")
 	}
 }

@@ -2,18 +2,26 @@ package bill
 
 import "github.com/gridhook/gridhook/pricing"
 
-// bank keeps the kWh that net metering carries from month to month, by period.
+// bank holds the kWh that net metering carries from month to month, by period.
 type bank struct {
 	kwh    []float64
-	probes [4]int // periods of the month before, at four times of the day
+	probes [4]int // periods of the previous month, at four times of the day
 }
 
-// probeHours are the times of the day at which periods of two months are held
-// against each other.
+// total returns the sum of all banked kWh.
+func (b *bank) total() float64 {
+	total := 0.0
+	for _, kwh := range b.kwh {
+		total += kwh
+	}
+	return total
+}
+
+// probeHours are the times of the day at which carry compares the periods of two months.
 var probeHours = [4]int{0, 5, 11, 17}
 
-// banked is the energy charge of a month's net use after the kWh of the months
-// before; what is sent out beyond goes to the bank.
+// banked returns the energy charge of a month's net use, after credit for the kWh of
+// earlier months. The surplus of each period goes to the bank.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	last := &m.seen[len(m.seen)-1]
 	ladders := t.ladders(last, m.days)
@@ -42,8 +50,8 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	return charge
 }
 
-// carry takes the bank off the use of a month: of the same period where the month
-// has it, and otherwise of the one at the same time of the day.
+// carry subtracts the bank from a month's use, period by period. If the month lacks a
+// period, carry uses the period at the same time of the day.
 func (b *bank) carry(use []float64, day pricing.Day) {
 	var now [4]int
 	for i, hour := range probeHours {

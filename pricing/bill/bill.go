@@ -1,47 +1,65 @@
 package bill
 
 import (
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/regime"
 )
 
 // Month is the bill of one billing month. All money is US dollars.
 type Month struct {
-	Start pricing.Date // first day of the billing month
-	Days  int          // length of the billing month
+	Start pricing.Date `json:"start" doc:"The first day of the billing month." example:"2026-07-01"`
+	Days  int          `json:"days" doc:"The length of the billing month, metered or not." example:"31"`
 
-	UsedKWh, SolarKWh, DrawnKWh, SentKWh float64
+	UsedKWh  float64 `json:"usedKwh" example:"744"`
+	SolarKWh float64 `json:"solarKwh" doc:"Generated." example:"0"`
+	DrawnKWh float64 `json:"drawnKwh" doc:"Used in steps beyond what they generated." example:"744"`
+	SentKWh  float64 `json:"sentKwh" doc:"Generated in steps beyond what they used." example:"0"`
 
-	Fixed   float64 // fixed charges and grid fees
-	Minimum float64 // what a minimum charge adds
-	Energy  float64 // what the energy used would cost without solar
-	// Credit is what solar takes off in the month before credits roll over: the
-	// difference to the energy charge, or what is paid for the energy.
-	Credit float64
+	Fixed    float64 `json:"fixed" doc:"Fixed charges and grid fees." example:"10"`
+	Minimum  float64 `json:"minimum" doc:"What a minimum charge adds." example:"0"`
+	Energy   float64 `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
+	DemandKW float64 `json:"demandKw" doc:"The highest demand, 0 where the plan has no demand charges." example:"0"`
+	Demand   float64 `json:"demand" doc:"What the plan charges for power." example:"0"`
+	Credit   float64 `json:"credit" doc:"What solar takes off in the month, before credits roll over." example:"0"`
 }
 
 // Bill is the bill of a span of time, usually a year.
 type Bill struct {
-	Months []Month
-	// Fixed holds all minimum charges, too.
-	Fixed, Energy float64
-	// Credit is what solar takes off after the settlement of the year.
-	Credit float64
-	// Total is Fixed + Energy - Credit.
-	Total float64
-	// HasDemandCharges warns that the tariff asks for power too, which is not
-	// part of the bill.
-	HasDemandCharges bool
+	Months   []Month  `json:"months"`
+	Currency string   `json:"currency" example:"USD"`
+	Metering Metering `json:"metering,omitempty" doc:"How the solar is settled; left out without solar." example:"NET_METERING"`
+	// Regime is the home's solar regime; nil without solar.
+	Regime *regime.Regime `json:"regime,omitempty"`
+	Fixed  float64        `json:"fixed" doc:"Fixed charges with all minimum charges." example:"10"`
+	Demand float64        `json:"demand" example:"0"`
+	Energy float64        `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
+	Credit float64        `json:"credit" doc:"What solar takes off after the settlement." example:"0"`
+	Total  float64        `json:"total" doc:"fixed + demand + energy - credit" example:"158.8"`
+	// OpenCredit and OpenKWh are not part of Credit.
+	OpenCredit float64  `json:"openCredit" doc:"Credits in dollars since the last settlement, no part of total." example:"0"`
+	OpenKWh    float64  `json:"openKwh" doc:"Credits in kWh since the last settlement, no part of total." example:"0"`
+	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, climate zone 5A (the home's: 5A)"`
+	Caveats    []string `json:"caveats" doc:"What of the rate plan or the meter makes the bill uncertain." example:"[]"`
 }
 
-// Calculate makes the bill of what a meter saw. The errors wrap ErrMeter or
-// ErrTerms.
+func (b *Bill) caveat(s string) {
+	if !slices.Contains(b.Caveats, s) {
+		b.Caveats = append(b.Caveats, s)
+	}
+}
+
+// apart returns the month's fixed and demand charges.
+func (m *Month) apart() float64 { return m.Fixed + m.Demand }
+
+// Calculate calculates the bill for metered data. The errors wrap ErrMeter or ErrTerms.
 func Calculate(m Meter, t Terms) (*Bill, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	t.defaults()
 	if err := t.check(len(m.Load)); err != nil {
 		return nil, err
 	}
@@ -49,20 +67,26 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bill{}
+	b := &Bill{Currency: "USD", Caveats: []string{}}
 	var minimums []pricing.Charge
-	bank := &bank{}
+	kwh := &bank{}
 	for i := range months {
+		if i > 0 && t.settlesAfter(months[i-1].start) {
+			kwh = &bank{}
+		}
 		info := months[i].seen[0].rates.Info
-		b.Months = append(b.Months, t.month(&months[i], info, len(m.Solar) > 0, bank))
-		b.HasDemandCharges = b.HasDemandCharges || info.HasDemandCharges
+		b.Months = append(b.Months, t.month(&months[i], info, m.SendsOut(), kwh))
 		minimums = append(minimums, info.MinimumCharge)
 	}
+	t.chargeDemand(b, months, m.Step)
 	t.settle(b, minimums)
+	if last := len(b.Months) - 1; t.TrueUp != 0 && !t.settlesAfter(b.Months[last].Start) {
+		b.OpenKWh = kwh.total()
+	}
 	return b, nil
 }
 
-// month charges one month by itself.
+// month calculates the charges of one month, before credits roll over.
 func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank *bank) Month {
 	month := Month{Start: m.start, Days: m.days, Fixed: monthly(info.FixedCharge, m)}
 	for i := range m.seen {
@@ -93,7 +117,7 @@ func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank
 	return month
 }
 
-// monthly is what a charge comes to for the days seen of a month.
+// monthly returns the amount of a charge for the metered days of a month.
 func monthly(c pricing.Charge, m *monthOfSteps) float64 {
 	const daysAYear = 365
 	switch unit := strings.ToLower(strings.TrimPrefix(c.Unit, "$")); unit {
@@ -103,103 +127,4 @@ func monthly(c pricing.Charge, m *monthOfSteps) float64 {
 		return c.Amount * float64(len(m.seen)) / daysAYear
 	}
 	return c.Amount * m.share()
-}
-
-// settle adds the months up, with minimum charges and the settlement of the year.
-func (t *Terms) settle(b *Bill, minimums []pricing.Charge) {
-	sent, used := 0.0, 0.0
-	for i := range b.Months {
-		m := &b.Months[i]
-		b.Fixed += m.Fixed
-		b.Energy += m.Energy
-		sent += m.SolarKWh
-		used += m.UsedKWh
-	}
-	switch {
-	case t.Metering != NetMetering || sent == 0:
-		for i := range b.Months {
-			b.Credit += b.Months[i].Credit
-		}
-		b.topUp(minimums, t.plainDue(b))
-	default:
-		due, left := b.rollOver(minimums)
-		paid := 0.0
-		for _, amount := range due {
-			paid += amount
-		}
-		if t.SettleRetail {
-			paid -= left
-		} else {
-			paid -= max(sent-used, 0) * t.SettleRate
-		}
-		b.Credit = b.Fixed + b.Energy - paid
-		b.topUp(minimums, due)
-	}
-	b.Total = b.Fixed + b.Energy - b.Credit
-}
-
-// plainDue is what is due each month, counted against a minimum charge. What a
-// feed-in tariff pays is settled apart from the bill.
-func (t *Terms) plainDue(b *Bill) []float64 {
-	due := make([]float64, len(b.Months))
-	for i, m := range b.Months {
-		due[i] = m.Fixed + m.Energy
-		if t.Metering == NetBilling {
-			due[i] -= m.Credit
-		}
-	}
-	return due
-}
-
-// rollOver carries the credits of net metering from month to month. They pay for
-// energy, never for fixed charges. It gives what is due each month and the
-// credit that is left.
-func (b *Bill) rollOver(minimums []pricing.Charge) (due []float64, left float64) {
-	yearly := len(minimums) > 0 && perYear(minimums[0])
-	due = make([]float64, len(b.Months))
-	credit, energy := 0.0, 0.0
-	for i, m := range b.Months {
-		owed := m.Energy - m.Credit
-		energy += owed
-		owed -= credit
-		credit = max(-owed, 0)
-		due[i] = m.Fixed + max(owed, 0)
-	}
-	if !yearly {
-		return due, credit
-	}
-	// Under a yearly minimum the year is settled as a whole.
-	for i, m := range b.Months {
-		due[i] = m.Fixed
-	}
-	if n := len(due); n > 0 {
-		due[n-1] += max(energy, 0)
-	}
-	return due, max(-energy, 0)
-}
-
-func perYear(c pricing.Charge) bool {
-	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
-}
-
-// topUp adds what minimum charges ask for beyond what is due.
-func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
-	total := 0.0
-	for i := range b.Months {
-		total += due[i]
-		if least := minimums[i]; !perYear(least) && least.Amount > 0 {
-			m := &b.Months[i]
-			amount := least.Amount
-			if strings.EqualFold(strings.TrimPrefix(least.Unit, "$"), "/day") {
-				amount *= float64(m.Days)
-			}
-			m.Minimum = max(amount-due[i], 0)
-			b.Fixed += m.Minimum
-		}
-	}
-	if n := len(b.Months); n > 0 && perYear(minimums[n-1]) {
-		m := &b.Months[n-1]
-		m.Minimum = math.Max(minimums[n-1].Amount-total, 0)
-		b.Fixed += m.Minimum
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 func parse(t testing.TB, fields map[string]any) *pricing.Tariff {
@@ -18,7 +19,7 @@ func parse(t testing.TB, fields map[string]any) *pricing.Tariff {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tariff, err := pricing.ParseURDB(data)
+	tariff, err := urdb.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestTierRules(t *testing.T) {
 	for rule, want := range map[bill.TierRule]float64{bill.RunningTotal: runningTotal, bill.Prorated: prorated} {
 		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Tiers: rule})
 		if !near(b.Energy, want) || !near(b.Total, want) || len(b.Months) != 1 || b.Months[0].UsedKWh != 720 {
-			t.Errorf("rule %d: $%v, want $%v", rule, b.Energy, want)
+			t.Errorf("rule %s: $%v, want $%v", rule, b.Energy, want)
 		}
 	}
 }
@@ -131,7 +132,6 @@ func TestChargesAndRiders(t *testing.T) {
 	base := fields{
 		"energyratestructure": []any{[]any{fields{"rate": 0.1, "adj": 0.02}}},
 		"riders":              []any{fields{"rate": 0.03}, fields{"rate": 10, "unit": "%"}},
-		"demandratestructure": []any{[]any{fields{"rate": 8}}},
 	}
 	energy := 720 * 0.15 * 1.1
 	for _, tt := range []struct {
@@ -157,7 +157,7 @@ func TestChargesAndRiders(t *testing.T) {
 			}
 		}
 		b := calculate(t, hours(tt.days, always(1), nil), bill.Terms{Tariff: parse(t, all)})
-		if !near(b.Fixed, tt.want) || !near(b.Energy, energy*float64(tt.days)/30) || !near(b.Total, b.Fixed+b.Energy) || !b.HasDemandCharges {
+		if !near(b.Fixed, tt.want) || !near(b.Energy, energy*float64(tt.days)/30) || !near(b.Total, b.Fixed+b.Energy) {
 			t.Errorf("%s: got %+v, want fixed $%v", tt.name, b, tt.want)
 		}
 	}
@@ -343,8 +343,8 @@ func TestCalculateRefuses(t *testing.T) {
 		"short prices":    {func(_ *bill.Meter, t *bill.Terms) { t.HourlyPrices = []float64{1} }, bill.ErrTerms},
 		"short exports":   {func(_ *bill.Meter, t *bill.Terms) { t.ExportPrices = []float64{1} }, bill.ErrTerms},
 		"metering":        {func(_ *bill.Meter, t *bill.Terms) { t.Metering = "BARTER" }, bill.ErrTerms},
-		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = 2 }, bill.ErrTerms},
-		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = 2 }, bill.ErrTerms},
+		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = "HALF" }, bill.ErrTerms},
+		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = "BARTER" }, bill.ErrTerms},
 		"not in force":    {func(_ *bill.Meter, b *bill.Terms) { b.Tariff = parse(t, ended) }, bill.ErrTerms},
 		"in force anyway": {func(_ *bill.Meter, b *bill.Terms) { b.Tariff, b.AnyDate = parse(t, ended), true }, nil},
 	} {
@@ -379,7 +379,7 @@ func TestReadRate(t *testing.T) {
 	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.Tariff == nil {
 		t.Errorf("a tariff: %v", err)
 	}
-	var refused *pricing.TariffError
+	var refused *urdb.Error
 	if _, err := bill.ReadRate([]byte(`{"name":"nothing"}`)); !errors.As(err, &refused) {
 		t.Errorf("nothing: %v", err)
 	}

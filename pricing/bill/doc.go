@@ -1,10 +1,10 @@
-// Package bill calculates what a home pays by a tariff for the energy it drew and
-// sent out: energy by period and tier with riders and taxes, fixed and minimum
-// charges, net metering with its yearly settlement, net billing and feed-in.
+// Package bill calculates a home's bill for the energy it drew and sent out. A bill has
+// energy by period and tier with riders and taxes, and fixed, minimum and demand charges.
+// Solar is settled by net metering with its yearly settlement, net billing or feed-in.
 //
-// It is a calculation on metered or typical series, for comparing plans and for
-// checking tariffs: no ledger, no due dates, no demand charges.
+// The package compares plans and checks tariffs on metered or typical series. It has no
+// ledger and no due dates.
 //
-// The package is pure and may import the standard library and package pricing
-// only. Money is US dollars, energy is kWh.
+// The package is pure: it imports only the standard library, package pricing and packages
+// below pricing. Money is US dollars, energy is kWh.
 package bill

@@ -6,7 +6,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// flow picks the energy of a step that is charged.
+// flow returns the charged energy of a step.
 type flow func(step) float64
 
 func used(s step) float64  { return s.load }
@@ -15,7 +15,7 @@ func drawn(s step) float64 { return max(s.load-s.solar, 0) }
 func sent(s step) float64  { return max(s.solar-s.load, 0) }
 func made(s step) float64  { return s.solar }
 
-// energy is the energy charge of a month's flow, $.
+// energy returns the energy charge of a month's flow, $.
 func (t *Terms) energy(m *monthOfSteps, f flow) float64 {
 	if t.HourlyPrices != nil {
 		return sum(m, func(_ *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] })
@@ -41,13 +41,13 @@ func sum(m *monthOfSteps, of func(*dayOfSteps, step) float64) float64 {
 	return total
 }
 
-// ladder is a period's tiers with their bounds in kWh of the month.
+// ladder holds a period's tiers with their bounds in kWh of the month.
 type ladder struct {
 	bounds []float64
 	rates  []float64 // with taxes, $/kWh
 }
 
-// ladders are those of every period on a day.
+// ladders returns the ladder of every period on a day.
 func (t *Terms) ladders(d *dayOfSteps, days int) []ladder {
 	list := make([]ladder, d.rates.Periods())
 	for p := range list {
@@ -60,7 +60,7 @@ func (t *Terms) ladders(d *dayOfSteps, days int) []ladder {
 	return list
 }
 
-// cost is the price of a usage from nothing. Less than nothing counts at the
+// cost returns the price of a usage, counted from zero. A negative usage is priced at the
 // first tier.
 func (l *ladder) cost(kwh float64) float64 {
 	if kwh <= 0 {
@@ -77,7 +77,7 @@ func (l *ladder) cost(kwh float64) float64 {
 	return total
 }
 
-// runningTotal charges each step by where the month's total stands.
+// runningTotal charges each step at the tier that the month's total has reached.
 func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
 	charge, total := 0.0, 0.0
 	for i := range m.seen {
@@ -91,7 +91,7 @@ func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
 	return charge
 }
 
-// prorated fills the tiers hour by hour, and shares them out by period.
+// prorated fills the tiers hour by hour, then divides each tier among the periods.
 func (t *Terms) prorated(m *monthOfSteps, f flow) float64 {
 	last := &m.seen[len(m.seen)-1]
 	ladders := t.ladders(last, m.days)
@@ -123,7 +123,7 @@ func shares(ladders []ladder, share, tiers []float64) float64 {
 	return charge
 }
 
-// filling is how the month's usage has filled the tiers so far.
+// filling tracks how far the month's usage has filled the tiers.
 type filling struct {
 	tiers []float64
 	tier  int
@@ -138,8 +138,8 @@ func newFilling(ladders []ladder) *filling {
 	return &filling{tiers: make([]float64, most)}
 }
 
-// add puts the energy of an hour into the tier reached, moving up or down by one
-// tier at a time as the bounds of the hour's period say.
+// add puts an hour's energy into the current tier. It moves up or down by at most one
+// tier, by the bounds of the hour's period.
 func (f *filling) add(l *ladder, kwh float64) {
 	f.total += kwh
 	switch n := len(l.rates); {
@@ -162,8 +162,8 @@ func (f *filling) add(l *ladder, kwh float64) {
 	f.tiers[f.tier] += kwh
 }
 
-// pay is what energy sent out in a month earns, $, at the prices given for it or
-// else at the tariff's sell rates.
+// pay returns the earnings of a month's exported energy, $. It uses ExportPrices if
+// given, and otherwise the tariff's sell rates.
 func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
 	return sum(m, func(d *dayOfSteps, s step) float64 {
 		switch {
@@ -178,7 +178,8 @@ func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
 
 func firstSell(tiers []pricing.Tier) float64 { return tiers[0].Sell }
 
-// uncredited is what net metering does not pay back for the energy sent out, $.
+// uncredited returns the charges, $, that net metering does not credit for exported
+// energy.
 func (t *Terms) uncredited(m *monthOfSteps) float64 {
 	return sum(m, func(d *dayOfSteps, s step) float64 {
 		return sent(s) * d.rates.Uncredited * (1 + d.rates.Tax)

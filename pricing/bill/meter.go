@@ -4,21 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// Meter is what was metered of a home, step by step from a start.
+// Meter holds a home's metered data, step by step from a start.
 type Meter struct {
 	Start time.Time
 	Step  time.Duration // a quarter, half or whole hour
-	// Location is the time zone of the home. A typical year has none of its own
-	// and no clock changes: give it as UTC, starting on a 1st of January whose
-	// weekday is that of the year.
+	// Location is the time zone of the home. A typical year has no time zone and no clock
+	// changes. For a typical year use UTC, and start on a 1st of January with the year's
+	// weekday.
 	Location *time.Location
-	Load     []float64 // used in the home, kWh a step
-	Solar    []float64 // generated, kWh a step; none or as long as Load
+	// Load is the energy used in the home, kWh a step. A negative value is exported
+	// energy, as counted by a meter in front of the home's solar.
+	Load  []float64
+	Solar []float64 // generated, kWh a step; empty or as long as Load
 }
 
 // ErrMeter is wrapped by every error about a Meter.
@@ -45,31 +48,37 @@ func (m *Meter) check() error {
 	return nil
 }
 
-// step is one step of a meter with what the tariff says of it.
+// SendsOut reports whether the home generates: it has solar, or exported energy.
+func (m *Meter) SendsOut() bool {
+	return len(m.Solar) > 0 || slices.ContainsFunc(m.Load, func(kwh float64) bool { return kwh < 0 })
+}
+
+// step is one step of a meter with its period in the tariff.
 type step struct {
 	index       int
-	period      int
+	quarter     int // of the local day
+	period      int // of the energy prices
 	load, solar float64
 }
 
-// dayOfSteps are the steps of one local day.
+// dayOfSteps holds the steps of one local day.
 type dayOfSteps struct {
 	date  pricing.Date
 	rates pricing.Day
 	steps []step
 }
 
-// monthOfSteps are the days of one billing month that the meter saw.
+// monthOfSteps holds the metered days of one billing month.
 type monthOfSteps struct {
 	start pricing.Date
-	days  int // length of the billing month, seen or not
+	days  int // length of the billing month, metered or not
 	seen  []dayOfSteps
 }
 
-// share is the part of the billing month that the meter saw.
+// share returns the metered part of the billing month, from 0 to 1.
 func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m.days) }
 
-// months sorts the steps by billing month and local day.
+// months groups the steps by billing month and local day.
 func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 	var months []monthOfSteps
 	var day *dayOfSteps
@@ -89,12 +98,12 @@ func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 			month.seen = append(month.seen, dayOfSteps{date: date, rates: rates})
 			day = &month.seen[len(month.seen)-1]
 		}
-		s := step{index: i, load: load}
+		s := step{index: i, quarter: (at.Hour()*60 + at.Minute()) / 15, load: max(load, 0), solar: max(-load, 0)}
 		if t.HourlyPrices == nil {
-			s.period = day.rates.Period((at.Hour()*60 + at.Minute()) / 15)
+			s.period = day.rates.Period(s.quarter)
 		}
 		if len(m.Solar) > 0 {
-			s.solar = m.Solar[i]
+			s.solar += m.Solar[i]
 		}
 		day.steps = append(day.steps, s)
 	}

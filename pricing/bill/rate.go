@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// realTime is a rate whose prices are given hour by hour for a year, which is no
-// tariff that a price signal could be made of.
+// realTime is a rate with a price for each hour of a year. No price signal can be made
+// from it, so it is not a tariff.
 type realTime struct {
 	Prices       []float64 `json:"realtimepricing"`
 	Fixed        float64   `json:"fixedchargefirstmeter"`
@@ -18,11 +19,11 @@ type realTime struct {
 	MinimumUnits string    `json:"minchargeunits"`
 }
 
-// ReadRate gives the terms of a rate in the JSON of the US Utility Rate Database,
-// as pricing.ParseURDB reads it, or with prices for each hour of a year in
-// realtimepricing. The errors are those of ParseURDB, or wrap ErrTerms.
+// ReadRate returns the terms of a rate in the JSON of the US Utility Rate Database. It
+// accepts the rates of urdb.Parse, and rates with hourly prices for a year in
+// realtimepricing. The errors are the errors of urdb.Parse, or wrap ErrTerms.
 func ReadRate(data []byte) (Terms, error) {
-	tariff, err := pricing.ParseURDB(data)
+	tariff, err := urdb.Parse(data)
 	if err == nil {
 		return Terms{Tariff: tariff}, nil
 	}
@@ -41,7 +42,7 @@ func ReadRate(data []byte) (Terms, error) {
 	}, nil
 }
 
-// readRealTime looks for prices by the hour in a rate, bare or within items.
+// readRealTime finds hourly prices in a rate, either bare or within items.
 func readRealTime(data []byte) (realTime, bool) {
 	var file struct {
 		realTime

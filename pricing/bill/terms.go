@@ -1,87 +1,114 @@
 package bill
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// Metering is how the energy of a home's solar is settled.
+// Metering is a way to settle the energy of a home's solar.
 type Metering string
 
-// The ways of settling.
+// The values of Metering.
 const (
-	NetMetering Metering = ""            // sent out and drawn cancel within a month, credits roll over
-	NetBilling  Metering = "NET_BILLING" // drawn is charged, sent out is paid for, step by step
-	FeedIn      Metering = "FEED_IN"     // everything used is charged, everything generated is paid for
+	NetMetering Metering = "NET_METERING" // sent and drawn energy cancel within a month, credits roll over
+	NetBilling  Metering = "NET_BILLING"  // drawn energy is charged and sent energy is paid, step by step
+	FeedIn      Metering = "FEED_IN"      // all used energy is charged, all generated energy is paid
 )
 
-// TierRule is how usage is counted against the bounds of tiers where a tariff
-// has several periods.
-type TierRule int
+// TierRule counts usage against the bounds of tiers in a tariff with several periods.
+type TierRule string
 
-// The rules. They agree where there is one period, or one tier.
+// The values of TierRule. They agree if the tariff has one period or one tier.
 const (
-	// RunningTotal charges each kWh by the tier that the month's total has
-	// reached when it is drawn. It is the rule of the price signal.
-	RunningTotal TierRule = iota
-	// Prorated fills tiers in the order of the hours by the bounds of the period
-	// of each, and charges every period its share of the month in each tier, as
-	// BEopt, OpenStudio-HPXML and SAM do. A tier beyond the last of a period costs
-	// nothing in it.
-	Prorated
+	// RunningTotal charges each kWh at the tier that the month's total has reached. It is
+	// the default, and the rule of the price signal.
+	RunningTotal TierRule = "RUNNING_TOTAL"
+	// Prorated fills tiers hour by hour, with the bounds of each hour's period. Then it
+	// charges every period its share of the month in each tier. BEopt, OpenStudio-HPXML
+	// and SAM use this rule. A tier beyond a period's last tier costs nothing in that
+	// period.
+	Prorated TierRule = "PRORATED"
 )
 
-// Rollover is what net metering carries from a month to the next.
-type Rollover int
+// Rollover is the form in which credits move to the next month.
+type Rollover string
 
-// The ways of carrying over.
+// The values of Rollover.
 const (
-	// Dollars carries the value of what was sent out beyond what was drawn.
-	Dollars Rollover = iota
-	// Energy carries the kWh, period by period; a period that the next month does
-	// not have hands them to the one that is at its time of the day, as in SAM
-	// (module utilityrate5, metering option 0).
-	Energy
+	// None pays each month's credit in the month. It is the default under NetBilling and
+	// FeedIn.
+	None Rollover = "NONE"
+	// Dollars carries the value of the surplus of sent over drawn energy. It is the
+	// default under NetMetering.
+	Dollars Rollover = "DOLLARS"
+	// Energy carries the kWh under NetMetering, period by period. If the next month lacks
+	// a period, its kWh move to the period at the same time of the day. SAM uses this
+	// rule (module utilityrate5, metering option 0).
+	Energy Rollover = "KWH"
 )
 
-// Terms are what a bill is calculated by.
+// Terms hold the tariff, the prices and the rules of a bill.
 type Terms struct {
 	Tariff *pricing.Tariff
-	// AnyDate charges by the newest version of the tariff whatever the date, for
-	// a typical year.
+	// AnyDate selects the newest version of the tariff for every date, for a typical
+	// year.
 	AnyDate bool
-	// Usage gives the billing day and the baseline allowance.
+	// Usage holds the billing day and the baseline allowance.
 	Usage pricing.Usage
 	Tiers TierRule
 
-	// HourlyPrices, one a step of the meter in $/kWh, replace the tariff's energy
-	// prices. Its fixed and minimum charges stay. Tariff may then be nil.
+	// HourlyPrices replace the tariff's energy prices, one price per step of the meter,
+	// $/kWh. The tariff's fixed and minimum charges still apply. Tariff may be nil.
 	HourlyPrices []float64
-	// Fixed and Minimum replace the tariff's charges where Tariff is nil.
+	// Fixed replaces the tariff's charge if Tariff is nil. Minimum replaces the tariff's
+	// charge if it has a unit.
 	Fixed, Minimum pricing.Charge
 
+	// Metering defaults to NetMetering. The default of Rollover depends on Metering.
 	Metering Metering
-	Rollover Rollover // under NetMetering
-	// ExportPrices, one a step of the meter in $/kWh, are paid under NetBilling and
-	// FeedIn; none means the tariff's sell rates.
+	Rollover Rollover
+	// TrueUp selects the settlement month: credits are settled at its end. 0 selects the
+	// last month of the meter. Credits of later months stay open in the bill.
+	TrueUp time.Month
+	// CreditMonths is the number of months after which credits in dollars expire. 0 means
+	// that credits never expire before the settlement.
+	CreditMonths int
+	// ExportPrices are paid under NetBilling and FeedIn, one price per step of the meter,
+	// $/kWh. If nil, the tariff's sell rates apply.
 	ExportPrices []float64
-	// FeedInRate, where not 0, is paid for every kWh generated under FeedIn, $/kWh.
+	// FeedInRate, if not 0, is paid for every kWh generated under FeedIn, $/kWh.
 	FeedInRate float64
-	// SettleRetail pays the dollars that are left of a year's net metering in full.
-	// Otherwise it is lost, and the kWh sent out beyond those drawn in the year
-	// are paid SettleRate, $/kWh.
+	// SettleRetail pays all credits in dollars that remain at the settlement. Otherwise
+	// those credits expire. SettleRate, $/kWh, then pays the surplus of generated over
+	// used kWh since the last settlement (net surplus compensation).
 	SettleRetail bool
 	SettleRate   float64
-	// GridFee is due each month from a home with solar, $: per home, and per kW of
-	// SolarKW.
+	// GridFee and GridFeePerKW are due each month from a home with solar, $. GridFee is
+	// per home, GridFeePerKW per kW of SolarKW.
 	GridFee, GridFeePerKW float64
 	SolarKW               float64
 }
 
 // ErrTerms is wrapped by every error about Terms.
 var ErrTerms = errors.New("bill: unusable terms")
+
+// defaults sets the default of each empty field.
+func (t *Terms) defaults() {
+	t.Metering = cmp.Or(t.Metering, NetMetering)
+	t.Rollover = cmp.Or(t.Rollover, t.usualRollover())
+	t.Tiers = cmp.Or(t.Tiers, RunningTotal)
+}
+
+func (t *Terms) usualRollover() Rollover {
+	if t.Metering == NetMetering {
+		return Dollars
+	}
+	return None
+}
 
 func (t *Terms) check(steps int) error {
 	switch {
@@ -93,16 +120,29 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: %d export prices for %d steps", ErrTerms, len(t.ExportPrices), steps)
 	case t.Metering != NetMetering && t.Metering != NetBilling && t.Metering != FeedIn:
 		return fmt.Errorf("%w: metering %q is not known", ErrTerms, t.Metering)
-	case t.Rollover != Dollars && (t.Rollover != Energy || t.HourlyPrices != nil):
-		return fmt.Errorf("%w: rollover %d is not known, or not with prices by the hour", ErrTerms, t.Rollover)
-	case t.Tiers < RunningTotal || t.Tiers > Prorated:
-		return fmt.Errorf("%w: tier rule %d is not known", ErrTerms, t.Tiers)
+	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
+		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
+		return fmt.Errorf("%w: carrying over %q is not known under %s, or not with prices by the hour", ErrTerms, t.Rollover, t.Metering)
+	case t.TrueUp < 0 || t.TrueUp > time.December:
+		return fmt.Errorf("%w: true-up in month %d", ErrTerms, t.TrueUp)
+	case t.CreditMonths < 0 || t.CreditMonths > 0 && t.Rollover != Dollars:
+		return fmt.Errorf("%w: credits of %d months; only credits in dollars expire, after 1 or more", ErrTerms, t.CreditMonths)
+	case t.Tiers != RunningTotal && t.Tiers != Prorated:
+		return fmt.Errorf("%w: tier rule %q is not known", ErrTerms, t.Tiers)
 	}
 	return nil
 }
 
-// on gives what the tariff says of a day.
+// on returns the prices and charges of a day.
 func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
+	day, err := t.tariffOn(d)
+	if t.Minimum.Unit != "" {
+		day.Info.MinimumCharge = t.Minimum
+	}
+	return day, err
+}
+
+func (t *Terms) tariffOn(d pricing.Date) (pricing.Day, error) {
 	if t.Tariff == nil {
 		return pricing.Day{Info: pricing.TariffInfo{FixedCharge: t.Fixed, MinimumCharge: t.Minimum}}, nil
 	}

@@ -1,9 +1,9 @@
-// Package carbon holds how much carbon dioxide one kWh more costs the air, by
-// region of the grid, month and hour, and what that is worth in dollars.
-// SOURCES.md names where the figures come from.
+// Package carbon holds the carbon dioxide emissions of one more kWh by grid region, month
+// and hour. It also holds the cost of these emissions in dollars. SOURCES.md names the
+// sources of the figures.
 //
-// It may import the standard library only. The figures are embedded; it does no
-// other I/O.
+// The package may import only the standard library. The figures are embedded; the package
+// does no other I/O.
 package carbon
 
 //go:generate go run ./internal/gen

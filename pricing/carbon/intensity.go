@@ -1,16 +1,16 @@
 package carbon
 
-// Intensity is how strongly carbon counts in a home's price signal.
+// Intensity is the weight of carbon in a home's price signal.
 type Intensity string
 
-// The intensities.
+// The values of Intensity.
 const (
 	Low    Intensity = "LOW"
 	Medium Intensity = "MEDIUM"
 	High   Intensity = "HIGH"
 )
 
-// What a metric ton of carbon dioxide costs, $.
+// The cost of a metric ton of carbon dioxide, $.
 const (
 	// MediumPerTonne is the interim social cost of carbon of the US Interagency
 	// Working Group (February 2021): 3 % discount, emissions of 2020, dollars of
@@ -23,8 +23,8 @@ const (
 
 const tonnesAPound = 0.45359237e-3
 
-// PerTonne is what a metric ton of carbon dioxide costs at an intensity, $. Low
-// and anything unknown count nothing.
+// PerTonne returns the cost of a metric ton of carbon dioxide at an intensity, $. Low and
+// unknown intensities cost nothing.
 func (i Intensity) PerTonne() float64 {
 	switch i {
 	case Medium:
@@ -35,7 +35,7 @@ func (i Intensity) PerTonne() float64 {
 	return 0
 }
 
-// Cost is what the emissions of one kWh cost, in $/kWh, of a rate in lb CO2 a kWh:
+// Cost returns the cost of the emissions of one kWh, in $/kWh. rate is in lb CO2 a kWh:
 //
 //	rate x 0.00045359237 t/lb x $/t
 func (i Intensity) Cost(rate float64) float64 { return rate * tonnesAPound * i.PerTonne() }

@@ -3,18 +3,23 @@ package carbon
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Region is a part of the grid in which one kWh more is generated alike: one of
-// the regions of EPA's AVERT. It is immutable.
+// Region is a part of the grid with the same source for one more kWh: a region of EPA's
+// AVERT. It is immutable.
 type Region struct {
 	Code string // such as "CA", "MIDA", "TE"
 	rate [12][24]float64
+	// off holds the deviations of single hours from their means, at even quantiles.
+	off [quantiles]float64
 }
+
+const quantiles = 20
 
 //go:embed emissions.txt
 var emissionsText string
@@ -40,7 +45,7 @@ var regions = sync.OnceValue(func() map[string]*Region {
 
 func parseRegion(words []string) (*Region, error) {
 	const steps = 1000
-	if len(words) != 1+12*24 {
+	if len(words) != 1+12*24+quantiles {
 		return nil, fmt.Errorf("%s: %d words", words[0], len(words))
 	}
 	r := &Region{Code: words[0]}
@@ -49,12 +54,16 @@ func parseRegion(words []string) (*Region, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.rate[i/24][i%24] = float64(v) / steps
+		if i < 12*24 {
+			r.rate[i/24][i%24] = float64(v) / steps
+		} else {
+			r.off[i-12*24] = float64(v) / steps
+		}
 	}
 	return r, nil
 }
 
-// place is a county, or a state as a whole.
+// place is a county, or a whole state.
 type place struct{ state, county string }
 
 var places = sync.OnceValue(func() map[place]string {
@@ -72,7 +81,7 @@ var places = sync.OnceValue(func() map[place]string {
 	return all
 })
 
-// plain is a county's name without its case, signs and words such as "County".
+// plain returns a county's name in lower case, without signs and words such as "County".
 func plain(county string) string {
 	county = strings.ToLower(county)
 	for _, word := range []string{" county", " parish", " borough", " census area", " municipality"} {
@@ -86,14 +95,14 @@ func plain(county string) string {
 	}, strings.ReplaceAll(county, "saint ", "st "))
 }
 
-// Named finds a region by its code.
+// Named returns the region with a code.
 func Named(code string) (*Region, bool) {
 	r, ok := regions()[strings.ToUpper(strings.TrimSpace(code))]
 	return r, ok
 }
 
-// Of finds the region of a county of a state (two letters). A county that is not
-// known, or none, has the region of most of its state.
+// Of returns the region of a county of a state (two letters). An unknown or empty county
+// has the region of most counties of its state.
 func Of(state, county string) (*Region, bool) {
 	state = strings.ToUpper(strings.TrimSpace(state))
 	code, ok := places()[place{state, plain(county)}]
@@ -106,6 +115,20 @@ func Of(state, county string) (*Region, bool) {
 	return Named(code)
 }
 
-// Rate is what one kWh more emits in an hour (0 to 23) of the local day, in lb
+// Rate returns the emissions of one more kWh in an hour (0 to 23) of the local day, in lb
 // CO2. It is the mean of that hour over the month.
 func (r *Region) Rate(month time.Month, hour int) float64 { return r.rate[month-1][hour] }
+
+// Within returns the share of hours whose emissions differ from Rate by at most
+// tolerance. tolerance is in lb CO2 a kWh. The share is rounded down to hundredths.
+func (r *Region) Within(tolerance float64) float64 {
+	share, before := 0.0, 0.0
+	for _, off := range r.off {
+		if tolerance < off {
+			share += (tolerance - before) / (off - before)
+			break
+		}
+		share, before = share+1, off
+	}
+	return math.Floor(100*share/quantiles) / 100
+}

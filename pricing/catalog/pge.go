@@ -15,16 +15,16 @@ import (
 //go:embed pge.json
 var pgeJSON []byte
 
-// unbypassable are the components that PG&E charges on every kWh drawn, whatever
-// was sent out in exchange (Schedule NEM2, special condition 2, and the wildfire
-// hardening charge).
+// unbypassable are the components that PG&E charges on every drawn kWh, regardless of
+// exported energy. Source: Schedule NEM2, special condition 2, and the wildfire hardening
+// charge.
 var unbypassable = map[string]bool{
 	"public purpose programs": true, "nuclear decommissioning": true, "competition transition charges": true,
 	"wildfire fund charge": true, "wildfire hardening": true,
 }
 
-// sheetPlans are the plans made of PG&E's sheets; the schedules with a baseline
-// allowance are one plan for each baseline territory.
+// sheetPlans returns the plans from PG&E's sheets. A schedule with a baseline allowance
+// has one plan for each baseline territory.
 var sheetPlans = sync.OnceValue(func() []Plan {
 	var s sheet.Sheets
 	if err := json.Unmarshal(pgeJSON, &s); err != nil {
@@ -43,7 +43,7 @@ var sheetPlans = sync.OnceValue(func() []Plan {
 	return plans
 })
 
-// sheetPlan is a schedule with all its versions.
+// sheetPlan returns a schedule's plan with all its versions.
 func sheetPlan(s *sheet.Sheets, schedule sheet.Schedule, territory string) Plan {
 	var versions []Plan
 	for i := range schedule.Versions {
@@ -70,9 +70,9 @@ func allowances(b sheet.Baseline) []float64 {
 	return months
 }
 
-// sheetVersion is what one version says of prices and hours.
+// sheetVersion returns the prices and hours of one version.
 func sheetVersion(v *sheet.Version) Plan {
-	p := Plan{EffectiveFrom: v.From, Source: v.Source, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26"}
+	p := Plan{EffectiveFrom: v.From, SourceDate: v.From, Source: v.Source, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26"}
 	if v.FixedDaily != 0 {
 		p.FixedCharge = Charge{Amount: v.FixedDaily, Unit: "$/day"}
 	}
@@ -114,7 +114,7 @@ func fillHours(day []string, ranges [][2]int, name string) {
 	}
 }
 
-// spans spells the periods of a day by hours such as "16-21".
+// spans returns the periods of a day by hours such as "16-21".
 func spans(day []string) map[string]string {
 	hours := map[string]string{}
 	for from := 0; from < len(day); {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // The totals that PG&E prints for each season and period, from the day on which
@@ -55,7 +56,7 @@ func parse(t *testing.T, id string) *pricing.Tariff {
 	if !ok {
 		t.Fatalf("no plan %s", id)
 	}
-	tariff, err := pricing.ParseURDB(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB())
 	if err != nil {
 		t.Fatal(err)
 	}

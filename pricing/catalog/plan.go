@@ -6,48 +6,50 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 )
 
-// Plan is a residential rate plan in the catalog's compact form. All rates are
-// totals, generation and delivery together, in $/kWh, unless the plan names
-// riders, which come on top.
+// Plan is a residential rate plan in the catalog's compact form. All rates are totals of
+// generation and delivery, in $/kWh. Riders, if any, are added to the rates.
 type Plan struct {
 	ID            string   `json:"id"` // such as "pge-e-elec"
 	Utility       string   `json:"utility"`
 	EIAID         int      `json:"eiaId"` // utility number of the US Energy Information Administration
-	State         string   `json:"state"` // two letters; empty when not given
+	State         string   `json:"state"` // two letters; empty if not given
 	Name          string   `json:"name"`
 	Timezone      string   `json:"timezone"`      // IANA name
-	URDBLabel     string   `json:"urdbLabel"`     // empty when the source is a tariff sheet
-	Source        string   `json:"source"`        // where the rates were published
-	EffectiveFrom string   `json:"effectiveFrom"` // first day in force; empty when the source gives none
+	URDBLabel     string   `json:"urdbLabel"`     // empty if the source is a tariff sheet
+	Source        string   `json:"source"`        // publication that contains the rates
+	EffectiveFrom string   `json:"effectiveFrom"` // first day in force; empty if the source has none
+	SourceDate    string   `json:"sourceDate"`    // day of the newest source
+	Newer         string   `json:"newer"`         // ID of a plan of the same schedule with a newer source
 	FixedCharge   Charge   `json:"fixedCharge"`
 	Periods       []Period `json:"periods"`
-	Seasons       []Season `json:"seasons"` // together they name every month once
+	Seasons       []Season `json:"seasons"` // each month is in exactly one season
 
-	// Holidays are the US federal holidays priced as a weekend, by name.
+	// Holidays are the US federal holidays with weekend prices, by name.
 	Holidays []string `json:"holidays"`
-	// Observed is "monday" where a holiday on a Saturday is not moved to Friday.
+	// Observed is "monday" if a holiday on a Saturday is not moved to Friday.
 	Observed string `json:"observed"`
-	// ExportRules and ExportValues are the plan's dgrules and exportvalues, as
-	// pricing.ParseURDB reads them.
+	// ExportRules and ExportValues are the plan's dgrules and exportvalues for
+	// urdb.Parse.
 	ExportRules  string  `json:"exportRules"`
 	ExportValues string  `json:"exportValues"`
 	Riders       []Rider `json:"riders"`
-	// Baseline is the allowance by month, kWh a day; a period's BaselineCredit
-	// is taken off up to it.
+	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
+	// to it.
 	Baseline []float64 `json:"baseline"`
 
-	// Confidence in the rates by month, 0 to 1, and why it is not full. None
-	// means full confidence.
+	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
+	// confidence. Caveat is the reason for reduced confidence.
 	Confidence []float64 `json:"confidence"`
 	Caveat     string    `json:"caveat"`
 
-	// Earlier are the versions that were in force before, oldest first.
+	// Earlier are the earlier versions, oldest first.
 	Earlier []Plan `json:"earlier"`
 }
 
-// Charge is an amount in dollars that is due per Unit.
+// Charge is an amount in dollars due per Unit.
 type Charge struct {
 	Amount float64 `json:"amount"`
 	Unit   string  `json:"unit"`
@@ -57,7 +59,7 @@ type Charge struct {
 type Period struct {
 	Name string  `json:"name"`
 	Rate float64 `json:"rate"` // $/kWh
-	// BaselineCredit is taken off the rate up to the baseline allowance, $/kWh.
+	// BaselineCredit is subtracted from the rate up to the baseline allowance, $/kWh.
 	BaselineCredit float64 `json:"baselineCredit"`
 }
 
@@ -65,33 +67,45 @@ type Period struct {
 type Rider struct {
 	Name string  `json:"name"`
 	Rate float64 `json:"rate"`
-	// Uncredited riders are not paid back by net metering.
+	// Uncredited riders are not credited by net metering.
 	Uncredited bool `json:"uncredited"`
 }
 
-// Season says which period applies in which hours of its months. The keys are
-// hours of the local day such as "16-21", the first included and the second not.
+// Season holds the period of each hour in its months. The keys are hours of the local day
+// such as "16-21", the first included and the second excluded.
 type Season struct {
 	Months  []int             `json:"months"` // 1 is January
 	Weekday map[string]string `json:"weekday"`
-	Weekend map[string]string `json:"weekend"` // none when it is as on weekdays
+	Weekend map[string]string `json:"weekend"` // nil if the same as on weekdays
 }
 
 //go:embed plans.json
 var plansJSON []byte
 
-// Plans are the plans read from tariff sheets and checked one by one, in a fixed
-// order. The result is the caller's own. All has the US catalogue as well.
-func Plans() []Plan {
-	plans := clonePlans(featured(sheetPlans()))
+// Plans returns the plans from tariff sheets, each checked, in a fixed order. The caller
+// owns the result. All also returns the US catalogue.
+func Plans() []Plan { return clonePlans(append(featured(sheetPlans()), otherPlans()...)) }
+
+// otherPlans returns the plans of plans.json. A plan that is also in the US catalogue has
+// the catalogue's confidence.
+var otherPlans = sync.OnceValue(func() []Plan {
 	var others []Plan
 	if err := json.Unmarshal(plansJSON, &others); err != nil {
 		panic(fmt.Sprintf("catalog: embedded plans.json: %v", err)) // the tests read every plan
 	}
-	return append(plans, others...)
-}
+	for i := range others {
+		p := &others[i]
+		p.SourceDate = p.EffectiveFrom
+		for _, twin := range usRates() {
+			if twin.URDBLabel == p.URDBLabel {
+				p.SourceDate, p.Confidence, p.Caveat = twin.SourceDate, twin.Confidence, twin.Caveat
+			}
+		}
+	}
+	return others
+})
 
-// featured are PG&E's schedules for homes with much electric load.
+// featured returns PG&E's schedules for homes with much electric load.
 func featured(plans []Plan) []Plan {
 	var list []Plan
 	for _, p := range plans {
@@ -102,7 +116,7 @@ func featured(plans []Plan) []Plan {
 	return list
 }
 
-// clonePlans copies what a caller may write to.
+// clonePlans returns a deep copy of the plans.
 func clonePlans(plans []Plan) []Plan {
 	copies := slices.Clone(plans)
 	for i := range copies {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 func TestPlansAreUsable(t *testing.T) {
@@ -45,7 +46,7 @@ func TestPlanURDBMatchesItsSeasons(t *testing.T) {
 			continue // its rates depend on the usage: see TestPGESheets
 		}
 		t.Run(plan.ID, func(t *testing.T) {
-			tariff, err := pricing.ParseURDB(plan.URDB())
+			tariff, err := urdb.Parse(plan.URDB())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +167,7 @@ func TestPlansHaveThePublishedRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tariff, err := pricing.ParseURDB(plan.URDB())
+		tariff, err := urdb.Parse(plan.URDB())
 		if err != nil {
 			t.Fatal(err)
 		}

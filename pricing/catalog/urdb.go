@@ -7,8 +7,8 @@ import (
 
 const hoursADay = 24
 
-// urdbRate is the part of the US Utility Rate Database's rate that a plan fills,
-// with what pricing.ParseURDB reads beside it.
+// urdbRate holds the fields of a rate of the US Utility Rate Database that a plan sets,
+// and the additional fields of urdb.Parse.
 type urdbRate struct {
 	Label                 string       `json:"label"`
 	Utility               string       `json:"utility"`
@@ -32,6 +32,8 @@ type urdbRate struct {
 	Baseline     []float64   `json:"baseline,omitempty"`
 	Confidence   []float64   `json:"confidence,omitempty"`
 	Caveat       string      `json:"caveat,omitempty"`
+	SourceDate   string      `json:"sourcedate,omitempty"`
+	Newer        string      `json:"newer,omitempty"`
 }
 
 type urdbTier struct {
@@ -47,9 +49,9 @@ type urdbRider struct {
 	Credited bool    `json:"credited"`
 }
 
-// URDB is the plan as a rate of the US Utility Rate Database, in JSON: the rate
-// itself, or all its versions within "items" where it has earlier ones. Its label
-// is the database's where the plan has one, and otherwise the plan's ID.
+// URDB returns the plan as a rate of the US Utility Rate Database, in JSON. A plan with
+// earlier versions has all versions within "items". The label is the database's label if
+// the plan has one, and otherwise the plan's ID.
 func (p Plan) URDB() []byte {
 	if len(p.Earlier) == 0 {
 		return p.marshal(p.urdb())
@@ -64,12 +66,12 @@ func (p Plan) URDB() []byte {
 func (p Plan) marshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("catalog: plan %s: %v", p.ID, err)) // only a rate that is NaN could
+		panic(fmt.Sprintf("catalog: plan %s: %v", p.ID, err)) // only a NaN rate can fail
 	}
 	return data
 }
 
-// urdb is one version.
+// urdb returns one version.
 func (p Plan) urdb() urdbRate {
 	rate := urdbRate{
 		Label:                 p.URDBLabel,
@@ -88,6 +90,8 @@ func (p Plan) urdb() urdbRate {
 		Baseline:              p.Baseline,
 		Confidence:            p.Confidence,
 		Caveat:                p.Caveat,
+		SourceDate:            p.SourceDate,
+		Newer:                 p.Newer,
 	}
 	if rate.Label == "" {
 		rate.Label = p.ID
@@ -115,7 +119,8 @@ func (p Plan) urdb() urdbRate {
 	return rate
 }
 
-// tiers are the steps of a period: one, or one within the baseline and one above.
+// tiers returns the tiers of a period. A period with a baseline credit has two tiers,
+// below and above the baseline. Other periods have one tier.
 func (p Period) tiers() []urdbTier {
 	if p.BaselineCredit == 0 {
 		return []urdbTier{{Rate: p.Rate, Unit: "kWh"}}
@@ -123,8 +128,8 @@ func (p Period) tiers() []urdbTier {
 	return []urdbTier{{Max: 1, Rate: p.Rate, Adj: -p.BaselineCredit, Unit: "baseline"}, {Rate: p.Rate, Unit: "baseline"}}
 }
 
-// hourly spreads hour ranges over the day. An hour that no range covers, or a
-// period that does not exist, gives -1, which no reader of the schedule accepts.
+// hourly expands hour ranges to the hours of a day. An uncovered hour or an unknown
+// period is -1. Every reader of the schedule rejects -1.
 func hourly(ranges map[string]string, index map[string]int) []int {
 	day := make([]int, hoursADay)
 	for hour := range day {

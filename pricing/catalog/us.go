@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/gridhook/gridhook/pricing/catalog/internal/form"
-	"github.com/gridhook/gridhook/pricing/catalog/internal/open"
 )
 
 //go:generate go run ./internal/gen
@@ -16,14 +15,14 @@ import (
 //go:embed us.txt
 var usText []byte
 
-// Updated is the day on which the rates of the US catalogue were in force.
+// Updated is the day for which the US catalogue has the rates in force.
 const Updated = "2026-08-05"
 
-// What is thought of a rate of the US catalogue. The rate database is filled in
-// by its users, and the collection takes the hours of January for the whole year.
+// The confidence in rates of the US catalogue. Users fill in the rate database. The
+// collection uses the hours of January for the whole year.
 const (
-	trust         = 0.9 // where the hours of January may hold all year
-	trustSeasonal = 0.5 // from February on, where some rate applies at no hour of January
+	trust         = 0.9 // the hours of January may apply all year
+	trustSeasonal = 0.5 // from February on, if some rate applies at no hour of January
 )
 
 var usRates = sync.OnceValue(func() []Plan {
@@ -35,28 +34,19 @@ var usRates = sync.OnceValue(func() []Plan {
 	for i := range rates {
 		plans[i] = planOf(&rates[i])
 	}
+	pointToNewer(plans, append(slices.Clone(plans), sheetPlans()...))
 	return plans
 })
 
-// US are the residential rates of the US catalogue, by state, utility and name.
-// The slice and its plans are the caller's own.
+// US returns the residential rates of the US catalogue, by state, utility and name. The
+// caller owns the slice and its plans.
 func US() []Plan { return clonePlans(usRates()) }
 
-// ReadOpenTariff reads a plan from one line of the open-energy-tariffs
-// collection, such as the US catalogue is made of. The error says what is wrong.
-func ReadOpenTariff(line []byte) (Plan, error) {
-	rate, err := open.Parse(line)
-	if err != nil {
-		return Plan{}, fmt.Errorf("catalog: %w", err)
-	}
-	return planOf(&rate), nil
-}
-
-// planOf spells a rate of the catalogue as a plan.
+// planOf converts a rate of the catalogue to a plan.
 func planOf(r *form.Rate) Plan {
 	p := Plan{
 		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name,
-		Timezone: r.Utility.Timezone, URDBLabel: r.Label,
+		Timezone: r.Utility.Timezone, URDBLabel: r.Label, SourceDate: enteredOn(r.Label),
 		Source: "US Utility Rate Database, rate " + r.Label + ", through open-energy-tariffs (updated " + Updated + ")",
 	}
 	if r.Daily != 0 {
@@ -76,7 +66,7 @@ func planOf(r *form.Rate) Plan {
 
 func periodName(i int) string { return fmt.Sprintf("period %d", i+1) }
 
-// ranges spells a day as hours such as "16-21".
+// ranges returns a day's periods by hours such as "16-21".
 func ranges(day [form.HoursADay]int) map[string]string {
 	hours := map[string]string{}
 	for from := 0; from < len(day); {
@@ -90,8 +80,8 @@ func ranges(day [form.HoursADay]int) map[string]string {
 	return hours
 }
 
-// doubt says what the catalogue does not know of a rate. A rate that applies at
-// no hour of January belongs to another season, whose hours are not known.
+// doubt sets the plan's caveat and confidence. A rate that applies at no hour of January
+// belongs to another season with unknown hours.
 func (p *Plan) doubt(r *form.Rate) {
 	p.Caveat = "The catalogue leaves out adjustments, taxes and higher tiers, and takes the hours of January for the whole year."
 	reached := map[float64]bool{}
@@ -115,8 +105,8 @@ func (p *Plan) doubt(r *form.Rate) {
 	}
 }
 
-// All are the plans of the package: those read from tariff sheets first, then
-// the US catalogue.
+// All returns all plans of the package: first the plans from tariff sheets, then the US
+// catalogue.
 func All() []Plan {
 	all := Plans()
 	for _, p := range clonePlans(sheetPlans()) {
@@ -127,7 +117,7 @@ func All() []Plan {
 	return append(all, US()...)
 }
 
-// ByID finds a plan of All.
+// ByID returns the plan of All with an ID.
 func ByID(id string) (Plan, bool) {
 	for _, p := range All() {
 		if p.ID == id {
@@ -137,11 +127,10 @@ func ByID(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// Find looks up plans by utility and by name. A plan is found when its utility
-// and its name hold every word that is asked for, in any order and case; the
-// utility may also be its EIA number, and nothing asked for fits anything. Plans
-// whose name is exactly the one asked for come first, plans from tariff sheets
-// before those of the US catalogue.
+// Find returns plans by utility and by name. The plan's utility and name must contain
+// every word of the query, in any order and case. The utility may also be an EIA number.
+// An empty query matches every plan. Plans with exactly the given name come first. Plans
+// from tariff sheets come before plans of the US catalogue.
 func Find(utility, name string) []Plan {
 	var exact, others []Plan
 	for _, p := range All() {
@@ -156,7 +145,7 @@ func Find(utility, name string) []Plan {
 	return append(exact, others...)
 }
 
-// holds reports whether text has every word of a query.
+// holds reports whether text contains every word of a query.
 func holds(text, query string) bool {
 	text = strings.ToLower(text)
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -165,4 +154,25 @@ func holds(text, query string) bool {
 		}
 	}
 	return true
+}
+
+// Place is the location of a utility's customers.
+type Place struct{ State, Timezone string }
+
+var placesByEIA = sync.OnceValue(func() map[int]Place {
+	places := map[int]Place{}
+	for _, p := range All() {
+		if _, known := places[p.EIAID]; !known && p.Timezone != "" {
+			places[p.EIAID] = Place{p.State, p.Timezone}
+		}
+	}
+	delete(places, 0)
+	return places
+})
+
+// PlaceOf returns the Place of the utility with an EIA number. ok is false if the
+// catalogue lacks the utility.
+func PlaceOf(eiaID int) (p Place, ok bool) {
+	p, ok = placesByEIA()[eiaID]
+	return p, ok
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // testdata is a file of the shared data, which is not part of this repository.
@@ -83,6 +84,10 @@ func TestUSCatalogueIsTheCollection(t *testing.T) {
 			t.Fatalf("%s: not in the catalogue", o.URDB)
 		}
 		read, err := catalog.ReadOpenTariff(line)
+		if !strings.HasPrefix(plan.Caveat, read.Caveat) {
+			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
+		}
+		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know of the others
 		if err != nil || fmt.Sprint(read) != fmt.Sprint(plan) {
 			t.Errorf("%s: read %v, %v", o.URDB, read, err)
 		}
@@ -97,7 +102,7 @@ func TestUSCatalogueIsTheCollection(t *testing.T) {
 // checkWeek prices a week of January.
 func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 	t.Helper()
-	tariff, err := pricing.ParseURDB(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB())
 	if err != nil {
 		t.Fatalf("%s: %v", plan.ID, err)
 	}

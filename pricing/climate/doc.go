@@ -1,14 +1,14 @@
-// Package climate holds the weather of a typical year in several climates of the
-// United States: temperature, humidity, wind and sunshine hour by hour, and
-// between the hours in quarter hours.
+// Package climate holds the weather of a typical year in several climates of the United
+// States: temperature, wind and sunshine by hour, interpolated to quarter hours.
 //
-// The years are embedded in a compact form; SOURCES.md names where they come from.
-// A typical year is put together of real months of different years: it stands
-// for the climate, and never for the weather of a date.
+// Choose finds the typical year for a home, by climate zone, distance and degree days.
+// The years are embedded in a compact form; SOURCES.md names their sources. A typical
+// year consists of real months of different years. It represents the climate, never the
+// weather of a date.
 //
-// The package is pure: it may import the standard library and its own internal
-// packages only, does no I/O beside the embedded files, and reads no clock.
-// Temperatures are in degrees Celsius, irradiances in W/m2, winds in m/s.
+// The package is pure: it reads no clock, and does no I/O except for the embedded files.
+// It may import only the standard library and its own internal packages. Temperatures are
+// in degrees Celsius, irradiances in W/m2, winds in m/s.
 package climate
 
 //go:generate go run ./internal/gen

@@ -1,14 +1,16 @@
 package climate
 
 import (
-	"embed"
-	"encoding/json"
+	_ "embed"
 	"fmt"
-	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
+	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 )
 
 // Hours and Quarters are the hours and quarter hours of a typical year.
@@ -17,95 +19,83 @@ const (
 	Quarters = 4 * Hours
 )
 
-// Year is the typical year of a climate. It is immutable and safe for concurrent
-// use; its slices are shared, so treat them as read-only.
+// Year is the typical year of a climate. It is immutable and safe for concurrent use.
 type Year struct {
 	Name      string  // of the weather station, such as "Chicago Ohare Intl Ap"
 	State     string  // two letters
 	Station   string  // number at the World Meteorological Organization
-	Source    string  // of the year, such as "TMY3"
+	Source    string  // source of the year, such as "TMY3"
+	Zone      string  // climate zone of the IECC with its moisture regime, such as "5A"
 	Lat, Lon  float64 // degrees north and east
 	Elevation float64 // m
 	// Offset is the local standard time of the hours, east of UTC.
 	Offset time.Duration
+	// HeatingDegreeDays and CoolingDegreeDays are to the base of 65 F, in F days.
+	HeatingDegreeDays, CoolingDegreeDays float64
 
-	file string
-	once sync.Once
-	hour hourly
+	packed []byte
+	once   sync.Once
+	hour   *form.Year
 }
 
-// hourly are the columns by hour of the year.
-type hourly struct {
-	temperature, humidity, wind []float64 // at the end of the hour
-	ghi, dni, dhi               []float64 // mean over the hour
-}
+//go:embed data/stations.txt
+var stationsText string
 
-//go:embed data
-var data embed.FS
+//go:embed data/years.bin
+var yearsPacked []byte
 
-// years reads the index once; a year itself is unpacked when it is first used.
-var years = sync.OnceValue(func() []*Year {
-	var index []struct {
-		File, Location, State, WMO string
-		Lat, Lon                   float64
-		Offset                     float64 `json:"tz_offset_h"`
-		Elevation                  float64 `json:"elev_m"`
-	}
-	text, err := data.ReadFile("data/index.json")
-	if err == nil {
-		err = json.Unmarshal(text, &index)
-	}
-	if err != nil || len(index) == 0 {
-		panic(fmt.Sprintf("climate: embedded index: %v", err)) // the tests read it
-	}
-	all := make([]*Year, len(index))
-	for i, s := range index {
-		all[i] = &Year{
-			Name: s.Location, State: s.State, Station: s.WMO, Source: "TMY3", Lat: s.Lat, Lon: s.Lon,
-			Elevation: s.Elevation, Offset: time.Duration(s.Offset * float64(time.Hour)), file: "data/" + s.File,
+// stations returns all 1,020 stations. Stations with an embedded year come first. A year
+// is unpacked on first use.
+var stations = sync.OnceValue(func() []*Year {
+	var all []*Year
+	packed := yearsPacked
+	for line := range strings.Lines(stationsText) {
+		y, size, err := readStation(strings.Split(strings.TrimSpace(line), "\t"))
+		if err != nil || size > len(packed) {
+			panic(fmt.Sprintf("climate: embedded station %q: %v", line, err)) // the tests read it
 		}
+		y.packed, packed = packed[:size], packed[size:]
+		all = append(all, y)
 	}
 	return all
 })
 
-// All are the embedded years, by name of their file. The slice is the caller's.
-func All() []*Year { return append([]*Year(nil), years()...) }
+// All returns the embedded years, sorted by the number of people, greatest first. Do not
+// change the slice.
+func All() []*Year {
+	all := stations()
+	return all[:slices.IndexFunc(all, func(y *Year) bool { return len(y.packed) == 0 })]
+}
 
-// Nearest is the year of the station that is nearest to a place, in degrees north
-// and east. DistanceKm tells how near that is.
-func Nearest(lat, lon float64) *Year {
-	nearest, least := years()[0], math.Inf(1)
-	for _, y := range years() {
-		if d := y.DistanceKm(lat, lon); d < least {
-			nearest, least = y, d
+// readStation parses a line of the index. The last field is the size of the year.
+func readStation(fields []string) (y *Year, size int, err error) {
+	const texts, numbers = 4, 6
+	if len(fields) != texts+numbers+1 {
+		return nil, 0, fmt.Errorf("%d fields", len(fields))
+	}
+	var n [numbers]float64
+	for i := range n {
+		if n[i], err = strconv.ParseFloat(fields[texts+i], 64); err != nil {
+			return nil, 0, err
 		}
 	}
-	return nearest
+	size, err = strconv.Atoi(fields[texts+numbers])
+	return &Year{
+		Station: fields[0], Name: fields[1], State: fields[2], Zone: fields[3], Source: "TMY3", Offset: time.Duration(n[0] * float64(time.Hour)),
+		Lat: n[1], Lon: n[2], Elevation: n[3], HeatingDegreeDays: n[4], CoolingDegreeDays: n[5],
+	}, size, err
 }
 
-// DistanceKm is the great-circle distance from the station to a place, by the
-// haversine formula.
-func (y *Year) DistanceKm(lat, lon float64) float64 {
-	const earthKm, degree = 6371.0, math.Pi / 180
-	dLat, dLon := math.Sin((lat-y.Lat)*degree/2), math.Sin((lon-y.Lon)*degree/2)
-	h := dLat*dLat + math.Cos(lat*degree)*math.Cos(y.Lat*degree)*dLon*dLon
-	return 2 * earthKm * math.Asin(math.Sqrt(min(1, h)))
-}
+// DistanceKm returns the great-circle distance from the station to a place.
+func (y *Year) DistanceKm(lat, lon float64) float64 { return zone.DistanceKm(y.Lat, y.Lon, lat, lon) }
 
-// hours unpacks the year once.
-func (y *Year) hours() *hourly {
+// hours returns the year and unpacks it on first use.
+func (y *Year) hours() *form.Year {
 	y.once.Do(func() {
-		packed, err := data.ReadFile(y.file)
-		if err != nil {
-			panic(fmt.Sprintf("climate: embedded %s: %v", y.file, err)) // the tests read every year
-		}
-		columns, err := form.Decode(packed)
-		if err != nil {
-			panic(fmt.Sprintf("climate: embedded %s: %v", y.file, err))
-		}
-		y.hour = hourly{
-			temperature: columns[0], humidity: columns[1], ghi: columns[2], dni: columns[3], dhi: columns[4], wind: columns[5],
+		var err error
+		if y.hour, err = form.Decode(y.packed); err != nil {
+			panic(fmt.Sprintf("climate: embedded year of %s: %v", y.Name, err)) // the tests read every year
 		}
 	})
-	return &y.hour
+	return y.hour
 }

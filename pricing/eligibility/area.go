@@ -1,18 +1,20 @@
 package eligibility
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
 )
 
-// Place is where a zipcode is. City and county are empty for a prefix, which has
-// many.
+// Place is the location of a zipcode. City and county are empty for a prefix, as a prefix
+// has many.
 type Place struct {
 	City     string
 	County   string
@@ -21,11 +23,13 @@ type Place struct {
 	Lat, Lon float64 // degrees north and east, to about a kilometre
 }
 
-// Utility is a utility and what it reported of its residential customers.
+// Utility is a utility with its reported data on residential customers.
 type Utility struct {
 	EIAID     int    // number at the US Energy Information Administration
-	Name      string // empty when only the number is known
+	Name      string // empty if only the number is known
 	Ownership string // such as "Investor Owned"
+	// Share is the estimated percentage of the area's households, 0 if unknown.
+	Share int
 
 	DynamicPricing          []string // kinds offered in 2018, such as "time-of-use"
 	DemandResponseCustomers int      // enrolled in 2018
@@ -33,26 +37,26 @@ type Utility struct {
 	Programs                []string // names of demand-response programs, unverified
 }
 
-// Area is what is known of a zipcode or of a prefix. Its slices are shared: treat
+// Area holds the known facts of a zipcode or a prefix. Areas share their slices: treat
 // them as read-only.
 type Area struct {
-	Code string // five digits, or the three of a prefix
+	Code string // five digits, or three digits for a prefix
 	Place
 	Utilities []Utility // the main one first
-	Market    string    // RTO or ISO, such as "PJM"; empty when in none
+	Market    string    // RTO or ISO, such as "PJM"; empty if there is none
 	// BalancingAuthority is the EIA's code, such as "CISO"; empty when unknown.
 	BalancingAuthority string
 
 	marketPrograms []string
 	basis          facts.Basis
-	zipcodes       int // how many the prefix has; 0 for a zipcode
+	zipcodes       int // number of zipcodes of a prefix; 0 for a zipcode
 	overridden     bool
 }
 
 //go:embed facts.bin
 var packed []byte
 
-// known unpacks the facts once, when they are first asked for.
+// known returns the facts and unpacks them on first use.
 var known = sync.OnceValue(func() *facts.Facts {
 	f, err := facts.Decode(packed)
 	if err != nil {
@@ -61,9 +65,9 @@ var known = sync.OnceValue(func() *facts.Facts {
 	return f
 })
 
-// Locate is the place of a zipcode, for the time zone and the weather of a home.
-// Of a prefix it is the most common time zone and the middle. It reports false
-// when the zipcode has not the form of one or is not known.
+// Locate returns the place of a zipcode, for the time zone and the weather of a home. For
+// a prefix it returns the most common time zone and the middle. It returns false if the
+// zipcode is malformed or unknown.
 func Locate(zipcode string) (Place, bool) {
 	code, ok := Normalize(zipcode)
 	if !ok {
@@ -77,7 +81,8 @@ func Locate(zipcode string) (Place, bool) {
 	return placeOf(f, zips), true
 }
 
-// find gives the zipcodes of a normalised code: one, those of a prefix, or none.
+// find returns the zipcodes of a normalized code: one zipcode, all zipcodes of a prefix,
+// or nil.
 func find(f *facts.Facts, code string) []facts.Zip {
 	first, err := strconv.Atoi(code)
 	if err != nil {
@@ -94,7 +99,7 @@ func find(f *facts.Facts, code string) []facts.Zip {
 	return f.Zips[at(first):at(after)]
 }
 
-// placeOf is the place of one zipcode, or what those of a prefix share.
+// placeOf returns the place of one zipcode, or the shared place of a prefix.
 func placeOf(f *facts.Facts, zips []facts.Zip) Place {
 	var lat, lon int
 	for i := range zips {
@@ -113,12 +118,12 @@ func placeOf(f *facts.Facts, zips []facts.Zip) Place {
 	return p
 }
 
-// degrees is the mean of hundredths of a degree, to a hundredth.
+// degrees returns the mean of hundredths of a degree, rounded to hundredths.
 func degrees(sum, n int) float64 {
 	return math.Round(float64(sum)/float64(n)) / 100
 }
 
-// areaOf is everything that is known of one zipcode or of those of a prefix.
+// areaOf returns all facts of one zipcode or of a prefix.
 func areaOf(f *facts.Facts, code string, zips []facts.Zip) Area {
 	market := f.Markets[mostOften(zips, func(z *facts.Zip) int { return z.Market })]
 	a := Area{
@@ -129,31 +134,46 @@ func areaOf(f *facts.Facts, code string, zips []facts.Zip) Area {
 	if len(code) == prefixDigits {
 		a.zipcodes = len(zips)
 	}
-	for _, u := range serving(f, zips) {
-		a.Utilities = append(a.Utilities, utilityOf(f.Utilities[u]))
+	order, shares := serving(f, zips)
+	for _, u := range order {
+		utility := utilityOf(f.Utilities[u])
+		utility.Share = int(math.Round(shares[u] / float64(len(zips))))
+		utility.Programs = programsIn(a.State, utility.Programs)
+		a.Utilities = append(a.Utilities, utility)
 	}
 	return a
 }
 
-// serving gives the utilities of the zipcodes, the one of most of them first.
-func serving(f *facts.Facts, zips []facts.Zip) []int {
-	if len(zips) == 1 {
-		return f.Territories[zips[0].Territory]
-	}
-	served := map[int]int{}
-	var order []int
-	for i := range zips {
-		for _, u := range f.Territories[zips[i].Territory] {
-			if served[u]++; served[u] == 1 {
-				order = append(order, u)
-			}
+// programsIn removes the programs of other states.
+func programsIn(state string, programs []string) []string {
+	var here []string
+	for _, name := range programs {
+		if of, rest, found := strings.Cut(name, ":"); !found {
+			here = append(here, name)
+		} else if of == state {
+			here = append(here, rest)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return served[b] - served[a] })
-	return order
+	return here
 }
 
-// mostOften is the value that most of the zipcodes have, the smallest on a tie.
+// serving returns the utilities of the zipcodes, sorted by households, greatest first.
+// shares is the sum of each utility's shares.
+func serving(f *facts.Facts, zips []facts.Zip) (order []int, shares map[int]float64) {
+	shares = map[int]float64{}
+	for i := range zips {
+		for k, u := range f.Territories[zips[i].Territory] {
+			if _, seen := shares[u]; !seen {
+				order = append(order, u)
+			}
+			shares[u] += float64(f.Shares[zips[i].Territory][k])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
+	return order, shares
+}
+
+// mostOften returns the most frequent value of the zipcodes, the smallest on a tie.
 func mostOften(zips []facts.Zip, value func(*facts.Zip) int) int {
 	if len(zips) == 1 {
 		return value(&zips[0])

@@ -2,31 +2,30 @@ package eligibility
 
 import "slices"
 
-// Result is the service's eligibility result.
+// Result is the outcome of an eligibility check.
 type Result struct {
-	Supported              bool     `json:"supported"`
-	WholesaleMarket        bool     `json:"wholesaleMarket"`
-	TariffData             bool     `json:"tariffData"`
-	DemandResponsePrograms []string `json:"demandResponsePrograms"` // never nil
-	Reason                 string   `json:"reason"`                 // what is known, and how
+	Supported              bool     `json:"supported" doc:"Whether the price of a home there can be known." example:"true"`
+	WholesaleMarket        bool     `json:"wholesaleMarket" doc:"Whether it lies in an organized wholesale market." example:"true"`
+	TariffData             bool     `json:"tariffData" doc:"Whether rate plans of a utility there are at hand." example:"true"`
+	DemandResponsePrograms []string `json:"demandResponsePrograms" doc:"The names of the programs that homes there may take part in." example:"[\"Peak Time Savings\"]"`
+	Reason                 string   `json:"reason" doc:"What is known, and how." example:"Commonwealth Edison Co serves 60614, in the market of PJM."`
 }
 
-// Options is what a Checker knows beside the embedded facts.
+// Options are the inputs of a Checker besides the embedded facts.
 type Options struct {
-	// Tariffs are the EIA ids of the utilities of which residential rate plans are
-	// at hand. It is read, never written, so it may be shared.
+	// Tariffs are the EIA ids of the utilities with available residential rate plans.
+	// Checkers only read it, so they may share it.
 	Tariffs   map[int]bool
 	Overrides Overrides
 }
 
-// Checker answers eligibility checks. It is immutable and safe for concurrent
-// use.
+// Checker runs eligibility checks. It is immutable and safe for concurrent use.
 type Checker struct {
 	tariffs   map[int]bool
 	overrides overrides
 }
 
-// New is a Checker. The error is an *OverridesError that names every wrong field.
+// New returns a Checker. The error is an *OverridesError that names every wrong field.
 func New(o Options) (*Checker, error) {
 	if err := o.Overrides.Validate(); err != nil {
 		return nil, err
@@ -34,13 +33,12 @@ func New(o Options) (*Checker, error) {
 	return &Checker{tariffs: o.Tariffs, overrides: newOverrides(o.Overrides)}, nil
 }
 
-// Check says whether a home in the zipcode can be supported, and why.
+// Check reports whether a home in the zipcode can be supported, and why.
 //
-// A home is supported when its price can be known: a utility that serves the
-// zipcode has rate plans at hand, or the zipcode lies in a wholesale market. The
-// operator's word on an area goes before that. An unknown zipcode is not
-// supported and is no error; one that has not the form of a zipcode is answered
-// the same, though callers refuse it earlier.
+// A home is supported if its price can be known. Either a utility of the zipcode has
+// available rate plans, or the zipcode is in a wholesale market. The operator's setting
+// for an area takes precedence. An unknown zipcode is not supported, and is not an error.
+// A malformed zipcode has the same result, although callers reject it earlier.
 func (c *Checker) Check(zipcode string) Result {
 	code, ok := Normalize(zipcode)
 	if !ok {
@@ -64,8 +62,8 @@ func (c *Checker) Check(zipcode string) Result {
 	return r
 }
 
-// Area is everything known of a zipcode, with the overrides, and whether anything
-// is.
+// Area returns all facts of a zipcode, with the overrides. It returns false if the
+// zipcode is unknown.
 func (c *Checker) Area(zipcode string) (Area, bool) {
 	code, ok := Normalize(zipcode)
 	if !ok {
@@ -74,7 +72,8 @@ func (c *Checker) Area(zipcode string) (Area, bool) {
 	return c.area(code)
 }
 
-// area also gives an area of its own to a territory that the facts lack.
+// area returns the facts of a code. A territory override creates an area that the facts
+// lack.
 func (c *Checker) area(code string) (Area, bool) {
 	f := known()
 	a := Area{Code: code}
@@ -86,7 +85,7 @@ func (c *Checker) area(code string) (Area, bool) {
 	return a, len(zips) > 0 || a.overridden
 }
 
-// utility finds a utility by its EIA id, the operator's own first.
+// utility returns a utility by its EIA id. The operator's utilities take precedence.
 func (c *Checker) utility(eiaID int) (Utility, bool) {
 	if u, ok := c.overrides.utilities[eiaID]; ok {
 		return u, true
@@ -102,10 +101,10 @@ func (c *Checker) utility(eiaID int) (Utility, bool) {
 
 func (c *Checker) hasTariffs(u Utility) bool { return c.tariffs[u.EIAID] }
 
-// Programs are the names of the demand-response programs of the area, each once:
-// those of its utilities, and then those of the wholesale market, which a home
-// enters through an aggregator. A utility without a known name that reported
-// enrolled customers is named as having a program.
+// Programs returns the names of the area's demand-response programs, each once. The
+// programs of its utilities come first. The programs of the wholesale market follow; a
+// home joins them through an aggregator. A utility with enrolled customers but without a
+// named program has a generic name.
 func (a *Area) Programs() []string {
 	names := []string{}
 	add := func(name string) {

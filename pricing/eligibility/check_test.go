@@ -73,6 +73,63 @@ func TestWellKnownZipcodes(t *testing.T) {
 	}
 }
 
+// Each of these was wrong in the facts of 2011 to 2020: a utility that was missing, that
+// had merged or that serves another town.
+func TestCheck_CorrectedZipcodes(t *testing.T) {
+	c := checker(t, eligibility.Overrides{})
+	for _, want := range []struct {
+		zipcode        string
+		serves, absent int
+		main           int
+		program        string
+		choice         eligibility.RetailChoice
+	}{
+		{"85001", 16572, 0, 803, "SRP Bring Your Own Thermostat", ""},
+		{"44114", 3762, 13998, 3755, "", eligibility.FullChoice},
+		{"84101", 14354, 0, 14354, "Rocky Mountain Power Cool Keeper", ""},
+		{"84101", 14354, 0, 14354, "Rocky Mountain Power Wattsmart Battery", ""},
+		{"99501", 11824, 599, 3522, "", ""},
+		{"68102", 14127, 13337, 14127, "", ""},
+		{"48226", 5109, 21048, 5109, "", eligibility.LimitedChoice},
+		{"77002", 8901, 16638, 8901, "", eligibility.FullChoice},
+		{"43215", 14006, 0, 14006, "", eligibility.FullChoice},
+		{"75201", 44372, 6958, 44372, "", eligibility.FullChoice},
+		{"32501", 6452, 7801, 6452, "", ""},
+		{"16801", 66101, 20387, 66101, "", eligibility.FullChoice},
+		{"78701", 1015, 0, 1015, "", ""},
+		{"97201", 14354, 0, 0, "", ""},
+	} {
+		area, ok := c.Area(want.zipcode)
+		if !ok || want.main != 0 && area.Utilities[0].EIAID != want.main {
+			t.Errorf("%s: %+v", want.zipcode, area.Utilities)
+			continue
+		}
+		sum := 0
+		serves := func(id int) bool {
+			return slices.ContainsFunc(area.Utilities, func(u eligibility.Utility) bool { return u.EIAID == id })
+		}
+		for _, u := range area.Utilities {
+			sum += u.Share
+		}
+		if !serves(want.serves) || want.absent != 0 && serves(want.absent) || sum < 90 || sum > 101 {
+			t.Errorf("%s: %+v", want.zipcode, area.Utilities)
+		}
+		r := c.Check(want.zipcode)
+		if want.program != "" && !slices.Contains(r.DemandResponsePrograms, want.program) {
+			t.Errorf("%s: programs %q", want.zipcode, r.DemandResponsePrograms)
+		}
+		if want.main != 0 && area.Choice() != want.choice || strings.Contains(r.Reason, "retail choice") != (want.choice != "") {
+			t.Errorf("%s: choice %q: %s", want.zipcode, area.Choice(), r.Reason)
+		}
+		if !strings.Contains(r.Reason, "EIA-861 of 2024") {
+			t.Errorf("%s: the reason has no source and year: %s", want.zipcode, r.Reason)
+		}
+		if want.zipcode == "97201" && slices.Contains(r.DemandResponsePrograms, "Rocky Mountain Power Cool Keeper") {
+			t.Error("a program of Utah is in Oregon")
+		}
+	}
+}
+
 func TestUnknownZipcodesHaveAReason(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	for zipcode, word := range map[string]string{

@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// Overrides is what the operator knows better than the embedded facts. Its zero
-// value changes nothing.
+// Overrides are the operator's corrections of the embedded facts. The zero value changes
+// nothing.
 type Overrides struct {
-	Utilities   []Utility   // added, or replacing the one of the same EIA id
+	Utilities   []Utility   // added, or replacing the utility with the same EIA id
 	Territories []Territory // the most specific area wins
-	Programs    []Programs  // replacing those of their utility
+	Programs    []Programs  // replace the programs of their utility
 	Areas       []Support   // the most specific area wins
 }
 
-// Territory says who serves an area, in place of what is embedded.
+// Territory replaces the embedded utilities of an area.
 type Territory struct {
 	Area      string // a zipcode, or a prefix of three digits
 	Utilities []int  // EIA ids, the main one first
-	Market    string // RTO or ISO; empty when in none
-	// Timezone is needed where the embedded facts lack the area; elsewhere it may
-	// be empty. The same holds for State.
+	Market    string // RTO or ISO; empty if there is none
+	// Timezone and State are required only if the embedded facts lack the area.
 	Timezone string
 	State    string
 }
@@ -32,25 +31,25 @@ type Programs struct {
 	Names []string
 }
 
-// Support says whether an area is supported whatever else is known.
+// Support sets whether an area is supported, regardless of other facts.
 type Support struct {
 	Area      string // a zipcode, a prefix of three digits, or a state's two letters
 	Supported bool
 	Reason    string // shown to the caller; may be empty
 }
 
-// Problem is one thing wrong with one field of the overrides.
+// Problem is one problem with one field of the overrides.
 type Problem struct {
 	Field   string // such as "areas[2].area"
 	Message string
 }
 
-// OverridesError lists everything that is wrong with overrides.
+// OverridesError lists all problems of overrides.
 type OverridesError struct {
 	Problems []Problem
 }
 
-// Error names every field.
+// Error names every wrong field.
 func (e *OverridesError) Error() string {
 	words := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -70,7 +69,7 @@ var (
 	stateCode   = regexp.MustCompile(`^[A-Z]{2}$`)
 )
 
-// Validate is an *OverridesError naming every wrong field, or nil.
+// Validate returns an *OverridesError that names every wrong field, or nil.
 func (o *Overrides) Validate() error {
 	problems := &OverridesError{}
 	for i, u := range o.Utilities {
@@ -99,7 +98,7 @@ func (o *Overrides) Validate() error {
 	return nil
 }
 
-// overrides is the looked-up form of Overrides.
+// overrides is the indexed form of Overrides.
 type overrides struct {
 	utilities   map[int]Utility
 	territories map[string]Territory
@@ -124,7 +123,7 @@ func newOverrides(o Overrides) overrides {
 	return x
 }
 
-// specific looks an area up by its code and then by its prefix.
+// specific returns the value of a code, or else of the code's prefix.
 func specific[T any](by map[string]T, code string) (T, bool) {
 	if v, ok := by[code]; ok {
 		return v, true
@@ -133,7 +132,7 @@ func specific[T any](by map[string]T, code string) (T, bool) {
 	return v, ok
 }
 
-// support finds the operator's word on an area.
+// support returns the operator's setting for an area.
 func (x *overrides) support(code, state string) (Support, bool) {
 	if s, ok := specific(x.areas, code); ok {
 		return s, true
@@ -142,8 +141,8 @@ func (x *overrides) support(code, state string) (Support, bool) {
 	return s, ok
 }
 
-// apply puts the operator's facts over those of an area, which may be unknown
-// (no time zone) until then.
+// apply replaces an area's facts by the operator's facts. The area may be unknown (no
+// time zone) before.
 func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 	if t, ok := specific(x.territories, a.Code); ok {
 		a.Market, a.BalancingAuthority, a.marketPrograms = t.Market, "", marketPrograms(t.Market)
@@ -167,7 +166,7 @@ func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 	}
 }
 
-// marketPrograms are the embedded programs of a wholesale market.
+// marketPrograms returns the embedded programs of a wholesale market.
 func marketPrograms(name string) []string {
 	for _, m := range known().Markets {
 		if m.Name == name {

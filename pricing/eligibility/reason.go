@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
 )
 
-// reason says in a few sentences what is known of the area and how.
+// reason describes the area's facts and their sources in a few sentences.
 func (c *Checker) reason(a *Area, r *Result, said Support, saidSo bool) string {
 	var sentences []string
 	say := func(sentence string) {
@@ -21,13 +21,14 @@ func (c *Checker) reason(a *Area, r *Result, said Support, saidSo bool) string {
 	}
 	say(whereabouts(a))
 	say(servedBy(a))
+	say(choiceWords(a))
 	say(marketWords(a))
 	say(tariffWords(a, r))
 	if len(a.Utilities) > 0 {
 		say(reported(&a.Utilities[0]))
 	}
 	if len(r.DemandResponsePrograms) > 0 {
-		say("Program names are from a list compiled by hand, and are not verified.")
+		say("Program names are from a list compiled by hand in 2026, and are not verified.")
 	}
 	if a.overridden {
 		say("Some of this was set by the operator.")
@@ -59,7 +60,7 @@ func whereabouts(a *Area) string {
 	}
 }
 
-// fewUtilities is how many utilities a reason names.
+// fewUtilities is the maximum number of utilities in a reason.
 const fewUtilities = 3
 
 func servedBy(a *Area) string {
@@ -68,7 +69,11 @@ func servedBy(a *Area) string {
 	}
 	var names []string
 	for _, u := range a.Utilities[:min(fewUtilities, len(a.Utilities))] {
-		names = append(names, fmt.Sprintf("%s (EIA %d)", or(u.Name, "a utility without a known name"), u.EIAID))
+		share := ""
+		if u.Share > 0 && u.Share < 100 {
+			share = fmt.Sprintf(", about %d %%", u.Share)
+		}
+		names = append(names, fmt.Sprintf("%s (EIA %d%s)", or(u.Name, "a utility without a known name"), u.EIAID, share))
 	}
 	words := "Served by " + strings.Join(names, ", ")
 	if more := len(a.Utilities) - fewUtilities; more > 0 {
@@ -78,26 +83,24 @@ func servedBy(a *Area) string {
 }
 
 func basisWords(a *Area) string {
+	const register = "; names and mergers by Form EIA-861 of 2024"
 	switch {
 	case a.overridden:
 		return ""
-	case a.zipcodes > 0:
-		return ", the one of most zipcodes first"
 	case a.basis == facts.ByZipcode:
-		return ", by the OpenEI/NREL look-up of zipcodes of 2011 and 2020"
+		return ", by the OpenEI/NREL look-up of zipcodes of 2011 and 2020" + register
 	case a.basis == facts.ByCounty:
-		return ", which are those of the county by Form EIA-861 of 2018, as the look-up of zipcodes lacks it"
-	default:
-		return ", which are those of the county by Form EIA-861 of 2018 and those of the look-up of zipcodes"
+		return ", which are those of the county by Form EIA-861 of 2018, as the look-up of zipcodes lacks it" + register
 	}
+	return ", by the OpenEI/NREL look-up of zipcodes of 2011 and 2020 and the county's territories of Form EIA-861 of 2018" + register
 }
 
 func marketWords(a *Area) string {
 	switch {
 	case a.Market != "":
-		return "In the wholesale market of " + a.Market + "."
+		return "In the wholesale market of " + a.Market + " (Form EIA-861 of 2018 and 2024)."
 	case len(a.Utilities) > 0:
-		return "In no organised wholesale market that is known."
+		return "In no organised wholesale market that is known (Form EIA-861 of 2018 and 2024)."
 	}
 	return ""
 }
@@ -112,7 +115,7 @@ func tariffWords(a *Area, r *Result) string {
 	return ""
 }
 
-// reported is what the main utility told the EIA of its residential customers.
+// reported describes the main utility's report to the EIA on residential customers.
 func reported(u *Utility) string {
 	var facts []string
 	if len(u.DynamicPricing) > 0 {
@@ -130,7 +133,7 @@ func reported(u *Utility) string {
 	return fmt.Sprintf("%s reported for 2018: %s.", u.Name, strings.Join(facts, "; "))
 }
 
-// territory names the places whose zipcodes the facts lack as a whole.
+// territory names the regions whose zipcodes are all missing from the facts.
 var territory = map[string]string{
 	"006": "Puerto Rico", "007": "Puerto Rico", "008": "the US Virgin Islands", "009": "Puerto Rico",
 	"969": "Guam and the western Pacific", "340": "the armed forces", "090": "the armed forces",

@@ -2,19 +2,19 @@ package eligibility
 
 import "strings"
 
-// Lengths of a normalised code.
+// The lengths of a normalized code.
 const (
 	zipDigits    = 5
 	prefixDigits = 3
 )
 
-// Normalize brings a zipcode to its five digits, or to the three digits of a
-// prefix, and reports whether it has the form of one at all.
+// Normalize returns the five digits of a zipcode, or the three digits of a prefix. It
+// returns false if the zipcode is malformed.
 //
-// The service's pattern is `^(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?$`.
-// The four digits of ZIP+4 are dropped. Exactly three digits are the prefix of
-// an area, as the pattern names them apart; with fewer or four, leading zeros
-// are missing; with more than five, there are too many.
+// The service's pattern is `^(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?$`. Normalize
+// drops the four digits of ZIP+4. Exactly three digits are the prefix of an area, as in
+// the pattern. One, two or four digits lack leading zeros. More than five digits have
+// extra leading zeros.
 func Normalize(zipcode string) (code string, ok bool) {
 	code, plus, extended := cutExtension(zipcode)
 	if extended && (len(plus) != 4 || !digits(plus)) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// group is a series to be.
+// group identifies a future series.
 type group struct {
 	node string
 	kind Kind
@@ -23,15 +23,15 @@ type reader struct {
 	taken   int // rows without a time so far
 }
 
-// Names of columns, in the order of preference.
+// The names of columns, in order of preference.
 var (
 	startColumns = []string{"intervalstarttimegmt", "datetimebeginningutc", "utcstart", "starttime", "start", "intervalstart", "timestamp", "time", "datetime"}
 	nodeColumns  = []string{"node", "nodeid", "pnodename", "settlementpoint", "settlementpointname", "location"}
 	kindColumns  = []string{"market", "marketrunid", "kind"}
 )
 
-// priceColumns are the columns that say what they are in: $/kWh for one of their
-// unit, and the market where only one publishes them.
+// priceColumns are the price columns with a known unit. scale converts a price to $/kWh.
+// kind is set if only one market publishes the column.
 var priceColumns = []struct {
 	name  string
 	scale float64
@@ -44,10 +44,10 @@ var priceColumns = []struct {
 	{"priceusdkwh", 1, ""}, {"usdperkwh", 1, ""},
 }
 
-// take reads one row. On an error it names the field.
+// take reads one row. An error comes with the name of its field.
 func (r *reader) take(row row) (field string, err error) {
 	if kind, ok := row.fields["lmptype"]; ok && !strings.EqualFold(kind, "LMP") {
-		return "", nil // CAISO lists the parts of a price beside it
+		return "", nil // CAISO also lists the components of a price
 	}
 	price, kind, field, err := row.price()
 	if err != nil {
@@ -80,7 +80,7 @@ func (w row) first(names []string) string {
 	return ""
 }
 
-// price reads the price in $/kWh, and the market that its column implies.
+// price returns the price in $/kWh, and the market that its column implies.
 func (w row) price() (price float64, kind Kind, field string, err error) {
 	for _, c := range priceColumns {
 		if v, ok := w.fields[c.name]; ok {
@@ -108,7 +108,7 @@ func (w row) price() (price float64, kind Kind, field string, err error) {
 	return price * scale, "", "price", err
 }
 
-// unit is what one of a plain price is in $/kWh.
+// unit returns the factor from a plain price to $/kWh.
 func (w row) unit() (float64, error) {
 	if w.fields["millisutc"] != "" { // ComEd
 		return 1e-2, nil
@@ -134,7 +134,7 @@ func number(s string) (float64, error) {
 	return v, nil
 }
 
-// kind is the market of a row.
+// kind returns the market of a row.
 func (w row) kind(implied, fallback Kind) (Kind, error) {
 	switch name := plain(w.first(kindColumns)); name {
 	case "dayahead", "dam", "da":
@@ -156,7 +156,7 @@ func (w row) kind(implied, fallback Kind) (Kind, error) {
 	return fallback, nil
 }
 
-// start is the start of a row's interval.
+// start returns the start of a row's interval.
 func (r *reader) start(w row) (t time.Time, field string, err error) {
 	if millis := w.fields["millisutc"]; millis != "" {
 		n, err := strconv.ParseInt(millis, 10, 64)
@@ -188,7 +188,8 @@ var timeLayouts = []string{
 	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/2006 3:04 PM",
 }
 
-// parseTime reads a time; one without an offset is UTC, as the columns' names say.
+// parseTime parses a time. A time without an offset is UTC, in line with the names of the
+// columns.
 func (r *reader) parseTime(s string) (time.Time, error) {
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -198,8 +199,8 @@ func (r *reader) parseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-07-01T00:00:00Z", s)
 }
 
-// ercot puts together the local date and hour of ERCOT. The flag marks the second
-// of two hours with the same name when the clocks go back.
+// ercot combines ERCOT's local date and hour. The flag marks the second of two hours with
+// the same name at the end of daylight saving time.
 func (r *reader) ercot(w row) (time.Time, error) {
 	if r.options.Location == nil {
 		return time.Time{}, errors.New("is a local date: the time zone of the prices must be given")

@@ -1,7 +1,6 @@
-// Package market holds wholesale prices of electricity: series by node and
-// market, read from what market operators publish, and a forecast where a series
-// ends.
+// Package market holds wholesale prices of electricity as series by node and market. It
+// reads the files of market operators, and forecasts prices beyond the end of a series.
 //
-// It may import the standard library only, does no I/O and reads no clock. Prices
-// are $/kWh, instants are UTC.
+// The package does no I/O and reads no clock. It may import only the standard library.
+// Prices are $/kWh, instants are UTC.
 package market

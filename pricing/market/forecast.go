@@ -7,43 +7,40 @@ import (
 
 const (
 	hourSeconds = 60 * 60
-	// MaxHorizon is how far beyond the last published price a forecast goes.
+	// MaxHorizon is the maximum time from the last published price to a forecast.
 	MaxHorizon = 45 * 24 * time.Hour
 
-	// leastHours of history are needed for a forecast at all; with fewer than
-	// weekHours there is one shape for all days.
+	// leastHours is the minimum history of a forecast. A history shorter than weekHours
+	// has one shape for all days.
 	leastHours = 48
 	weekHours  = 14 * 24
 
-	// halfLife is the age at which a day counts half in the shape, and fading
-	// the time in which what is unusual about the last hours is forgotten by 1/e.
-	// Half of it is believed: prices come back faster than they go. The three were
-	// chosen by the back-test on a PJM hub that is in the tests.
+	// halfLife is the age at which a day has half the weight in the shape. fading is the
+	// time in which the deviation of the last hours decays to 1/e. believed is the used
+	// share of this deviation, as prices return faster than they deviate. A back-test on
+	// a PJM hub sets these values; the tests contain it.
 	halfLife = 28 * 24 * time.Hour
 	fading   = 4 * time.Hour
 	believed = 0.5
-	recent   = 24 // hours that tell what is unusual
-
-	// Confidence in a forecast: from the first hour to the far end.
-	nearConfidence, farConfidence = 0.8, 0.3
-	confidenceFading              = 48 * time.Hour
+	recent   = 24 // hours that determine the deviation
 )
 
-// model is what a forecast needs of a series:
+// model holds the parameters of a series' forecast:
 //
 //	price(t) = shape(kind of day, hour) + unusual x exp(-(t - end) / 4 h)
 //
-// The shape is the mean of the series' own hours, weekdays and weekends apart, in
-// which a day of four weeks ago counts half as much as the last; unusual is half
-// the mean of price less shape over the last day, the latest hours counting most.
+// The shape is the mean of the series' own hours, separately for weekdays and weekends. A
+// day four weeks before the last day has half the weight of the last day. unusual is half
+// the mean of price minus shape over the last day. The latest hours have the most weight.
 type model struct {
 	location *time.Location
 	known    bool
 	shape    [2][24]float64 // weekday or weekend, hour of the local day
+	steady   [2][24]float64 // share of the history within a tenth of the shape
 	unusual  float64
 }
 
-// fit makes the model of a series.
+// fit returns the model of a series.
 func fit(s *Series, location *time.Location) model {
 	m := model{location: location}
 	hours := s.hourly()
@@ -52,6 +49,7 @@ func fit(s *Series, location *time.Location) model {
 	}
 	m.known = true
 	m.learnShape(hours, s.end())
+	m.learnSteadiness(hours, s.end())
 	weights, sum := 0.0, 0.0
 	for _, h := range hours[max(0, len(hours)-recent):] {
 		kind, hour := m.slot(h.at)
@@ -65,13 +63,13 @@ func fit(s *Series, location *time.Location) model {
 	return m
 }
 
-// hourPrice is the mean of an hour.
+// hourPrice is the mean price of an hour.
 type hourPrice struct {
 	at    int64
 	price float64
 }
 
-// hourly are the means of the hours in which prices are published.
+// hourly returns the means of all hours with published prices.
 func (s *Series) hourly() []hourPrice {
 	var hours []hourPrice
 	n := 0.0
@@ -103,7 +101,7 @@ func (m *model) learnShape(hours []hourPrice, end int64) {
 	for kind := range sums {
 		for hour := range sums[kind] {
 			sum, weight := sums[kind][hour], weights[kind][hour]
-			if len(hours) < weekHours || weight == 0 { // all days alike
+			if len(hours) < weekHours || weight == 0 { // the same shape for all days
 				sum = sums[0][hour] + sums[1][hour]
 				weight = weights[0][hour] + weights[1][hour]
 			}
@@ -114,7 +112,34 @@ func (m *model) learnShape(hours []hourPrice, end int64) {
 	}
 }
 
-// slot is the place of an instant in the shape.
+// learnSteadiness calculates the share of the history within a tenth of the shape.
+func (m *model) learnSteadiness(hours []hourPrice, end int64) {
+	var near, weights [2][24]float64
+	for _, h := range hours {
+		kind, hour := m.slot(h.at)
+		weight := math.Exp2(-float64(end-h.at) / halfLife.Seconds())
+		weights[kind][hour] += weight
+		if math.Abs(m.shape[kind][hour]-h.price) <= 0.1*math.Abs(h.price) {
+			near[kind][hour] += weight
+		}
+	}
+	all, sum := 0.0, 0.0
+	for kind := range near {
+		for hour := range near[kind] {
+			all, sum = all+near[kind][hour], sum+weights[kind][hour]
+		}
+	}
+	// The mean of all slots counts as seven more days of a slot, as a few days are not
+	// significant.
+	const mean = 7
+	for kind := range near {
+		for hour := range near[kind] {
+			m.steady[kind][hour] = (near[kind][hour] + mean*all/sum) / (weights[kind][hour] + mean)
+		}
+	}
+}
+
+// slot returns the position of an instant in the shape.
 func (m *model) slot(unix int64) (kind, hour int) {
 	local := time.Unix(unix, 0).In(m.location)
 	if day := local.Weekday(); day == time.Saturday || day == time.Sunday {
@@ -123,8 +148,8 @@ func (m *model) slot(unix int64) (kind, hour int) {
 	return kind, local.Hour()
 }
 
-// forecast is the model's price at an instant after a published one. Within a gap
-// the horizon is that of the last price before it.
+// forecast returns the model's price at an instant after a published price. In a gap the
+// horizon counts from the last price before the gap.
 func (s *Series) forecast(unix int64) (Price, bool) {
 	last := s.lastBefore(unix)
 	horizon := time.Duration(unix-last) * time.Second
@@ -136,10 +161,10 @@ func (s *Series) forecast(unix int64) (Price, bool) {
 	if unix >= s.end() {
 		value += s.model.unusual * math.Exp(-float64(unix-s.end())/fading.Seconds())
 	}
-	return Price{Value: value, Confidence: confidence(horizon), Forecast: true}, true
+	return Price{Value: value, Confidence: min(s.model.steady[kind][hour], steadiest), Forecast: true}, true
 }
 
-// lastBefore is the end of the last published interval before an instant.
+// lastBefore returns the end of the last published interval before an instant.
 func (s *Series) lastBefore(unix int64) int64 {
 	i := min((unix-s.from)/s.step, int64(len(s.prices))-1)
 	for i >= 0 && math.IsNaN(s.prices[i]) {
@@ -148,9 +173,11 @@ func (s *Series) lastBefore(unix int64) int64 {
 	return s.from + (i+1)*s.step
 }
 
-// confidence falls with the horizon:
-//
-//	0.3 + 0.5 x exp(-horizon / 48 h)
-func confidence(horizon time.Duration) float64 {
-	return farConfidence + (nearConfidence-farConfidence)*math.Exp(-horizon.Seconds()/confidenceFading.Seconds())
-}
+// The limits of the confidence in a forecast. The confidence is the share of the slot's
+// own hours within a tenth of the shape, at most steadiest. The backtest of
+// docs/pricing.md confirms this share at every horizon up to 30 days. It also finds no
+// higher share than steadiest, even for the steadiest slots.
+const (
+	steadiest = 0.5
+	unsure    = 0.15 // a typical year
+)

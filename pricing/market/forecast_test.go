@@ -32,19 +32,14 @@ func TestForecastOfARegularMarket(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, end := s.Span()
-	last := 1.0
 	for at := end; at.Before(end.Add(market.MaxHorizon)); at = at.Add(15 * time.Minute) {
 		got, ok := s.At(at.Unix())
 		if !ok || !got.Forecast || math.Abs(got.Value-price(at)) > 1e-9 {
 			t.Fatalf("%v: got %+v, %v; want %v", at, got, ok, price(at))
 		}
-		if got.Confidence > last || got.Confidence < 0.3 || got.Confidence > 0.8 {
-			t.Fatalf("%v: confidence %v after %v: it falls with the horizon", at, got.Confidence, last)
+		if got.Confidence != 0.5 {
+			t.Fatalf("%v: confidence %v of a market without surprises", at, got.Confidence)
 		}
-		last = got.Confidence
-	}
-	if last > 0.31 {
-		t.Errorf("confidence of %v at the far end", last)
 	}
 	if _, ok := s.At(end.Add(market.MaxHorizon + time.Hour).Unix()); ok {
 		t.Error("a forecast beyond the horizon")
@@ -64,8 +59,50 @@ func TestForecastRemembersTheLastHours(t *testing.T) {
 	_, end := s.Span()
 	soon, _ := s.At(end.Unix())
 	later, _ := s.At(end.Add(36 * time.Hour).Unix())
-	if soon.Value < 0.04 || later.Value > 0.04 || soon.Confidence <= later.Confidence {
+	if soon.Value < 0.04 || later.Value > 0.04 {
 		t.Errorf("%+v soon, %+v later", soon, later)
+	}
+}
+
+// An erratic market is forecast with less confidence than a steady one, and each as often
+// as its own hours came within a tenth of their mean.
+func TestForecast_ConfidenceIsTheSeriesOwn(t *testing.T) {
+	confidence := func(jitter float64) float64 {
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // reproducible by intent
+		var prices []float64
+		for range 60 * 24 {
+			prices = append(prices, 0.05*math.Exp(jitter*random.NormFloat64()))
+		}
+		s := series(t, time.Hour, prices...)
+		_, end := s.Span()
+		got, _ := s.At(end.Add(12 * time.Hour).Unix())
+		return got.Confidence
+	}
+	if calm, wild := confidence(0.1), confidence(0.5); calm < 0.45 || wild > 0.25 || wild < 0.08 {
+		t.Errorf("confidence %v and %v", calm, wild)
+	}
+}
+
+// Estimates of a year go further than a forecast: to the same hour of the published year,
+// and to the shape where there is none.
+func TestTypical_ReachesAnyTime(t *testing.T) {
+	var prices []float64
+	for i := range 364 * 24 {
+		prices = append(prices, 0.03+0.001*float64(i/24))
+	}
+	s := series(t, time.Hour, prices...)
+	from, end := s.Span()
+	if _, ok := s.At(end.Add(100 * 24 * time.Hour).Unix()); ok {
+		t.Fatal("a forecast beyond the horizon")
+	}
+	for _, at := range []time.Time{end.Add(100 * 24 * time.Hour), from.Add(-264 * 24 * time.Hour), end.Add(464 * 24 * time.Hour)} {
+		if got, ok := s.Typical().At(at.Unix()); !ok || math.Abs(got.Value-0.13) > 1e-9 || !got.Forecast || got.Confidence > 0.2 {
+			t.Errorf("%v: %+v, %v", at, got, ok)
+		}
+	}
+	short := series(t, time.Hour, prices[:14*24]...).Typical()
+	if got, ok := short.At(end.Unix()); !ok || got.Value < 0.03 || got.Value > 0.05 {
+		t.Errorf("from two weeks: %+v, %v", got, ok)
 	}
 }
 

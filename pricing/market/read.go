@@ -11,43 +11,41 @@ import (
 	"time"
 )
 
-// ReadOptions say what a file does not.
+// ReadOptions supply the values that a file lacks.
 type ReadOptions struct {
-	// Node and Kind are those of prices that name none.
+	// Node and Kind are the defaults of prices without a node or a market.
 	Node string
 	Kind Kind
-	// Location is the time zone of local times without an offset, as ERCOT writes
-	// them, and that whose days and hours the prices follow; nil means UTC.
+	// Location is the time zone of local times without an offset, as in ERCOT's files. It
+	// is also the time zone of the prices' daily and weekly pattern. nil means UTC.
 	Location *time.Location
-	// Start and Step place the prices of a file that has no times.
+	// Start and Step are the times of prices in a file without times.
 	Start time.Time
 	Step  time.Duration
 }
 
-// LineError is what is wrong with one line of a file.
+// LineError is a problem with one line of a file.
 type LineError struct {
 	Line   int // from 1
 	Field  string
 	Reason string
 }
 
-func (e *LineError) Error() string {
-	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Reason)
-}
-
 // ErrFile is wrapped by the error of Read.
 var ErrFile = errors.New("market: no file of market prices")
 
-// Read reads the prices of one or more nodes from CSV with a header row or from
-// NDJSON. It knows the columns of CAISO (OASIS), PJM (Data Miner), ComEd, ERCOT
-// (settlement point prices), and plain ones: a time (start, utc_start, timestamp),
-// a price whose name or unit says what it is in (price_usd_mwh, price_usd_kwh,
-// rt_lmp_usd_mwh, or price with unit), node and market. Other columns do not
-// count.
+// Read reads the prices of one or more nodes from CSV with a header row or from NDJSON.
+// It supports the columns of CAISO (OASIS), PJM (Data Miner), ComEd and ERCOT (settlement
+// point prices). It also supports these plain columns:
 //
-// Lines that cannot be read are returned, and the others kept; there is a series
-// for each node and market in the order of the file. The error wraps ErrFile when
-// no line could be, or ErrSeries when the prices make no series.
+//   - a time: start, utc_start or timestamp
+//   - a price with its unit: price_usd_mwh, price_usd_kwh, rt_lmp_usd_mwh, or price with unit
+//   - node and market
+//
+// Read ignores other columns. It returns the lines with errors, and reads the other
+// lines. The result has a series for each node and market in the order of the file. The
+// error wraps ErrFile if no line can be read. It wraps ErrSeries if the prices do not
+// form a series.
 func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
 	rows, bad, err := split(data)
 	if err != nil {
@@ -73,14 +71,14 @@ func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
 	return all, bad, nil
 }
 
-// row is one line with its fields by name; names are in lower case, letters and
+// row is one line with its fields by name. Names are in lower case, with letters and
 // digits only.
 type row struct {
 	line   int
 	fields map[string]string
 }
 
-// split takes a file apart into rows.
+// split splits a file into rows.
 func split(data []byte) ([]row, []LineError, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimSpace(data)
@@ -163,7 +161,7 @@ func csvError(err error) LineError {
 	return LineError{Field: "line", Reason: err.Error()}
 }
 
-// plain is a name in lower case, with letters and digits only.
+// plain returns a name in lower case, with letters and digits only.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

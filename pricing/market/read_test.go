@@ -110,8 +110,8 @@ func TestReadKeepsTheGoodLines(t *testing.T) {
 		t.Fatalf("got %v", bad)
 	}
 	for i, e := range bad {
-		if !strings.HasPrefix(e.Error(), want[i]) {
-			t.Errorf("got %v, want %s", e.Error(), want[i])
+		if got := text(e); !strings.HasPrefix(got, want[i]) {
+			t.Errorf("got %s, want %s", got, want[i])
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestReadRefuses(t *testing.T) {
 		"not a series": {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
 	} {
 		_, bad, err := market.Read([]byte(tt.file), market.ReadOptions{})
-		if !errors.Is(err, tt.want) || tt.line != "" && (len(bad) != 1 || !strings.HasPrefix(bad[0].Error(), tt.line)) {
+		if !errors.Is(err, tt.want) || tt.line != "" && (len(bad) != 1 || !strings.HasPrefix(text(bad[0]), tt.line)) {
 			t.Errorf("%s: got %v, %v", name, bad, err)
 		}
 	}
@@ -154,4 +154,9 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// text writes what is wrong with a line as a sentence.
+func text(e market.LineError) string {
+	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Reason)
 }

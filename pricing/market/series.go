@@ -11,7 +11,7 @@ import (
 // Kind is a market of an operator.
 type Kind string
 
-// The markets.
+// The values of Kind.
 const (
 	DayAhead Kind = "DAY_AHEAD"
 	RealTime Kind = "REAL_TIME"
@@ -23,52 +23,61 @@ type Point struct {
 	Price float64 // $/kWh
 }
 
-// Price is a price with what stands behind it.
+// Price is a price with its confidence.
 type Price struct {
 	Value      float64 // $/kWh
 	Confidence float64 // 1 for a published price
 	Forecast   bool
 }
 
-// Series are the prices of a node in a market, one after another in equal steps.
-// It is immutable and safe for concurrent use.
+// Series holds the prices of a node in a market, in consecutive equal steps. It is
+// immutable and safe for concurrent use.
 type Series struct {
 	Node string
 	Kind Kind
 	step int64 // seconds
 	from int64 // Unix seconds of the first price
-	// prices by step; NaN where none was published.
-	prices []float64
-	model  model
+	// prices by step; NaN if not published.
+	prices  []float64
+	model   model
+	typical bool
 }
 
-// Options are what New cannot know from the points.
+// Typical returns the series with a price at every time, for estimates beyond the horizon
+// of a forecast. Published prices are unchanged. Other times have the price of the same
+// hour and weekday of the nearest published year. Without such a price they have the
+// price of the shape.
+func (s *Series) Typical() *Series {
+	t := *s
+	t.typical = true
+	return &t
+}
+
+// Options are the inputs of New besides the points.
 type Options struct {
 	Node string
 	Kind Kind
-	// Location is the time zone whose days and hours the prices follow; nil means
-	// UTC.
+	// Location is the time zone of the prices' daily and weekly pattern; nil means UTC.
 	Location *time.Location
-	// Step is the length of the points' intervals, 5, 15, 30 or 60 minutes; 0
-	// means the shortest distance between two of them.
+	// Step is the length of the points' intervals: 5, 15, 30 or 60 minutes. 0 means the
+	// shortest distance between two points.
 	Step time.Duration
 }
 
 // ErrSeries is wrapped by every error about a series.
 var ErrSeries = errors.New("market: unusable series")
 
-// maxSteps bounds the length of a series: two years of five minutes.
+// maxSteps limits the length of a series to two years of five-minute steps.
 const maxSteps = 2 * 366 * 24 * 12
 
-// sparse is how many steps a price may stand for: two weeks of hours. It bounds
-// what a small file can ask for.
+// sparse is the maximum number of steps per price: two weeks of hours. It limits the
+// memory that a small file can request.
 const sparse = 14 * 24
 
 var steps = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
-// New makes a series of points in any order. Of two points for one interval the
-// later one in the list counts. Where points are missing, the series has a gap.
-// The error wraps ErrSeries.
+// New returns a series of points in any order. If two points have the same interval, the
+// later point in the list wins. Missing points leave a gap. The error wraps ErrSeries.
 func New(points []Point, o Options) (*Series, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("%w: no prices", ErrSeries)
@@ -109,11 +118,11 @@ func New(points []Point, o Options) (*Series, error) {
 	return s, nil
 }
 
-// maxPrice is beyond the caps of all US markets, $/kWh: the highest was 9.
+// maxPrice is above the price caps of all US markets, $/kWh. The highest price was 9.
 const maxPrice = 50.0
 
-// shortest is the shortest distance between points; for one point, the longest
-// step on whose grid it is.
+// shortest returns the shortest distance between points. For one point, it returns the
+// longest step whose grid contains the point.
 func shortest(ordered []Point) time.Duration {
 	least := time.Hour
 	for i := len(steps) - 1; i > 0 && ordered[0].Start.Unix()%int64(least/time.Second) != 0; i-- {
@@ -127,18 +136,18 @@ func shortest(ordered []Point) time.Duration {
 	return least
 }
 
-// Step is the length of an interval of the series.
+// Step returns the length of an interval of the series.
 func (s *Series) Step() time.Duration { return time.Duration(s.step) * time.Second }
 
-// Span is the time that the series covers, from the first interval to the end of
-// the last one.
+// Span returns the time range of the series, from the first interval to the end of the
+// last interval.
 func (s *Series) Span() (from, to time.Time) {
 	return time.Unix(s.from, 0).UTC(), time.Unix(s.end(), 0).UTC()
 }
 
 func (s *Series) end() int64 { return s.from + int64(len(s.prices))*s.step }
 
-// Points are the published prices.
+// Points returns the published prices.
 func (s *Series) Points() []Point {
 	var points []Point
 	for i, price := range s.prices {
@@ -152,23 +161,51 @@ func (s *Series) Points() []Point {
 // quarterHour is the interval of a price signal, in seconds.
 const quarterHour = 15 * 60
 
-// At is the price of the quarter hour that starts at an instant, given in Unix
-// seconds: the one published, the mean of those published in it, or a forecast.
-// It is false before the series starts, too far beyond its end, and where there
-// is too little of it to forecast from.
+// At returns the price of the quarter hour that starts at an instant, given in Unix
+// seconds. The price is published, the mean of the prices published in the quarter hour,
+// or a forecast. At returns false before the start of the series and too far beyond its
+// end. It also returns false if the series is too short for a forecast.
 func (s *Series) At(unix int64) (Price, bool) {
-	if unix < s.from {
+	if unix < s.from && !s.typical {
 		return Price{}, false
 	}
-	sum, n := 0.0, 0
-	for at := unix; at < unix+quarterHour && at < s.end(); at += min(s.step, quarterHour) {
+	if price, ok := s.published(unix); ok {
+		return Price{Value: price, Confidence: 1}, true
+	}
+	if s.typical {
+		return s.typically(unix)
+	}
+	return s.forecast(unix)
+}
+
+// published returns the mean of a quarter hour's published prices, if any.
+func (s *Series) published(unix int64) (price float64, ok bool) {
+	sum, n := 0.0, 0.0
+	for at := max(unix, s.from); at < unix+quarterHour && at < s.end(); at += min(s.step, quarterHour) {
 		if price := s.prices[(at-s.from)/s.step]; !math.IsNaN(price) {
 			sum += price
 			n++
 		}
 	}
-	if n > 0 {
-		return Price{Value: sum / float64(n), Confidence: 1}, true
+	return sum / max(n, 1), n > 0
+}
+
+// typically returns the price of a typical year.
+func (s *Series) typically(unix int64) (Price, bool) {
+	const year = 364 * 24 * 60 * 60 // 52 weeks, so that weekdays match
+	years := int64(0)
+	switch {
+	case unix >= s.end():
+		years = (unix - s.end() + year) / year
+	case unix < s.from:
+		years = -((s.from - unix + year - 1) / year)
 	}
-	return s.forecast(unix)
+	if price, ok := s.published(unix - years*year); ok && years != 0 {
+		return Price{Value: price, Confidence: unsure, Forecast: true}, true
+	}
+	if !s.model.known {
+		return Price{}, false
+	}
+	kind, hour := s.model.slot(unix)
+	return Price{Value: s.model.shape[kind][hour], Confidence: unsure, Forecast: true}, true
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
 )
 
-// Values are what one utility pays the homes of some vintages. They are
+// Values holds one utility's export values for the homes of some vintages. It is
 // immutable and safe for concurrent use.
 type Values struct{ table form.Table }
 
-// Value is what an exported kWh earns, $/kWh.
+// Value is the payment for one exported kWh, $/kWh.
 type Value struct {
-	// Generation is paid by who supplies the home's energy: the utility to its
-	// bundled customers, a community choice aggregator by its own terms.
+	// Generation is paid by the supplier of the home's energy. A utility pays its bundled
+	// customers. A community choice aggregator pays by its own terms.
 	Generation float64
 	Delivery   float64
-	// Published is false where the year is not among those published, and the
-	// value is that of the nearest one.
+	// Published is false if the year is not published. The value is then from the nearest
+	// published year.
 	Published bool
 }
 
-// Total is Generation and Delivery.
+// Total returns the sum of Generation and Delivery.
 func (v Value) Total() float64 { return v.Generation + v.Delivery }
 
 //go:embed values.bin
@@ -44,7 +44,7 @@ var all = sync.OnceValue(func() []*Values {
 	return list
 })
 
-// Names are the names of all values, such as "PG&E NBT26".
+// Names returns the names of all values, such as "PG&E NBT26".
 func Names() []string {
 	var names []string
 	for _, v := range all() {
@@ -55,9 +55,8 @@ func Names() []string {
 	return names
 }
 
-// Named finds values by utility and vintage, such as "PG&E NBT26" or "sce nbt24";
-// the utility may also be its EIA number. Other signs than letters and digits do
-// not count.
+// Named returns values by utility and vintage, such as "PG&E NBT26" or "sce nbt24". The
+// utility may also be its EIA number. Only letters and digits count.
 func Named(name string) (*Values, bool) {
 	wanted := plain(name)
 	for _, v := range all() {
@@ -79,15 +78,15 @@ func plain(s string) string {
 	}, strings.ToLower(s))
 }
 
-// Utility is who pays, by name and EIA number.
+// Utility returns the paying utility's name and EIA number.
 func (v *Values) Utility() (name string, eiaID int) { return v.table.Utility, v.table.EIAID }
 
-// String is the utility with its vintages.
+// String returns the utility with its vintages.
 func (v *Values) String() string {
 	return v.table.Utility + " " + strings.Join(v.table.Vintages, "/")
 }
 
-// Years are the first and the last year that are published.
+// Years returns the first and the last published year.
 func (v *Values) Years() (first, last int) {
 	last = v.table.FirstYear + v.table.Years - 1
 	if v.table.ExactThrough != 0 {
@@ -96,8 +95,8 @@ func (v *Values) Years() (first, last int) {
 	return v.table.FirstYear, last
 }
 
-// At is the value in an hour (0 to 23) of the local wall clock. Holidays count as
-// weekend. Of a year that is not published it is that of the nearest one.
+// At returns the value in an hour (0 to 23) of the local wall clock. Holidays count as
+// weekend. An unpublished year has the values of the nearest year.
 func (v *Values) At(year int, month time.Month, weekend bool, hour int) Value {
 	first, last := v.Years()
 	y := min(max(year, first), v.table.FirstYear+v.table.Years-1)

@@ -70,16 +70,25 @@ func TestNamed(t *testing.T) {
 
 func TestAdder(t *testing.T) {
 	for _, tt := range []struct {
-		eiaID     int
-		segment   netbilling.Segment
-		connected int
-		want      float64
+		name            string
+		segment         netbilling.Segment
+		connected, year int
+		want            float64
 	}{
-		{14328, netbilling.General, 2023, 0.022}, {14328, netbilling.LowIncome, 2027, 0.018},
-		{17609, netbilling.General, 2026, 0.016}, {17609, netbilling.General, 2028, 0},
-		{16609, netbilling.General, 2023, 0}, {14328, netbilling.General, 2022, 0}, {14328, "NEW_HOME", 2023, 0},
+		{"PG&E NBT23", netbilling.General, 2023, 2023, 0.022},
+		{"PG&E NBT23", netbilling.General, 2023, 2031, 0.022},
+		{"PG&E NBT23", netbilling.General, 2023, 2032, 0},
+		{"PG&E NBT23", netbilling.General, 2023, 2022, 0},
+		{"PG&E NBT26", netbilling.LowIncome, 2027, 2030, 0.018},
+		{"PG&E NBT26", netbilling.NewHome, 2025, 2026, 0},
+		{"SCE NBT24", netbilling.General, 2026, 2026, 0.016},
+		{"SCE NBT24", netbilling.LowIncome, 2023, 2026, 0.093},
+		{"SCE NBT24", netbilling.General, 2028, 2028, 0},
+		{"SDG&E NBT23", netbilling.LowIncome, 2023, 2026, 0},
+		{"PG&E NBT23", netbilling.General, 2022, 2026, 0},
 	} {
-		if got := netbilling.Adder(tt.eiaID, tt.segment, tt.connected); got != tt.want {
+		v, _ := netbilling.Named(tt.name)
+		if got := v.Adder(tt.segment, tt.connected, tt.year); got != tt.want {
 			t.Errorf("%+v: got %v", tt, got)
 		}
 	}

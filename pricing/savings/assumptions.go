@@ -1,8 +1,12 @@
 package savings
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// Assumptions is what the figures rest on.
+// Assumptions lists the inputs behind the figures.
 type Assumptions struct {
 	Weather WeatherAssumption `json:"weather"`
 	Prices  PriceAssumption   `json:"prices"`
@@ -10,47 +14,55 @@ type Assumptions struct {
 	Notes   []string          `json:"notes"`
 }
 
-// WeatherAssumption names the typical year.
+// WeatherAssumption names the weather station of the typical year.
 type WeatherAssumption struct {
-	Station    string  `json:"station"`
-	State      string  `json:"state"`
-	Source     string  `json:"source"`
-	DistanceKm float64 `json:"distanceKm"` // from the home, to 1 km
+	Station    string  `json:"station" example:"Chicago Ohare Intl Ap"`
+	State      string  `json:"state" example:"IL"`
+	Source     string  `json:"source" example:"TMY3"`
+	DistanceKm float64 `json:"distanceKm" doc:"From the home." example:"24"`
+	Zone       string  `json:"zone" doc:"The climate zone of the station (IECC), such as 5A." example:"5A"`
+	HomeZone   string  `json:"homeZone" doc:"The climate zone of the home; empty where it is not known." example:"5A"`
+	Error      float64 `json:"error" doc:"How much the degree days of stations that far apart differ, as a share." example:"0.14"`
 }
 
 // PriceAssumption is the range of the home's prices over the period, $/kWh.
 type PriceAssumption struct {
-	Least    float64 `json:"least"`
-	Mean     float64 `json:"mean"`
-	Greatest float64 `json:"greatest"`
+	Least    float64 `json:"least" example:"0.1"`
+	Mean     float64 `json:"mean" example:"0.15"`
+	Greatest float64 `json:"greatest" example:"0.4"`
 }
 
-// HouseAssumption is how a device and its house enter the model.
+// HouseAssumption describes a device and its house in the model.
 type HouseAssumption struct {
-	DeviceID          string  `json:"deviceId"`
-	TimeConstantHours float64 `json:"timeConstantHours"` // in which the house loses 63 % of a difference
-	HeatingKw         float64 `json:"heatingKw"`         // electric, at full output
-	CoolingKw         float64 `json:"coolingKw"`
-	PowerAssumed      bool    `json:"powerAssumed"` // a power was not given and DefaultKw was taken
+	DeviceID          string    `json:"deviceId" example:"dev_1"`
+	TimeConstantHours float64   `json:"timeConstantHours" doc:"In how many hours the house loses 63 % of a difference in temperature." example:"25"`
+	HeatLossKw        float64   `json:"heatLossKw" doc:"Heat that the house loses per degree Celsius, in kW." example:"0.15"`
+	Equipment         Equipment `json:"equipment" doc:"The equipment with its defaults filled in."`
+	EquipmentAssumed  bool      `json:"equipmentAssumed" doc:"Whether capacity or a rated efficiency was not given." example:"true"`
 }
 
-// notes are the assumptions that hold for every estimate.
+// notes are the assumptions behind every estimate.
 var notes = []string{
 	"Weather is that of a typical year, not a forecast.",
-	"Heating and cooling are electric, with the same power at every outdoor temperature and no loss in cycling.",
-	"The house is one room with one time constant; occupants and appliances give no heat.",
-	"The optimum knows prices and weather ahead, stays within minTemp and maxTemp wherever the baseline does, is on average as warm " +
-		"(or, where the day needs cooling, as cool) in each month as the baseline, and ends each month at its temperature.",
-	"Dollars are those of the energy price; fixed, minimum and demand charges are the same in both.",
+	"Output and efficiency follow the outdoor temperature by the curves of a single-speed unit. Three quarters of cooling lowers the temperature, the rest dries the air.",
+	"The house is one room with one time constant. People and appliances give the same heat at all hours.",
+	"Costs are of the price of one more kWh at that hour, and of gas. Fixed, minimum and demand charges are the same in both.",
 }
 
-// prices collects the range of prices.
-type prices struct {
+// comparisonNotes are the assumptions behind each comparison.
+var comparisonNotes = map[Comparison]string{
+	Shift: "The optimum knows prices and weather ahead. It stays within minTemp and maxTemp wherever the baseline does, is on average as warm " +
+		"(or, where the day needs cooling, as cool) in each month as the baseline, and ends each month at its temperature.",
+	Setback: "The baseline holds one setpoint day and night. The other follows the schedule, or without one the ENERGY STAR schedule about the device's setpoints. It is less warm in winter and less cool in summer.",
+}
+
+// priceRange collects the least, greatest and mean price.
+type priceRange struct {
 	least, greatest, sum float64
 	count                int
 }
 
-func (p *prices) add(values []float64) {
+func (p *priceRange) add(values []float64) {
 	for _, v := range values {
 		if p.count == 0 {
 			p.least, p.greatest = v, v
@@ -65,29 +77,36 @@ func (e *estimate) assumptions() Assumptions {
 	a := Assumptions{
 		Weather: WeatherAssumption{
 			Station: e.weather.Name, State: e.weather.State, Source: e.weather.Source,
-			DistanceKm: math.Round(e.distanceKm()),
+			DistanceKm: math.Round(e.weather.Km), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: hundredths(e.weather.Error()),
 		},
 		Prices: PriceAssumption{
 			Least: e.prices.least, Greatest: e.prices.greatest,
 			Mean: math.Round(1e6*e.prices.sum/float64(e.prices.count)) / 1e6,
 		},
-		Notes: notes,
+		Notes: append(slices.Clone(notes), comparisonNotes[e.in.Request.comparison()]),
 	}
 	for i := range e.devices {
 		d, h := e.devices[i].device, &e.devices[i].house
 		a.Devices = append(a.Devices, HouseAssumption{
-			DeviceID: d.ID, TimeConstantHours: hundredths(1 / h.h), HeatingKw: h.heatKw, CoolingKw: h.coolKw,
-			PowerAssumed: d.assumesPower(),
+			DeviceID: d.ID, TimeConstantHours: hundredths(1 / h.h), HeatLossKw: math.Round(1e3*h.h*h.capacity) / 1e3,
+			Equipment: h.equipment.rounded(), EquipmentAssumed: d.Equipment.assumed(d),
 		})
 	}
 	return a
 }
 
-func (e *estimate) distanceKm() float64 {
-	return e.weather.DistanceKm(e.in.Place.Lat, e.in.Place.Lon)
+// rounded returns the equipment with values rounded for output.
+func (e Equipment) rounded() Equipment {
+	gains := hundredths(*e.InternalGainsKw)
+	e.InternalGainsKw = &gains
+	return e
 }
 
-// assumesPower reports whether a power that matters was not given.
-func (d *Device) assumesPower() bool {
-	return d.HeatingRate != 0 && d.HeatingKw == 0 || d.CoolingRate != 0 && d.CoolingKw == 0
+// assumed reports whether a value that affects the energy was not given.
+func (e *Equipment) assumed(d *Device) bool {
+	heat := map[HeatSource]bool{"": e.HSPF2 == 0, HeatPump: e.HSPF2 == 0, GasFurnace: e.AFUE == 0}[e.HeatSource]
+	return e.CapacityKw == 0 || d.CoolingRate != 0 && e.SEER2 == 0 || d.HeatingRate != 0 && heat
 }
+
+// comparison returns the request's comparison, by default a shift.
+func (r *Request) comparison() Comparison { return cmp.Or(r.Comparison, Shift) }

@@ -7,14 +7,13 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// InputError lists everything that is wrong with an input, by JSON path. The
-// fields of the request have the names of the service's body; those of a device
-// are below "devices[i]".
+// InputError lists all problems of an input, by JSON path. The request's fields have the
+// names of the service's body. A device's fields are below "devices[i]".
 type InputError struct {
 	Fields []pricing.FieldError
 }
 
-// Error joins the messages, each behind its field.
+// Error joins the messages; each follows its field.
 func (e *InputError) Error() string {
 	words := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
@@ -29,11 +28,11 @@ func (e *InputError) check(ok bool, field, format string, args ...any) {
 	}
 }
 
-// Bounds of the inputs. Those of the thermodynamic values are wide: beyond them a
-// value is in another unit than documented.
+// The bounds of the inputs. The bounds of the thermodynamic values are wide. A value
+// outside them is in a different unit than documented.
 const (
 	maxDays          = 366
-	coldest, hottest = -50.0, 200.0 // the service's, in either unit
+	coldest, hottest = -50.0, 200.0 // the service's bounds, in either unit
 	maxRate          = 100.0        // degrees per hour
 	maxHeatTransfer  = 5.0          // per hour
 	maxKw            = 100.0
@@ -42,7 +41,7 @@ const (
 	daysAWeek        = 7
 )
 
-// validate is one of the sentinel errors, an *InputError, or nil.
+// validate returns one of the sentinel errors, an *InputError, or nil.
 func (in *Input) validate() error {
 	switch {
 	case len(in.Devices) == 0:
@@ -75,6 +74,7 @@ func (in *Input) validate() error {
 
 func (r *Request) validate(p *InputError) {
 	p.check(r.Type == Monthly || r.Type == Annual, "type", "must be monthly or annual")
+	p.check(r.Comparison == "" || r.Comparison == Shift || r.Comparison == Setback, "comparison", "must be shift or setback")
 	p.check(r.Start.Month == nil || r.Start.Date == nil, "start", "must have month or date, not both")
 	if r.Start.Month != nil {
 		p.check(*r.Start.Month >= 1 && *r.Start.Month <= 12, "start.month", "must be from 1 to 12")
@@ -98,8 +98,8 @@ func (r *Request) validate(p *InputError) {
 	}
 }
 
-// checkBand wants the request's temperatures, completed by the device's, in their
-// order.
+// checkBand checks the order of the request's temperatures. The device supplies missing
+// temperatures.
 func (r *Request) checkBand(p *InputError, d *Device) {
 	s := r.settings(d.Settings)
 	if s.Mode.heats() {
@@ -123,8 +123,7 @@ func (d *Device) validate(p *InputError, path string) {
 	p.check(d.HeatingRate != 0 || d.CoolingRate != 0, path+"heatingRate", "or coolingRate must be other than 0")
 	p.check(d.IrradianceCoefficient >= 0 && d.IrradianceCoefficient <= maxRate, path+"irradianceCoefficient",
 		"must be from 0 to %g degrees per hour in 1 kW/m2", maxRate)
-	p.check(d.HeatingKw >= 0 && d.HeatingKw <= maxKw, path+"heatingKw", "must be from 0 to %g kW", maxKw)
-	p.check(d.CoolingKw >= 0 && d.CoolingKw <= maxKw, path+"coolingKw", "must be from 0 to %g kW", maxKw)
+	d.Equipment.validate(p, path+"equipment.")
 	if d.Schedule != nil {
 		d.Schedule.validate(p, path+"schedule.")
 	}
@@ -147,15 +146,15 @@ func (s *Schedule) validate(p *InputError, path string) {
 	}
 }
 
-// The service's names of the settings of a device, a schedule and a block: mode,
-// least, heat, cool, greatest.
+// The service's names for the settings of a device, a schedule and a block: mode, least,
+// heat, cool, greatest.
 var (
 	settingsFields = [5]string{"systemDetails.defaultMode", "minTemp", "targetHeatSetpoint", "targetCoolSetpoint", "maxTemp"}
 	scheduleFields = [5]string{"defaultMode", "defaultMinTemp", "defaultHeatSetpoint", "defaultCoolSetpoint", "defaultMaxTemp"}
 	blockFields    = [5]string{"mode", "minTemp", "targetHeatSetpoint", "targetCoolSetpoint", "maxTemp"}
 )
 
-// validate wants min <= heat <= cool <= max within the service's bounds.
+// validate checks min <= heat <= cool <= max, and the service's bounds.
 func (s *Settings) validate(p *InputError, path string, names [5]string) {
 	p.check(validMode(s.Mode), path+names[0], "must be OFF, HEAT, COOL or AUTO")
 	for i, t := range []float64{s.Min, s.Heat, s.Cool, s.Max} {

@@ -37,20 +37,23 @@ func TestWrongInputsNameEveryField(t *testing.T) {
 		"request": {func(in *savings.Input, _ *savings.Device) {
 			in.Request = savings.Request{
 				Type: "weekly", Start: savings.Start{Month: ptr(13), Date: &pricing.Date{Year: 1, Month: 1, Day: 1}}, Days: ptr(0),
-				Months: []int{1, 0}, Mode: ptr(savings.Mode("DRY")), TargetTemp: ptr(200.0), MinTemp: ptr(-50.0), MaxTemp: ptr(math.NaN()),
+				Months: []int{1, 0}, Comparison: "before", Mode: ptr(savings.Mode("DRY")), TargetTemp: ptr(200.0), MinTemp: ptr(-50.0), MaxTemp: ptr(math.NaN()),
 			}
-		}, []string{"type", "start", "start.month", "start.date", "days", "months[1]", "mode", "targetTemp", "minTemp", "maxTemp"}},
+		}, []string{"type", "comparison", "start", "start.month", "start.date", "days", "months[1]", "mode", "targetTemp", "minTemp", "maxTemp"}},
 		"too many days": {func(in *savings.Input, _ *savings.Device) { in.Request.Days = ptr(367) }, []string{"days"}},
 		"no today":      {func(in *savings.Input, _ *savings.Device) { in.Today = pricing.Date{} }, []string{"start.date"}},
 		"device": {func(_ *savings.Input, d *savings.Device) {
 			*d = savings.Device{
 				Units: "K", Settings: savings.Settings{Mode: "DRY", Min: 70, Heat: 69, Cool: 68, Max: 67},
-				HeatingRate: -1, CoolingRate: 101, IrradianceCoefficient: math.NaN(), HeatingKw: -1, CoolingKw: 101,
+				HeatingRate: -1, CoolingRate: 101, IrradianceCoefficient: math.NaN(),
+				Equipment: savings.Equipment{HeatSource: "COAL", CapacityKw: -1, SEER2: 51, HSPF2: 1, AFUE: 1.1, AuxiliaryKw: ptr(-1.0), InternalGainsKw: ptr(21.0), GasPrice: -1},
 			}
 		}, []string{
 			"devices[0].systemDetails.tempUnits", "devices[0].systemDetails.defaultMode", "devices[0].targetHeatSetpoint",
 			"devices[0].targetCoolSetpoint", "devices[0].maxTemp", "devices[0].heatTransferCoefficient", "devices[0].heatingRate",
-			"devices[0].coolingRate", "devices[0].irradianceCoefficient", "devices[0].heatingKw", "devices[0].coolingKw",
+			"devices[0].coolingRate", "devices[0].irradianceCoefficient", "devices[0].equipment.heatSource", "devices[0].equipment.capacityKw",
+			"devices[0].equipment.seer2", "devices[0].equipment.hspf2", "devices[0].equipment.afue", "devices[0].equipment.gasPrice",
+			"devices[0].equipment.auxiliaryKw", "devices[0].equipment.internalGainsKw",
 		}},
 		"no rates": {func(_ *savings.Input, d *savings.Device) { d.HeatingRate, d.CoolingRate = 0, 0 }, []string{"devices[0].heatingRate"}},
 		"schedule": {func(_ *savings.Input, d *savings.Device) {

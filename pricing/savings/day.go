@@ -7,9 +7,8 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// Day is a local day of a device, quarter hour by quarter hour: what it cost, and
-// what the baseline and the optimum did. Temperatures are in Units and are those
-// at the end of the quarter hour.
+// Day is one local day of a device by quarter hour, with the traces of the baseline and
+// the optimum. Temperatures are in Units, at the end of the quarter hour.
 type Day struct {
 	DeviceID  string
 	Date      pricing.Date
@@ -23,22 +22,22 @@ type Day struct {
 	Optimized Trace
 }
 
-// Trace is what a controller did on a day.
+// Trace records a controller's actions on a day.
 type Trace struct {
 	Temperature []float64
 	Kw          []float64 // electric, mean of the quarter hour
-	Cost        float64   // $
+	Cost        float64   // $, of electricity
 }
 
-// Setpoint is a target temperature from one moment of a day to the next.
+// Setpoint is a target temperature for one span of a day.
 type Setpoint struct {
 	Start       time.Time `json:"startTime"`
 	End         time.Time `json:"endTime"`
 	Temperature float64   `json:"temperature"` // in the day's Units, to half a degree
 }
 
-// Setpoints is the optimum of the day as targets for a thermostat, rounded to half
-// a degree and joined where they do not change.
+// Setpoints returns the day's optimum as targets for a thermostat. It rounds targets to
+// half a degree and joins equal neighbors.
 func (d *Day) Setpoints() []Setpoint {
 	var all []Setpoint
 	for i, t := range d.Optimized.Temperature {
@@ -53,8 +52,8 @@ func (d *Day) Setpoints() []Setpoint {
 	return all
 }
 
-// keepDay keeps the day of the month that saved most, if it saved more than the
-// one kept.
+// keepDay stores the day of the month with the greatest savings, if they exceed the
+// savings of the stored day.
 func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 	c := b.conditions
 	clock := c.clock[c.warmUp+m.first : c.warmUp+m.first+m.count]
@@ -66,7 +65,7 @@ func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 	for i := 0; i < len(clock); {
 		end, saved := i, 0.0
 		for ; end < len(clock) && clock[end].day == clock[i].day; end++ {
-			saved += (b.house.kwh(base.added[end]) - b.house.kwh(best.added[end])) * c.price[m.first+end]
+			saved += (b.plants[m.first+end].kwh(base.added[end]) - b.plants[m.first+end].kwh(best.added[end])) * c.price[m.first+end]
 		}
 		if saved > most {
 			from, to, most = i, end, saved
@@ -78,8 +77,8 @@ func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 	}
 }
 
-// newDay is the day from one step of a month to another; first is the month's
-// first step in the run.
+// newDay returns the day between two steps of a month. first is the month's first step in
+// the run.
 func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *path) *Day {
 	c, units := b.conditions, d.device.Units
 	date := time.Unix(int64(c.clock[c.warmUp+first+from].day)*24*60*60, 0).UTC()
@@ -92,14 +91,14 @@ func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *pa
 		s := b.settings[first+i]
 		day.Outdoor = append(day.Outdoor, units.from(c.weather[c.warmUp+first+i].Temperature))
 		day.Least, day.Greatest = append(day.Least, units.from(s.Min)), append(day.Greatest, units.from(s.Max))
-		day.Baseline.add(b.house, units, base, i, c.price[first+i])
-		day.Optimized.add(b.house, units, best, i, c.price[first+i])
+		day.Baseline.add(&b.plants[first+i], units, base, i, c.price[first+i])
+		day.Optimized.add(&b.plants[first+i], units, best, i, c.price[first+i])
 	}
 	return day
 }
 
-func (t *Trace) add(h *house, units Units, x *path, i int, price float64) {
-	kwh := h.kwh(x.added[i])
+func (t *Trace) add(p *plant, units Units, x *path, i int, price float64) {
+	kwh := p.kwh(x.added[i])
 	t.Temperature = append(t.Temperature, units.from(x.temperature[i]))
 	t.Kw = append(t.Kw, kwh/stepHours)
 	t.Cost += kwh * price

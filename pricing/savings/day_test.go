@@ -38,7 +38,7 @@ func TestTheDayIsWholeAndAddsUp(t *testing.T) {
 	for _, trace := range []savings.Trace{d.Baseline, d.Optimized} {
 		cost := 0.0
 		for i, kw := range trace.Kw {
-			if kw < 0 || kw > savings.DefaultKw+1e-9 {
+			if kw < 0 || kw > 4 {
 				t.Fatalf("quarter %d: %v kW", i, kw)
 			}
 			cost += kw / 4 * d.Price[i]

@@ -1,16 +1,15 @@
-// Package savings estimates what shifting heating and cooling to cheap hours is
-// worth to a home, by month or for a year.
+// Package savings estimates a home's savings from shifting heating and cooling to cheap
+// hours, by month or for a year.
 //
-// A house is a first-order thermal model with the coefficients of its device,
-// driven by the weather of a typical year in quarter hours. The baseline keeps
-// the setpoints of the schedule. The optimum moves inside the band between the
-// schedule's least and greatest temperature, is on average as comfortable as the
-// baseline, ends each month at its temperature, and costs the least: it is found
-// by dynamic programming over temperature with exact, piecewise linear value
-// functions. docs/savings.md has the formulas, their sources and the assumptions.
+// A house is a first-order thermal model with the coefficients of its device. The weather
+// of a typical year in quarter hours drives the model. The baseline holds the setpoints
+// of the schedule. The optimum stays between the schedule's least and greatest
+// temperature and has the least cost. It is on average as comfortable as the baseline,
+// and ends each month at the baseline's temperature. The package finds the optimum by
+// dynamic programming over temperature with exact, piecewise linear value functions.
+// docs/savings.md has the formulas, their sources and the assumptions.
 //
-// The package is pure: it may import the standard library, pricing and climate
-// only, does no I/O and reads no clock. Money is US dollars, energy kWh; inside
-// the package temperatures are degrees Celsius and time goes in steps of a
-// quarter hour.
+// The package is pure: it does no I/O and reads no clock. It may import only the standard
+// library, pricing and climate. Money is US dollars, energy kWh. Inside the package
+// temperatures are degrees Celsius, and a time step is a quarter hour.
 package savings

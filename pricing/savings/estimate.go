@@ -8,15 +8,15 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// warmUp is how many days before a run the baseline starts, so that nothing is
-// left of the temperature it starts from.
+// warmUp is the number of days between the baseline's start and the run. It removes the
+// effect of the start temperature.
 const warmUp = 7
 
-// Estimate is what the home would save.
+// Estimate estimates the savings of a home.
 //
-// It returns ErrNoDevice, ErrNoPrices or ErrNoPlace for a home that lacks them, an
-// *InputError that names every wrong field, the error of Prices, wrapped, or that of
-// Rest.
+// It returns ErrNoDevice, ErrNoPrices or ErrNoPlace for incomplete homes. It returns an
+// *InputError that names every wrong field. It also returns the error of Prices, wrapped,
+// and the error of Rest.
 func Estimate(in Input) (*Result, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
@@ -37,36 +37,45 @@ func Estimate(in Input) (*Result, error) {
 // estimate collects the figures of an input, run by run.
 type estimate struct {
 	in      *Input
-	weather *climate.Year
+	weather climate.Choice
 	months  []Month
 	devices []deviceEstimate
-	prices  prices
-	spread  spread
+	prices  priceRange
+	warmer  float64    // uncertainty of the weather, in degrees Celsius
+	doubts  [4]float64 // effect of each uncertainty on the savings, in $
 }
 
-// deviceEstimate is a device and its part in the figures.
+// deviceEstimate is a device and its part of the figures.
 type deviceEstimate struct {
 	device    *Device
 	house     house
 	timetable *timetable
+	followed  *timetable // the schedule of a setback; nil for a shift
 	figures   Figures
-	day       *Day // of the greatest savings so far
+	day       *Day // the day with the greatest savings up to now
 }
 
 func newEstimate(in *Input) *estimate {
-	e := &estimate{in: in, weather: in.Weather}
-	if e.weather == nil {
-		e.weather = climate.Nearest(in.Place.Lat, in.Place.Lon)
+	e := &estimate{in: in, weather: climate.Choose(*in.Place)}
+	if in.Weather != nil {
+		e.weather.Year, e.weather.Km = in.Weather, in.Weather.DistanceKm(in.Place.Lat, in.Place.Lon)
 	}
+	e.warmer = weatherDoubt(&e.weather)
 	for i := range in.Devices {
 		d := &in.Devices[i]
-		e.devices = append(e.devices, deviceEstimate{device: d, house: newHouse(d), timetable: newTimetable(d, &in.Request)})
+		x := deviceEstimate{device: d, house: newHouse(d)}
+		if in.Request.Comparison == Setback {
+			x.timetable, x.followed = newSetback(d, &in.Request)
+		} else {
+			x.timetable = newTimetable(d, &in.Request)
+		}
+		e.devices = append(e.devices, x)
 	}
 	return e
 }
 
-// conditions are what a run's quarter hours have in common for all devices. The
-// weather and the clock begin with the warm-up, the prices after it.
+// conditions holds the inputs of a run that all devices share. The weather and the clock
+// begin with the warm-up, the prices after it.
 type conditions struct {
 	warmUp  int // quarter hours
 	start   time.Time
@@ -110,22 +119,38 @@ func (e *estimate) add(r *run) error {
 		e.months = append(e.months, Month{Year: m.year, Month: int(m.name)})
 	}
 	for i := range e.devices {
-		d := &e.devices[i]
-		b := newBaseline(&d.house, d.timetable, c)
-		for j := range r.months {
-			p, base := b.month(&r.months[j])
-			best := newSolver(p).equalComfort(base)
-			f := newFigures(base, best)
-			d.figures.add(f)
-			e.months[first+j].add(f)
-			d.keepDay(b, &r.months[j], base, best)
-			if err := e.rest(); err != nil {
-				return err
-			}
-		}
-		if err := e.addSpread(&d.house, d.timetable, c, r); err != nil {
+		if err := e.addDevice(&e.devices[i], c, r, e.months[first:]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addDevice estimates the months of a run for a device.
+func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r *run, months []Month) error {
+	b := newBaseline(&d.house, d.timetable, c)
+	var followed *baseline
+	if d.followed != nil {
+		followed = newBaseline(&d.house, d.followed, c)
+	}
+	saved := make([]float64, len(r.months))
+	for i := range r.months {
+		m := &r.months[i]
+		p, base := b.month(m)
+		var best *path
+		if followed != nil {
+			_, best = followed.month(m)
+		} else {
+			best = newSolver(p).equalComfort(base)
+		}
+		f := newFigures(&d.house, base, best)
+		d.figures.add(f)
+		months[i].add(f)
+		saved[i] = base.cost - best.cost
+		d.keepDay(b, m, base, best)
+		if err := e.rest(); err != nil {
+			return err
+		}
+	}
+	return e.addDoubts(d, c, r, saved)
 }

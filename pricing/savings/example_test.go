@@ -30,7 +30,7 @@ func ExampleEstimate() {
 		Devices: []savings.Device{{
 			ID: "dev_1", Units: savings.Fahrenheit,
 			Settings:    savings.Settings{Mode: savings.Cool, Min: 68, Heat: 68, Cool: 76, Max: 79},
-			CoolingRate: 6, HeatTransferCoefficient: 0.05, IrradianceCoefficient: 1, CoolingKw: 3.5,
+			CoolingRate: 6, HeatTransferCoefficient: 0.05, IrradianceCoefficient: 1,
 		}},
 		Request: savings.Request{Type: savings.Monthly, Start: savings.Start{Month: &july}},
 		Today:   pricing.Date{Year: 2026, Month: time.June, Day: 1},
@@ -40,5 +40,5 @@ func ExampleEstimate() {
 		return
 	}
 	fmt.Printf("July %d: $%.0f instead of $%.0f at equal comfort\n", r.Months[0].Year, r.OptimizedCost, r.BaselineCost)
-	// Output: July 2026: $69 instead of $92 at equal comfort
+	// Output: July 2026: $96 instead of $137 at equal comfort
 }

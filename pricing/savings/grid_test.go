@@ -20,17 +20,18 @@ func (p *problem) onGrid(points int) float64 {
 		least := math.Inf(1)
 		try := func(t float64) {
 			added := t - floating
-			if added > p.heat[i]+slack || added < -p.cool[i]-slack || t < p.low[i]-slack || t > p.high[i]+slack {
+			if added > p.plants[i].most()+slack || added < -p.plants[i].cool-slack || t < p.low[i]-slack || t > p.high[i]+slack {
 				return
 			}
 			place := min(max(0, (t-p.low[i])/(p.high[i]-p.low[i])*float64(points-1)), float64(points-1))
 			k := min(int(place), points-2)
 			value := next[k] + (next[k+1]-next[k])*(place-float64(k))
-			least = min(least, p.price[i]*p.house.kwh(added)+value)
+			least = min(least, p.price[i]*p.plants[i].kwh(added)+value)
 		}
 		try(floating)
-		try(floating + p.heat[i])
-		try(floating - p.cool[i])
+		try(floating + p.plants[i].heat)
+		try(floating + p.plants[i].most())
+		try(floating - p.plants[i].cool)
 		for k := range points {
 			try(at(i, k))
 		}
@@ -62,7 +63,7 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	from := in.midnight(time.Date(2026, name, 10, 0, 0, 0, 0, time.UTC))
 	c := &conditions{start: from.Add(-24 * time.Hour), warmUp: quartersADay}
 	n := 7 * quartersADay
-	c.weather = climate.Nearest(41.9, -87.6).Series(c.start, c.warmUp+n, -87.6)
+	c.weather = climate.Choose(climate.Place{Lat: 41.9, Lon: -87.6}).Series(c.start, c.warmUp+n, -87.6)
 	c.clock = moments(c.start, c.warmUp+n, location)
 	for _, m := range c.clock[c.warmUp:] {
 		price := 0.25

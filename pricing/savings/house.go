@@ -11,63 +11,120 @@ const stepHours = 0.25
 
 // house is the first-order model of a house, in Celsius and hours:
 //
-//	dT/dt = h (Tout - T) + s I + q
+//	dT/dt = h (Tout - T) + s I + g + q
 //
 // with the heat transfer coefficient h, the irradiance coefficient s, the global
-// irradiance I in kW/m2 and the device's rate q, between -coolingRate and
-// heatingRate. Over a step with constant inputs its exact solution is
+// irradiance I in kW/m2, the internal gains g and the device's rate q. The exact solution
+// over a step with constant inputs is
 //
-//	T' = a T + (1-a) Tout + b (s I + q),   a = exp(-h dt),   b = (1-a)/h
+//	T' = a T + (1-a) Tout + b (s I + g + q),   a = exp(-h dt),   b = (1-a)/h
+//
+// The heat capacity converts degrees to kWh. It is the unit's sensible output over its
+// rate of temperature change.
 type house struct {
-	h, s           float64
-	a, b           float64
-	heat, cool     float64 // degrees that a step at full output adds or takes
-	heatKw, coolKw float64
+	h, s, g, a, b float64
+	// The change in temperature of a step at rated output, in degrees. Auxiliary heat
+	// starts after the heat pump's full output.
+	heat, aux, cool float64
+	// Energy per degree: of heat at an input of 1, of auxiliary heat, of cooling at an
+	// input of 1, and gas.
+	heatKwh, auxKwh, coolKwh, therms float64
+	source                           HeatSource
+	gasPrice                         float64   // $/therm
+	capacity                         float64   // kWh per degree
+	equipment                        Equipment // with defaults
+	warmer                           float64   // outdoor temperature above the weather data's temperature
 }
 
 func newHouse(d *Device) house {
-	x := house{h: d.HeatTransferCoefficient, s: d.Units.degrees(d.IrradianceCoefficient)}
+	e := d.Equipment.withDefaults()
+	x := house{h: d.HeatTransferCoefficient, s: d.Units.degrees(d.IrradianceCoefficient), source: e.HeatSource, gasPrice: e.GasPrice, equipment: e}
 	x.a = math.Exp(-x.h * stepHours)
 	x.b = -math.Expm1(-x.h*stepHours) / x.h
-	x.heat = x.b * d.Units.degrees(d.HeatingRate)
-	x.cool = x.b * math.Abs(d.Units.degrees(d.CoolingRate))
-	x.heatKw, x.coolKw = orDefault(d.HeatingKw), orDefault(d.CoolingKw)
+	heating, cooling := d.Units.degrees(d.HeatingRate), math.Abs(d.Units.degrees(d.CoolingRate))
+	x.heat, x.cool = x.b*heating, x.b*cooling
+	x.capacity = e.CapacityKw / heating
+	if cooling > 0 {
+		x.capacity = e.CapacityKw * sensibleShare / cooling
+	}
+	x.g = *e.InternalGainsKw / x.capacity
+	x.setEnergy(heating > 0)
 	return x
 }
 
-func orDefault(kw float64) float64 {
-	if kw == 0 {
-		return DefaultKw
+// setEnergy sets the energy per degree.
+func (x *house) setEnergy(heats bool) {
+	e, perDegree := &x.equipment, x.capacity*stepHours/x.b // kWh of heat
+	rated := e.SEER2 / btuPerWh * coolInput.at(seerOutdoor)
+	x.coolKwh = perDegree / sensibleShare / rated
+	x.heatKwh = perDegree
+	switch x.source {
+	case GasFurnace:
+		x.heatKwh, x.therms = perDegree*furnaceFan, perDegree/e.AFUE/kwhPerTherm
+	case HeatPump:
+		x.heatKwh *= btuPerWh * hspfShare / e.HSPF2
+		if heats {
+			x.aux = *e.AuxiliaryKw * stepHours / perDegree
+		}
 	}
-	return kw
+	if x.auxKwh = x.heatKwh; x.aux > 0 {
+		x.auxKwh = perDegree
+	}
 }
 
-// drift is what a step adds to a T without the device.
+// drift returns the temperature that a step adds to a T without the device.
 func (x *house) drift(w climate.Weather) float64 {
-	return (1-x.a)*w.Temperature + x.b*x.s*w.GHI/1000
+	return (1-x.a)*w.Temperature + x.b*(x.s*w.GHI/1000+x.g)
 }
 
-// kwh is the energy of a step in which the device adds (or, below 0, takes) some
-// degrees.
-func (x *house) kwh(added float64) float64 {
-	switch {
-	case added > 0:
-		return added / x.heat * x.heatKw * stepHours
-	case added < 0:
-		return -added / x.cool * x.coolKw * stepHours
+// plant is the device in one step, at the step's outdoor temperature. Output is in
+// degrees, electricity in kWh per degree.
+type plant struct {
+	heat, aux, cool          float64
+	heatKwh, auxKwh, coolKwh float64
+	therms                   float64 // per degree
+}
+
+func (x *house) plant(outdoor float64) plant {
+	p := plant{
+		heat: x.heat, aux: x.aux, cool: x.cool * coolCapacity.at(outdoor),
+		heatKwh: x.heatKwh, auxKwh: x.auxKwh, coolKwh: x.coolKwh * coolInput.at(outdoor), therms: x.therms,
 	}
-	return 0
+	if x.source == HeatPump {
+		p.heat *= heatCapacity.at(outdoor)
+		p.heatKwh *= heatInput.at(outdoor)
+		p.auxKwh = max(p.auxKwh, p.heatKwh)
+	}
+	return p
 }
 
-// keep is what an ideal thermostat adds to a temperature that the house would
-// have at the end of the step: what is missing to the setpoint, as far as the
-// device can.
-func (x *house) keep(floating float64, s *Settings) float64 {
+// most returns the greatest heating output, including auxiliary heat.
+func (p *plant) most() float64 { return p.heat + p.aux }
+
+// kwh returns the electricity of a step that adds some degrees. Negative degrees are
+// cooling.
+func (p *plant) kwh(added float64) float64 {
+	if added < 0 {
+		return -added * p.coolKwh
+	}
+	compressor := min(added, p.heat)
+	return compressor*p.heatKwh + (added-compressor)*p.auxKwh
+}
+
+// gas returns the gas of a step that adds some degrees, in therms.
+func (p *plant) gas(added float64) float64 { return max(0, added) * p.therms }
+
+// keep returns the temperature change from an ideal thermostat. floating is the
+// temperature at the end of the step without the device. The device moves it to the
+// setpoint, limited by its output. Auxiliary heat holds at most the lowest heating
+// setpoint of the timetable. The compressor alone therefore recovers from a setback.
+func (p *plant) keep(floating float64, s *Settings, lowest float64) float64 {
 	switch {
 	case s.Mode.heats() && floating < s.Heat:
-		return min(s.Heat-floating, x.heat)
+		added := min(s.Heat-floating, p.heat)
+		return added + min(max(0, lowest-floating-added), p.aux)
 	case s.Mode.cools() && floating > s.Cool:
-		return -min(floating-s.Cool, x.cool)
+		return -min(floating-s.Cool, p.cool)
 	}
 	return 0
 }

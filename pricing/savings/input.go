@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// What an estimate cannot do without.
+// The errors for missing inputs.
 var (
 	ErrNoDevice = errors.New("savings: the home has no heating or cooling device that is linked")
 	ErrNoPrices = errors.New("savings: the home has no rate plan")
@@ -18,11 +18,14 @@ var (
 // Units is the unit of a device's temperatures.
 type Units string
 
-// Mode is what a device may do.
+// Mode selects heating, cooling, both or neither.
 type Mode string
 
-// Type is the kind of an estimate.
+// Type is the period of an estimate.
 type Type string
+
+// Comparison selects the two cases that an estimate compares.
+type Comparison string
 
 // The values of the service's enums.
 const (
@@ -36,100 +39,103 @@ const (
 
 	Monthly Type = "monthly"
 	Annual  Type = "annual"
+
+	// Shift compares the unchanged setpoints with an optimum at equal comfort. It is the
+	// default.
+	Shift Comparison = "shift"
+	// Setback compares one constant setpoint, held day and night, with the schedule.
+	// Makers of thermostats publish this comparison.
+	Setback Comparison = "setback"
 )
 
 func (m Mode) heats() bool { return m == Heat || m == Auto }
 func (m Mode) cools() bool { return m == Cool || m == Auto }
 
-// Input is a home and what is asked of it.
+// Input is a home and a request.
 type Input struct {
 	HomeID   string
 	Place    *Place         // nil is ErrNoPlace
 	Location *time.Location // the home's wall clock; nil is ErrNoPlace
-	Weather  *climate.Year  // nil takes the nearest climate
-	// Prices gives what one more kWh costs, in $/kWh, in each quarter hour of a
-	// window of whole local days. Its error is returned as it is, wrapped. nil is
-	// ErrNoPrices.
+	Weather  *climate.Year  // nil selects the year of the place
+	// Prices returns the price of one more kWh in each quarter hour of a window of whole
+	// local days, $/kWh. While a home exports, the price is the export price. Estimate
+	// wraps its error. A nil Prices is ErrNoPrices.
 	Prices  func(pricing.Window) ([]float64, error)
-	Devices []Device // those that count: linked and not deleted. None is ErrNoDevice
+	Devices []Device // linked devices that are not deleted; empty is ErrNoDevice
 	Request Request
-	Today   pricing.Date // in the home's time zone: decides the year of a month
-	// Rest is called every millisecond or two, between the months of an estimate, so
-	// that other work can go first. Its error ends the estimate, and is returned as
-	// it is. nil goes through at once.
+	Today   pricing.Date // in the home's time zone; selects the year of a month
+	// Rest is called every millisecond or two, between the months of an estimate, to give
+	// way to other work. Its error ends the estimate and is returned unchanged. nil means
+	// no rest.
 	Rest func() error
 }
 
-// Place is where a home is, in degrees north and east.
-type Place struct{ Lat, Lon float64 }
+// Place is the location of a home.
+type Place = climate.Place
 
-// Device is a heating or cooling device with the house that it serves. All its
-// temperatures and rates are in its Units.
+// Device is a heating or cooling device with its house. All its temperatures and rates
+// are in its Units.
 type Device struct {
 	ID       string
 	Units    Units
-	Settings Settings  // its own, which apply when no schedule does
-	Schedule *Schedule // nil when it has none
+	Settings Settings  // apply outside the schedule
+	Schedule *Schedule // nil if the device has none
 
 	// The thermodynamic values, as documented in docs/savings.md.
-	HeatingRate             float64 // degrees per hour at full output; 0 when it cannot heat
+	HeatingRate             float64 // degrees per hour at full output; 0 if it cannot heat
 	CoolingRate             float64 // the same for cooling; its sign does not matter
 	HeatTransferCoefficient float64 // per hour: the inverse of the house's time constant
 	IrradianceCoefficient   float64 // degrees per hour in a global irradiance of 1 kW/m2
 
-	// Electric power at full output, kW. 0 takes DefaultKw.
-	HeatingKw float64
-	CoolingKw float64
+	Equipment Equipment
 }
 
-// DefaultKw is the electric power that is assumed where none is given: a unit of
-// three tons of refrigeration (36,000 Btu/h) at 12 Btu/Wh draws 3 kW.
-const DefaultKw = 3
-
-// Settings is what a thermostat is set to. Min and Max bound what an optimized
-// device may do.
+// Settings are the settings of a thermostat. Min and Max bound the optimum.
 type Settings struct {
 	Mode                 Mode
 	Min, Heat, Cool, Max float64
 }
 
-// Schedule is the user's preferences. Its temperatures are in its own Units.
+// Schedule is a schedule of the user's preferences. Its temperatures are in its own
+// Units.
 type Schedule struct {
 	Units   Units
 	Enabled bool
-	Weeks   []int    // 0 to 51, counted in sevens from New Year; none means all
+	Weeks   []int    // 0 to 51, in steps of 7 days from New Year; empty means all
 	Default Settings // outside the blocks
-	Blocks  []Block  // of the blocks of one moment, the first counts
+	Blocks  []Block  // the first matching block applies
 }
 
-// Block is a stretch of the local day on some days of the week.
+// Block is a span of the local day on some days of the week.
 type Block struct {
-	StartMinute, EndMinute int   // 0 to 1440, the end not included
+	StartMinute, EndMinute int   // 0 to 1440, the end exclusive
 	Days                   []int // 0 is Sunday
 	Settings
 }
 
-// Request is what the caller of the operation asks. Temperatures are in the
-// devices' units.
+// Request holds the parameters of an estimate. Temperatures are in the devices' units.
 //
-// When it has a temperature, the baseline keeps one constant setting: that of
-// the request, with what it does not say from the device. When it has a mode
-// only, the schedule is kept with that mode.
+// If the request has a temperature, the baseline holds one constant setting. The device
+// supplies missing values. If the request has only a mode, the baseline follows the
+// schedule in that mode. Under Setback the baseline is always constant. Without a
+// temperature, it then holds the most comfortable setpoints of the schedule.
 type Request struct {
 	Type               Type
+	Comparison         Comparison
 	Start              Start
-	Days               *int  // 1 to 366; nil is the month or the year
-	Months             []int // calendar months that count, 1 to 12; none means all
+	Days               *int  // 1 to 366; nil selects the month or the year
+	Months             []int // calendar months to include, 1 to 12; empty means all
 	Mode               *Mode
-	TargetTemp         *float64 // for both setpoints, where they are not given
+	TargetTemp         *float64 // for both setpoints unless given; in AUTO the middle of a band
 	TargetHeatSetpoint *float64
 	TargetCoolSetpoint *float64
 	MinTemp            *float64
 	MaxTemp            *float64
 }
 
-// Start is the first day of an estimate: a month (the next of that name that has
-// not ended) or a date. With neither it is the first of the present month.
+// Start is the first day of an estimate, either a month or a date. A month is the next
+// month of that name that has not ended. Without both, the estimate starts on the first
+// of the present month.
 type Start struct {
 	Month *int // 1 to 12
 	Date  *pricing.Date

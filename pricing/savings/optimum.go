@@ -2,7 +2,7 @@ package savings
 
 import "math"
 
-// solver finds optimal paths of a problem. It keeps its memory between calls.
+// solver finds optimal paths of a problem. It reuses its memory between calls.
 type solver struct {
 	problem *problem
 	bands   []band
@@ -13,63 +13,52 @@ func newSolver(p *problem) *solver {
 	return &solver{problem: p, bands: make([]band, len(p.drift))}
 }
 
-// solve is the path of least cost minus comfort times its worth ($ per degree and
-// step), within the bounds. It is exact but for rounding.
+// solve returns the path of least cost minus comfort times its worth ($ per degree and
+// step), within the bounds. The result is exact, except for rounding.
 //
-// It goes back through the steps with the value of each temperature, and keeps
-// the optimal band of each step; then forward along the bands.
+// solve first goes back through the steps with the value of each temperature, and stores
+// the optimal band of each step. Then it goes forward along the bands.
 func (s *solver) solve(worth float64) *path {
 	p, h := s.problem, s.problem.house
 	last := len(p.drift) - 1
 	v := &s.value
 	v.left, v.segments = p.low[last], append(v.segments[:0], segment{p.high[last] - p.low[last], 0})
-	perHeat, perCool := h.heatKw*stepHours/h.heat, h.coolKw*stepHours/h.cool // kWh per degree
-	if h.heat == 0 {
-		perHeat = 0
-	}
-	if h.cool == 0 {
-		perCool = 0
-	}
 	for i := last; i >= 0; i-- {
 		if i < last {
 			v.within(p.low[i], p.high[i])
 		}
 		v.tilt(-worth * p.warm[i])
-		price := max(0, p.price[i]) // below 0 heating against cooling would pay
-		s.bands[i] = v.act(p.heat[i], p.cool[i], price*perHeat, price*perCool)
+		plant, price := &p.plants[i], max(0, p.price[i]) // at a negative price the optimum would heat against cooling
+		gas := plant.therms * h.gasPrice
+		s.bands[i] = v.act(plant, unitCost{aux: price*plant.auxKwh + gas, heat: price*plant.heatKwh + gas, cool: price * plant.coolKwh})
 		v.before(h.a, p.drift[i])
 	}
 	added := make([]float64, len(p.drift))
 	t := p.start
-	for i, b := range s.bands {
+	for i := range s.bands {
 		t = h.a*t + p.drift[i]
-		switch {
-		case t < b.heat:
-			added[i] = min(b.heat-t, p.heat[i])
-		case t > b.cool:
-			added[i] = -min(t-b.cool, p.cool[i])
-		}
+		added[i] = s.bands[i].add(t, &p.plants[i])
 		t += added[i]
 	}
 	return p.newPath(added)
 }
 
-// gap is how far above the true optimum, as a share of the baseline's cost, a
-// result may stay.
+// gap is the largest accepted excess over the optimal cost, as a share of the baseline's
+// cost.
 const gap = 1e-4
 
-// maxRounds bounds the search for the worth of comfort, which takes a handful.
-
+// maxRounds limits the search for the worth of comfort. A search needs a few rounds.
 const maxRounds = 40
 
-// equalComfort is the path of least cost that is, summed over the steps, at least
-// as comfortable as a baseline, and never dearer.
+// equalComfort returns the path of least cost with at least the baseline's comfort,
+// summed over the steps. The path never costs more than the baseline.
 //
-// The worth of comfort that makes it so is the multiplier of that condition. The
-// least cost as a function of the multiplier is concave, and every path bounds it
-// from above by a line. Of two paths, one less and one as comfortable as asked,
-// the crossing of the lines is tried next. When no path lies below it, a blend of
-// the two has exactly the comfort asked and the least cost.
+// The worth of comfort is the multiplier of the comfort condition. The least cost is a
+// concave function of the multiplier, and every path bounds it from above by a line. The
+// search holds two paths: one with too little comfort and one with enough. It tries the
+// multiplier at the crossing of their lines. The search ends when no path is below
+// the crossing. A blend of the two paths then has exactly the required comfort and the
+// least cost.
 func (s *solver) equalComfort(baseline *path) *path {
 	short := func(x *path) float64 { return baseline.comfort - x.comfort }
 	less, more := s.solve(0), baseline

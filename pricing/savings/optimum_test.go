@@ -28,8 +28,9 @@ func drawProblem(t *rapid.T, n int, simple bool) (*problem, *path) {
 		p.drift = append(p.drift, (1-h.a)*outdoor)
 		p.price = append(p.price, rapid.Float64Range(0.01, 1).Draw(t, "price"))
 		p.warm = append(p.warm, 0)
+		p.plants = append(p.plants, h.plant(outdoor))
 		temperature = h.a*temperature + p.drift[i]
-		added[i] = h.keep(temperature, settings[i])
+		added[i] = p.plants[i].keep(temperature, settings[i], settings[i].Heat)
 		temperature += added[i]
 	}
 	warm := rapid.SampledFrom([]float64{-1, 0, 1}).Draw(t, "warm")
@@ -90,8 +91,8 @@ func TestEqualComfortIsThatOfExhaustiveSearch(t *testing.T) {
 func checkPath(t *rapid.T, p *problem, x *path) {
 	temperature := p.start
 	for i, v := range x.added {
-		if v > p.heat[i]+1e-9 || v < -p.cool[i]-1e-9 {
-			t.Fatalf("step %d: adds %v, can %v to %v", i, v, -p.cool[i], p.heat[i])
+		if v > p.plants[i].most()+1e-9 || v < -p.plants[i].cool-1e-9 {
+			t.Fatalf("step %d: adds %v of %+v", i, v, p.plants[i])
 		}
 		temperature = p.house.a*temperature + p.drift[i] + v
 		if math.Abs(temperature-x.temperature[i]) > 1e-9 {

@@ -7,16 +7,16 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// month is a calendar month, or what of it lies in the period.
+// month is a calendar month, or its part in the period.
 type month struct {
 	year       int
 	name       time.Month
 	start, end time.Time // local midnights, in UTC
-	first      int       // index of its first quarter hour in the run
-	count      int       // its quarter hours
+	first      int       // index in the run of the month's first quarter hour
+	count      int       // number of quarter hours
 }
 
-// run is a row of months that follow one another without a gap.
+// run is a sequence of consecutive months.
 type run struct {
 	months []month
 }
@@ -25,7 +25,8 @@ func (r *run) window() pricing.Window {
 	return pricing.Window{Start: r.months[0].start, End: r.months[len(r.months)-1].end}
 }
 
-// runs gives the months of the period that count, or an *InputError when none does.
+// runs returns the selected months of the period, or an *InputError if the selection is
+// empty.
 func (in *Input) runs() ([]run, error) {
 	start := in.start()
 	end := start.AddDate(0, 0, in.days(start))
@@ -59,7 +60,7 @@ func (r *run) add(m month) {
 	r.months = append(r.months, m)
 }
 
-// start is the first day, as a date in UTC.
+// start returns the first day, as a date in UTC.
 func (in *Input) start() time.Time {
 	s := in.Request.Start
 	if s.Date != nil {
@@ -85,8 +86,8 @@ func (in *Input) days(start time.Time) int {
 	return time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// midnight is the start of a local day, on the grid of quarter hours. Where a
-// clock change takes midnight away it is the first moment of the day.
+// midnight returns the start of a local day, on the grid of quarter hours. If a clock
+// change skips midnight, the day starts at its first moment.
 func (in *Input) midnight(day time.Time) time.Time {
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, in.Location)
 	for t.Day() != day.Day() {
@@ -102,16 +103,16 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-// moment is where a quarter hour stands on the home's wall clock.
+// moment is the position of a quarter hour on the home's wall clock.
 type moment struct {
 	day     int32 // local day, counted from 1970-01-01
 	weekday uint8 // 0 is Sunday
 	quarter uint8 // of the day
-	week    uint8 // of the year, in sevens from New Year, 0 to 51
+	week    uint8 // of the year, in steps of 7 days from New Year, 0 to 51
 }
 
-// moments walks n quarter hours from an instant along a wall clock, asking the
-// time zone once per clock change.
+// moments returns the moments of n quarter hours from an instant. It reads the time zone
+// once per clock change.
 func moments(start time.Time, n int, location *time.Location) []moment {
 	all := make([]moment, n)
 	const step, day = int64(pricing.Interval / time.Second), int64(24 * time.Hour / time.Second)
@@ -134,7 +135,7 @@ func moments(start time.Time, n int, location *time.Location) []moment {
 	return all
 }
 
-// zone is the offset at an instant and the instant at which it ends, 0 for never.
+// zone returns the offset at an instant and the end of that offset, 0 for never.
 func zone(at int64, location *time.Location) (offset, until int64) {
 	t := time.Unix(at, 0).In(location)
 	_, seconds := t.Zone()

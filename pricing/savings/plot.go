@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Shape of a drawing: a column is half an hour, a row a step of temperature.
+// The shape of a drawing: a column is half an hour, a row a step of temperature.
 const (
 	quartersAColumn = 2
 	plotRows        = 12
 )
 
-// String draws the day with characters: the band of temperatures with the
-// baseline (o) and the optimum (#), or both (@), and below it the price and the
-// power of each.
+// String draws the day with characters. The upper part is the band of temperatures with
+// the baseline (o) and the optimum (#), or both (@). The lower part is the price and the
+// power of each controller.
 func (d *Day) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%v  %s  $%.2f becomes $%.2f\n", d.Date, d.DeviceID, d.Baseline.Cost, d.Optimized.Cost)
@@ -28,7 +28,7 @@ func (d *Day) String() string {
 	return out.String()
 }
 
-// drawTemperatures draws the band's grid from the top down.
+// drawTemperatures draws the temperature grid from the top down.
 func (d *Day) drawTemperatures(out *strings.Builder) {
 	all := append(append([]float64(nil), d.Least...), d.Greatest...)
 	all = append(append(all, d.Baseline.Temperature...), d.Optimized.Temperature...)
@@ -55,7 +55,7 @@ func (d *Day) drawTemperatures(out *strings.Builder) {
 	}
 }
 
-// mark puts a sign on the grid; the optimum over the baseline shows both.
+// mark sets a cell of the grid. The optimum over the baseline shows both.
 func mark(grid [][]byte, row, column int, sign byte) {
 	cell := &grid[min(max(row, 0), len(grid)-1)][column]
 	if sign == '#' && (*cell == 'o' || *cell == '@') {
@@ -64,7 +64,7 @@ func mark(grid [][]byte, row, column int, sign byte) {
 	*cell = sign
 }
 
-// hours marks every sixth hour.
+// hours labels every sixth hour.
 func hours(columns int) string {
 	line := []byte(strings.Repeat(" ", columns))
 	for hour := 0; hour*4/quartersAColumn+1 < columns; hour += 6 {

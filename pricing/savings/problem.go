@@ -2,48 +2,50 @@ package savings
 
 import "math"
 
-// problem is the heating and cooling of one house over the steps of one month.
-// Step i leads from temperature i to temperature i+1.
+// problem is the heating and cooling of one house over the steps of one month. Step i
+// leads from temperature i to temperature i+1.
 type problem struct {
 	house *house
 	start float64   // temperature 0
-	drift []float64 // what the step adds without the device
+	drift []float64 // temperature that the step adds without the device
 	price []float64 // $/kWh
-	// What the device can add and take in the step; 0 where the mode forbids it.
-	heat, cool []float64
-	// Bounds of temperature i+1. The baseline is always within them.
+	// plants is the device in the step. A forbidden mode has no output.
+	plants []plant
+	// low and high bound temperature i+1. The baseline is always within them.
 	low, high []float64
-	// warm is 1 where temperature i+1 is the better the warmer, -1 where the cooler.
+	// warm is 1 if a higher temperature i+1 is better, and -1 if a lower one is better.
 	warm []float64
 }
 
-// path is what a controller makes of a problem: what is added in each step, and
-// the temperatures after each.
+// path is a controller's solution of a problem. added is the temperature change of each
+// step, and temperature the result after each step.
 type path struct {
 	added, temperature []float64
-	cost               float64 // $
-	kwh                float64
+	cost               float64 // $, gas included
+	kwh, therms        float64
 	comfort            float64 // sum of warm x temperature
 }
 
-// newPath sums up what was added from step to step.
+// newPath returns the path of the given temperature changes.
 func (p *problem) newPath(added []float64) *path {
 	t := p.start
 	x := &path{added: added, temperature: make([]float64, len(added))}
 	for i, v := range added {
 		t = p.house.a*t + p.drift[i] + v
 		x.temperature[i] = t
-		kwh := p.house.kwh(v)
+		kwh := p.plants[i].kwh(v)
 		x.kwh += kwh
 		x.cost += kwh * p.price[i]
+		x.therms += p.plants[i].gas(v)
 		x.comfort += p.warm[i] * t
 	}
+	x.cost += x.therms * p.house.gasPrice
 	return x
 }
 
-// blend mixes two paths. The model is linear in what is added and its cost convex,
-// so the mix is a path of the problem that keeps the bounds of both, has the same
-// mix of comfort and costs no more than the mix of costs.
+// blend mixes two paths. The model is linear in added, so the mix is a path within the
+// bounds of both. Its comfort is the same mix of their comfort. The cost is convex in
+// added, so the mix costs at most the same mix of their costs.
 func (p *problem) blend(x, y *path, ofY float64) *path {
 	added := make([]float64, len(x.added))
 	for i := range added {
@@ -52,24 +54,23 @@ func (p *problem) blend(x, y *path, ofY float64) *path {
 	return p.newPath(added)
 }
 
-// slack is the room that rounding is given in a bound, in degrees.
+// slack is the tolerance of a bound for rounding, in degrees.
 const slack = 1e-9
 
-// limit sets what the device may do in each step: move within the least and the
-// greatest temperature. A device that may both heat and cool heats no further
-// than to its cooling setpoint and cools no further than to its heating setpoint,
-// as the other half of it would start there.
+// limit sets the bounds of each step to the least and the greatest temperature. In AUTO a
+// device heats at most to its cooling setpoint, as cooling would start there. In the same
+// way it cools at most to its heating setpoint.
 func (p *problem) limit(settings []*Settings) {
 	n := len(settings)
-	room := make([]float64, 4*n)
-	p.heat, p.cool, p.low, p.high = room[:n], room[n:2*n], room[2*n:3*n], room[3*n:]
+	room := make([]float64, 2*n)
+	p.low, p.high = room[:n], room[n:]
 	for i, s := range settings {
 		p.low[i], p.high[i] = s.Min, s.Max
-		if s.Mode.heats() {
-			p.heat[i] = p.house.heat
+		if !s.Mode.heats() {
+			p.plants[i].heat, p.plants[i].aux = 0, 0
 		}
-		if s.Mode.cools() {
-			p.cool[i] = p.house.cool
+		if !s.Mode.cools() {
+			p.plants[i].cool = 0
 		}
 		switch {
 		case s.Mode == Auto && p.warm[i] > 0:
@@ -80,11 +81,11 @@ func (p *problem) limit(settings []*Settings) {
 	}
 }
 
-// tie binds the optimum to the baseline. The bounds are widened to hold it, as the
-// equipment may have let it out of the band: no step is further out than before.
-// Where the season turns, and at the end, the optimum meets it, so that no heat is
-// borrowed from the next month, nor comfort of one season paid with that of the
-// other's days between.
+// tie binds the optimum to the baseline. The baseline may leave the band if the equipment
+// is too weak, so tie widens the bounds to contain it. No step of the optimum is further
+// out than the baseline. At a change of season, and at the end, the optimum meets the
+// baseline. The optimum thus borrows no heat from the next month. It also cannot pay for
+// comfort in one season with comfort in another.
 func (p *problem) tie(baseline []float64) {
 	last := len(baseline) - 1
 	for i, t := range baseline {
@@ -95,10 +96,10 @@ func (p *problem) tie(baseline []float64) {
 	}
 }
 
-// seasons says for each step whether warmer or cooler is better: the sign of what
-// the baseline did more of on that local day, heating or cooling. A day of
-// neither has that of the day before, and those before the first that of the
-// first.
+// seasons returns for each step whether a warmer or a cooler temperature is better. The
+// sign is the baseline's main activity on that local day, heating or cooling. A day
+// without activity has the sign of the day before. Days before the first activity have
+// its sign.
 func seasons(added []float64, clock []moment) []float64 {
 	warm := make([]float64, len(added))
 	season, settled := 0.0, 0

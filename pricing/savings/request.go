@@ -1,7 +1,7 @@
 package savings
 
-// Validate is an *InputError that names every wrong field of the request, or nil.
-// What only the home can tell, Estimate checks.
+// Validate returns an *InputError that names every wrong field of the request, or nil.
+// Estimate checks the conditions that depend on the home.
 func (r *Request) Validate() error {
 	problems := &InputError{}
 	r.validate(problems)

@@ -2,50 +2,68 @@ package savings
 
 import "math"
 
-// Figures are the outcome of a month, or of all of them. Dollars are rounded to
-// cents, energy to 0.01 kWh, and the savings are the difference of the rounded
-// costs, so that what is shown adds up.
+// Figures are the outcome of one month or several months. Dollars are rounded to cents,
+// energy to 0.01 kWh. The savings are the difference of the rounded costs, so that the
+// displayed figures add up.
 type Figures struct {
-	BaselineCost   float64 `json:"baselineCost"`
-	OptimizedCost  float64 `json:"optimizedCost"`
-	Savings        float64 `json:"savings"`
-	SavingsPercent float64 `json:"savingsPercent"` // of the baseline's cost, to 0.1
-	BaselineKwh    float64 `json:"baselineKwh"`
-	OptimizedKwh   float64 `json:"optimizedKwh"`
+	BaselineCost   float64 `json:"baselineCost" doc:"What it costs with the setpoints kept, in dollars." example:"48.12"`
+	OptimizedCost  float64 `json:"optimizedCost" doc:"What it costs optimized, in dollars." example:"41.07"`
+	Savings        float64 `json:"savings" doc:"The difference, in dollars." example:"7.05"`
+	SavingsPercent float64 `json:"savingsPercent" doc:"The difference, in percent of baselineCost." example:"14.7"`
+	BaselineKwh    float64 `json:"baselineKwh" doc:"The energy with the setpoints kept." example:"312.4"`
+	OptimizedKwh   float64 `json:"optimizedKwh" doc:"The energy optimized." example:"309.9"`
+	// Gas is nil if no device heats with gas.
+	Gas *Gas `json:"gas,omitempty" doc:"The part of a gas furnace, where there is one. The costs above include it; the kWh do not."`
 }
 
-// Month is the outcome of a calendar month, or of what of it lies in the period.
+// Gas is the gas part of figures.
+type Gas struct {
+	BaselineTherms  float64 `json:"baselineTherms" doc:"Gas with the setpoints kept." example:"61.2"`
+	OptimizedTherms float64 `json:"optimizedTherms" doc:"Gas optimized." example:"55.1"`
+	BaselineCost    float64 `json:"baselineCost" doc:"Cost of the gas with the setpoints kept, in dollars." example:"89.96"`
+	OptimizedCost   float64 `json:"optimizedCost" doc:"Cost of the gas optimized, in dollars." example:"81.00"`
+}
+
+// Month is the outcome of a calendar month, or of its part in the period.
 type Month struct {
-	Year  int `json:"year"`
-	Month int `json:"month"`
+	Year  int `json:"year" example:"2026"`
+	Month int `json:"month" example:"7"`
 	Figures
 }
 
-// Result is the service's answer.
+// Result is the outcome of an estimate.
 type Result struct {
-	HomeID   string `json:"homeId"`
-	Type     Type   `json:"type"`
-	Currency string `json:"currency"`
+	HomeID string `json:"homeId" example:"home_1"`
+	Type   Type   `json:"type" example:"monthly"`
+	// Comparison is the request's comparison.
+	Comparison Comparison `json:"comparison" doc:"shift compares the setpoints kept with an optimum at equal comfort; setback compares a constant setpoint with the schedule." example:"shift"`
+	Currency   string     `json:"currency" example:"USD"`
 	Figures
 	Uncertainty Uncertainty    `json:"uncertainty"`
-	Months      []Month        `json:"months"`
+	Months      []Month        `json:"months" doc:"The same figures by calendar month."`
 	Assumptions Assumptions    `json:"assumptions"`
-	Devices     []DeviceResult `json:"devices"`
+	Devices     []DeviceResult `json:"devices" doc:"The same figures by device."`
 }
 
-// DeviceResult is a device's part.
+// DeviceResult is the outcome of one device.
 type DeviceResult struct {
-	DeviceID string `json:"deviceId"`
+	DeviceID string `json:"deviceId" example:"dev_1"`
 	Figures
-	// Day is the day of the greatest savings, for a schedule of setpoints and a
-	// drawing. It is not part of the answer.
+	// Day is the day with the greatest savings, for a schedule of setpoints and a
+	// drawing. It is not part of the JSON response.
 	Day *Day `json:"-"`
 }
 
-func newFigures(base, best *path) Figures {
+func newFigures(h *house, base, best *path) Figures {
 	f := Figures{
 		BaselineCost: hundredths(base.cost), OptimizedCost: hundredths(best.cost),
 		BaselineKwh: hundredths(base.kwh), OptimizedKwh: hundredths(best.kwh),
+	}
+	if h.source == GasFurnace {
+		f.Gas = &Gas{
+			BaselineTherms: hundredths(base.therms), OptimizedTherms: hundredths(best.therms),
+			BaselineCost: hundredths(base.therms * h.gasPrice), OptimizedCost: hundredths(best.therms * h.gasPrice),
+		}
 	}
 	f.settle()
 	return f
@@ -56,10 +74,18 @@ func (f *Figures) add(g Figures) {
 	f.OptimizedCost = hundredths(f.OptimizedCost + g.OptimizedCost)
 	f.BaselineKwh = hundredths(f.BaselineKwh + g.BaselineKwh)
 	f.OptimizedKwh = hundredths(f.OptimizedKwh + g.OptimizedKwh)
+	if g.Gas != nil {
+		sum := *g.Gas
+		if f.Gas != nil {
+			sum.BaselineTherms, sum.OptimizedTherms = sum.BaselineTherms+f.Gas.BaselineTherms, sum.OptimizedTherms+f.Gas.OptimizedTherms
+			sum.BaselineCost, sum.OptimizedCost = sum.BaselineCost+f.Gas.BaselineCost, sum.OptimizedCost+f.Gas.OptimizedCost
+		}
+		f.Gas = &Gas{hundredths(sum.BaselineTherms), hundredths(sum.OptimizedTherms), hundredths(sum.BaselineCost), hundredths(sum.OptimizedCost)}
+	}
 	f.settle()
 }
 
-// settle works out the savings of the costs.
+// settle calculates the savings from the costs.
 func (f *Figures) settle() {
 	f.Savings = hundredths(f.BaselineCost - f.OptimizedCost)
 	f.SavingsPercent = 0
@@ -68,7 +94,7 @@ func (f *Figures) settle() {
 	}
 }
 
-// hundredths rounds, and never gives -0.
+// hundredths rounds to hundredths, and never returns -0.
 func hundredths(v float64) float64 {
 	if r := math.Round(v*100) / 100; r != 0 {
 		return r
@@ -76,9 +102,9 @@ func hundredths(v float64) float64 {
 	return 0
 }
 
-// result sums up.
+// result returns the sum of all figures, with assumptions and uncertainty.
 func (e *estimate) result() *Result {
-	r := &Result{HomeID: e.in.HomeID, Type: e.in.Request.Type, Currency: "USD", Months: e.months}
+	r := &Result{HomeID: e.in.HomeID, Type: e.in.Request.Type, Comparison: e.in.Request.comparison(), Currency: "USD", Months: e.months}
 	for i := range e.months {
 		r.add(e.months[i].Figures)
 	}

@@ -2,7 +2,7 @@ package savings
 
 import "slices"
 
-// celsius converts a temperature of the unit.
+// celsius converts a temperature of the unit to Celsius.
 func (u Units) celsius(t float64) float64 {
 	if u == Fahrenheit {
 		return (t - 32) * 5 / 9
@@ -10,7 +10,7 @@ func (u Units) celsius(t float64) float64 {
 	return t
 }
 
-// degrees converts a difference of temperatures of the unit.
+// degrees converts a temperature difference of the unit to Celsius.
 func (u Units) degrees(d float64) float64 {
 	if u == Fahrenheit {
 		return d * 5 / 9
@@ -26,12 +26,12 @@ func (u Units) from(t float64) float64 {
 	return t
 }
 
-// celsius converts all temperatures of the settings.
+// celsius converts all temperatures of the settings to Celsius.
 func (s Settings) celsius(u Units) Settings {
 	return Settings{Mode: s.Mode, Min: u.celsius(s.Min), Heat: u.celsius(s.Heat), Cool: u.celsius(s.Cool), Max: u.celsius(s.Max)}
 }
 
-// settings completes the request's settings by others.
+// settings returns the request's settings, with s for missing values.
 func (r *Request) settings(s Settings) Settings {
 	if r.Mode != nil {
 		s.Mode = *r.Mode
@@ -52,15 +52,16 @@ func (r *Request) settings(s Settings) Settings {
 
 const quartersADay = 96
 
-// timetable gives the settings of every moment, in Celsius.
+// timetable holds the settings of every moment, in Celsius.
 type timetable struct {
 	settings []Settings
-	own      uint16                          // index of the device's own
-	week     [daysAWeek][quartersADay]uint16 // indexes of the schedule's by local weekday and quarter hour
-	weeks    [weeksAYear]bool                // in which the schedule applies
+	lowest   float64                         // lowest heating setpoint
+	own      uint16                          // index of the device's own settings
+	week     [daysAWeek][quartersADay]uint16 // indexes of the schedule's settings by local weekday and quarter hour
+	weeks    [weeksAYear]bool                // weeks with the schedule in force
 }
 
-// newTimetable is what the device is set to under the request.
+// newTimetable returns the device's settings under the request.
 func newTimetable(d *Device, r *Request) *timetable {
 	t := &timetable{}
 	own := d.Settings
@@ -68,22 +69,30 @@ func newTimetable(d *Device, r *Request) *timetable {
 		own = r.settings(own)
 	}
 	t.own = t.add(own.celsius(d.Units), r.Mode)
-	s := d.Schedule
-	if s == nil || !s.Enabled || r.setsTemperature() {
-		return t
+	if !r.setsTemperature() {
+		t.follow(d.Schedule, r.Mode)
+	}
+	return t
+}
+
+// follow applies a schedule over the device's own settings.
+func (t *timetable) follow(s *Schedule, mode *Mode) {
+	if s == nil || !s.Enabled {
+		return
 	}
 	for w := range t.weeks {
 		t.weeks[w] = len(s.Weeks) == 0 || slices.Contains(s.Weeks, w)
 	}
-	usual := t.add(s.Default.celsius(s.Units), r.Mode)
+	usual := t.add(s.Default.celsius(s.Units), mode)
 	for day := range t.week {
 		for q := range t.week[day] {
 			t.week[day][q] = usual
 		}
 	}
-	// The last is written first, as the first counts.
+	// The first block has precedence, so the blocks are applied from the last to the
+	// first.
 	for _, b := range slices.Backward(s.Blocks) {
-		block := t.add(b.celsius(s.Units), r.Mode)
+		block := t.add(b.celsius(s.Units), mode)
 		for _, day := range b.Days {
 			// A quarter hour has the settings of the minute at which it starts.
 			for q := (b.StartMinute + 14) / 15; q*15 < b.EndMinute; q++ {
@@ -91,18 +100,34 @@ func newTimetable(d *Device, r *Request) *timetable {
 			}
 		}
 	}
-	return t
+}
+
+// deadband is the minimum distance between the setpoints of a device in AUTO, in Celsius.
+// Thermostats require 2 to 5 F, so that heating and cooling do not compete.
+const deadband = 3 * 5.0 / 9
+
+// apart widens the setpoints of AUTO about their middle, to at least the deadband.
+func (s Settings) apart() Settings {
+	if narrow := deadband - (s.Cool - s.Heat); s.Mode == Auto && narrow > 0 {
+		s.Heat, s.Cool = s.Heat-narrow/2, s.Cool+narrow/2
+		s.Min, s.Max = min(s.Min, s.Heat), max(s.Max, s.Cool)
+	}
+	return s
 }
 
 func (t *timetable) add(s Settings, mode *Mode) uint16 {
 	if mode != nil {
 		s.Mode = *mode
 	}
+	s = s.apart()
+	if s.Mode.heats() && (t.lowest == 0 || s.Heat < t.lowest) {
+		t.lowest = s.Heat
+	}
 	t.settings = append(t.settings, s)
 	return uint16(len(t.settings) - 1) //nolint:gosec // one for each block of a schedule
 }
 
-// at is the settings of a moment.
+// at returns the settings at a moment.
 func (t *timetable) at(m moment) *Settings {
 	if !t.weeks[m.week] {
 		return &t.settings[t.own]

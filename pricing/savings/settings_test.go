@@ -38,7 +38,7 @@ func TestTheTimetableFollowsTheSchedule(t *testing.T) {
 		"the first of two":                     {Request{}, at(10, 2, 600), work},
 		"the second of two":                    {Request{}, at(10, 2, 1380), own.celsius(Fahrenheit)},
 		"a mode keeps the schedule":            {Request{Mode: &heat}, at(10, 1, 600), Settings{Mode: Heat, Min: 15, Heat: 16, Cool: 28, Max: 30}},
-		"a temperature replaces the schedule":  {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 70, 70, 85}.celsius(Fahrenheit)},
+		"a temperature replaces the schedule":  {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 68.5, 71.5, 85}.celsius(Fahrenheit)},
 		"what it does not say is the device's": {Request{MinTemp: &least, Mode: &heat}, at(10, 1, 600), Settings{Heat, 58, 65, 80, 85}.celsius(Fahrenheit)},
 		"a setpoint goes before the target": {
 			Request{TargetTemp: &target, TargetHeatSetpoint: &least}, at(0, 0, 0), Settings{Auto, 60, 58, 70, 85}.celsius(Fahrenheit),

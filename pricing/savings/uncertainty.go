@@ -1,85 +1,133 @@
 package savings
 
-import "math"
+import (
+	"math"
 
-// Uncertainty is a band about the savings. It is a judgement, not a statistic:
-// docs/savings.md says how it is made.
-type Uncertainty struct {
-	SavingsLow  float64 `json:"savingsLow"` // $
-	SavingsHigh float64 `json:"savingsHigh"`
-	Basis       string  `json:"basis"`
-}
-
-const uncertaintyBasis = "the same estimate for a house that is 25 % leakier with a device 15 % weaker and for one as much tighter and stronger, " +
-	"together with shares for the device's power, the weather of a single year, and the distance of the weather station"
-
-// What the band is made of.
-const (
-	leakier      = 1.25 // factor of the heat transfer coefficient, and 1/ of it
-	weaker       = 0.85 // factor of the rates, and 1/ of it
-	assumedPower = 0.25 // share of the savings when a power is assumed
-	givenPower   = 0.05 // share when all are given
-	anyYear      = 0.10 // share for the weather of a single year
-	kmPerShare   = 5000 // a station this far away adds a share of 1
-	mostDistance = 0.50 // share at most
+	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// spread sums the savings of the houses to the left and right of the estimate's.
-type spread struct {
-	leaky, tight float64
+// Uncertainty is a band that contains the true savings in four of five cases.
+// docs/savings.md describes its calibration.
+type Uncertainty struct {
+	SavingsLow  float64 `json:"savingsLow" doc:"In dollars: one case in ten is below." example:"4.9"`
+	SavingsHigh float64 `json:"savingsHigh" doc:"In dollars: one case in ten is above." example:"9.3"`
+	Basis       string  `json:"basis" doc:"How the band is made."`
 }
 
-func (e *estimate) addSpread(h *house, t *timetable, c *conditions, r *run) error {
-	leaky, err := e.savingsOf(h.vary(leakier, weaker), t, c, r)
-	if err != nil {
-		return err
+const uncertaintyBasis = "holds four of five cases: the errors of heat loss, sun, internal gains and weather, each by what it changes in this home, " +
+	"with those of capacity, efficiency and prices; checked on weather stations, houses and tariffs other than those that set the errors"
+
+// The uncertainties of an estimate, as standard deviations of the logarithm. The tuning
+// draws of internal/calibrate set these values. Its own uncertainties are larger where
+// errors cancel.
+const (
+	doubtTransfer   = 0.16
+	doubtIrradiance = 0.24
+	doubtGains      = 0.22
+	doubtWeather    = 2.25 // degrees Celsius, times the error of the station's degree days
+	doubtHeight     = 4.9  // degrees Celsius per km of difference in height between nearby stations
+	doubtPrices     = 0.16 // level and spread of prices, and the rates of the device
+	doubtEquipment  = 0.18 // capacity and efficiency, if either is assumed
+	maxDoubt        = 1.5
+	eighty          = 1.2816 // standard deviations that hold four of five cases
+)
+
+// doubts returns the houses that differ from x by one standard deviation in one respect.
+func (x *house) doubts(warmer float64) []house {
+	leaky, sunny, busy, warm := *x, *x, *x, *x
+	leaky.h *= math.Exp(doubtTransfer)
+	leaky.a = math.Exp(-leaky.h * stepHours)
+	sunny.s *= math.Exp(doubtIrradiance)
+	busy.g *= math.Exp(doubtGains)
+	warm.warmer = warmer
+	return []house{leaky, sunny, busy, warm}
+}
+
+// weatherDoubt returns the uncertainty of the home's temperature against its station, in
+// degrees Celsius. It depends on the station's distance and zone. The home's height is
+// unknown, so it also depends on the spread in height of the stations within 100 km.
+func weatherDoubt(c *climate.Choice) float64 {
+	const near = 100 // km
+	n, sum, squares := 0.0, 0.0, 0.0
+	for _, y := range climate.All() {
+		if y.DistanceKm(c.Lat, c.Lon) <= near {
+			km := y.Elevation / 1000
+			n, sum, squares = n+1, sum+km, squares+km*km
+		}
 	}
-	tight, err := e.savingsOf(h.vary(1/leakier, 1/weaker), t, c, r)
-	e.spread.leaky += leaky
-	e.spread.tight += tight
-	return err
+	relief := 0.0
+	if n > 1 {
+		relief = max(0, squares/n-sum*sum/n/n)
+	}
+	return math.Sqrt(math.Pow(doubtWeather*c.Error(), 2) + doubtHeight*doubtHeight*relief)
 }
 
-// vary is the house with another heat transfer and a device of another strength.
-func (x *house) vary(transfer, strength float64) *house {
-	y := *x
-	y.h *= transfer
-	y.a = math.Exp(-y.h * stepHours)
-	y.b = -math.Expm1(-y.h*stepHours) / y.h
-	y.heat *= y.b / x.b * strength
-	y.cool *= y.b / x.b * strength
-	return &y
+// costs returns the cost of holding a timetable in each month of a run, in $.
+func (x *house) costs(t *timetable, c *conditions, r *run) []float64 {
+	sums := make([]float64, len(r.months))
+	first := t.at(c.clock[0])
+	temperature := (first.Heat + first.Cool) / 2
+	month := 0
+	for i := range c.weather {
+		w := c.weather[i]
+		w.Temperature += x.warmer
+		unit := x.plant(w.Temperature)
+		temperature = x.a*temperature + x.drift(w)
+		added := unit.keep(temperature, t.at(c.clock[i]), t.lowest)
+		temperature += added
+		if at := i - c.warmUp; at >= 0 {
+			if m := &r.months[month]; at == m.first+m.count {
+				month++
+			}
+			sums[month] += unit.kwh(added)*c.price[at] + unit.gas(added)*x.gasPrice
+		}
+	}
+	return sums
 }
 
-// savingsOf is what a house saves over a run, in dollars. Errors: that of Rest.
-func (e *estimate) savingsOf(h *house, t *timetable, c *conditions, r *run) (float64, error) {
-	b := newBaseline(h, t, c)
-	sum := 0.0
-	for i := range r.months {
-		p, base := b.month(&r.months[i])
-		sum += base.cost - newSolver(p).equalComfort(base).cost
+// addDoubts adds the effect of each uncertainty on the savings of a device, by month. It
+// assumes that the savings of a shift are proportional to the cost.
+func (e *estimate) addDoubts(d *deviceEstimate, c *conditions, r *run, saved []float64) error {
+	before := d.house.costs(d.timetable, c, r)
+	for i, x := range d.house.doubts(e.warmer) {
+		after := x.costs(d.timetable, c, r)
+		var followed []float64
+		if d.followed != nil {
+			followed = x.costs(d.followed, c, r)
+		}
+		for m := range after {
+			switch {
+			case followed != nil:
+				e.doubts[i] += after[m] - followed[m] - saved[m]
+			case before[m] > 0:
+				e.doubts[i] += saved[m] * (after[m]/before[m] - 1)
+			}
+		}
 		if err := e.rest(); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return sum, nil
+	return nil
 }
 
-// uncertainty is the band about the savings: the houses on both sides and the
-// shares, as independent errors.
+// uncertainty returns the band around the savings.
 func (e *estimate) uncertainty(savings float64) Uncertainty {
-	power := givenPower
+	size := math.Abs(savings)
+	variance := doubtPrices * doubtPrices
 	for i := range e.devices {
-		if e.devices[i].device.assumesPower() {
-			power = assumedPower
+		if d := e.devices[i].device; d.Equipment.assumed(d) {
+			variance = doubtPrices*doubtPrices + doubtEquipment*doubtEquipment
 		}
 	}
-	shares := savings * math.Sqrt(power*power+anyYear*anyYear+math.Pow(min(mostDistance, e.distanceKm()/kmPerShare), 2))
-	below := savings - min(savings, e.spread.leaky, e.spread.tight)
-	above := max(savings, e.spread.leaky, e.spread.tight) - savings
+	for _, change := range e.doubts {
+		if size > 0 {
+			variance += change * change / (size * size)
+		}
+	}
+	doubt := min(maxDoubt, math.Sqrt(variance))
 	return Uncertainty{
-		SavingsLow:  hundredths(max(0, savings-math.Hypot(below, shares))),
-		SavingsHigh: hundredths(savings + math.Hypot(above, shares)),
+		SavingsLow:  hundredths(savings - size*(1-math.Exp(-eighty*doubt))),
+		SavingsHigh: hundredths(savings + size*(math.Exp(eighty*doubt)-1)),
 		Basis:       uncertaintyBasis,
 	}
 }

@@ -89,10 +89,11 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// unknown is what is heated or cooled (sign 1 or -1) in a step.
+// unknown is what is heated or cooled (sign 1 or -1) in a step, at most so much, at a
+// cost in $ per degree.
 type unknown struct {
-	step int
-	sign float64
+	step             int
+	sign, most, cost float64
 }
 
 // linear writes a problem as a program in what is heated and what is cooled, with
@@ -100,12 +101,14 @@ type unknown struct {
 // and step). The cost of the program lacks a constant, which is returned.
 func (p *problem) linear(leastComfort *float64, worth float64) (l *program, constant float64) {
 	var unknowns []unknown
-	for i := range p.drift {
-		if p.heat[i] > 0 {
-			unknowns = append(unknowns, unknown{i, 1})
-		}
-		if p.cool[i] > 0 {
-			unknowns = append(unknowns, unknown{i, -1})
+	for i, unit := range p.plants {
+		gas := unit.therms * p.house.gasPrice
+		for _, u := range []unknown{
+			{i, 1, unit.heat, p.price[i]*unit.heatKwh + gas}, {i, 1, unit.aux, p.price[i] * unit.auxKwh}, {i, -1, unit.cool, p.price[i] * unit.coolKwh},
+		} {
+			if u.most > 0 {
+				unknowns = append(unknowns, u)
+			}
 		}
 	}
 	row := func(value func(u unknown) float64) []float64 {
@@ -130,16 +133,12 @@ func (p *problem) linear(leastComfort *float64, worth float64) (l *program, cons
 		return sum
 	}
 	l = &program{cost: row(func(u unknown) float64 {
-		return p.price[u.step]*p.house.kwh(u.sign) - worth*comforts(u)
+		return u.cost - worth*comforts(u)
 	})}
 	for k, u := range unknowns {
-		most := p.heat[u.step]
-		if u.sign < 0 {
-			most = p.cool[u.step]
-		}
 		unit := make([]float64, len(unknowns))
 		unit[k] = 1
-		l.atMost(unit, most)
+		l.atMost(unit, u.most)
 		l.atMost(row(func(v unknown) float64 {
 			if v == u {
 				return -1

@@ -6,22 +6,22 @@ import (
 	"math"
 )
 
-// Array is how a home's modules are mounted, and what is lost on the way from
-// them to the inverter. Its zero value stands for DefaultArray: an array that is
-// flat on the ground and faces north without any loss is not made.
+// Array describes the mounting of a home's modules, and the losses between modules and
+// inverter. The zero value means DefaultArray. No real array is flat, faces north and has
+// no losses.
 type Array struct {
 	Tilt    float64 // from the horizontal, 0 to 90
-	Azimuth float64 // that the modules face, clockwise from north, 0 to 360
+	Azimuth float64 // direction of the modules, clockwise from north, 0 to 360
 	Losses  float64 // soiling, shading, wiring and so on, percent, 0 to 99
 }
 
-// DefaultArray is that of PVWatts: 20 degrees to the south, losses of 14.08 %.
+// DefaultArray is the default array of PVWatts: 20 degrees to the south, 14.08 % losses.
 var DefaultArray = Array{Tilt: 20, Azimuth: 180, Losses: 14.08}
 
 // ErrArray is wrapped by the errors of Check.
 var ErrArray = errors.New("solar: unusable array")
 
-// Check says which value is out of bounds.
+// Check returns an error for each value out of bounds.
 func (a Array) Check() error {
 	within := func(name string, v, low, high float64) error {
 		if v >= low && v <= high {
@@ -33,8 +33,8 @@ func (a Array) Check() error {
 	return errors.Join(within("tilt", a.Tilt, 0, mostTilt), within("azimuth", a.Azimuth, 0, 360), within("losses", a.Losses, 0, mostLosses))
 }
 
-// What PVWatts takes for a standard module in an open rack and its inverter
-// (PVWatts Version 5 Manual, sections 5 to 9).
+// The values of PVWatts for a standard module in an open rack and its inverter (PVWatts
+// Version 5 Manual, sections 5 to 9).
 const (
 	temperatureCoefficient = -0.0047 // of the power, per C
 	referenceTemperature   = 25.0
@@ -44,14 +44,14 @@ const (
 	albedo                 = 0.2
 )
 
-// weather is what the output of an array depends on at one time.
+// weather holds the inputs of an array's output at one time.
 type weather struct {
 	sun                    Sun
 	dni, dhi               float64
 	temperature, windspeed float64
 }
 
-// output is the power that leaves the inverter, kW per kW of modules.
+// output returns the AC power of the inverter, kW per kW of modules.
 func (a Array) output(w weather) float64 {
 	if w.sun.Elevation <= 0 || w.dni+w.dhi <= 0 {
 		return 0
@@ -59,22 +59,22 @@ func (a Array) output(w weather) float64 {
 	incidence := a.incidence(w.sun)
 	plane := a.planeOfArray(w, incidence)
 	beam := w.dni * math.Max(incidence, 0)
-	// Of the beam, some is reflected by the cover; the module is heated by all.
+	// The cover reflects some of the beam, but the whole beam heats the module.
 	transmitted := math.Max(plane-beam*(1-cover(incidence)), 0)
 	cell := cellTemperature(plane, w)
 	dc := transmitted / referenceIrradiance * (1 + temperatureCoefficient*(cell-referenceTemperature))
 	return inverter(dc * (1 - a.Losses/100))
 }
 
-// incidence is the cosine of the angle between the sun and the array's normal.
+// incidence returns the cosine of the angle between the sun and the array's normal.
 func (a Array) incidence(s Sun) float64 {
 	zenith, tilt := (90-s.Elevation)*degree, a.Tilt*degree
 	return clamp(math.Cos(zenith)*math.Cos(tilt) + math.Sin(zenith)*math.Sin(tilt)*math.Cos((s.Azimuth-a.Azimuth)*degree))
 }
 
-// cellTemperature is that of the modules by Faiman, Prog. Photovolt. 16 (2008)
-// 307: the coefficients are those for an open rack. The wind is taken down from
-// the 10 m of a weather station to 5 m, as PVWatts does.
+// cellTemperature returns the temperature of the modules by Faiman, Prog. Photovolt. 16
+// (2008) 307, with the coefficients of an open rack. As in PVWatts, the wind is scaled
+// from the 10 m of a weather station to 5 m.
 func cellTemperature(plane float64, w weather) float64 {
 	const u0, u1 = 25.0, 6.84 // W/(m2 K), W s/(m3 K)
 	const height, station, exponent = 5.0, 9.144, 0.2
@@ -82,8 +82,8 @@ func cellTemperature(plane float64, w weather) float64 {
 	return w.temperature + plane/(u0+u1*wind)
 }
 
-// inverter is the AC power of a DC power, both per kW of modules: the part-load
-// curve of the PVWatts manual, section 9, cut at the rated power.
+// inverter returns the AC power of a DC power, both per kW of modules. It uses the
+// part-load curve of the PVWatts manual, section 9, limited to the rated power.
 func inverter(dc float64) float64 {
 	const a, b, c, reference = -0.0162, -0.0059, 0.9858, 0.9637
 	const rated = 1 / dcToAC

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Home is what decides, beside its array, when a home exports.
+// Home holds the inputs of a home's exports besides its array.
 type Home struct {
 	SizeKW    float64 // rated power of the modules
 	AnnualKWh float64 // energy used in a year; 0 means TypicalAnnualKWh
@@ -19,31 +19,32 @@ type Home struct {
 // ErrHome is wrapped by the errors about a Home.
 var ErrHome = errors.New("solar: unusable home")
 
-// Chance is the probability that a home exports, by month and time of the day. It
-// is safe for concurrent use; make it once for all homes that are alike.
+// Chance is the probability that a home exports, by month and time of the day. It is safe
+// for concurrent use. Share one Chance between equal homes.
 type Chance struct {
 	profile  *Profile
 	load     *Load
 	location *time.Location
 	use      float64 // kWh a year per kW of modules
 	shift    int64   // seconds from universal time to the time of the tables
-	// months are worked out when they are first asked for: a day needs one or two.
+	// months are calculated on first use, as a day needs only one or two.
 	months [12]atomic.Pointer[[quartersADay]float32]
 }
 
-// loadVariation is the standard deviation of a home's load in a quarter hour
-// against its mean at that time of the day. It is an assumption: the load of one
-// home comes in steps, as things are switched on.
-const loadVariation = 0.6
+// loadVariation is the standard deviation of a home's load in a quarter hour against its
+// mean at that time of the day. With this value the probabilities match the reliability
+// diagram of docs/pricing.md. The simulated house of that diagram has 0.16 by the hour.
+// The load of a real house changes in steps, as appliances switch on.
+const loadVariation = 0.4
 
-// NewChance works out how likely the home's output is above its load: the share of
-// the typical month's days on which it is, with the load of each taken as
-// log-normal around its mean,
+// NewChance calculates the probability that the home's output exceeds its load. It is the
+// share of the typical month's days on which the output is greater. Each day's load is
+// log-normal around its mean:
 //
-//	P = mean over days of Phi((ln(size x power) - ln(load) + s2/2) / s),  s2 = ln(1 + 0.6^2)
+//	P = mean over days of Phi((ln(size x power) - ln(load) + s2/2) / s),  s2 = ln(1 + 0.4^2)
 //
-// The output is that of the typical year; the load that of the nearest city of
-// the load shapes, at the local time of the day. The error wraps ErrHome.
+// The output is from the typical year. The load is from the nearest city of the load
+// shapes, at the local time of the day. The error wraps ErrHome.
 func NewChance(p *Profile, h Home) (*Chance, error) {
 	switch {
 	case h.Location == nil:
@@ -64,10 +65,10 @@ func NewChance(p *Profile, h Home) (*Chance, error) {
 	}, nil
 }
 
-// secondsADegree is how much later the sun is for each degree to the west.
+// secondsADegree is the delay of the sun for each degree to the west.
 const secondsADegree = 240
 
-// month is the table of a month, 0 being January.
+// month returns the table of a month; 0 is January.
 func (c *Chance) month(month int) *[quartersADay]float32 {
 	if table := c.months[month].Load(); table != nil {
 		return table
@@ -77,12 +78,12 @@ func (c *Chance) month(month int) *[quartersADay]float32 {
 		mean := c.use * c.load.Power(month, c.localHours(month, quarter))
 		table[quarter] = float32(c.profile.above(month, quarter, mean))
 	}
-	c.months[month].Store(table) // by whoever comes first: all make the same
+	c.months[month].Store(table) // concurrent callers store equal tables
 	return table
 }
 
-// localHours is the time of the local day, in the middle of the month, that a
-// quarter hour of the table has in its middle.
+// localHours returns the local time of the day at the middle of a quarter hour of the
+// table, in the middle of the month.
 func (c *Chance) localHours(month, quarter int) float64 {
 	const middleOfMonth = 15
 	start := time.Date(referenceYear, time.Month(month+1), middleOfMonth, 0, 0, 0, 0, time.UTC)
@@ -90,8 +91,8 @@ func (c *Chance) localHours(month, quarter int) float64 {
 	return float64(local.Hour()) + float64(local.Minute())/60 + float64(local.Second())/3600
 }
 
-// above is the probability, over the days of a month, that the output in a quarter
-// hour exceeds a load of the given mean, both per kW of modules.
+// above returns the probability over the days of a month that a quarter hour's output
+// exceeds a load. mean is the mean of the load. Both are per kW of modules.
 func (p *Profile) above(month, quarter int, mean float64) float64 {
 	variance := math.Log1p(loadVariation * loadVariation)
 	spread := math.Sqrt(variance)
@@ -104,11 +105,11 @@ func (p *Profile) above(month, quarter int, mean float64) float64 {
 	return sum / float64(firstDays[month+1]-firstDays[month])
 }
 
-// normal is the standard normal distribution.
+// normal returns the standard normal distribution function.
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// At is the probability that the home exports in the quarter hour that starts at
-// an instant, given in Unix seconds.
+// At returns the probability that the home exports in the quarter hour that starts at an
+// instant, given in Unix seconds.
 func (c *Chance) At(unix int64) float64 {
 	t := time.Unix(unix+c.shift, 0).UTC()
 	return float64(c.month(int(t.Month()) - 1)[(t.Hour()*60+t.Minute())/15])

@@ -150,3 +150,20 @@ func BenchmarkChanceAt(b *testing.B) {
 		c.At(unix)
 	}
 }
+
+// A house's load at noon is not that of an apartment: the house of OpenStudio-HPXML in
+// Denver uses 5,289 kWh a year, and 1 kW of modules exported at noon on 0.27 of its days.
+func TestChance_OfASmallArrayAtNoon(t *testing.T) {
+	p := profile(t, "Denver", solar.Array{})
+	c, err := solar.NewChance(p, solar.Home{SizeKW: 1, AnnualKWh: 5289, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Denver")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for day := range 365 {
+		sum += c.At(instant("2026-01-01T19:30:00Z").AddDate(0, 0, day).Unix())
+	}
+	if mean := sum / 365; mean < 0.17 || mean > 0.40 {
+		t.Errorf("%.2f at noon, observed 0.27", mean)
+	}
+}

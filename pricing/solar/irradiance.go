@@ -2,11 +2,12 @@ package solar
 
 import "math"
 
-// solarConstant is the irradiance above the air at one astronomical unit.
+// solarConstant is the irradiance above the atmosphere at one astronomical unit, W/m2.
 const solarConstant = 1367.0
 
-// planeOfArray is the irradiance on the array: the beam, the light of the sky by
-// Perez et al., Solar Energy 44 (1990) 271, and the light off the ground.
+// planeOfArray returns the irradiance on the array. It is the sum of the beam, the light
+// of the sky and the light from the ground. The light of the sky is by Perez et al.,
+// Solar Energy 44 (1990) 271.
 func (a Array) planeOfArray(w weather, incidence float64) float64 {
 	cosTilt, sinTilt := math.Cos(a.Tilt*degree), math.Sin(a.Tilt*degree)
 	zenith := (90 - w.sun.Elevation) * degree
@@ -19,7 +20,7 @@ func (a Array) planeOfArray(w weather, incidence float64) float64 {
 // perezBins are the upper bounds of sky clearness.
 var perezBins = [7]float64{1.065, 1.230, 1.500, 1.950, 2.800, 4.500, 6.200}
 
-// perez are F11, F12, F13, F21, F22, F23 by bin (table 6, all sites).
+// perez are the coefficients F11, F12, F13, F21, F22, F23 by bin (table 6, all sites).
 var perez = [8][6]float64{
 	{-0.008, 0.588, -0.062, -0.060, 0.072, -0.022},
 	{0.130, 0.683, -0.151, -0.019, 0.066, -0.029},
@@ -31,8 +32,8 @@ var perez = [8][6]float64{
 	{0.678, -0.327, -0.250, 0.156, -1.377, 0.251},
 }
 
-// sky is the diffuse irradiance on the array: from all of the sky alike, from
-// around the sun, and from the horizon.
+// sky returns the diffuse irradiance on the array: uniformly from the sky, from around
+// the sun, and from the horizon.
 func (w weather) sky(zenith, incidence, cosTilt, sinTilt float64) float64 {
 	const kappa = 1.041
 	if w.dhi <= 0 {
@@ -54,15 +55,15 @@ func (w weather) sky(zenith, incidence, cosTilt, sinTilt float64) float64 {
 	return math.Max(w.dhi*((1-around)*(1+cosTilt)/2+around*share+horizon*sinTilt), 0)
 }
 
-// airMass is the length of the way through the air against that from above, by
-// Kasten and Young, Applied Optics 28 (1989) 4735.
+// airMass returns the length of the light's path through the air, relative to the
+// vertical path. Source: Kasten and Young, Applied Optics 28 (1989) 4735.
 func airMass(elevation float64) float64 {
 	return 1 / (math.Sin(elevation*degree) + 0.50572*math.Pow(elevation+6.07995, -1.6364))
 }
 
-// cover is the share of the beam that passes the modules' glass, against that
-// which passes at a right angle: Fresnel's law for the surface and Bouguer's for
-// the glass, with the numbers of De Soto et al., Solar Energy 80 (2006) 78.
+// cover returns the share of the beam that passes the modules' glass, relative to the
+// share at a right angle. It uses Fresnel's law for the surface and Bouguer's law for the
+// glass. The constants are from De Soto et al., Solar Energy 80 (2006) 78.
 func cover(incidence float64) float64 {
 	const refraction, extinction, thickness = 1.526, 4.0, 0.002
 	if incidence <= 0 {
@@ -74,7 +75,7 @@ func cover(incidence float64) float64 {
 		reflected := (sq(math.Sin(difference)/math.Sin(sum)) + sq(math.Tan(difference)/math.Tan(sum))) / 2
 		return math.Exp(-extinction*thickness/math.Cos(inside)) * (1 - reflected)
 	}
-	const nearlyNormal = 1e-3 // where the law has no limit of 0/0
+	const nearlyNormal = 1e-3 // at 0 the law is 0/0
 	return pass(math.Max(math.Acos(incidence), nearlyNormal)) / pass(nearlyNormal)
 }
 

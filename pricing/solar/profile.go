@@ -7,20 +7,20 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// Profile is what an array puts out in a typical year, quarter hour by quarter
-// hour of the year's own standard time. It is immutable and safe for concurrent
-// use; make it once for all homes with the same climate and array.
+// Profile is the output of an array in a typical year, by quarter hour of the year's own
+// standard time. It is immutable and safe for concurrent use. Share one Profile between
+// all homes with the same climate and array.
 type Profile struct {
 	Year  *climate.Year
 	Array Array
 	power []float32 // kW per kW of modules
 }
 
-// referenceYear gives the typical year its calendar: no leap year.
+// referenceYear is the calendar of the typical year. It is not a leap year.
 const referenceYear = 2027
 
-// NewProfile models an array in a typical year, with the sun as it stands over
-// the weather station. The error wraps ErrArray.
+// NewProfile models an array in a typical year, with the sun's position at the weather
+// station. The error wraps ErrArray.
 func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 	if a == (Array{}) {
 		a = DefaultArray
@@ -41,11 +41,11 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 	return p, nil
 }
 
-// Power is the output in a quarter hour of the year, counted from 0, in kW per kW
-// of modules.
+// Power returns the output in a quarter hour of the year, counted from 0, in kW per kW of
+// modules.
 func (p *Profile) Power(quarter int) float64 { return float64(p.power[quarter]) }
 
-// Monthly is the energy of each month, kWh per kW of modules.
+// Monthly returns the energy of each month, kWh per kW of modules.
 func (p *Profile) Monthly() (months [12]float64) {
 	for i, power := range p.power {
 		months[monthOf(i/quartersADay)] += float64(power) / 4
@@ -53,7 +53,7 @@ func (p *Profile) Monthly() (months [12]float64) {
 	return months
 }
 
-// Annual is the energy of the year, kWh per kW of modules.
+// Annual returns the energy of the year, kWh per kW of modules.
 func (p *Profile) Annual() float64 {
 	sum := 0.0
 	for _, month := range p.Monthly() {
@@ -62,18 +62,18 @@ func (p *Profile) Annual() float64 {
 	return sum
 }
 
-// PowerAt is the output at an instant and a longitude, in kW per kW of modules: of
-// the quarter hour of the typical year that has the same sun.
+// PowerAt returns the output at an instant and a longitude, in kW per kW of modules. It
+// uses the quarter hour of the typical year with the same position of the sun.
 func (p *Profile) PowerAt(t time.Time, lon float64) float64 {
 	return p.Power(p.Year.Index(t, lon))
 }
 
 const quartersADay = 96
 
-// firstDays are the days of the year, from 0, on which its months begin.
+// firstDays are the first days of the months, as days of the year from 0.
 var firstDays = [13]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
 
-// monthOf is the month, from 0, of a day of the year, from 0.
+// monthOf returns the month, from 0, of a day of the year, from 0.
 func monthOf(day int) int {
 	month := int(math.Min(float64(day)/29, 11))
 	for day < firstDays[month] {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sun is where the sun stands, as seen from a place.
+// Sun is the position of the sun, seen from a place. Angles are in degrees.
 type Sun struct {
 	Elevation   float64 // of its centre above the horizon, without refraction
 	Azimuth     float64 // clockwise from north
@@ -20,16 +20,16 @@ const (
 	century     = 36525.0
 	secondsADay = 24 * 60 * 60
 
-	// deltaT is terrestrial less universal time in seconds. It was 64 in 2003 and
-	// is 69 in 2025; a minute moves the sun by 0.0007 degrees.
+	// deltaT is terrestrial time minus universal time in seconds. It was 64 in 2003 and
+	// 69 in 2025. An error of one minute moves the sun by 0.0007 degrees.
 	deltaT = 69.0
-	// parallax of the sun at the horizon.
+	// parallax is the parallax of the sun at the horizon.
 	parallax = 8.794 / 3600
 )
 
-// Position is where the sun stands at an instant, seen from degrees north and
-// east, by the low-precision formulas of Meeus, Astronomical Algorithms (2nd ed.,
-// chapters 12, 13 and 25): within 0.01 degrees from 1950 to 2100.
+// Position returns the sun's position at an instant, seen from degrees north and east. It
+// uses the low-precision formulas of Meeus, Astronomical Algorithms (2nd ed., chapters
+// 12, 13 and 25). The error is within 0.01 degrees from 1950 to 2100.
 func Position(t time.Time, lat, lon float64) Sun {
 	days := float64(t.UnixNano())/1e9/secondsADay + julianEpoch - j2000
 	rightAscension, s := apparent((days + deltaT/secondsADay) / century)
@@ -43,8 +43,8 @@ func Position(t time.Time, lat, lon float64) Sun {
 	return s
 }
 
-// apparent gives the right ascension and the declination of the sun, seen from
-// the middle of the Earth, for Julian centuries of terrestrial time since 2000.
+// apparent returns the right ascension and the declination of the sun, seen from the
+// centre of the Earth. t is in Julian centuries of terrestrial time since 2000.
 func apparent(t float64) (rightAscension float64, s Sun) {
 	meanLongitude := 280.46646 + t*(36000.76983+t*0.0003032)
 	anomaly := (357.52911 + t*(35999.05029-t*0.0001537)) * degree
@@ -62,8 +62,8 @@ func apparent(t float64) (rightAscension float64, s Sun) {
 	return rightAscension, s
 }
 
-// siderealTime is the apparent sidereal time at Greenwich, in degrees, for days
-// of universal time since 2000.
+// siderealTime returns the apparent sidereal time at Greenwich, in degrees, for days of
+// universal time since 2000.
 func siderealTime(days float64) float64 {
 	t := days / century
 	node := (125.04 - 1934.136*t) * degree
@@ -71,21 +71,8 @@ func siderealTime(days float64) float64 {
 	return wrapCircle(280.46061837 + 360.98564736629*days + t*t*0.000387933 + nutation)
 }
 
-// EquationOfTime is how far a sundial is ahead of a clock of mean time.
-func EquationOfTime(t time.Time) time.Duration {
-	days := float64(t.UnixNano())/1e9/secondsADay + julianEpoch - j2000
-	rightAscension, _ := apparent((days + deltaT/secondsADay) / century)
-	// The sun is in the south where its hour angle is 0; a mean sun would be there
-	// at noon.
-	noon := (days + 0.5) - math.Floor(days+0.5)
-	hourAngle := siderealTime(days) - rightAscension
-	ahead := math.Remainder(hourAngle-noon*360+180, 360)
-	return time.Duration(ahead * 4 * float64(time.Minute))
-}
-
-// Apparent is the elevation with the refraction of the air at a pressure (hPa)
-// and a temperature (C), by Saemundsson (1986). Below -1 degree no refraction is
-// counted.
+// Apparent returns the elevation with atmospheric refraction at a pressure (hPa) and a
+// temperature (C), by Saemundsson (1986). It ignores refraction below -1 degree.
 func (s Sun) Apparent(pressure, temperature float64) float64 {
 	if s.Elevation < -1 {
 		return s.Elevation

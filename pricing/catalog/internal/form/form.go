@@ -1,19 +1,18 @@
-// Package form is the compact form of the catalogue: lines of text, so that a
-// change of it can be read. A line that starts with "@" names a utility with its
-// number, state and time zone; the lines after it are its rates, of which the
-// fields are parted by tabs:
+// Package form reads the compact form of the catalogue. The form is lines of text, so
+// that people can read its changes. A line that starts with "@" names a utility with its
+// number, state and time zone. The lines after it are the utility's rates. Tabs separate
+// the fields of a rate:
 //
 //	name  label  fixed charge $/day  rates $/kWh  weekday  weekend
 //
-// Rates are parted by spaces. A day is spelled in runs of hours, "7x0 12x1 5x0"
-// being seven hours of the first rate, twelve of the second, five of the first;
-// a weekend that is as the weekdays is "=". "#" starts a comment.
+// Spaces separate the rates. A day consists of runs of hours. For example, "7x0 12x1 5x0"
+// means seven hours of the first rate, twelve of the second and five of the first. "="
+// means that the weekend is the same as the weekdays. "#" starts a comment.
 //
-// It may import the standard library only and does no I/O of its own.
+// The package may import only the standard library and does no I/O.
 package form
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +23,7 @@ import (
 // HoursADay is the length of a day's schedule.
 const HoursADay = 24
 
-// Utility is who sells by a rate, and where.
+// Utility is the seller of a rate.
 type Utility struct {
 	Name     string
 	EIAID    int
@@ -46,52 +45,7 @@ type Rate struct {
 // ErrForm is wrapped by every error of this package.
 var ErrForm = errors.New("form")
 
-// Encode writes rates, those of one utility together, under a comment.
-func Encode(comment string, rates []Rate) []byte {
-	var b bytes.Buffer
-	for line := range strings.SplitSeq(comment, "\n") {
-		fmt.Fprintf(&b, "# %s\n", line)
-	}
-	var last Utility
-	for _, r := range rates {
-		if r.Utility != last {
-			u := r.Utility
-			fmt.Fprintf(&b, "@%s\t%d\t%s\t%s\n", u.Name, u.EIAID, u.State, u.Timezone)
-			last = u
-		}
-		weekend := "="
-		if r.Weekend != r.Weekday {
-			weekend = spell(r.Weekend)
-		}
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Label, number(r.Daily), numbers(r.Rates), spell(r.Weekday), weekend)
-	}
-	return b.Bytes()
-}
-
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-func numbers(list []float64) string {
-	words := make([]string, len(list))
-	for i, f := range list {
-		words[i] = number(f)
-	}
-	return strings.Join(words, " ")
-}
-
-func spell(day [HoursADay]int) string {
-	var words []string
-	for from := 0; from < HoursADay; {
-		to := from
-		for to < HoursADay && day[to] == day[from] {
-			to++
-		}
-		words = append(words, fmt.Sprintf("%dx%d", to-from, day[from]))
-		from = to
-	}
-	return strings.Join(words, " ")
-}
-
-// Decode reads what Encode wrote. The error wraps ErrForm and names the line.
+// Decode parses rates. The error wraps ErrForm and names the line.
 func Decode(text []byte) ([]Rate, error) {
 	var rates []Rate
 	var utility Utility

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/catalog/internal/form"
+	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/pack"
 )
 
 func rates() []form.Rate {
@@ -21,7 +22,7 @@ func rates() []form.Rate {
 }
 
 func TestRoundTrip(t *testing.T) {
-	text := form.Encode("two\nlines", rates())
+	text := pack.Encode("two\nlines", rates())
 	got, err := form.Decode(text)
 	if err != nil || !reflect.DeepEqual(got, rates()) {
 		t.Errorf("got %+v, %v from\n%s", got, err, text)

@@ -1,5 +1,5 @@
-// Gen writes the catalogue that package catalog embeds. It reads the collection
-// that SOURCES.md names from the directory data/tariffs of GRIDHOOK_TESTDATA.
+// Gen writes the embedded catalogue of package catalog. It reads the collection in
+// SOURCES.md from the directory data/tariffs of GRIDHOOK_TESTDATA.
 package main
 
 import (
@@ -11,7 +11,8 @@ import (
 	"slices"
 
 	"github.com/gridhook/gridhook/pricing/catalog/internal/form"
-	"github.com/gridhook/gridhook/pricing/catalog/internal/open"
+	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/open"
+	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/pack"
 )
 
 const comment = `Residential rates of US utilities: US Utility Rate Database (CC0), through open-energy-tariffs 034afe12 (data CC0),
@@ -29,7 +30,7 @@ func main() {
 	}
 }
 
-// usRates packs the rates of the collection.
+// usRates writes the collection's rates in the compact form.
 func usRates(dir, name string) error {
 	if dir == "" {
 		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/tariffs")
@@ -50,7 +51,7 @@ func usRates(dir, name string) error {
 		return cmp.Or(cmp.Compare(a.Utility.State, b.Utility.State), cmp.Compare(a.Utility.Name, b.Utility.Name),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Label, b.Label))
 	})
-	packed := form.Encode(comment, rates)
+	packed := pack.Encode(comment, rates)
 	fmt.Printf("%s: %d rates, %d bytes\n", name, len(rates), len(packed))
 	return os.WriteFile(name, packed, 0o600)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog/internal/sheet"
 )
 
-// component is a schedule of PG&E as the collection has it.
+// component is a schedule of PG&E in the collection.
 type component struct {
 	Tariff    string `json:"tariff"`
 	Effective string `json:"effective"`
@@ -32,7 +32,7 @@ type component struct {
 	Fixed map[string]any `json:"base_services_charge"`
 }
 
-// pgeSheets packs PG&E's schedules.
+// pgeSheets writes PG&E's schedules in the compact form.
 func pgeSheets(dir, name string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "data", "tariffs", "pge_residential_2025_2026.json")) //nolint:gosec // the directory is the operator's own
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package sheet is the compact form of a utility's tariff sheets by component:
-// the energy price of each season and period, the riders that come on top of all
-// of them, and the baseline allowances by territory, version by version.
+// Package sheet is the compact form of a utility's tariff sheets by component. A version
+// has the energy price of each season and period, the riders on all energy prices, and
+// the baseline credit. The baseline allowances are by territory.
 //
-// It may import the standard library only and does no I/O.
+// The package may import only the standard library and does no I/O.
 package sheet
 
 // Sheets are the schedules of one utility.
@@ -29,22 +29,22 @@ type Schedule struct {
 	Versions []Version `json:"versions"`
 }
 
-// Version is a schedule as it stood from a day on. Summer is June to September.
+// Version is the state of a schedule from a day on. Summer is June to September.
 type Version struct {
 	From         string   `json:"from"`
 	Source       string   `json:"source"`
 	FixedDaily   float64  `json:"fixedDaily,omitempty"` // $/day
-	Peak         [][2]int `json:"peak,omitempty"`       // hours, the last not included
+	Peak         [][2]int `json:"peak,omitempty"`       // hours, the last excluded
 	PartPeak     [][2]int `json:"partPeak,omitempty"`
-	WeekdaysOnly bool     `json:"weekdaysOnly,omitempty"` // the peak is not on weekends
+	WeekdaysOnly bool     `json:"weekdaysOnly,omitempty"` // the peak applies only on weekdays
 	Summer       Season   `json:"summer"`
 	Winter       Season   `json:"winter"`
 	Riders       []Rider  `json:"riders"`
 	Credit       float64  `json:"credit,omitempty"` // within the baseline, $/kWh
 }
 
-// Season holds the energy price of each period, generation and distribution
-// together, $/kWh; 0 where there is no such period.
+// Season holds the energy price of each period, generation and distribution together,
+// $/kWh. A missing period is 0.
 type Season struct {
 	Peak     float64 `json:"peak,omitempty"`
 	PartPeak float64 `json:"partPeak,omitempty"`

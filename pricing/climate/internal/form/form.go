@@ -1,91 +1,106 @@
-// Package form is the compact form of a typical year: gzip over columns of 8,760
-// values, each the zigzag varint of its difference from the one before.
+// Package form is the compact form of a typical year. It is DEFLATE over columns of
+// steps. Each step is the zigzag varint of its difference from the expected step.
 //
-// It may import the standard library only and does no I/O of its own.
+// The package may import only the standard library and does no I/O.
 package form
 
 import (
 	"bytes"
-	"compress/gzip"
+	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"time"
 )
 
 // Hours is the number of hours in a typical year, which is never a leap year.
 const Hours = 8760
 
-// Column is a column of the form.
-type Column struct {
-	Name  string  // in the table that it is read from
-	Scale float64 // steps a unit: 10 keeps tenths
+// The resolutions of the stored values. The rounding error of an hour is carried to the
+// next hour, so that sums remain correct.
+const (
+	TemperatureStep = 1.0 // C
+	SunStep         = 40  // W/m2
+	WindStep        = 0.1 // m/s
+)
+
+// Months and HoursADay are the size of the table of winds.
+const (
+	Months    = 12
+	HoursADay = 24
+)
+
+// Year is a typical year in steps.
+type Year struct {
+	Temperature   []int16 // by hour
+	DNI, DHI, GHI []int16
+	Wind          [Months * HoursADay]int16 // mean by month and hour of the day
 }
 
-// Columns are those of the form, in its order. The steps are those of the source,
-// so nothing is lost.
-var Columns = []Column{{"tdry_c", 10}, {"rh", 1}, {"ghi", 1}, {"dni", 1}, {"dhi", 1}, {"wspd", 10}}
+// WindAt returns the index of an hour of the year in the table of winds.
+func WindAt(hour int) int { return monthOf[hour/HoursADay]*HoursADay + hour%HoursADay }
 
-// maxSize bounds the unpacked form.
+// monthOf is the month, from 0, of each day of the year.
+var monthOf = func() (months [Hours / HoursADay]int) {
+	for day := range months {
+		months[day] = int(time.Date(2027, time.January, 1+day, 0, 0, 0, 0, time.UTC).Month()) - 1
+	}
+	return months
+}()
+
+// maxSize limits the unpacked size.
 const maxSize = 1 << 20
 
-// Encode packs columns of values in the order of Columns.
-func Encode(values [][]float64) ([]byte, error) {
-	if len(values) != len(Columns) {
-		return nil, fmt.Errorf("form: %d columns, want %d", len(values), len(Columns))
-	}
-	var plain []byte
-	for i, column := range values {
-		if len(column) != Hours {
-			return nil, fmt.Errorf("form: %s has %d hours, want %d", Columns[i].Name, len(column), Hours)
-		}
-		previous := int64(0)
-		for _, v := range column {
-			step := int64(math.Round(v * Columns[i].Scale))
-			plain = binary.AppendVarint(plain, step-previous)
-			previous = step
-		}
-	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+// Decode unpacks a year.
+func Decode(packed []byte) (*Year, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxSize))
 	if err != nil {
 		return nil, fmt.Errorf("form: %w", err)
 	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, fmt.Errorf("form: %w", err)
+	get := func(expected int) int16 {
+		v, n := binary.Varint(plain)
+		if n <= 0 {
+			n, err = len(plain), fmt.Errorf("form: a year ends early")
+		}
+		plain = plain[n:]
+		return int16(int64(expected) + v) //nolint:gosec // package pack wrote it from an int16
 	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("form: %w", err)
+	y := &Year{Temperature: make([]int16, Hours), DNI: make([]int16, Hours), DHI: make([]int16, Hours), GHI: make([]int16, Hours)}
+	for _, column := range [][]int16{y.Temperature, y.DNI, y.DHI} {
+		last := 0
+		for i := range column {
+			column[i] = get(last)
+			last = int(column[i])
+		}
 	}
-	return packed.Bytes(), nil
+	var h Heights
+	for i := range y.GHI {
+		y.GHI[i] = get(h.Expect(i, y.DNI[i], y.DHI[i]))
+		h.See(i, y.DNI[i], y.DHI[i], y.GHI[i])
+	}
+	for i := range y.Wind {
+		y.Wind[i] = get(0)
+	}
+	if err == nil && len(plain) > 0 {
+		err = fmt.Errorf("form: %d bytes too many", len(plain))
+	}
+	return y, err
 }
 
-// Decode unpacks what Encode packed.
-func Decode(packed []byte) ([][]float64, error) {
-	unpack, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("form: %w", err)
+// Heights are the sines of the sun's height by hour of the day, from the last clear day.
+// Global light is diffuse light plus direct light times this sine.
+type Heights [HoursADay]float64
+
+// Expect returns the expected global light for direct and diffuse light.
+func (h *Heights) Expect(hour int, dni, dhi int16) int {
+	return int(dhi) + int(math.Round(float64(dni)*h[hour%HoursADay]))
+}
+
+// See updates the sine of an hour with its light.
+func (h *Heights) See(hour int, dni, dhi, ghi int16) {
+	const clear = 5 // steps
+	if dni >= clear {
+		h[hour%HoursADay] = float64(ghi-dhi) / float64(dni)
 	}
-	plain, err := io.ReadAll(io.LimitReader(unpack, maxSize))
-	if err != nil {
-		return nil, fmt.Errorf("form: %w", err)
-	}
-	values := make([][]float64, len(Columns))
-	for i := range values {
-		values[i] = make([]float64, Hours)
-		at := int64(0)
-		for hour := range values[i] {
-			step, n := binary.Varint(plain)
-			if n <= 0 {
-				return nil, fmt.Errorf("form: %s ends at hour %d", Columns[i].Name, hour)
-			}
-			plain = plain[n:]
-			at += step
-			values[i][hour] = float64(at) / Columns[i].Scale
-		}
-	}
-	if len(plain) > 0 {
-		return nil, fmt.Errorf("form: %d bytes too many", len(plain))
-	}
-	return values, nil
 }

@@ -3,57 +3,70 @@ package form_test
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
+	"github.com/gridhook/gridhook/pricing/climate/internal/gen/pack"
 )
 
-func sample() [][]float64 {
+// year is a year of random weather.
+func year() *form.Year {
 	random := rand.New(rand.NewPCG(1, 2))
-	values := make([][]float64, len(form.Columns))
-	for i, column := range form.Columns {
-		for range form.Hours {
-			values[i] = append(values[i], math.Round(random.Float64()*1000-100)/column.Scale)
+	column := func(spread float64) []float64 {
+		values := make([]float64, form.Hours)
+		for i := range values {
+			values[i] = spread * random.NormFloat64()
 		}
+		return values
 	}
-	return values
+	y := &form.Year{
+		Temperature: pack.Steps(column(10), form.TemperatureStep), DNI: pack.Steps(column(300), form.SunStep),
+		DHI: pack.Steps(column(100), form.SunStep), GHI: pack.Steps(column(300), form.SunStep),
+	}
+	for i := range y.Wind {
+		y.Wind[i] = int16(random.IntN(100))
+	}
+	return y
 }
 
-func TestAYearSurvivesItsForm(t *testing.T) {
-	want := sample()
-	packed, err := form.Encode(want)
+func TestRoundTrip(t *testing.T) {
+	y := year()
+	packed, err := pack.Encode(y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := form.Decode(packed)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !reflect.DeepEqual(got, y) {
+		t.Errorf("read back another year: %v", err)
 	}
-	for i := range want {
-		for hour := range want[i] {
-			if math.Abs(got[i][hour]-want[i][hour]) > 1e-9 {
-				t.Fatalf("%s, hour %d: %v, want %v", form.Columns[i].Name, hour, got[i][hour], want[i][hour])
-			}
+	for _, n := range []int{0, 1, len(packed) / 2, len(packed) - 1} {
+		if _, err := form.Decode(packed[:n]); err == nil {
+			t.Errorf("read a year cut to %d bytes", n)
 		}
+	}
+	y.DNI = y.DNI[1:]
+	if _, err := pack.Encode(y); err == nil {
+		t.Error("packed a short year")
 	}
 }
 
-func TestSpoiltYearsAreRefused(t *testing.T) {
-	values := sample()
-	if _, err := form.Encode(values[1:]); err == nil {
-		t.Error("packed without a column")
+func TestStepsKeepSums(t *testing.T) {
+	values := make([]float64, 1000)
+	sum := 0.0
+	for i := range values {
+		values[i] = 0.13 * float64(i%7)
+		sum += values[i]
 	}
-	packed, err := form.Encode(values)
-	if err != nil {
-		t.Fatal(err)
+	for _, s := range pack.Steps(values, form.TemperatureStep) {
+		sum -= float64(s) * form.TemperatureStep
 	}
-	for _, cut := range []int{0, 5, len(packed) / 2, len(packed) - 1} {
-		if _, err := form.Decode(packed[:cut]); err == nil {
-			t.Errorf("taken with %d of %d bytes", cut, len(packed))
+	if math.Abs(sum) > form.TemperatureStep/2+1e-9 {
+		t.Errorf("%v are lost", sum)
+	}
+	for i, s := range pack.Steps([]float64{0, 19, 19, 0, -1, 1000}, form.SunStep) {
+		if want := []int16{0, 0, 1, 0, 0, 25}[i]; s != want {
+			t.Errorf("step %d is %d, want %d", i, s, want)
 		}
-	}
-	values[3] = values[3][1:]
-	if _, err := form.Encode(values); err == nil {
-		t.Error("packed a short year")
 	}
 }

@@ -1,108 +1,191 @@
-// Gen writes the typical years that package climate embeds. It reads the tables
-// that SOURCES.md names from the directory data/weather of GRIDHOOK_TESTDATA.
+// Gen writes the embedded typical years of package climate. It reads the tables in
+// SOURCES.md from the directory data of GRIDHOOK_TESTDATA. It selects the stations that
+// serve the most people within a size limit.
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/zstd" //nolint:depguard // the generator is no part of the product
+
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
+	"github.com/gridhook/gridhook/pricing/climate/internal/gen/pack"
+	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 )
 
-// station is a line of the index, read and written.
+// budget is the maximum size of all years together, bytes.
+const budget = 5_750_000
+
+// station is a line of the source's index.
 type station struct {
-	File      string  `json:"file"`
-	Location  string  `json:"location"`
-	State     string  `json:"state"`
-	Station   string  `json:"wmo"`
-	Lat       float64 `json:"lat"`
-	Lon       float64 `json:"lon"`
-	Offset    float64 `json:"tz_offset_h"`
-	Elevation float64 `json:"elev_m"`
+	ID, Name, State string
+	Lat, Lon        float64
+	Offset          float64 `json:"tz_offset_h"`
+	Elevation       float64 `json:"elev_m"`
+	Sun             float64 `json:"ghi_kwh_m2_yr"`
+	Heating         float64 `json:"hdd65f"`
+	Cooling         float64 `json:"cdd65f"`
+	zone            string
 }
 
 func main() {
-	if err := run(os.Getenv("GRIDHOOK_TESTDATA")); err != nil {
+	if err := run(filepath.Join(os.Getenv("GRIDHOOK_TESTDATA"), "data")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
 func run(dir string) error {
-	if dir == "" {
-		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/weather")
-	}
-	weather := os.DirFS(filepath.Join(dir, "data", "weather"))
-	index, err := fs.ReadFile(weather, "index.json")
+	stations, err := readStations(filepath.Join(dir, "weather", "tmy3", "index.ndjson"))
 	if err != nil {
 		return err
 	}
-	var stations []station
-	if err := json.Unmarshal(index, &stations); err != nil {
+	zones, people, err := readZones(filepath.Join(dir, "weather", "county_climate_zones.csv"))
+	if err != nil {
 		return err
 	}
-	slices.SortFunc(stations, func(a, b station) int { return strings.Compare(a.File, b.File) })
-	total := 0
+	places, err := readPlaces(filepath.Join(dir, "geo", "zip_master.csv"), zones, people)
+	if err != nil {
+		return err
+	}
 	for i := range stations {
-		f, err := weather.Open(stations[i].File)
+		stations[i].zone = zoneAt(&stations[i], places)
+	}
+	var years, index bytes.Buffer
+	written := 0
+	for _, s := range choose(stations, places) {
+		packed, err := compact(filepath.Join(dir, "weather", "tmy3", s.ID+".csv.zst"))
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", s.ID, err)
 		}
-		rows, err := csv.NewReader(f).ReadAll()
-		_ = f.Close() // it was only read
-		if err != nil {
-			return err
+		if years.Len()+len(packed) > budget {
+			break
 		}
-		packed, err := pack(rows)
-		if err != nil {
-			return fmt.Errorf("%s: %w", stations[i].File, err)
-		}
-		stations[i].File = strings.TrimSuffix(stations[i].File, ".csv") + ".bin"
-		total += len(packed)
-		if err := os.WriteFile(filepath.Join("data", stations[i].File), packed, 0o600); err != nil {
+		years.Write(packed)
+		s.write(&index, len(packed))
+		stations = slices.DeleteFunc(stations, func(o station) bool { return o.ID == s.ID })
+		written++
+	}
+	for i := range stations {
+		stations[i].write(&index, 0)
+	}
+	fmt.Printf("%d years of %d stations, %d bytes\n", written, written+len(stations), years.Len())
+	for name, data := range map[string][]byte{"years.bin": years.Bytes(), "stations.txt": index.Bytes(), "zones.txt": zoneTable(zones)} {
+		if err := os.WriteFile(filepath.Join("data", name), data, 0o600); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("%d years, %d bytes\n", len(stations), total)
-	return writeIndex(stations)
+	return nil
 }
 
-// pack brings the rows of a table, the header first, to the compact form.
-func pack(rows [][]string) ([]byte, error) {
-	values := make([][]float64, len(form.Columns))
-	for i, column := range form.Columns {
-		at := slices.Index(rows[0], column.Name)
-		if at < 0 {
-			return nil, fmt.Errorf("no column %s", column.Name)
+// write writes a line of the index. size is the size of the year; 0 means no year.
+func (s *station) write(w *bytes.Buffer, size int) {
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%v\t%v\t%v\t%v\t%v\t%d\n",
+		s.ID, title(s.Name), s.State, s.zone, s.Offset, s.Lat, s.Lon, s.Elevation, s.Heating, s.Cooling, size)
+}
+
+// title converts a name in capitals to title case.
+func title(s string) string {
+	words := strings.Fields(strings.ToLower(s))
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+func readStations(name string) (list []station, err error) {
+	text, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		var s station
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return nil, err
 		}
+		list = append(list, s)
+	}
+	return list, lines.Err()
+}
+
+// readZones returns the climate zone and the population of counties, by zone.Key.
+func readZones(name string) (zones map[string]string, people map[string]float64, err error) {
+	rows, err := readTable(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	zones, people = map[string]string{}, map[string]float64{}
+	for _, row := range rows[1:] {
+		key := zone.Key(zone.States[row[1]], row[2])
+		zones[key] = row[7] + row[8]
+		people[key], _ = strconv.ParseFloat(row[5], 64) // 0 if the source has no count
+	}
+	return zones, people, nil
+}
+
+func readTable(name string) ([][]string, error) {
+	text, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
+	if err != nil {
+		return nil, err
+	}
+	return csv.NewReader(bytes.NewReader(text)).ReadAll()
+}
+
+// zoneTable writes the counties of each zone: a line for each state and zone.
+func zoneTable(zones map[string]string) []byte {
+	lines := map[string][]string{}
+	for key, z := range zones {
+		state, county, _ := strings.Cut(key, " ")
+		lines[state+" "+z] = append(lines[state+" "+z], county)
+	}
+	var text []string
+	for head, counties := range lines {
+		slices.Sort(counties)
+		text = append(text, head+" "+strings.Join(counties, " "))
+	}
+	slices.Sort(text)
+	return []byte(strings.Join(text, "\n") + "\n")
+}
+
+// compact converts a table to the compact form.
+func compact(name string) ([]byte, error) {
+	packed, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
+	if err != nil {
+		return nil, err
+	}
+	in, err := zstd.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	rows, err := csv.NewReader(in).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	columns := map[string][]float64{}
+	for i, name := range rows[0] {
 		for _, row := range rows[1:] {
-			v, err := strconv.ParseFloat(row[at], 64)
+			v, err := strconv.ParseFloat(row[i], 64)
 			if err != nil {
 				return nil, err
 			}
-			values[i] = append(values[i], v)
+			columns[name] = append(columns[name], v)
 		}
 	}
-	return form.Encode(values)
-}
-
-// writeIndex writes one station a line.
-func writeIndex(stations []station) error {
-	var lines []string
-	for _, s := range stations {
-		line, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, string(line))
+	y := &form.Year{
+		Temperature: pack.Steps(columns["tdry_c"], form.TemperatureStep), DNI: pack.Steps(columns["dni"], form.SunStep),
+		DHI: pack.Steps(columns["dhi"], form.SunStep), GHI: pack.Steps(columns["ghi"], form.SunStep),
+		Wind: pack.Winds(columns["wspd"]),
 	}
-	text := "[\n" + strings.Join(lines, ",\n") + "\n]\n"
-	return os.WriteFile(filepath.Join("data", "index.json"), []byte(text), 0o600)
+	return pack.Encode(y)
 }

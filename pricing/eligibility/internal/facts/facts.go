@@ -1,20 +1,21 @@
 package facts
 
-// Facts is everything that is known. It is read-only once decoded.
+// Facts holds all facts. It is read-only after decoding.
 type Facts struct {
 	Tables
-	Zips []Zip // by rising code
+	Zips []Zip // by ascending code
 }
 
-// Tables are the small tables that the zipcodes point into.
+// Tables are the small tables that the zipcodes refer to.
 type Tables struct {
 	Zones       []string  `json:"zones"` // IANA time zones
 	Cities      []string  `json:"cities"`
 	Counties    []County  `json:"counties"`
-	Markets     []Market  `json:"markets"`     // the first is that of no market
-	Authorities []string  `json:"authorities"` // EIA codes of balancing authorities; the first is none
+	Markets     []Market  `json:"markets"`     // the first entry means no market
+	Authorities []string  `json:"authorities"` // EIA codes of balancing authorities; the first entry means no authority
 	Utilities   []Utility `json:"utilities"`
 	Territories [][]int   `json:"territories"` // sets of utilities by index, the main one first
+	Shares      [][]int   `json:"shares"`      // estimated share of each utility's households, in percent
 }
 
 // County is a county of a state.
@@ -23,14 +24,14 @@ type County struct {
 	Name  string `json:"n"`
 }
 
-// Market is an organised wholesale market (RTO or ISO) and the demand-response
-// programs that it runs itself.
+// Market is an organised wholesale market (RTO or ISO) with its own demand-response
+// programs.
 type Market struct {
 	Name     string   `json:"n"`
 	Programs []string `json:"p,omitempty"`
 }
 
-// Utility is what a utility reported to the EIA, and its known programs.
+// Utility holds a utility's report to the EIA, and its known programs.
 type Utility struct {
 	EIAID     int      `json:"i"`
 	Name      string   `json:"n"`
@@ -38,13 +39,15 @@ type Utility struct {
 	Pricing   []string `json:"d,omitempty"` // kinds of residential dynamic pricing
 	Responds  int      `json:"r,omitempty"` // residential demand-response customers
 	NetMeters int      `json:"m,omitempty"` // residential photovoltaic net-metering customers
-	Programs  []string `json:"p,omitempty"` // names of demand-response programs
+	// Programs are names of demand-response programs. The prefix "state:" limits a
+	// program to one state.
+	Programs []string `json:"p,omitempty"`
 }
 
-// Basis says how the utilities of a zipcode are known.
+// Basis is the source of a zipcode's utilities.
 type Basis int
 
-// The bases.
+// The values of Basis.
 const (
 	ByNone    Basis = iota // no utility is known
 	ByZipcode              // the zipcode's own rows
@@ -52,7 +55,8 @@ const (
 	ByBoth                 // both, as the zipcode's rows name no utility of the county
 )
 
-// Zip is a zipcode. The fields that end in table names are indexes.
+// Zip is a zipcode. City, County, Zone, Territory, Market and Authority are indexes into
+// the tables.
 type Zip struct {
 	Code      int // 501 is 00501
 	City      int
@@ -65,8 +69,8 @@ type Zip struct {
 	Basis     Basis
 }
 
-// columns gives the addresses of a zipcode's values in the order of the form.
-func (z *Zip) columns() [10]*int {
+// Columns returns pointers to a zipcode's values in the order of the form.
+func (z *Zip) Columns() [10]*int {
 	return [10]*int{
 		&z.Code, &z.City, &z.County, &z.Zone, &z.Lat, &z.Lon,
 		&z.Territory, &z.Market, &z.Authority, (*int)(&z.Basis),

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
 )
 
 func sample(zips []facts.Zip) *facts.Facts {
@@ -14,7 +15,7 @@ func sample(zips []facts.Zip) *facts.Facts {
 		Tables: facts.Tables{
 			Zones: []string{"America/Chicago", "America/New_York"}, Cities: []string{"A", "B"},
 			Counties: []facts.County{{State: "IL", Name: "Cook"}}, Markets: []facts.Market{{}, {Name: "PJM", Programs: []string{"p"}}},
-			Authorities: []string{""}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}}, Territories: [][]int{{}, {0}},
+			Authorities: []string{""}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}}, Territories: [][]int{{}, {0}}, Shares: [][]int{{}, {100}},
 		},
 		Zips: zips,
 	}
@@ -32,7 +33,7 @@ func TestFactsSurviveTheirForm(t *testing.T) {
 				Basis: facts.Basis(rapid.IntRange(0, 3).Draw(t, "basis")),
 			}
 		})).Draw(t, "zips")
-		packed, err := facts.Encode(sample(zips))
+		packed, err := pack.Encode(sample(zips))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestSpoiltFactsAreRefused(t *testing.T) {
 		"market":    {{Code: 1, Market: 2}},
 		"authority": {{Code: 1, Authority: 1}},
 	} {
-		packed, err := facts.Encode(sample(zips))
+		packed, err := pack.Encode(sample(zips))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestSpoiltFactsAreRefused(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	packed, err := facts.Encode(sample([]facts.Zip{good}))
+	packed, err := pack.Encode(sample([]facts.Zip{good}))
 	if err != nil {
 		t.Fatal(err)
 	}

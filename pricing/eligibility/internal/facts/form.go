@@ -9,41 +9,11 @@ import (
 	"io"
 )
 
-// maxSize bounds the unpacked form.
+// maxSize limits the unpacked size.
 const maxSize = 16 << 20
 
-// Encode is the compact form of the facts.
-func Encode(f *Facts) ([]byte, error) {
-	header, err := json.Marshal(f.Tables)
-	if err != nil {
-		return nil, fmt.Errorf("facts: %w", err)
-	}
-	plain := append(header, '\n')
-	plain = binary.AppendUvarint(plain, uint64(len(f.Zips)))
-	for column := range len(new(Zip).columns()) {
-		previous := 0
-		for i := range f.Zips {
-			value := *f.Zips[i].columns()[column]
-			plain = binary.AppendVarint(plain, int64(value-previous))
-			previous = value
-		}
-	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, fmt.Errorf("facts: %w", err)
-	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, fmt.Errorf("facts: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("facts: %w", err)
-	}
-	return packed.Bytes(), nil
-}
-
-// Decode reads what Encode wrote, and checks that every index points into its
-// table.
+// Decode reads the compact form of the facts, and checks all indexes against their
+// tables.
 func Decode(packed []byte) (*Facts, error) {
 	unpack, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -74,7 +44,7 @@ func decodeZips(columns []byte) ([]Zip, error) {
 	}
 	columns = columns[n:]
 	zips := make([]Zip, count)
-	for column := range len(new(Zip).columns()) {
+	for column := range len(new(Zip).Columns()) {
 		value := int64(0)
 		for i := range zips {
 			step, n := binary.Varint(columns)
@@ -83,14 +53,17 @@ func decodeZips(columns []byte) ([]Zip, error) {
 			}
 			columns = columns[n:]
 			value += step
-			*zips[i].columns()[column] = int(value)
+			*zips[i].Columns()[column] = int(value)
 		}
 	}
 	return zips, nil
 }
 
 func (f *Facts) check() error {
-	for _, set := range f.Territories {
+	for i, set := range f.Territories {
+		if i >= len(f.Shares) || len(f.Shares[i]) != len(set) {
+			return fmt.Errorf("facts: territory %d has no shares", i)
+		}
 		for _, u := range set {
 			if !within(u, len(f.Utilities)) {
 				return fmt.Errorf("facts: no utility %d", u)

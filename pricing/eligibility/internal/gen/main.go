@@ -1,5 +1,5 @@
-// Gen writes the facts that package eligibility embeds. It reads the tables that
-// SOURCES.md names from the directory data of GRIDHOOK_TESTDATA.
+// Gen writes the embedded facts of package eligibility. It reads the tables in SOURCES.md
+// from the directory data of GRIDHOOK_TESTDATA.
 package main
 
 import (
@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gridhook/gridhook/pricing/eligibility/internal/compile"
-	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := facts.Encode(f)
+	packed, err := pack.Encode(f)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
-// Package form is the compact form of export values: gzip over the tables, of
-// which each value is the varint of its difference in 0.00001 $/kWh from the one
-// before.
+// Package form is the compact form of export values: gzip over the tables. Each value is
+// the varint of its difference from the previous value, in 0.00001 $/kWh.
 //
-// It may import the standard library only and does no I/O of its own.
+// The package may import only the standard library and does no I/O.
 package form
 
 import (
@@ -16,8 +15,8 @@ import (
 	"math"
 )
 
-// Shape of a table: components (generation, delivery), months, kinds of day
-// (weekday, weekend and holiday), hours.
+// The shape of a table: components (generation, delivery), months, kinds of day (weekday,
+// weekend and holiday), hours.
 const (
 	Components = 2
 	Months     = 12
@@ -26,13 +25,13 @@ const (
 	PerYear    = Components * Months * Kinds * Hours
 )
 
-// Steps is how many steps of a value make a $/kWh.
+// Steps is the number of steps in 1 $/kWh.
 const Steps = 1e5
 
-// maxSize bounds the unpacked form.
+// maxSize limits the unpacked size.
 const maxSize = 4 << 20
 
-// Table are the export values of one vintage.
+// Table holds the export values of one or more vintages.
 type Table struct {
 	Utility      string   `json:"utility"`
 	EIAID        int      `json:"eiaId"`
@@ -46,38 +45,6 @@ type Table struct {
 
 // ErrForm is wrapped by every error of Decode.
 var ErrForm = errors.New("netbilling: form")
-
-// Encode packs tables.
-func Encode(tables []Table) ([]byte, error) {
-	head, err := json.Marshal(tables)
-	if err != nil {
-		return nil, err
-	}
-	plain := binary.AppendUvarint(nil, uint64(len(head)))
-	plain = append(plain, head...)
-	for _, t := range tables {
-		if len(t.Values) != t.Years*PerYear {
-			return nil, fmt.Errorf("%w: %d values for %d years", ErrForm, len(t.Values), t.Years)
-		}
-		previous := int64(0)
-		for _, v := range t.Values {
-			plain = binary.AppendVarint(plain, int64(v)-previous)
-			previous = int64(v)
-		}
-	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
-}
 
 // Decode unpacks tables. The error wraps ErrForm.
 func Decode(packed []byte) ([]Table, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
+	"github.com/gridhook/gridhook/pricing/netbilling/internal/gen/pack"
 )
 
 func table() form.Table {
@@ -18,7 +19,7 @@ func table() form.Table {
 
 func TestRoundTrip(t *testing.T) {
 	want := []form.Table{table(), table()}
-	packed, err := form.Encode(want)
+	packed, err := pack.Encode(want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +32,10 @@ func TestRoundTrip(t *testing.T) {
 func TestDamageIsNoticed(t *testing.T) {
 	short := table()
 	short.Values = short.Values[1:]
-	if _, err := form.Encode([]form.Table{short}); !errors.Is(err, form.ErrForm) {
+	if _, err := pack.Encode([]form.Table{short}); !errors.Is(err, form.ErrForm) {
 		t.Errorf("got %v", err)
 	}
-	packed, err := form.Encode([]form.Table{table()})
+	packed, err := pack.Encode([]form.Table{table()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Gen writes the export values that package netbilling embeds. It reads the
-// tables that SOURCES.md names from the directory data/export of GRIDHOOK_TESTDATA.
+// Gen writes the embedded export values of package netbilling. It reads the tables in
+// SOURCES.md from the directory data/export of GRIDHOOK_TESTDATA.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
+	"github.com/gridhook/gridhook/pricing/netbilling/internal/gen/pack"
 )
 
 // source is one file of the source.
@@ -25,7 +26,7 @@ type source struct {
 	} `json:"years"`
 }
 
-// files are read in this order; the vintages are those that share the values.
+// files are read in this order. The vintages of a file share its values.
 var files = []struct {
 	name     string
 	vintages []string
@@ -63,7 +64,7 @@ func run(dir, name string) error {
 		t.Vintages = f.vintages
 		tables = append(tables, t)
 	}
-	packed, err := form.Encode(tables)
+	packed, err := pack.Encode(tables)
 	if err != nil {
 		return err
 	}

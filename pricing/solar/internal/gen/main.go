@@ -1,5 +1,5 @@
-// Gen writes the load shapes that package solar embeds. It reads the table that
-// SOURCES.md names from the directory data of GRIDHOOK_TESTDATA.
+// Gen writes the embedded load shapes of package solar. It reads the table in SOURCES.md
+// from the directory data of GRIDHOOK_TESTDATA.
 package main
 
 import (
@@ -25,7 +25,7 @@ var cities = []struct {
 	{"SanFrancisco", "San Francisco CA", 37.77, -122.42}, {"Seattle", "Seattle WA", 47.61, -122.33},
 }
 
-// comment heads the file.
+// comment is the head of the file.
 const comment = `# Load of a US home by month and hour of the local day, in 0.0000001 of the year's energy an hour: DOE commercial reference
 # buildings (mid-rise apartment) through NREL/REopt.jl. A line is a city with its degrees north and east, and 12 x 24 numbers.
 # See SOURCES.md. Written by go generate; do not edit.
@@ -70,7 +70,7 @@ func run(dir, name string) error {
 	return os.WriteFile(name, out.Bytes(), 0o600)
 }
 
-// means averages the year by month and hour of the day.
+// means returns the means of the year by month and hour of the day.
 func means(rows [][]string, column string) (shape [12 * 24]float64, err error) {
 	index := -1
 	for i, heading := range rows[0] {

@@ -1,0 +1,122 @@
+package bill
+
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// chargeDemand charges each month's demand and adds caveats for unknown charges. A
+// feed-in home has a separate meter for its use, so its demand ignores solar.
+func (t *Terms) chargeDemand(b *Bill, months []monthOfSteps, meterStep time.Duration) {
+	if t.Tariff == nil {
+		return
+	}
+	of := drawn
+	if t.Metering == FeedIn {
+		of = used
+	}
+	for i := range months {
+		m, d := &b.Months[i], months[i].seen[0].rates.Demand()
+		if d.Charges() {
+			m.DemandKW, m.Demand = months[i].demand(d, ratchet(d.Ratchet, b.Months[:i]), meterStep, of)
+		}
+		b.doubt(d, meterStep)
+		b.Demand += m.Demand
+	}
+}
+
+// doubt adds the caveats of a tariff's demand charges.
+func (b *Bill) doubt(d *pricing.Demand, meterStep time.Duration) {
+	if d.Problem != "" {
+		b.caveat("demand charges: " + d.Problem)
+	}
+	if d.Charges() && window(d, meterStep) > time.Duration(d.WindowMinutes)*time.Minute && d.WindowMinutes != 0 {
+		b.caveat("demand charges: the meter's steps are longer than the tariff's window, so peaks are too low")
+	}
+	if d.Ratchet.Share > 0 {
+		b.caveat("demand charges: the ratchet counts the months of the bill alone")
+	}
+}
+
+// window returns the averaging time of demand.
+func window(d *pricing.Demand, meterStep time.Duration) time.Duration {
+	return max(meterStep, time.Duration(d.WindowMinutes)*time.Minute)
+}
+
+// ratchet returns the minimum flat demand of the month after the given months, kW.
+func ratchet(r pricing.Ratchet, before []Month) float64 {
+	const usual = 11 // months before the billed month
+	months := r.Months
+	if months <= 0 {
+		months = usual
+	}
+	most := 0.0
+	for _, m := range before[max(0, len(before)-months):] {
+		if r.Counts == ([12]bool{}) || r.Counts[m.Start.Month-1] {
+			most = max(most, m.DemandKW)
+		}
+	}
+	return r.Share * most
+}
+
+// demand returns the highest demand of a month in kW, and its cost. least is the minimum
+// billed demand. It applies to the whole month, or to each period if the tariff has no
+// flat charge.
+func (m *monthOfSteps) demand(d *pricing.Demand, least float64, meterStep time.Duration, of flow) (kw, cost float64) {
+	periods := make([]float64, len(d.TimeOfUse))
+	var flat *pricing.DemandCharge
+	if len(d.Flat) > 0 {
+		flat = &d.Flat[d.FlatMonths[m.start.Month-1]]
+	}
+	for i := range m.seen {
+		all, byPeriod := m.seen[i].peaks(len(periods), window(d, meterStep), meterStep, of)
+		kw = max(kw, all)
+		if flat != nil && flat.Unit.Daily {
+			cost += flat.Cost(all)
+		}
+		for p, peak := range byPeriod {
+			periods[p] = max(periods[p], peak)
+			if d.TimeOfUse[p].Unit.Daily {
+				cost += d.TimeOfUse[p].Cost(peak)
+			}
+		}
+	}
+	if flat != nil && !flat.Unit.Daily {
+		cost += flat.Cost(max(kw, least)) * m.share()
+	}
+	if flat != nil {
+		least = 0
+	}
+	for p, c := range d.TimeOfUse {
+		if !c.Unit.Daily {
+			cost += c.Cost(max(periods[p], least)) * m.share()
+		}
+	}
+	return kw, cost
+}
+
+// peaks returns the highest demands of a day, kW: for the whole day, and for each period.
+// A window has the tariff's length and ends with the period.
+func (d *dayOfSteps) peaks(periods int, window, meterStep time.Duration, of flow) (all float64, byPeriod []float64) {
+	byPeriod = make([]float64, periods)
+	width, quarters := int(window/meterStep), int(meterStep/pricing.Interval)
+	kwh, steps := 0.0, 0
+	for i, s := range d.steps {
+		kwh, steps = kwh+of(s), steps+1
+		p := d.rates.DemandPeriod(s.quarter)
+		if i+1 < len(d.steps) && steps < width {
+			next := d.steps[i+1].quarter
+			if next%(width*quarters) != 0 && d.rates.DemandPeriod(next) == p {
+				continue
+			}
+		}
+		kw := kwh / window.Hours()
+		all = max(all, kw)
+		if p < periods {
+			byPeriod[p] = max(byPeriod[p], kw)
+		}
+		kwh, steps = 0, 0
+	}
+	return all, byPeriod
+}

@@ -1,0 +1,89 @@
+package bill_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/bill"
+)
+
+// April of 30 days and May of 31 in quarter hours: 1 kW always, on the 10th of April
+// 5 kW from 13:00 to 13:15, and 3 kW of solar of it.
+func demandMeter() bill.Meter {
+	m := bill.Meter{Start: time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC), Step: 15 * time.Minute, Location: time.UTC}
+	m.Load = make([]float64, 61*96)
+	for i := range m.Load {
+		m.Load[i] = 0.25
+	}
+	m.Load[9*96+13*4] = 1.25
+	return m
+}
+
+func TestDemandCharges(t *testing.T) {
+	flat := func(extra fields, tiers ...any) fields {
+		all := fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{tiers}}
+		for k, v := range extra {
+			all[k] = v
+		}
+		return all
+	}
+	tou := func(extra fields) fields {
+		all := fields{
+			"energyratestructure": []any{[]any{fields{"rate": 0}}},
+			"demandratestructure": []any{[]any{fields{"rate": 2}}, []any{fields{"rate": 8, "adj": 2}}}, "demandweekdayschedule": schedule(),
+		}
+		for k, v := range extra {
+			all[k] = v
+		}
+		return all
+	}
+	weekends := make([][]int, 12)
+	for i := range weekends {
+		weekends[i] = make([]int, 24)
+	}
+	for _, tt := range []struct {
+		name       string
+		tariff     fields
+		april, may float64
+		caveat     string
+	}{
+		{"flat", flat(nil, fields{"rate": 10}), 50, 10, ""},
+		{"in tiers", flat(nil, fields{"rate": 10, "max": 2}, fields{"rate": 4}), 20 + 12, 10, ""},
+		{"by the hour", flat(fields{"demandwindow": 60}, fields{"rate": 10}), 20, 10, ""},
+		{"by the half hour", flat(fields{"demandwindow": 30}, fields{"rate": 10}), 30, 10, ""},
+		{"of some months", flat(fields{"flatdemandmonths": []int{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}, "flatdemandstructure": []any{[]any{fields{"rate": 10}}, []any{fields{"rate": 7}}}}), 50, 7, ""},
+		{"daily", flat(fields{"flatdemandunit": "kW daily"}, fields{"rate": 1}), 29 + 5, 31, ""},
+		{"horsepower", flat(fields{"flatdemandunit": "hp"}, fields{"rate": 7.457}), 50, 10, ""},
+		{"kVA", flat(fields{"flatdemandunit": "kVA"}, fields{"rate": 10}), 50, 10, "power factor"},
+		{"ratchet", flat(fields{"lookbackpercent": 0.8, "lookbackrange": 11}, fields{"rate": 10}), 50, 40, "ratchet"},
+		{"ratchet of other months", flat(fields{"lookbackpercent": 0.8, "lookbackmonths": []int{0, 0, 0, 0, 0, 1}}, fields{"rate": 10}), 50, 10, "ratchet"},
+		{"by time of use", tou(nil), 2 + 50, 2 + 10, ""},
+		{"by time of use, the 10th no weekend", tou(fields{"demandweekendschedule": weekends}), 2 + 50, 2 + 10, ""},
+		{"a window the meter has not", flat(fields{"demandwindow": 20}, fields{"rate": 10}), 50, 10, "20 minutes"},
+		{"unreadable", flat(nil, fields{"rate": "ten"}, fields{"rate": 1}), 0, 0, "flatdemandstructure[0][0].rate"},
+	} {
+		b := calculate(t, demandMeter(), bill.Terms{Tariff: parse(t, tt.tariff)})
+		if !near(b.Months[0].Demand, tt.april) || !near(b.Months[1].Demand, tt.may) || !near(b.Demand, tt.april+tt.may) || !near(b.Total, b.Demand) {
+			t.Errorf("%s: $%v in April and $%v in May, want %v and %v", tt.name, b.Months[0].Demand, b.Months[1].Demand, tt.april, tt.may)
+		}
+		if got := strings.Join(b.Caveats, "; "); !strings.Contains(got, tt.caveat) || tt.caveat == "" && got != "" {
+			t.Errorf("%s: the caveats are %q, want ...%s...", tt.name, got, tt.caveat)
+		}
+	}
+}
+
+// What solar covers is not drawn, unless it feeds in by a meter of its own; and a
+// minimum charge counts what power costs.
+func TestDemandWithSolar(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{[]any{fields{"rate": 10}}}, "mincharge": 15})
+	m := demandMeter()
+	m.Solar = make([]float64, len(m.Load))
+	m.Solar[9*96+13*4] = 0.75
+	for metering, want := range map[bill.Metering]float64{bill.NetMetering: 20, bill.NetBilling: 20, bill.FeedIn: 50} {
+		b := calculate(t, m, bill.Terms{Tariff: tariff, Metering: metering})
+		if !near(b.Months[0].Demand, want) || !near(b.Months[0].Minimum, 0) || !near(b.Months[1].Minimum, 5) || !near(b.Total, want+15) {
+			t.Errorf("%s: %+v, want $%v in April", metering, b, want)
+		}
+	}
+}

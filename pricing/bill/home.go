@@ -1,0 +1,157 @@
+package bill
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/regime"
+	"github.com/gridhook/gridhook/pricing/solar"
+)
+
+// Home holds the known facts of a home, except its rate.
+type Home struct {
+	Location  *time.Location // nil if unknown
+	Place     *climate.Place // nil if unknown
+	Usage     pricing.Usage  // billing day and baseline
+	AnnualKWh float64        // assumed; 0 if nothing is assumed
+	Solar     *Solar         // nil if the home has none
+	Regime    regime.Regime  // of the home's solar; the zero value is unknown
+	Market    *market.Series // followed by the home's rate; nil if no price is known
+}
+
+// Solar is a home's solar system. SizeKw is 0 if its output is metered.
+type Solar struct {
+	pricing.Solar
+	Array solar.Array
+}
+
+// ForHome calculates the bill of a home at a rate, either from ReadRate or from a tariff.
+// The errors are *InputError, or wrap ErrMeter or ErrTerms.
+func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
+	if err := r.Rules.apply(&rate); err != nil {
+		return nil, err
+	}
+	rate.Usage, rate.AnyDate = h.Usage, r.Start == ""
+	if err := h.replaceSolar(&r); err != nil {
+		return nil, err
+	}
+	m, sun, err := h.meter(&rate, &r)
+	if err != nil {
+		return nil, err
+	}
+	if h.Solar != nil {
+		rate.SolarKW = h.Solar.SizeKw
+	}
+	caveats, err := h.settle(&rate, &m, &r)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Calculate(m, rate)
+	if err != nil {
+		return nil, err
+	}
+	if b.Sun = sun; r.Load == nil && r.AnnualKWh == 0 && h.AnnualKWh == 0 {
+		b.caveat("the energy of the year is the mean of US homes, as nothing is known of this one's")
+	}
+	b.Caveats = append(b.Caveats, caveats...)
+	if m.SendsOut() {
+		b.Metering = rate.Metering
+		if h.Regime.Name != "" {
+			b.Regime = &h.Regime
+		}
+	}
+	return b, nil
+}
+
+// replaceSolar overrides the home's solar with the values of a request.
+func (h *Home) replaceSolar(r *Request) error {
+	if r.SolarKW == nil && r.Tilt == nil && r.Azimuth == nil && r.Losses == nil {
+		return nil
+	}
+	made := Solar{Array: solar.DefaultArray}
+	if h.Solar != nil {
+		made = *h.Solar
+	}
+	for _, set := range []struct{ from, to *float64 }{{r.SolarKW, &made.SizeKw}, {r.Tilt, &made.Array.Tilt}, {r.Azimuth, &made.Array.Azimuth}, {r.Losses, &made.Array.Losses}} {
+		if set.from != nil {
+			*set.to = *set.from
+		}
+	}
+	if err := made.Array.Check(); err != nil {
+		return wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+	}
+	if made.Array == (solar.Array{}) {
+		made.Array.Azimuth = solar.DefaultArray.Azimuth // flat modules have no direction, and the zero value means the default array
+	}
+	h.Solar = &made
+	return nil
+}
+
+// settle sets the metering and the prices of exported energy, and returns their caveats.
+func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err error) {
+	t.Metering = r.Metering
+	if t.Tariff == nil {
+		return nil, nil // HourlyPrices apply
+	}
+	_, follows := t.Tariff.Market()
+	if follows && (h.Market == nil || r.Start == "") {
+		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
+	}
+	var of pricing.Solar
+	if h.Solar != nil {
+		of = h.Solar.Solar
+	}
+	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered
+	chosen := cmp.Or(r.Metering, Metering(h.Regime.Metering))
+	if r.Metering == "" && chosen == NetMetering && of.NonNetMetered {
+		chosen = "" // the home's setting takes precedence over its regime
+	}
+	t.Metering = chosen
+	exports := m.SendsOut() && (chosen == "" || chosen == NetBilling)
+	if !follows && !exports {
+		return nil, nil
+	}
+	of.NonNetMetered = of.NonNetMetered || chosen != ""
+	curve, err := pricing.Price(pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market},
+		pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)})
+	if err != nil {
+		return nil, errors.Join(ErrTerms, err)
+	}
+	if follows {
+		t.HourlyPrices = perStep(curve.Import, m)
+		if slices.Min(curve.Confidence) < 1 {
+			caveats = append(caveats, "some prices of the market are forecast")
+		}
+	}
+	if exports && chosen == "" {
+		t.Metering = settlements[curve.ExportCompensation.Type]
+	}
+	if exports && t.Metering == NetBilling {
+		t.ExportPrices = perStep(curve.Export, m)
+		if curve.ExportCompensation.Type == pricing.NoExport {
+			caveats = append(caveats, "nothing is paid for energy sent out, as the rate plan has no price of it")
+		}
+	}
+	return caveats, nil
+}
+
+// settlements maps a signal's compensation types to the metering of bills.
+var settlements = map[pricing.CompensationType]Metering{
+	pricing.NetMetering: NetMetering, pricing.FeedIn: FeedIn,
+	pricing.NetBilling: NetBilling, pricing.Wholesale: NetBilling, pricing.NoExport: NetBilling,
+}
+
+// perStep returns the mean of the quarter-hour prices in each step of a meter.
+func perStep(prices []float64, m *Meter) []float64 {
+	steps := make([]float64, len(m.Load))
+	quarters := int(m.Step / pricing.Interval)
+	for i, price := range prices {
+		steps[i/quarters] += price / float64(quarters)
+	}
+	return steps
+}

@@ -1,0 +1,90 @@
+package bill
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// Request selects the energy of a bill and its rules. Missing fields have defaults.
+type Request struct {
+	Load         []float64 `json:"loadKwh,omitempty" maxItems:"35136" doc:"The energy used in each step, kWh. A value below 0 is energy sent out. Without loadKwh, a year's energy is spread as is usual at the home's place."`
+	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" doc:"The energy generated in each step of loadKwh, kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
+	StepMinutes  int       `json:"stepMinutes,omitempty" minimum:"15" maximum:"60" doc:"The length of a step: 15, 30 or 60. The default is what makes a year of loadKwh."`
+	Start        string    `json:"start,omitempty" format:"date" doc:"The day on which loadKwh begins, by the home's calendar. Without it, loadKwh is a typical year from the 1st of January."`
+	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year whose weekdays a typical year has. It is no leap year. The default is one in which the rate plan is in force."`
+	AnnualKWh    float64   `json:"annualKwh,omitempty" exclusiveMinimum:"0" maximum:"10000000" doc:"The energy of a year. The default is what is assumed of the home, or 10,791 kWh, the mean of US homes."`
+
+	SolarKW *float64 `json:"solarSystemSizeKw,omitempty" minimum:"0" maximum:"1000" doc:"The size of the solar in kW, in the place of the home's own; 0 is none."`
+	Tilt    *float64 `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees."`
+	Azimuth *float64 `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"Where the modules face, in degrees clockwise from north."`
+	Losses  *float64 `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"What soiling, shading and wiring lose, in percent."`
+
+	Rules
+}
+
+// Rules apply where the rate plan sets no rule, or override the plan's rules.
+type Rules struct {
+	Metering      Metering `json:"metering,omitempty" doc:"How solar is settled. The default is what the home's regime or the rate plan says."`
+	NonNetMetered bool     `json:"isNonNetMetered,omitempty" doc:"The solar is not net metered, whatever the rate plan says."`
+	Tiers         TierRule `json:"tierRule,omitempty" doc:"How tiers are counted over several periods. RUNNING_TOTAL, the default, is the rule of the price signal; PRORATED is that of SAM and BEopt."`
+	Rollover      Rollover `json:"carryOver,omitempty" doc:"What credits become in the next month. The default is DOLLARS under net metering, and NONE, paid at once, otherwise."`
+	TrueUpMonth   int      `json:"trueUpMonth,omitempty" minimum:"1" maximum:"12" doc:"The month at whose end credits are settled. The default is the last of the bill."`
+	CreditMonths  int      `json:"creditMonths,omitempty" minimum:"1" maximum:"1200" doc:"The months after which credits in dollars are lost."`
+	SurplusRate   float64  `json:"surplusRate,omitempty" minimum:"-100" maximum:"100" doc:"What the settlement pays for a kWh generated beyond those used, in $/kWh."`
+	SurplusRetail bool     `json:"surplusRetail,omitempty" doc:"The settlement pays all credits that are left in full."`
+	FeedInRate    float64  `json:"feedInRate,omitempty" minimum:"-100" maximum:"100" doc:"What feed-in pays for a kWh generated, in $/kWh, in the place of the plan's sell rates."`
+	Minimum       *float64 `json:"minimumCharge,omitempty" minimum:"0" maximum:"1000000" doc:"The least that is due, in $, in the place of the plan's minimum charge."`
+	MinimumUnit   string   `json:"minimumChargeUnit,omitempty" enum:"day,month,year" doc:"The time that minimumCharge is for, by default month."`
+	GridFee       float64  `json:"gridFee,omitempty" minimum:"0" maximum:"1000000" doc:"What a home with solar pays a month, in $."`
+	GridFeePerKW  float64  `json:"gridFeePerKw,omitempty" minimum:"0" maximum:"1000000" doc:"What a home with solar pays a month for each kW, in $."`
+}
+
+// InputError names a wrong field of a request, by its JSON name, and the problem.
+type InputError struct{ Field, Message string }
+
+func (e *InputError) Error() string { return e.Field + " " + e.Message }
+
+func wrong(field, format string, args ...any) error {
+	return &InputError{field, fmt.Sprintf(format, args...)}
+}
+
+// Meterings returns all values of Metering.
+func Meterings() []Metering { return []Metering{NetMetering, NetBilling, FeedIn} }
+
+// TierRules returns all values of TierRule.
+func TierRules() []TierRule { return []TierRule{RunningTotal, Prorated} }
+
+// Rollovers returns all values of Rollover.
+func Rollovers() []Rollover { return []Rollover{None, Dollars, Energy} }
+
+// apply copies the rules into terms.
+func (r *Rules) apply(t *Terms) error {
+	switch {
+	case r.Metering != "" && !slices.Contains(Meterings(), r.Metering):
+		return wrong("metering", "must be one of %v, not %q", Meterings(), r.Metering)
+	case r.Tiers != "" && !slices.Contains(TierRules(), r.Tiers):
+		return wrong("tierRule", "must be one of %v, not %q", TierRules(), r.Tiers)
+	case r.Rollover != "" && !slices.Contains(Rollovers(), r.Rollover):
+		return wrong("carryOver", "must be one of %v, not %q", Rollovers(), r.Rollover)
+	case r.TrueUpMonth < 0 || r.TrueUpMonth > 12:
+		return wrong("trueUpMonth", "must be from 1 to 12, not %d", r.TrueUpMonth)
+	case r.CreditMonths < 0:
+		return wrong("creditMonths", "must be at least 1, not %d", r.CreditMonths)
+	case r.MinimumUnit != "" && !slices.Contains([]string{"day", "month", "year"}, r.MinimumUnit):
+		return wrong("minimumChargeUnit", "must be day, month or year, not %q", r.MinimumUnit)
+	}
+	t.Tiers, t.Rollover, t.TrueUp, t.CreditMonths = r.Tiers, r.Rollover, time.Month(r.TrueUpMonth), r.CreditMonths
+	t.SettleRate, t.SettleRetail, t.FeedInRate = r.SurplusRate, r.SurplusRetail, r.FeedInRate
+	t.GridFee, t.GridFeePerKW = r.GridFee, r.GridFeePerKW
+	if r.Minimum != nil {
+		unit := r.MinimumUnit
+		if unit == "" {
+			unit = "month"
+		}
+		t.Minimum = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + unit}
+	}
+	return nil
+}

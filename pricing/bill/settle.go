@@ -1,0 +1,159 @@
+package bill
+
+import (
+	"math"
+	"strings"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// settle adds up the months, with minimum charges and the yearly settlement.
+func (t *Terms) settle(b *Bill, minimums []pricing.Charge) {
+	sent := 0.0
+	for i := range b.Months {
+		m := &b.Months[i]
+		b.Fixed += m.Fixed
+		b.Energy += m.Energy
+		sent += m.SolarKWh
+	}
+	switch {
+	case t.Rollover == None || sent == 0:
+		for i := range b.Months {
+			b.Credit += b.Months[i].Credit
+		}
+		b.topUp(minimums, t.plainDue(b))
+	default:
+		due, paid := t.trueUps(b, minimums)
+		b.Credit = b.Fixed + b.Demand + b.Energy - paid
+		b.topUp(minimums, due)
+	}
+	b.Total = b.Fixed + b.Demand + b.Energy - b.Credit
+}
+
+// plainDue returns each month's amount that counts toward a minimum charge. Feed-in
+// payments are settled apart from the bill.
+func (t *Terms) plainDue(b *Bill) []float64 {
+	due := make([]float64, len(b.Months))
+	for i, m := range b.Months {
+		due[i] = m.apart() + m.Energy
+		if t.Metering == NetBilling {
+			due[i] -= m.Credit
+		}
+	}
+	return due
+}
+
+// settlesAfter reports whether net metering is settled at the end of a month within the
+// bill.
+func (t *Terms) settlesAfter(month pricing.Date) bool { return month.Month == t.TrueUp }
+
+// trueUps settles net metering for each group of months up to a true-up, and for the
+// rest. It returns the amount due each month, and the total paid.
+func (t *Terms) trueUps(b *Bill, minimums []pricing.Charge) (due []float64, paid float64) {
+	yearly := len(minimums) > 0 && perYear(minimums[0])
+	for from := 0; from < len(b.Months); {
+		to := from + 1
+		for to < len(b.Months) && !t.settlesAfter(b.Months[to-1].Start) {
+			to++
+		}
+		months := b.Months[from:to]
+		owed, left := t.rollOver(months, yearly)
+		for _, amount := range owed {
+			paid += amount
+		}
+		switch {
+		case t.TrueUp != 0 && !t.settlesAfter(months[len(months)-1].Start):
+			b.OpenCredit = left
+		case t.SettleRetail:
+			paid -= left
+		default:
+			paid -= surplus(months) * t.SettleRate
+		}
+		due, from = append(due, owed...), to
+	}
+	return due, paid
+}
+
+// surplus returns the generated energy beyond the used energy, kWh.
+func surplus(months []Month) float64 {
+	total := 0.0
+	for _, m := range months {
+		total += m.SolarKWh - m.UsedKWh
+	}
+	return max(total, 0)
+}
+
+// rollOver carries credits from month to month. Credits pay for energy, never for fixed
+// or demand charges. rollOver returns the amount due each month and the remaining credit.
+func (t *Terms) rollOver(months []Month, yearly bool) (due []float64, left float64) {
+	credits, energy := ledger{expiry: t.CreditMonths}, 0.0
+	for _, m := range months {
+		owed := m.Energy - m.Credit
+		energy += owed
+		due = append(due, m.apart()+credits.apply(owed))
+	}
+	if !yearly {
+		return due, credits.total()
+	}
+	// A yearly minimum applies to the sum of the months.
+	for i, m := range months {
+		due[i] = m.apart()
+	}
+	due[len(due)-1] += max(energy, 0)
+	return due, max(-energy, 0)
+}
+
+// ledger holds the credits of past months in dollars, oldest first.
+type ledger struct {
+	credits []float64
+	expiry  int // months until a credit expires; 0 means never
+}
+
+// apply pays a month's debt from the credits, oldest first, and stores a new credit. It
+// returns the unpaid amount.
+func (l *ledger) apply(owed float64) float64 {
+	if l.expiry > 0 && len(l.credits) > l.expiry {
+		l.credits = l.credits[1:]
+	}
+	for i := range l.credits {
+		part := min(l.credits[i], max(owed, 0))
+		l.credits[i] -= part
+		owed -= part
+	}
+	l.credits = append(l.credits, max(-owed, 0))
+	return max(owed, 0)
+}
+
+func (l *ledger) total() float64 {
+	total := 0.0
+	for _, credit := range l.credits {
+		total += credit
+	}
+	return total
+}
+
+func perYear(c pricing.Charge) bool {
+	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
+}
+
+// topUp adds the difference between minimum charges and the amounts due.
+func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
+	total := 0.0
+	for i := range b.Months {
+		total += due[i]
+		if least := minimums[i]; !perYear(least) && least.Amount > 0 {
+			m := &b.Months[i]
+			amount := least.Amount
+			if strings.EqualFold(strings.TrimPrefix(least.Unit, "$"), "/day") {
+				amount *= float64(m.Days)
+			}
+			m.Minimum = max(amount-due[i], 0)
+			b.Fixed += m.Minimum
+		}
+	}
+	if n := len(b.Months); n > 0 && perYear(minimums[n-1]) {
+		m := &b.Months[n-1]
+		m.Minimum = math.Max(minimums[n-1].Amount-total, 0)
+		b.Fixed += m.Minimum
+	}
+}

@@ -1,0 +1,147 @@
+package bill
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/solar"
+)
+
+// meter returns the used and generated energy of a request. A typical year begins on a
+// 1st of January and follows the home's wall clock. sun names the weather station if the
+// generation is typical.
+func (h *Home) meter(t *Terms, r *Request) (m Meter, sun string, err error) {
+	m = Meter{Step: time.Hour, Location: time.UTC, Load: r.Load, Solar: r.Generated}
+	if m.Start, err = r.start(t, h.Location); err != nil {
+		return m, "", err
+	}
+	if r.Start != "" {
+		m.Location = h.Location
+	}
+	if m.Load == nil {
+		m.Load, err = h.typicalLoad(m.Start, r)
+	} else {
+		m.Step, err = r.step()
+	}
+	switch {
+	case err != nil || len(r.Generated) > 0 || h.Solar == nil || h.Solar.SizeKw == 0:
+		return m, "", err
+	case r.Start != "" || slices.ContainsFunc(m.Load, func(kwh float64) bool { return kwh < 0 }):
+		if r.SolarKW != nil && *r.SolarKW > 0 {
+			err = wrong("solarSystemSizeKw", "generates in a typical year: it does not go with start, nor with loadKwh below 0")
+		}
+		return m, "", err
+	}
+	m.Solar, sun, err = h.typicalSolar(&m)
+	return m, sun, err
+}
+
+// step returns the length of the load's steps, by default the length that fills a year.
+func (r *Request) step() (time.Duration, error) {
+	if r.StepMinutes != 0 {
+		return time.Duration(r.StepMinutes) * time.Minute, nil
+	}
+	for _, step := range []time.Duration{time.Hour, 30 * time.Minute, 15 * time.Minute} {
+		if n := time.Duration(len(r.Load)) * step / (24 * time.Hour); n == 365 || n == 366 {
+			return step, nil
+		}
+	}
+	return 0, wrong("stepMinutes", "is required: the load's %d steps are no year of hours, half or quarter hours", len(r.Load))
+}
+
+// start returns the start of the first step. A typical year begins in the requested
+// calendar year, or in a year with the tariff in force.
+func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
+	switch year := time.Date(r.CalendarYear, time.January, 1, 0, 0, 0, 0, time.UTC); {
+	case r.Start != "" && r.CalendarYear != 0:
+		return year, wrong("calendarYear", "is of a typical year: it does not go with start")
+	case r.Start != "" && r.Load == nil:
+		return year, wrong("start", "needs loadKwh: assumed energy is that of a typical year")
+	case r.Start != "" && location == nil:
+		return year, wrong("timezone", "of the home is not known: start is a day by the home's calendar")
+	case r.Start != "":
+		day, err := time.ParseInLocation(time.DateOnly, r.Start, location)
+		if err != nil {
+			return day, wrong("start", "must be a day such as 2026-01-01, not %q", r.Start)
+		}
+		return day, nil
+	case r.CalendarYear == 0 && t.Tariff == nil:
+		return typicalYear, nil
+	case r.CalendarYear == 0:
+		return yearInForce(t.Tariff), nil
+	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(year):
+		return year, wrong("calendarYear", "must be from 1900 to 2200 and no leap year, not %d", r.CalendarYear)
+	default:
+		return year, nil
+	}
+}
+
+// typicalYear sets the weekdays of a typical year. It has no leap day.
+var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func isLeap(year time.Time) bool { return year.AddDate(0, 0, 365).Day() != 1 }
+
+// yearInForce returns the start of a year without a leap day. The newest version of the
+// tariff is in force at that time, if such a year exists.
+func yearInForce(t *pricing.Tariff) time.Time {
+	year, first := typicalYear, typicalYear
+	if from := t.Info().EffectiveFrom; !from.IsZero() {
+		first = time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC)
+		year = time.Date(from.Year, time.January, 1, 0, 0, 0, 0, time.UTC)
+	}
+	for year.Before(first) || isLeap(year) {
+		year = year.AddDate(1, 0, 0)
+	}
+	return year
+}
+
+// typicalLoad spreads a year's energy over its hours.
+func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
+	if r.AnnualKWh < 0 {
+		return nil, wrong("annualKwh", "must be above 0")
+	}
+	if h.Place == nil {
+		return nil, wrong("zipcode", "of the home is not known: energy without loadKwh is spread as is usual there")
+	}
+	kwh := cmp.Or(r.AnnualKWh, h.AnnualKWh, solar.TypicalAnnualKWh)
+	shape := solar.NearestLoad(h.Place.Lat, h.Place.Lon)
+	load := make([]float64, climate.Hours)
+	for i := range load {
+		at := start.Add(time.Duration(i) * time.Hour)
+		load[i] = kwh * shape.Power(int(at.Month())-1, float64(at.Hour())+0.5)
+	}
+	return load, nil
+}
+
+// typicalSolar returns the array's output in each step of a typical year. It uses the sun
+// at the instants when the home's wall clock shows the steps.
+func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) {
+	quarters := int(m.Step / pricing.Interval)
+	switch {
+	case h.Place == nil || h.Location == nil:
+		return nil, "", wrong("zipcode", "or timezone of the home is not known: its sun is that of its place")
+	case len(m.Load)*quarters != climate.Quarters:
+		return nil, "", wrong("loadKwh", "has %d steps of %v, but solar generates in a typical year of 365 days", len(m.Load), m.Step)
+	}
+	chosen := climate.Choose(*h.Place)
+	zone := chosen.HomeZone
+	if zone == "" {
+		zone = "not known"
+	}
+	sun = fmt.Sprintf("%s, %s, %.0f km away, climate zone %s (the home's: %s)", chosen.Name, chosen.State, chosen.Km, chosen.Zone, zone)
+	profile, err := solar.NewProfile(chosen.Year, h.Solar.Array)
+	if err != nil {
+		return nil, "", wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+	}
+	series = make([]float64, len(m.Load))
+	for i := range climate.Quarters {
+		shown := m.Start.Add(time.Duration(i) * pricing.Interval)
+		at := time.Date(shown.Year(), shown.Month(), shown.Day(), shown.Hour(), shown.Minute(), 0, 0, h.Location)
+		series[i/quarters] += h.Solar.SizeKw * profile.PowerAt(at, h.Place.Lon) / 4
+	}
+	return series, sun, nil
+}

@@ -1,0 +1,17 @@
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/open"
+)
+
+// ReadOpenTariff reads a plan from one line of the open-energy-tariffs collection, which
+// the US catalogue is made of.
+func ReadOpenTariff(line []byte) (Plan, error) {
+	rate, err := open.Parse(line)
+	if err != nil {
+		return Plan{}, fmt.Errorf("catalog: %w", err)
+	}
+	return planOf(&rate), nil
+}

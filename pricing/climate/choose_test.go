@@ -1,0 +1,186 @@
+package climate_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
+)
+
+// The places that had the climate of another city: Los Angeles, Las Vegas, Atlanta,
+// Duluth, Phoenix and Portland, Oregon.
+func TestPlacesHaveTheirOwnClimate(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		place            climate.Place
+		zone             string
+		heating, cooling float64 // degree days of the city's own station, base 65 F
+	}{
+		{"Fresno", climate.Place{Lat: 36.74, Lon: -119.79, State: "CA", County: "Fresno"}, "3B", 2350, 2150},
+		{"Salt Lake City", climate.Place{Lat: 40.76, Lon: -111.89, State: "UT", County: "Salt Lake"}, "5B", 5570, 1090},
+		{"New Orleans", climate.Place{Lat: 29.95, Lon: -90.07, State: "LA", County: "Orleans"}, "2A", 1350, 2830},
+		{"Minneapolis", climate.Place{Lat: 44.98, Lon: -93.27, State: "MN", County: "Hennepin"}, "6A", 7600, 700},
+		{"Albuquerque", climate.Place{Lat: 35.08, Lon: -106.65, State: "NM", County: "Bernalillo"}, "4B", 4100, 1300},
+		{"Anchorage", climate.Place{Lat: 61.22, Lon: -149.9, State: "AK", County: "Anchorage"}, "7", 10000, 5},
+		{"Duluth", climate.Place{Lat: 46.79, Lon: -92.1, State: "MN", County: "St. Louis"}, "7A", 9650, 180},
+	} {
+		c := climate.Choose(tt.place)
+		if c.State != tt.place.State || c.Km > 30 || c.Zone != tt.zone || !c.SameZone() || c.Error() > 0.2 {
+			t.Errorf("%s: %s, %s at %.0f km in zone %s (home %s)", tt.name, c.Name, c.State, c.Km, c.Zone, c.HomeZone)
+		}
+		if math.Abs(c.HeatingDegreeDays/tt.heating-1) > 0.12 || math.Abs(c.CoolingDegreeDays-tt.cooling) > max(0.2*tt.cooling, 150) {
+			t.Errorf("%s: %s has %.0f heating and %.0f cooling degree days, want %v and %v", tt.name, c.Name, c.HeatingDegreeDays, c.CoolingDegreeDays, tt.heating, tt.cooling)
+		}
+	}
+}
+
+// zipcode is a place with the station that is the nearest of its zone among all.
+type zipcode struct {
+	code   string
+	place  climate.Place
+	people float64
+}
+
+// Of 200 zipcodes at even steps through the people of the United States, the chosen
+// station has the degree days of the nearest of its zone among all 1,020: within
+// 15 %, or 150 F days where there are few. It is within 100 km where that one is, but
+// for few, as 6 MB hold 541 stations.
+func TestChosenStationsAreLikeTheNearestOfTheZone(t *testing.T) {
+	zips, zones := zipcodes(t)
+	total := 0.0
+	for _, z := range zips {
+		total += z.people
+	}
+	const samples, mostFar = 200, 6
+	stations := zonedStations(t, zips, zones)
+	passed, taken, far := 0.0, 0, 0
+	for _, z := range zips {
+		if passed += z.people; passed < total*(float64(taken)+0.5)/samples {
+			continue
+		}
+		taken++
+		want, km := nearestOf(stations, z.place, zone.Of(z.place.State, z.place.County, zones))
+		c := climate.Choose(z.place)
+		like := func(got, want float64) bool { return math.Abs(got-want) <= max(0.15*want, 150) }
+		if !like(c.HeatingDegreeDays, want.Heating) || !like(c.CoolingDegreeDays, want.Cooling) {
+			t.Errorf("%s: %s at %.0f km with %.0f and %.0f degree days; the nearest is %s at %.0f km with %.0f and %.0f",
+				z.code, c.Name, c.Km, c.HeatingDegreeDays, c.CoolingDegreeDays, want.ID, km, want.Heating, want.Cooling)
+		}
+		if c.Km > max(100, km) {
+			far++
+			t.Logf("%s: %s at %.0f km; the nearest is %s at %.0f km", z.code, c.Name, c.Km, want.ID, km)
+		}
+	}
+	if taken != samples || far > mostFar {
+		t.Errorf("%d of %d zipcodes have a station beyond 100 km", far, taken)
+	}
+}
+
+func zipcodes(t *testing.T) (zips []zipcode, zones map[string]string) {
+	t.Helper()
+	zones, people, count := map[string]string{}, map[string]float64{}, map[string]float64{}
+	for _, row := range table(t, "weather", "county_climate_zones.csv")[1:] {
+		key := zone.Key(zone.States[row[1]], row[2])
+		zones[key] = row[7] + row[8]
+		people[key], _ = strconv.ParseFloat(row[5], 64)
+	}
+	rows := table(t, "geo", "zip_master.csv")[1:]
+	for _, row := range rows {
+		count[zone.Key(row[1], row[2])]++
+	}
+	for _, row := range rows {
+		lat, _ := strconv.ParseFloat(row[4], 64)
+		lon, _ := strconv.ParseFloat(row[5], 64)
+		key := zone.Key(row[1], row[2])
+		if lat != 0 && zone.Of(row[1], row[2], zones) != "" {
+			zips = append(zips, zipcode{row[0], climate.Place{Lat: lat, Lon: lon, State: row[1], County: row[2]}, people[key] / count[key]})
+		}
+	}
+	return zips, zones
+}
+
+// zonedStations are all stations of the source by the zone of the nearest zipcode.
+func zonedStations(t *testing.T, zips []zipcode, zones map[string]string) map[string][]listed {
+	t.Helper()
+	stations := map[string][]listed{}
+	for _, s := range index(t) {
+		of, least := "", math.Inf(1)
+		for i := range zips {
+			p := &zips[i].place
+			if math.Abs(p.Lat-s.Lat) > 1 {
+				continue
+			}
+			if km := zone.DistanceKm(s.Lat, s.Lon, p.Lat, p.Lon); km < least {
+				of, least = zone.Of(p.State, p.County, zones), km
+			}
+		}
+		stations[of] = append(stations[of], s)
+	}
+	return stations
+}
+
+func nearestOf(stations map[string][]listed, p climate.Place, of string) (best listed, km float64) {
+	km = math.Inf(1)
+	for _, s := range stations[of] {
+		if d := zone.DistanceKm(s.Lat, s.Lon, p.Lat, p.Lon); d < km {
+			best, km = s, d
+		}
+	}
+	return best, km
+}
+
+func table(t *testing.T, path ...string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(testdata(t, path...))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// The error that a choice states is the one measured between pairs of stations that
+// are as far apart, within 300 m of height, in one zone or in two.
+func TestErrorIsThatOfPairsOfStations(t *testing.T) {
+	zips, zones := zipcodes(t)
+	type bin struct {
+		same bool
+		km   int // in hundreds
+	}
+	squares, count := map[bin]float64{}, map[bin]float64{}
+	var all []listed
+	var of []string
+	for z, list := range zonedStations(t, zips, zones) {
+		for _, s := range list {
+			if s.State != "AK" && s.State != "HI" && z != "" {
+				all, of = append(all, s), append(of, z)
+			}
+		}
+	}
+	for i, a := range all {
+		for j, b := range all[:i] {
+			km := zone.DistanceKm(a.Lat, a.Lon, b.Lat, b.Lon)
+			if km > 400 || math.Abs(a.Elevation-b.Elevation) > 300 {
+				continue
+			}
+			off := 2 * (math.Abs(a.Heating-b.Heating) + math.Abs(a.Cooling-b.Cooling)) / (a.Heating + a.Cooling + b.Heating + b.Cooling)
+			at := bin{of[i] == of[j], int(km / 100)}
+			squares[at], count[at] = squares[at]+off*off, count[at]+1
+		}
+	}
+	if len(count) != 8 {
+		t.Fatalf("%d bins", len(count))
+	}
+	for at, sum := range squares {
+		c := climate.Choice{Year: &climate.Year{Zone: "5A"}, Km: 100*float64(at.km) + 50, HomeZone: "5A"}
+		if !at.same {
+			c.HomeZone = "4A"
+		}
+		if want := math.Sqrt(sum / count[at]); math.Abs(c.Error()/want-1) > 0.1 {
+			t.Errorf("%+v: %.3f, %.0f pairs have %.3f", at, c.Error(), count[at], want)
+		}
+	}
+}

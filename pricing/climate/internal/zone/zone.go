@@ -1,0 +1,57 @@
+// Package zone finds the climate zone of a county of the United States. The zones are
+// from the International Energy Conservation Code, with the moisture regime, such as
+// "5A".
+//
+// The package may import only the standard library and does no I/O.
+package zone
+
+import (
+	"math"
+	"strings"
+)
+
+// Of returns the zone of a county, empty if unknown. zones has the counties of the 48
+// states by Key. Alaska's zones are from the code's table R301.1.
+func Of(state, county string, zones map[string]string) string {
+	key := Key(state, county)
+	switch state {
+	case "HI", "PR", "VI", "GU", "AS", "MP":
+		return "1A"
+	case "DC":
+		return "4A"
+	case "AK":
+		if arctic[strings.TrimPrefix(key, "AK ")] {
+			return "8"
+		}
+		return "7"
+	}
+	return zones[key]
+}
+
+// arctic are the parts of Alaska in zone 8; all others are in zone 7.
+var arctic = map[string]bool{
+	"bethel": true, "dillingham": true, "fairbanksnorthstar": true, "kusilvak": true, "nome": true, "northslope": true,
+	"northwestarctic": true, "southeastfairbanks": true, "wadehampton": true, "yukonkoyukuk": true,
+}
+
+var kinds = strings.NewReplacer(" county", "", " parish", "", " city", "", " census area", "", " borough", "", "saint ", "st")
+
+// Key returns a county's name in a form that is equal across sources: the state and the
+// letters of the name.
+func Key(state, county string) string {
+	return state + " " + strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, kinds.Replace(strings.ToLower(county)))
+}
+
+// DistanceKm returns the great-circle distance between two places in degrees north and
+// east, by the haversine formula.
+func DistanceKm(lat1, lon1, lat2, lon2 float64) float64 {
+	const earthKm, degree = 6371.0, math.Pi / 180
+	dLat, dLon := math.Sin((lat1-lat2)*degree/2), math.Sin((lon1-lon2)*degree/2)
+	h := dLat*dLat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*dLon*dLon
+	return 2 * earthKm * math.Asin(math.Sqrt(min(1, h)))
+}

@@ -1,0 +1,105 @@
+package compile
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+)
+
+// Facts reads and joins the tables.
+func Facts(files fs.FS) (*facts.Facts, error) {
+	r, err := newRegister(files)
+	if err != nil {
+		return nil, fmt.Errorf("compile: %w", err)
+	}
+	places, err := readPlaces(files)
+	if err != nil {
+		return nil, fmt.Errorf("compile: %w", err)
+	}
+	t, err := newTerritories(files, r)
+	if err != nil {
+		return nil, fmt.Errorf("compile: %w", err)
+	}
+	j := join{register: r, territories: t}
+	j.markets.of("")
+	j.authorities.of("")
+	for _, p := range places {
+		if err := j.add(p); err != nil {
+			return nil, fmt.Errorf("compile: %w", err)
+		}
+	}
+	return j.facts(), nil
+}
+
+// join builds the tables during its pass through the zipcodes.
+type join struct {
+	register    *register
+	territories *territories
+
+	zones, cities, markets, authorities, utilities index[string]
+	counties                                       index[facts.County]
+	sets                                           index[string]
+	zips                                           []facts.Zip
+}
+
+func (j *join) add(p place) error {
+	code, err := strconv.Atoi(p.zip)
+	if err != nil {
+		return fmt.Errorf("zipcode %q: %w", p.zip, err)
+	}
+	served, basis := j.territories.serve(p)
+	market, authority := j.market(served, p.state)
+	numbers := make([]string, len(served))
+	for i, s := range served {
+		numbers[i] = fmt.Sprintf("%d:%d", j.utilities.of(s.id), s.percent)
+	}
+	j.zips = append(j.zips, facts.Zip{
+		Code: code, City: j.cities.of(p.city), County: j.counties.of(facts.County{State: p.state, Name: p.county}),
+		Zone: j.zones.of(p.zone), Lat: hundredths(p.lat), Lon: hundredths(p.lon),
+		Territory: j.sets.of(strings.Join(numbers, " ")),
+		Market:    j.markets.of(market), Authority: j.authorities.of(authority), Basis: basis,
+	})
+	return nil
+}
+
+// market returns the market of the first utility with a known market.
+func (j *join) market(served []served, state string) (market, authority string) {
+	for _, s := range served {
+		if market, authority, known := j.register.market(s.id, state); known {
+			return market, authority
+		}
+	}
+	return "", ""
+}
+
+func (j *join) facts() *facts.Facts {
+	f := &facts.Facts{Zips: j.zips}
+	f.Zones, f.Cities, f.Authorities, f.Counties = j.zones.values, j.cities.values, j.authorities.values, j.counties.values
+	for _, name := range j.markets.values {
+		f.Markets = append(f.Markets, facts.Market{Name: name, Programs: j.register.programs.ByMarket[name]})
+	}
+	for _, id := range j.utilities.values {
+		u := j.register.utilities[id]
+		if u.EIAID == 0 {
+			u.EIAID, _ = strconv.Atoi(id) // a number without a name is still a fact
+		}
+		f.Utilities = append(f.Utilities, u)
+	}
+	for _, numbers := range j.sets.values {
+		set, shares := []int{}, []int{}
+		for pair := range strings.FieldsSeq(numbers) {
+			number, percent, _ := strings.Cut(pair, ":")
+			u, _ := strconv.Atoi(number) // both were written from numbers above
+			share, _ := strconv.Atoi(percent)
+			set, shares = append(set, u), append(shares, share)
+		}
+		f.Territories, f.Shares = append(f.Territories, set), append(f.Shares, shares)
+	}
+	return f
+}
+
+func hundredths(degrees float64) int { return int(math.Round(degrees * 100)) }

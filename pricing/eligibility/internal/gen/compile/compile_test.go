@@ -1,0 +1,120 @@
+package compile_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
+	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
+)
+
+// tables are a small country: a county with a look-up row, one with a hole, one
+// whose row lacks the utility that delivers, and a zipcode that is misplaced.
+func tables() fstest.MapFS {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	return fstest.MapFS{
+		"geo/zip_master.csv": file("zip,state,county,city,lat,lon,tz\n" +
+			"10001,AA,Saint Mary,Rows,40.1,-80.2,America/New_York\n" +
+			"10002,AA,Saint Mary,Lost,0.0,0.0,America/New_York\n" +
+			"10003,AA,Hole,Hole,41.0,-81.0,America/Chicago\n" +
+			"10004,AA,Wires,Seller,42.0,-82.0,America/Chicago\n" +
+			"10005,AA,Nowhere,None,42.0,-82.0,America/Chicago\n"),
+		"geo/zip_utility.csv": file("zip,eia_id,state,service_type,source,res_rate_usd_kwh\n" +
+			"10001,11522,AA,Bundled,iou2011,0.1\n10001,2,AA,Bundled,non_iou2020,0.1\n10002,2,AA,Bundled,iou2011,0.1\n10004,4,AA,Bundled,non_iou2020,0.1\n"),
+		"geo/zip_utility_names.csv":     file("eia_id,name,ownership,in_861_2024\n2,Coop Old,Cooperative,1\n4,Seller,Retail Power Marketer,1\n"),
+		"geo/eia861_2024_utilities.csv": file("eia_id,name,state,ownership,nerc,rto\n2,Coop,AA,Cooperative,X,PJM\n5,Wires,AA,Investor Owned,X,OTHER\n"),
+		"geo/utility_ba_iso.csv":        file("eia_id,state,ba_code_2018,iso\n3,AA,ERCO,ERCOT\n3,BB,BA,\n"),
+		"county_utilities.csv":          file("county_fips,county,state,eia_utility_ids\n1,St. Mary County,AA,2 1179\n2,Hole Parish,AA,9 6 3\n3,Wires County,AA,3 5\n"),
+		"dr/dr_programs_seed.json":      file(`{"by_eia_id":{"3":["Saver"]},"by_iso":{"ERCOT":["ERS"]}}`),
+		"utilities.csv": file("eia_utility_id,name,rtos,ownership,total_sales_mwh,residential_demand_response_customers,residential_time_of_use," +
+			"residential_pv_net_metering_customers\n1179,Successor,,Investor Owned,7,0,,0\n3,Big,,Investor Owned,900,12,Y,34\n6,Dam,,Federal,9,0,,0\n"),
+	}
+}
+
+func TestFacts(t *testing.T) {
+	f, err := compile.Facts(tables())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type served struct {
+		code      int
+		utilities []int
+		market    string
+		authority string
+		basis     facts.Basis
+	}
+	var got []served
+	for _, z := range f.Zips {
+		s := served{code: z.Code, market: f.Markets[z.Market].Name, authority: f.Authorities[z.Authority], basis: z.Basis}
+		for _, u := range f.Territories[z.Territory] {
+			s.utilities = append(s.utilities, f.Utilities[u].EIAID)
+		}
+		got = append(got, s)
+	}
+	want := []served{
+		{10001, []int{1179, 2}, "PJM", "", facts.ByZipcode},
+		{10002, []int{1179, 2}, "PJM", "", facts.ByBoth},
+		{10003, []int{3}, "ERCOT", "ERCO", facts.ByCounty},
+		{10004, []int{5, 3, 4}, "", "", facts.ByBoth},
+		{10005, nil, "", "", facts.ByNone},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if lost := f.Zips[1]; lost.Lat != 4010 || lost.Lon != -8020 {
+		t.Errorf("the misplaced zipcode is at %d, %d", lost.Lat, lost.Lon)
+	}
+	big := facts.Utility{EIAID: 3, Name: "Big", Ownership: "Investor Owned", Pricing: []string{"time-of-use"}, Responds: 12, NetMeters: 34, Programs: []string{"Saver"}}
+	if u := f.Utilities[f.Territories[f.Zips[2].Territory][0]]; !reflect.DeepEqual(u, big) {
+		t.Errorf("got %+v, want %+v", u, big)
+	}
+	if coop := f.Utilities[f.Territories[f.Zips[1].Territory][1]]; coop.Name != "Coop" {
+		t.Errorf("the older name %q won", coop.Name)
+	}
+}
+
+func TestAMissingTableIsAnError(t *testing.T) {
+	for name := range tables() {
+		without := tables()
+		delete(without, name)
+		if _, err := compile.Facts(without); err == nil {
+			t.Errorf("without %s: no error", name)
+		}
+	}
+}
+
+// The embedded file must be what the tables give, or someone changed one of them
+// and not the other.
+func TestTheEmbeddedFactsAreCurrent(t *testing.T) {
+	dir := os.Getenv("GRIDHOOK_TESTDATA")
+	if dir == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the tables are not at hand")
+	}
+	want, err := compile.Facts(os.DirFS(filepath.Join(dir, "data")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.ReadFile("../../../facts.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := facts.Decode(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Empty and absent lists are one and the same in the embedded form.
+	again, err := pack.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = facts.Decode(again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Error("facts.bin is not what the tables give: run go generate in pricing/eligibility")
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A confidence is the share of such intervals that came within a tenth of the truth.
+func TestReliability_ClaimsComeTrue(t *testing.T) {
+	root := os.Getenv("GRIDHOOK_TESTDATA")
+	if root == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+	}
+	const enough, off = 200, 0.1
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, err := c.count(filepath.Join(root, "data"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			for i := range d.count {
+				claimed, came, count := d.decile(i)
+				if count < enough {
+					continue
+				}
+				compared++
+				if math.Abs(claimed-came) > off {
+					t.Errorf("of %d intervals at %.2f, %.2f came true", count, claimed, came)
+				}
+			}
+			if compared < 5 {
+				t.Errorf("%d deciles with %d intervals:\n%s", compared, enough, d)
+			}
+		})
+	}
+}

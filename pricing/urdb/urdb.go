@@ -1,0 +1,257 @@
+package urdb
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// MaxTariffBytes is the maximum size of a tariff document.
+const MaxTariffBytes = 4 << 20
+
+// The maximum lengths of a tariff's texts, in bytes. Short texts and the source are part
+// of every price signal.
+const (
+	maxShortText = 512
+	maxSource    = 4 << 10
+	maxLongText  = 256 << 10
+)
+
+// maxVersions is the maximum number of versions of one plan.
+const maxVersions = 200
+
+// Parse reads a tariff in the JSON of the US Utility Rate Database
+// (https://openei.org/services/doc/rest/util_rates, versions 3 to 8). A document is one
+// rate, or a list of rates, either bare or as "items". A list holds the versions of one
+// plan in any order. A version ends, at the latest, on the day before the next version
+// starts.
+//
+// Parse ignores unknown fields. null means absent. Numbers may be strings or floats.
+// Parse rejects values that cause a wrong price. The error is an *Error that lists all
+// problems.
+//
+// Parse interprets the database's documentation as follows:
+//   - startdate and enddate are the first and the last day in force, both
+//     inclusive, since a superseded rate ends on the day before its successor
+//     starts. Unix seconds mean midnight in Denver, the location of the
+//     database. A day has no time zone and applies at the home's local midnight.
+//   - A rate with a weekday schedule and no weekend schedule has the same prices
+//     every day. A rate without schedules is valid if it has a single period.
+//   - A tier without a unit is in kWh. A maximum of 1e30 or more is no bound.
+//
+// The database lacks fields for some inputs of a price. Parse reads these additional
+// fields:
+//   - holidays: the days with weekend prices. The value is a list of dates and of
+//     names of US federal holidays, or true or "federal" for all eleven of them.
+//   - holidaysasweekend (or holidays_as_weekend): true selects a calendar. It is
+//     the calendar in holidaycalendar, else the utility's calendar (eiaid), else
+//     the federal calendar.
+//   - holidaysobserved: "monday" means that a holiday on a Saturday is not moved
+//     to the Friday before. "federal" means that it is moved.
+//   - riders: a list of {name, rate, unit, startdate, enddate, credited}. The
+//     unit is "$/kWh" (the default) or "%". credited false means that net metering
+//     does not credit the rider. See pricing.Rider.
+//   - nonbypassable: the part of every rate that net metering does not credit,
+//     $/kWh.
+//   - exportvalues: the name of the hourly avoided-cost values that net billing
+//     pays, such as "PG&E NBT26". See package netbilling.
+//   - market: {node, market, loss, adder} of a price that follows a market. The
+//     price is in addition to the tariff's own rates or replaces them. The market
+//     is DAY_AHEAD or REAL_TIME, the loss factor 1 by default. See
+//     pricing.Passthrough.
+//   - baseline: the baseline allowance, kWh a day, for tiers with the unit
+//     "baseline". The value is one number or one number per month.
+//   - confidence: the confidence in a doubtful source, from 0 to 1. The value is
+//     one number or one number per month. caveat: the reason, a text.
+//   - sourcedate: the day of the newest source. Two years later the tariff is
+//     stale: confidence is at most 0.5 and falls with age. newer: the name of the
+//     plan that replaced this plan.
+func Parse(data []byte) (*pricing.Tariff, error) {
+	problems := &Error{}
+	var versions []pricing.Version
+	for _, d := range decode(data, problems) {
+		r := &reader{doc: d.fields, path: d.path, problems: problems}
+		v := r.version()
+		if len(versions) > 0 {
+			r.samePlan(&versions[0].Info, &v.Info)
+		}
+		versions = append(versions, v)
+	}
+	if err := problems.asError(); err != nil {
+		return nil, err
+	}
+	tariff, err := pricing.NewTariff(versions)
+	var same *pricing.SameStartError
+	if errors.As(err, &same) {
+		for _, from := range same.From {
+			problems.add("items", "two versions start on %v", cmp.Or(from.String(), "no date"))
+		}
+		return nil, problems
+	}
+	return tariff, err
+}
+
+// version reads one rate.
+func (r *reader) version() pricing.Version {
+	v := pricing.Version{Info: r.info()}
+	v.Periods = r.energyRates()
+	r.schedules(&v)
+	r.extras(&v)
+	return v
+}
+
+// samePlan rejects a list of different plans. Their prices would otherwise apply one
+// after another as one plan.
+func (r *reader) samePlan(first, info *pricing.TariffInfo) {
+	if info.Utility != first.Utility || info.Name != first.Name {
+		r.problem("name", "%q of %q is another plan than %q of %q: import them one by one",
+			clip(info.Name), clip(info.Utility), clip(first.Name), clip(first.Utility))
+	}
+}
+
+// document is one rate and its path in the file.
+type document struct {
+	fields map[string]any
+	path   string
+}
+
+func decode(data []byte, problems *Error) []document {
+	if len(data) > MaxTariffBytes {
+		problems.add("", "the document has %d bytes; at most %d are read", len(data), MaxTariffBytes)
+		return nil
+	}
+	root, err := decodeJSON(data)
+	if err != nil {
+		problems.add("", "%s", err)
+		return nil
+	}
+	switch root := root.(type) {
+	case []any:
+		return decodeItems("", root, problems)
+	case map[string]any:
+		items := root["items"]
+		if items == nil {
+			return []document{{fields: root}}
+		}
+		list, ok := items.([]any)
+		if !ok {
+			problems.add("items", "must be an array, not %s", kindOf(items))
+			return nil
+		}
+		return decodeItems("items", list, problems)
+	}
+	problems.add("", "must be a JSON object, not %s", kindOf(root))
+	return nil
+}
+
+// decodeItems reads the versions of one plan.
+func decodeItems(path string, list []any, problems *Error) []document {
+	if len(list) == 0 || len(list) > maxVersions {
+		problems.add(path, "must hold 1 to %d versions of a tariff; it holds %d", maxVersions, len(list))
+		return nil
+	}
+	docs := make([]document, 0, len(list))
+	for i, item := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		fields, ok := item.(map[string]any)
+		if !ok {
+			problems.add(at, "must be a JSON object, not %s", kindOf(item))
+			continue
+		}
+		docs = append(docs, document{fields: fields, path: at + "."})
+	}
+	return docs
+}
+
+// decodeJSON retains numbers as text. A float64 would already turn 1e999 into an error
+// without a path.
+func decodeJSON(data []byte) (any, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the document is empty")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var root any
+	if err := decoder.Decode(&root); err != nil {
+		return nil, notJSON(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("not JSON: more follows the first value, at byte %d", decoder.InputOffset())
+	}
+	return root, nil
+}
+
+func notJSON(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("not JSON: %w, at byte %d", err, syntax.Offset)
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+// info reads all fields except the energy prices.
+func (r *reader) info() pricing.TariffInfo {
+	info := pricing.TariffInfo{
+		Label:         r.text("label", maxShortText),
+		Name:          r.text("name", maxShortText),
+		Utility:       r.text("utility", maxShortText),
+		EIAID:         r.integer("eiaid"),
+		Sector:        r.text("sector", maxShortText),
+		Source:        r.text("source", maxSource),
+		Description:   r.text("description", maxLongText),
+		DGRules:       r.text("dgrules", maxShortText),
+		Caveat:        r.text("caveat", maxSource),
+		SourceDate:    r.date("sourcedate"),
+		Newer:         r.text("newer", maxShortText),
+		EffectiveFrom: r.date(r.firstOf("startdate", "effective")),
+		EffectiveTo:   r.date("enddate"),
+		FixedCharge:   r.fixedCharge(),
+		MinimumCharge: r.minimumCharge(),
+	}
+	if from, to := info.EffectiveFrom, info.EffectiveTo; !from.IsZero() && !to.IsZero() && to.Before(from) {
+		r.problem("enddate", "%v is before the start date %v", to, from)
+	}
+	return info
+}
+
+// fixedCharge reads the database's pair of fields, or the single field of SAM's files.
+func (r *reader) fixedCharge() pricing.Charge {
+	return firstCharge(
+		r.charge("fixedchargefirstmeter", r.text("fixedchargeunits", maxShortText)),
+		r.charge("fixedmonthlycharge", "$/month"),
+	)
+}
+
+func (r *reader) minimumCharge() pricing.Charge {
+	return firstCharge(
+		r.charge("mincharge", r.text("minchargeunits", maxShortText)),
+		r.charge("minmonthlycharge", "$/month"),
+		r.charge("annualmincharge", "$/year"),
+	)
+}
+
+func (r *reader) charge(key, unit string) pricing.Charge {
+	amount, ok := r.number(key)
+	if !ok || amount == 0 {
+		return pricing.Charge{}
+	}
+	if unit == "" {
+		unit = "$/month"
+	}
+	return pricing.Charge{Amount: amount, Unit: unit}
+}
+
+func firstCharge(charges ...pricing.Charge) pricing.Charge {
+	for _, c := range charges {
+		if c != (pricing.Charge{}) {
+			return c
+		}
+	}
+	return pricing.Charge{}
+}

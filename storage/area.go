@@ -2,40 +2,32 @@ package storage
 
 import "github.com/gridhook/gridhook/pricing/eligibility"
 
-// Area is what the operator knows better of an area than the published facts:
-// whether it is supported, and who serves it. The most specific area counts.
+// Area is the operator's correction of the published facts about an area: whether it is
+// supported, and which utilities serve it. The most specific area wins.
 type Area struct {
-	// Code is a zipcode of five digits, a prefix of three, or a state's two
-	// letters.
-	Code string `json:"area"`
-	// Supported is nil where that follows from what else is known.
-	Supported *bool `json:"supported"`
-	// Reason is shown to those who ask; it may be empty.
-	Reason string `json:"reason"`
-	// Utilities are the EIA numbers of those that serve a zipcode or a prefix,
-	// the main one first; none leaves who is known to.
-	Utilities []int `json:"utilities"`
-	// Market, Timezone and State go with Utilities. Market is the RTO or ISO,
-	// empty when in none. Timezone and State are needed where an area is not
-	// known otherwise.
-	Market   string `json:"market"`
-	Timezone string `json:"timezone"`
-	State    string `json:"state"`
+	Code      string `json:"area" pattern:"area" doc:"A zipcode of five digits, a prefix of three, or a state's two letters." example:"606"`
+	Supported *bool  `json:"supported" doc:"Null where that follows from what else is known." example:"true"`
+	Reason    string `json:"reason" maxLength:"500" doc:"Shown to those who ask; it may be empty." example:"a pilot"`
+	Utilities []int  `json:"utilities" maxItems:"100" itemsMinimum:"1" doc:"The EIA numbers of those that serve a zipcode or a prefix, the main one first. None leaves who is known to." example:"[4110]"`
+	Market    string `json:"market" maxLength:"64" doc:"The RTO or ISO, empty when in none. It goes with utilities." example:"PJM"`
+	Timezone  string `json:"timezone" doc:"An IANA name, needed where an area is not known otherwise. It goes with utilities." example:"America/Chicago"`
+	State     string `json:"state" pattern:"state" doc:"Two letters, needed where an area is not known otherwise. It goes with utilities." example:"IL"`
 	Base
 }
 
-// NewArea is an area of which nothing is said.
+// NewArea returns an area without corrections.
 func NewArea() Area {
 	return Area{Utilities: []int{}, Base: Base{OrganizationID: Shared}}
 }
 
-// AreaRef names an area of the operator's.
+// AreaRef names one of the operator's areas.
 func AreaRef(area string) Ref { return Ref{KindArea, Shared, area} }
 
 // Ref names the area.
 func (a *Area) Ref() Ref { return AreaRef(a.Code) }
 
-// Support is whether the area is supported, if that is said.
+// Support returns whether the area is supported. said is false if the operator has not
+// set it.
 func (a *Area) Support() (s eligibility.Support, said bool) {
 	if a.Supported == nil {
 		return s, false
@@ -43,7 +35,8 @@ func (a *Area) Support() (s eligibility.Support, said bool) {
 	return eligibility.Support{Area: a.Code, Supported: *a.Supported, Reason: a.Reason}, true
 }
 
-// Territory is who serves the area, if that is said.
+// Territory returns the area's utilities, market, time zone and state. said is false if
+// the operator has set none of them.
 func (a *Area) Territory() (t eligibility.Territory, said bool) {
 	t = eligibility.Territory{Area: a.Code, Utilities: a.Utilities, Market: a.Market, Timezone: a.Timezone, State: a.State}
 	return t, len(a.Utilities) > 0 || a.Market != "" || a.Timezone != "" || a.State != ""

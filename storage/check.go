@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// index is the JSON path of an array's element.
+// index returns the JSON path of an array's element.
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
 func checkID(p *Problems, field, id string) {
@@ -23,12 +23,19 @@ func checkOptionalID(p *Problems, field, id string) {
 	}
 }
 
-// checkText bounds a text's length in characters and refuses invalid UTF-8.
+// turning lists the characters that change the direction of the following text. With them
+// a terminal shows another text than the stored text.
+const turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+// checkText bounds a text's length in characters. It refuses invalid UTF-8 and characters
+// that change the direction of text.
 func checkText(p *Problems, field, s string, least, most int) {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case !utf8.ValidString(s):
 		p.Addf(field, "must be valid UTF-8")
+	case strings.ContainsAny(s, turning):
+		p.Addf(field, "must not have characters that change the direction of text, such as U+202E")
 	case n < least && least == 1:
 		p.Addf(field, "is required")
 	case n < least || n > most:
@@ -55,16 +62,18 @@ func checkEnum[T ~string](p *Problems, field string, v T, values ...T) {
 	p.Addf(field, "must be one of %s", strings.Join(names, ", "))
 }
 
-// locations caches the time zones that were asked for, which are few.
+// locations caches loaded time zones. There are few of them.
 var locations sync.Map // name -> *time.Location
 
-// Location is the time zone of an IANA name. "" and "Local" are refused: a
-// home's wall clock must not depend on the machine.
+// Location returns the time zone of an IANA name. It refuses "" and names of the
+// machine's own zone, because a home's wall clock must not depend on the machine. It also
+// refuses the database's other files, such as right/UTC, whose clocks count leap seconds.
 func Location(name string) (*time.Location, bool) {
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location), true
 	}
-	if name == "" || name == "Local" {
+	switch folder, _, _ := strings.Cut(name, "/"); folder {
+	case "", "Local", "localtime", "Factory", "posixrules", "posix", "right":
 		return nil, false
 	}
 	l, err := time.LoadLocation(name)

@@ -15,16 +15,15 @@ var (
 	errCronNever = errors.New("names a time that never comes")
 )
 
-// cronText is what an expression is made of.
+// cronText matches the characters that an expression may contain.
 var cronText = regexp.MustCompile(`^[0-9A-Za-z*/,\- \t]{1,255}$`)
 
-// cronParser reads the five fields.
+// cronParser parses the five fields.
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
-// CheckCron says what is wrong with an expression of five fields, nil when it is
-// fine. Lists, ranges, steps and the names of months and days are understood,
-// Sunday is 0; where day of month and day of week are both restricted, either is
-// enough, as in crontab(5).
+// CheckCron returns an error if an expression of five fields is not valid. Lists, ranges,
+// steps and the names of months and days are allowed. Sunday is 0. If day of month and
+// day of week are both restricted, either matches, as in crontab(5).
 func CheckCron(text string, location *time.Location) error {
 	if !cronText.MatchString(text) || len(strings.Fields(text)) != 5 {
 		return errCronForm
@@ -38,13 +37,13 @@ func CheckCron(text string, location *time.Location) error {
 	return nil
 }
 
-// nextCron is the first time after another that an expression names on a place's
-// clock, zero when there is none in the next five years.
+// nextCron returns the first time after a given time that an expression names on a
+// place's clock. It returns the zero time if there is none in the next five years.
 //
-// Where the clock is put forward or back, it is as in Vixie's cron(8): what comes
-// every so often goes on as time does, in both passes of an hour that comes twice;
-// what has its hour comes once, the first time, or when the clock has jumped over
-// it, at that moment.
+// When the clock is put forward or back, nextCron follows Vixie's cron(8). A rule whose
+// hour field begins with * follows elapsed time, in both passes of a repeated hour. A
+// rule with fixed hours runs once, in the first pass of a repeated hour. If the clock
+// skips that hour, the rule runs at the moment of the jump.
 func nextCron(text string, location *time.Location, after time.Time) time.Time {
 	rule, err := cronParser.Parse(text)
 	if err != nil {
@@ -53,7 +52,8 @@ func nextCron(text string, location *time.Location, after time.Time) time.Time {
 	if hour := strings.Fields(text)[1]; strings.HasPrefix(hour, "*") {
 		return nextEven(rule, location, after)
 	}
-	// Read off the clock as if it ran evenly, and only then look what time it is.
+	// Evaluate the rule on a clock that runs evenly, then convert the result to real
+	// time.
 	for wall := onEvenClock(after.In(location)); ; {
 		if wall = rule.Next(wall); wall.IsZero() {
 			return wall
@@ -64,8 +64,8 @@ func nextCron(text string, location *time.Location, after time.Time) time.Time {
 	}
 }
 
-// nextEven is the first time that a rule names on a clock that runs evenly until
-// it is put forward or back, and then again.
+// nextEven returns the first time that a rule names. It treats the clock as even between
+// two changes of its offset.
 func nextEven(rule cron.Schedule, location *time.Location, after time.Time) time.Time {
 	for here := after.In(location); ; {
 		_, end := here.ZoneBounds()
@@ -78,25 +78,25 @@ func nextEven(rule cron.Schedule, location *time.Location, after time.Time) time
 	}
 }
 
-// onEvenClock is what a clock shows, as a time in UTC.
+// onEvenClock returns the time that a clock shows, as a time in UTC.
 func onEvenClock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// firstAt is when a place's clock first shows a time, or when it jumps over it.
+// firstAt returns when a place's clock first shows a time, or when it jumps over it.
 func firstAt(wall time.Time, location *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, location)
 	start, end := t.ZoneBounds()
 	switch shown := onEvenClock(t); {
-	case shown.After(wall): // jumped over: t is as far behind the jump as wall is
+	case shown.After(wall): // skipped: t is as far behind the jump as wall is
 		return start
-	case shown.Before(wall): // jumped over: t is before it
+	case shown.Before(wall): // skipped: t is before the jump
 		return end
 	}
 	if start.IsZero() {
 		return t
 	}
-	// It may have been shown before the clock was put back.
+	// The clock may have shown the time before it was put back.
 	_, now := t.Zone()
 	_, before := start.Add(-1).Zone()
 	if earlier := t.Add(time.Duration(now-before) * time.Second); before > now && earlier.Before(start) {
@@ -105,7 +105,7 @@ func firstAt(wall time.Time, location *time.Location) time.Time {
 	return t
 }
 
-// utc is the time in UTC, the zero time as it is.
+// utc returns the time in UTC and leaves the zero time as it is.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -14,200 +14,225 @@ import (
 // The event types that webhooks carry.
 const (
 	EventPriceSignalUpdated = "price_signal.updated"
-	EventTriggerCompleted   = "price_signal.trigger.completed"
-	EventEndpointDisabled   = "endpoint.disabled"
-	EventWebhookTest        = "webhook.test"
+	// EventOpenADRUpdated replaces EventPriceSignalUpdated at an endpoint with the format
+	// FormatOpenADR3.
+	EventOpenADRUpdated   = "openadr.event.updated"
+	EventTriggerCompleted = "price_signal.trigger.completed"
+	EventEndpointDisabled = "endpoint.disabled"
+	EventWebhookTest      = "webhook.test"
 )
 
-// EventPriceSignalBatch is the type of a request with several events, all of
-// EventPriceSignalUpdated, which endpoints that ask for batches are sent in their
-// place. No endpoint chooses it by its event types.
+// EventPriceSignalBatch is the type of a request that carries several
+// EventPriceSignalUpdated events. Endpoints with a BatchSize above 1 receive batches.
+// Endpoints cannot list this type in their event types.
 const EventPriceSignalBatch = "price_signal.batch"
 
-// MaxBatchSize bounds a batch: no work is handed out in larger pieces, so that a
-// crash repeats no more than it would without batches.
+// MaxBatchSize bounds a batch. The dispatcher hands out work in pieces of at most this
+// size, so a crash repeats no more than it would without batches.
 const MaxBatchSize = 64
 
-// EventTypes are all event types.
+// EventTypes returns all event types.
 func EventTypes() []string {
-	return []string{EventPriceSignalUpdated, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
+	return []string{EventPriceSignalUpdated, EventOpenADRUpdated, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
 }
 
-// DeliveryMode is when a signal is sent.
+// DeliveryMode decides which signals are sent.
 type DeliveryMode string
 
 // The delivery modes.
 const (
 	// DeliverAlways sends every signal.
 	DeliverAlways DeliveryMode = "always"
-	// DeliverOnChange skips a signal that is the same as the last delivered.
+	// DeliverOnChange skips a signal that equals the last delivered signal.
 	DeliverOnChange DeliveryMode = "onChange"
 )
 
-// SignalFormat is how a price signal is written.
+// SignalFormat is the format of a price signal.
 type SignalFormat string
 
 // The formats.
 const (
-	// FormatSignal is the service's own.
+	// FormatSignal is the service's own format.
 	FormatSignal SignalFormat = "signal"
-	// FormatOpenADR3 are events of OpenADR 3.
+	// FormatOpenADR3 sends events of OpenADR 3.
 	FormatOpenADR3 SignalFormat = "openadr3"
 )
 
-// SignalFormats are all formats.
+// SignalFormats returns all formats.
 func SignalFormats() []SignalFormat { return []SignalFormat{FormatSignal, FormatOpenADR3} }
 
-// Compression is how the body of a webhook is compressed.
+// Compression is the compression of a webhook's body.
 type Compression string
 
 // The compressions.
 const (
 	// CompressionNone sends the JSON as it is.
 	CompressionNone Compression = "none"
-	// CompressionGzip sends it with Content-Encoding: gzip (RFC 1952).
+	// CompressionGzip sends the JSON with Content-Encoding: gzip (RFC 1952).
 	CompressionGzip Compression = "gzip"
 )
 
-// Compressions are all compressions.
+// Compressions returns all compressions.
 func Compressions() []Compression { return []Compression{CompressionNone, CompressionGzip} }
 
-// WebhookEndpoint is where an organization's webhooks go.
+// HTTPVersion is the version of HTTP that deliveries use over TLS.
+type HTTPVersion string
+
+// The versions of HTTP.
+const (
+	// HTTPVersionAuto uses HTTP/1.1, and HTTP/2 if the destination refuses HTTP/1.1.
+	HTTPVersionAuto HTTPVersion = "auto"
+	// HTTPVersion1 uses HTTP/1.1 only.
+	HTTPVersion1 HTTPVersion = "1.1"
+	// HTTPVersion2 uses HTTP/2, and HTTP/1.1 if the destination does not offer HTTP/2.
+	HTTPVersion2 HTTPVersion = "2"
+)
+
+// HTTPVersions returns all versions.
+func HTTPVersions() []HTTPVersion {
+	return []HTTPVersion{HTTPVersionAuto, HTTPVersion1, HTTPVersion2}
+}
+
+// WebhookEndpoint is a destination of an organization's webhooks.
 type WebhookEndpoint struct {
-	ID          string `json:"id"`
+	ID string `json:"id"`
+	// URL is the destination with its query masked. SealedURL is the whole URL, empty if
+	// the URL has no query: see package vault.
 	URL         string `json:"url"`
+	SealedURL   string `json:"sealedUrl,omitempty"`
 	Description string `json:"description"`
-	// EventTypes are the events sent; empty means all.
+	// EventTypes lists the events to send. An empty list means all.
 	EventTypes []string `json:"eventTypes"`
-	// Enabled is false while the endpoint is paused: nothing is sent to it or
-	// queued for it, and what waits for it is let go when it is due.
+	// Enabled is false while the endpoint is paused. Gridhook then neither sends nor
+	// queues events for the endpoint. It drops waiting deliveries when they are due.
 	Enabled bool `json:"enabled"`
-	// Disabled is set where the service has disabled it, until it is enabled again.
-	Disabled *Disabled         `json:"disabled,omitempty"`
-	Headers  map[string]string `json:"headers"`
-	// RateLimit is the most deliveries a second, 0 for no limit.
+	// Disabled is set while the service has disabled the endpoint.
+	Disabled *Disabled `json:"disabled,omitempty"`
+	// Headers are sent with every delivery. They are in the clear only until they are
+	// sealed into SealedHeaders: see package vault.
+	Headers       map[string]string `json:"headers"`
+	SealedHeaders map[string]string `json:"sealedHeaders,omitempty"`
+	// RateLimit is the maximum number of deliveries per second, 0 for no limit.
 	RateLimit float64 `json:"rateLimit"`
-	// TimeoutSeconds bounds one attempt, connection included.
+	// TimeoutSeconds is the timeout of one attempt, connection included.
 	TimeoutSeconds float64      `json:"timeoutSeconds"`
 	DeliveryMode   DeliveryMode `json:"deliveryMode"`
-	// Format is how signals are written, FormatSignal where nothing is said.
+	// Format is the format of signals. Empty means FormatSignal.
 	Format SignalFormat `json:"format,omitempty"`
-	// Compression of the bodies, CompressionNone where nothing is said.
+	// Compression is the compression of bodies. Empty means CompressionNone.
 	Compression Compression `json:"compression,omitempty"`
+	// HTTPVersion is the version of the deliveries. Empty means HTTPVersionAuto.
+	HTTPVersion HTTPVersion `json:"httpVersion,omitempty"`
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
-	// BatchSize is how many homes' signals one request may carry; 0 and 1 send each
-	// on its own.
+	// BatchSize is the maximum number of homes' signals in one request. 0 and 1 send each
+	// signal on its own.
 	BatchSize int `json:"batchSize,omitempty"`
-	// Secrets sign the deliveries, the newest first. They are sealed: see
-	// package vault.
+	// Secrets sign the deliveries, the newest first. They are sealed: see package vault.
 	Secrets []SealedSecret `json:"secrets"`
-	// Authentication authorizes the requests, and ClientCertificate is shown to
-	// the destination, where there are any.
+	// Authentication authorizes the requests, if set. ClientCertificate is presented to
+	// the destination, if set.
 	Authentication    *Authentication    `json:"authentication,omitempty"`
 	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
 	Base
 }
 
-// RetryPolicy says when a failed delivery is tried again: exponential backoff
-// with full jitter.
+// RetryPolicy configures the retries of a failed delivery: exponential backoff with full
+// jitter.
 type RetryPolicy struct {
-	// InitialSeconds is the ceiling of the first pause.
-	InitialSeconds float64 `json:"initialSeconds"`
-	// Multiplier is the factor from one pause's ceiling to the next.
-	Multiplier float64 `json:"multiplier"`
-	// MaxSeconds is the highest ceiling.
-	MaxSeconds float64 `json:"maxSeconds"`
-	// GiveUpSeconds is how long after the trigger retries go on, at most 24 h;
-	// they end sooner when the signal's own window has ended.
-	GiveUpSeconds float64 `json:"giveUpSeconds"`
-	// DisableAfterSeconds is how long every attempt must have failed, at least
-	// LeastFailures of them, for the endpoint to be disabled; 0 for never.
-	DisableAfterSeconds float64 `json:"disableAfterSeconds"`
+	InitialSeconds      float64 `json:"initialSeconds" minimum:"1" maximum:"3600" doc:"The ceiling of the first pause." example:"5"`
+	Multiplier          float64 `json:"multiplier" minimum:"1" maximum:"10" doc:"The factor from one pause's ceiling to the next." example:"2"`
+	MaxSeconds          float64 `json:"maxSeconds" minimum:"1" maximum:"86400" doc:"The highest ceiling." example:"900"`
+	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger retries go on, at most 24 h; they end sooner when the signal's own window has ended." example:"86400"`
+	DisableAfterSeconds float64 `json:"disableAfterSeconds" minimum:"0" maximum:"2592000" doc:"How long every attempt must have failed, at least 10 of them, for the endpoint to be disabled; 60 to 2592000, or 0 for never." example:"432000"`
 }
 
-// LeastFailures is how many attempts in a row must fail, however long it takes,
-// before an endpoint is disabled: what is tried seldom is not given up on two errors.
+// LeastFailures is the number of consecutive failed attempts, over any time, before an
+// endpoint is disabled. It protects an endpoint with few deliveries from being disabled
+// after two errors.
 const LeastFailures = 10
 
-// DefaultRetryPolicy is 5 s growing to 15 min, for 24 h; what fails for five days is
-// disabled.
+// DefaultRetryPolicy retries after 5 s, growing to 15 min, for 24 h. It disables an
+// endpoint after five days of failures.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900, GiveUpSeconds: 86400, DisableAfterSeconds: 5 * 86400}
 }
 
-// DisabledReason is why the service has disabled an endpoint.
+// DisabledReason is the reason why the service disabled an endpoint.
 type DisabledReason string
 
 // The reasons.
 const (
-	// DisabledGone: it answered 410 Gone.
+	// DisabledGone means that the endpoint answered 410 Gone.
 	DisabledGone DisabledReason = "GONE"
-	// DisabledFailing: every attempt failed for as long as its retry policy bears.
+	// DisabledFailing means that every attempt failed for DisableAfterSeconds of the
+	// retry policy.
 	DisabledFailing DisabledReason = "FAILING"
 )
 
-// DisabledReasons are all reasons.
+// DisabledReasons returns all reasons.
 func DisabledReasons() []DisabledReason { return []DisabledReason{DisabledGone, DisabledFailing} }
 
-// Disabled says why and when the service has disabled an endpoint.
+// Disabled records why and when the service disabled an endpoint.
 type Disabled struct {
-	Reason DisabledReason `json:"reason"`
-	// Detail says it in words.
-	Detail string `json:"detail"`
-	At     Time   `json:"at"`
+	Reason DisabledReason `json:"reason" doc:"GONE where it answered 410, FAILING where every attempt failed for as long as its retry policy bears."`
+	Detail string         `json:"detail" doc:"detail says it in words."`
+	At     Time           `json:"at" doc:"When."`
 }
 
-// Disable turns the endpoint off for a reason.
+// Disable disables the endpoint for a reason.
 func (e *WebhookEndpoint) Disable(reason DisabledReason, detail string, now time.Time) {
 	e.Enabled, e.Disabled = false, &Disabled{Reason: reason, Detail: detail, At: Time{Time: now}}
 }
 
-// SetEnabled turns the endpoint on or off as its owner wants it.
+// SetEnabled enables or pauses the endpoint on behalf of its owner. Enabling clears
+// Disabled.
 func (e *WebhookEndpoint) SetEnabled(on bool) {
 	if e.Enabled = on; on {
 		e.Disabled = nil
 	}
 }
 
-// Signature is how deliveries are signed.
+// Signature is the algorithm that signs deliveries.
 type Signature string
 
 // The signatures.
 const (
-	// SignatureHMAC is HMAC-SHA256 with a secret that both sides have.
+	// SignatureHMAC is HMAC-SHA256 with a shared secret.
 	SignatureHMAC Signature = "hmac"
-	// SignatureEd25519 is Ed25519, which partners verify with a public key.
+	// SignatureEd25519 is Ed25519. Partners verify it with a public key.
 	SignatureEd25519 Signature = "ed25519"
 )
 
-// SealedSecret is a signing secret, encrypted.
+// SealedSecret is an encrypted signing secret.
 type SealedSecret struct {
 	Sealed string `json:"sealed"`
-	// PublicKey verifies an Ed25519 secret's signatures, whpk_ and base64; empty
-	// for HMAC.
+	// PublicKey verifies the signatures of an Ed25519 secret. It is whpk_ and base64,
+	// empty for HMAC.
 	PublicKey string `json:"publicKey,omitempty"`
 	CreatedAt Time   `json:"createdAt"`
-	// ExpiresAt is when a replaced secret stops signing, zero for the newest.
+	// ExpiresAt is the time at which a replaced secret stops signing, zero for the
+	// newest.
 	ExpiresAt Time `json:"expiresAt"`
 }
 
-// SecretOverlap is how long a replaced secret goes on signing.
+// SecretOverlap is how long a replaced secret continues to sign.
 const SecretOverlap = 24 * time.Hour
 
-// NewWebhookEndpoint is an endpoint with the defaults that apply where nothing
-// is said. It has no secret yet.
+// NewWebhookEndpoint returns an endpoint with the default values and without a secret.
 func NewWebhookEndpoint(org string) WebhookEndpoint {
 	e := WebhookEndpoint{
 		EventTypes: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
-		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, RetryPolicy: DefaultRetryPolicy(),
+		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, HTTPVersion: HTTPVersionAuto, RetryPolicy: DefaultRetryPolicy(),
 	}
 	e.OrganizationID = org
 	return e
 }
 
-// Wants reports whether the endpoint is sent events of the type.
+// Wants reports whether the endpoint receives events of the type. An endpoint with the
+// format FormatOpenADR3 receives price signals by either name.
 func (e *WebhookEndpoint) Wants(eventType string) bool {
-	return e.Enabled && (len(e.EventTypes) == 0 || slices.Contains(e.EventTypes, eventType))
+	return e.Enabled && (len(e.EventTypes) == 0 || slices.Contains(e.EventTypes, eventType) ||
+		eventType == EventPriceSignalUpdated && e.Format == FormatOpenADR3 && slices.Contains(e.EventTypes, EventOpenADRUpdated))
 }
 
 // WebhookEndpointRef names an endpoint.
@@ -216,9 +241,8 @@ func WebhookEndpointRef(org, id string) Ref { return Ref{KindWebhookEndpoint, or
 // Ref names the endpoint.
 func (e *WebhookEndpoint) Ref() Ref { return WebhookEndpointRef(e.OrganizationID, e.ID) }
 
-// Validate names every wrong field. What the operator's policy says of the
-// destination (scheme, port, address) is checked where it is known, by the
-// dispatcher's guard.
+// Validate names every wrong field. The dispatcher's guard checks the destination's
+// scheme, port and address against the operator's policy.
 func (e *WebhookEndpoint) Validate() error {
 	var p Problems
 	checkID(&p, "id", e.ID)
@@ -237,6 +261,12 @@ func (e *WebhookEndpoint) Validate() error {
 	if e.Compression != "" {
 		checkEnum(&p, "compression", e.Compression, Compressions()...)
 	}
+	if e.HTTPVersion != "" {
+		checkEnum(&p, "httpVersion", e.HTTPVersion, HTTPVersions()...)
+	}
+	if e.HTTPVersion == HTTPVersion2 {
+		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")
+	}
 	p.Check(e.BatchSize >= 0 && e.BatchSize <= MaxBatchSize, "batchSize", "must be from 0 to %d", MaxBatchSize)
 	if e.Authentication != nil {
 		e.Authentication.check(&p, e)
@@ -252,6 +282,17 @@ func (e *WebhookEndpoint) Validate() error {
 	p.Check(r.DisableAfterSeconds == 0 || r.DisableAfterSeconds >= 60 && r.DisableAfterSeconds <= 30*86400,
 		"retryPolicy.disableAfterSeconds", "must be from 60 to 2592000, or 0 for never")
 	return p.Err()
+}
+
+// Masked replaces a secret where an endpoint is shown.
+const Masked = "********"
+
+// MaskURL returns a URL with its query masked.
+func MaskURL(raw string) string {
+	if i := strings.IndexByte(raw, '?'); i >= 0 {
+		return raw[:i+1] + Masked
+	}
+	return raw
 }
 
 func checkURL(p *Problems, field, text string) {
@@ -272,7 +313,7 @@ func checkURL(p *Problems, field, text string) {
 	}
 }
 
-// reservedHeaders are set by Gridhook or by HTTP itself.
+// reservedHeaders lists the headers that Gridhook or HTTP itself sets.
 var reservedHeaders = []string{
 	"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Content-Type", "Content-Length",
 	"Content-Encoding", "Transfer-Encoding", "Connection", "Host", "User-Agent", "Te", "Trailer", "Upgrade",

@@ -10,20 +10,19 @@ import (
 	"strings"
 )
 
-// AuthenticationType is how requests to an endpoint are authorized, beside their
+// AuthenticationType is the scheme that authorizes requests to an endpoint, beside their
 // signature.
 type AuthenticationType string
 
 // The types.
 const (
-	// AuthenticationBearer is a token that does not change (RFC 6750).
+	// AuthenticationBearer is a fixed bearer token (RFC 6750).
 	AuthenticationBearer AuthenticationType = "bearer"
-	// AuthenticationOAuth2 is a token that is asked for with client credentials
-	// (RFC 6749, 4.4).
+	// AuthenticationOAuth2 obtains a token with client credentials (RFC 6749, 4.4).
 	AuthenticationOAuth2 AuthenticationType = "oauth2"
 )
 
-// AuthenticationTypes are all types.
+// AuthenticationTypes returns all types.
 func AuthenticationTypes() []AuthenticationType {
 	return []AuthenticationType{AuthenticationBearer, AuthenticationOAuth2}
 }
@@ -31,18 +30,18 @@ func AuthenticationTypes() []AuthenticationType {
 // Authentication authorizes requests to an endpoint.
 type Authentication struct {
 	Type AuthenticationType `json:"type"`
-	// Sealed is the bearer token, or the client secret: see package vault.
+	// Sealed is the bearer token or the client secret: see package vault.
 	Sealed string `json:"sealed"`
-	// TokenURL, ClientID, Scopes and Audience are those of OAuth 2.
+	// TokenURL, ClientID, Scopes and Audience are for OAuth 2.
 	TokenURL string   `json:"tokenUrl,omitempty"`
 	ClientID string   `json:"clientId,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
 	Audience string   `json:"audience,omitempty"`
 }
 
-// ClientCertificate is shown to a destination that asks for one (mutual TLS).
+// ClientCertificate is presented to a destination that uses mutual TLS.
 type ClientCertificate struct {
-	// Certificate is the chain in PEM, the client's own first.
+	// Certificate is the chain in PEM, the client's own certificate first.
 	Certificate string `json:"certificate"`
 	// SealedKey is the private key in PEM: see package vault.
 	SealedKey string `json:"sealedKey"`
@@ -51,10 +50,10 @@ type ClientCertificate struct {
 // MaxPEM bounds a certificate chain and a private key, in bytes of PEM.
 const MaxPEM = 16 << 10
 
-// Leaf is the client's own certificate. Errors: PEM that holds none.
+// Leaf returns the client's own certificate. Errors: the PEM has no certificate.
 func (c *ClientCertificate) Leaf() (*x509.Certificate, error) { return ParseLeaf(c.Certificate) }
 
-// ParseLeaf reads the first certificate of a chain in PEM.
+// ParseLeaf parses the first certificate of a PEM chain.
 func ParseLeaf(chain string) (*x509.Certificate, error) {
 	block, _ := pem.Decode([]byte(chain))
 	if block == nil || block.Type != "CERTIFICATE" {
@@ -67,10 +66,10 @@ func ParseLeaf(chain string) (*x509.Certificate, error) {
 	return leaf, nil
 }
 
-// scopeToken is one scope (RFC 6749, 3.3).
+// scopeToken matches one scope (RFC 6749, 3.3).
 var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,128}$`)
 
-// printable is what names of clients and audiences are made of (RFC 6749, A.1).
+// printable matches the names of clients and audiences (RFC 6749, A.1).
 var printable = regexp.MustCompile(`^[\x20-\x7E]*$`)
 
 func (a *Authentication) check(p *Problems, e *WebhookEndpoint) {

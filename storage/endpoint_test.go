@@ -34,6 +34,11 @@ func TestWebhookEndpointValidate(t *testing.T) {
 			{"too long a first pause", func(e *endpoint) { e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds = 3601, 3601 }, "retryPolicy.initialSeconds"},
 			{"a mode", func(e *endpoint) { e.DeliveryMode = storage.DeliverOnChange }, ""},
 			{"no mode", func(e *endpoint) { e.DeliveryMode = "" }, "deliveryMode"},
+			{"HTTP/2", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion2 }, ""},
+			{"HTTP/1.1", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion1 }, ""},
+			{"either version of HTTP", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersionAuto }, ""},
+			{"an unknown version of HTTP", func(e *endpoint) { e.HTTPVersion = "3" }, "httpVersion"},
+			{"HTTP/2 without TLS", func(e *endpoint) { e.HTTPVersion, e.URL = storage.HTTPVersion2, "http://example.com" }, "httpVersion"},
 			{"event types", func(e *endpoint) { e.EventTypes = storage.EventTypes() }, ""},
 			{"an unknown event type", func(e *endpoint) { e.EventTypes = []string{storage.EventWebhookTest, "x"} }, "eventTypes[1]"},
 

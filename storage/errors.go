@@ -6,26 +6,40 @@ import (
 	"strings"
 )
 
-// Sentinels that callers match with errors.Is.
+// These errors are matched with errors.Is.
 var (
-	// ErrNotFound says that there is no such thing for this organization.
+	// ErrNotFound says that the organization has no such entity.
 	ErrNotFound = errors.New("not found")
-	// ErrExists says that a create met an entity of the same identifier.
+	// ErrExists says that an entity with the same identifier exists.
 	ErrExists = errors.New("already exists")
-	// ErrConflict says that somebody else wrote first; read again and decide anew.
+	// ErrConflict says that another writer wrote first. Read again and decide anew.
 	ErrConflict = errors.New("changed by another writer")
-	// ErrUnavailable says that the log of record cannot take the write now.
-	// Nothing was half done, or the same write may be sent again safely.
+	// ErrUnavailable says that the log of record cannot accept the write now. The write
+	// took no effect, or it is safe to repeat.
 	ErrUnavailable = errors.New("the log of record does not answer")
 )
 
-// FieldError is one thing that is wrong with one field.
-type FieldError struct {
-	Field   string `json:"field"`   // JSON path, such as "start.month"
-	Message string `json:"message"` // what would be right
+// DecodeError says that a stored record does not decode as its kind. The record is
+// unusable until it is written again.
+type DecodeError struct {
+	Ref Ref
+	// Err is the cause, such as "at revision 7 does not decode: ...".
+	Err error
 }
 
-// InvalidError lists every field that is wrong, at once.
+// Error names the record and the cause.
+func (e *DecodeError) Error() string { return fmt.Sprintf("stored %s %s", e.Ref, e.Err) }
+
+// Unwrap returns the cause.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// FieldError is one error in one field.
+type FieldError struct {
+	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`
+	Message string `json:"message" doc:"What would be right." example:"Does a day have 92 intervals then?"`
+}
+
+// InvalidError lists every wrong field.
 type InvalidError struct{ Fields []FieldError }
 
 // Error joins the fields into one sentence.
@@ -37,7 +51,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Problems collects field errors; its zero value is ready.
+// Problems collects field errors. Its zero value is ready to use.
 type Problems struct{ fields []FieldError }
 
 // Addf records that field is wrong.
@@ -52,10 +66,18 @@ func (p *Problems) Check(ok bool, field, format string, args ...any) {
 	}
 }
 
-// Err is nil when nothing was recorded, and an *InvalidError otherwise.
+// Err returns an *InvalidError, or nil if there are no problems.
 func (p *Problems) Err() error {
 	if len(p.fields) == 0 {
 		return nil
 	}
 	return &InvalidError{Fields: p.fields}
+}
+
+// ignoreNotFound returns an error unless it is ErrNotFound.
+func ignoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }

@@ -1,14 +1,15 @@
 package storage
 
 import (
+	"context"
 	"net/mail"
 	"net/url"
 )
 
-// FeedbackType is what a submission is about.
+// FeedbackType is the topic of a submission.
 type FeedbackType string
 
-// FeedbackTypes are all types.
+// FeedbackTypes returns all types.
 func FeedbackTypes() []FeedbackType {
 	return []FeedbackType{
 		"question", "docs_issue", "source_of_truth_disagreement", "blocked_build", "bug",
@@ -16,21 +17,21 @@ func FeedbackTypes() []FeedbackType {
 	}
 }
 
-// Environment is where what a submission is about was met.
+// Environment is the environment that a submission refers to.
 type Environment string
 
-// Environments are all environments.
+// Environments returns all environments.
 func Environments() []Environment {
 	return []Environment{"production", "sandbox", "local", "other"}
 }
 
-// SubmitterKind is what sort of somebody submits.
+// SubmitterKind is the kind of a submitter.
 type SubmitterKind string
 
-// SubmitterKinds are all kinds.
+// SubmitterKinds returns all kinds.
 func SubmitterKinds() []SubmitterKind { return []SubmitterKind{"human", "agent", "service"} }
 
-// ContactMethod is how a submitter wants to be answered.
+// ContactMethod is a submitter's preferred way to get an answer.
 type ContactMethod string
 
 // The contact methods.
@@ -39,65 +40,76 @@ const (
 	ContactNone  ContactMethod = "none"
 )
 
-// ContactMethods are all methods.
+// ContactMethods returns all methods.
 func ContactMethods() []ContactMethod { return []ContactMethod{ContactEmail, ContactNone} }
 
-// FeedbackForm is what a submitter says. All but the type, the summary and the
-// message may be left out.
+// FeedbackForm holds the fields of a submission. Only the type, the summary and the
+// message are required.
 type FeedbackForm struct {
-	Name             string       `json:"name,omitempty"`
-	Company          string       `json:"company,omitempty"`
+	Name             string       `json:"name,omitempty" maxLength:"255" example:"Ada"`
+	Company          string       `json:"company,omitempty" maxLength:"255" example:"Partner Inc."`
 	Type             FeedbackType `json:"feedback_type"`
-	Summary          string       `json:"summary"`
-	Message          string       `json:"message"`
-	Page             string       `json:"page,omitempty"`
-	Endpoint         string       `json:"endpoint,omitempty"`
-	Environment      Environment  `json:"environment,omitempty"`
-	StepsToReproduce string       `json:"steps_to_reproduce,omitempty"`
-	ExpectedBehavior string       `json:"expected_behavior,omitempty"`
-	ActualBehavior   string       `json:"actual_behavior,omitempty"`
-	SourceOfTruth    string       `json:"source_of_truth,omitempty"`
-	SuggestedChange  string       `json:"suggested_change,omitempty"`
-	RelatedURLs      []string     `json:"related_urls,omitempty"`
+	Summary          string       `json:"summary" minLength:"1" maxLength:"255" example:"How are clock changes shown?"`
+	Message          string       `json:"message" minLength:"1" maxLength:"4000" example:"Does a day have 92 intervals then?"`
+	Page             string       `json:"page,omitempty" maxLength:"2048" doc:"The reference page that it is about." example:"price-signal"`
+	Endpoint         string       `json:"endpoint,omitempty" maxLength:"500" doc:"The path of the operation that it is about." example:"/v1/homes/{id}/price_signal"`
+	Environment      Environment  `json:"environment,omitempty" doc:"Where it was met."`
+	StepsToReproduce string       `json:"steps_to_reproduce,omitempty" maxLength:"4000"`
+	ExpectedBehavior string       `json:"expected_behavior,omitempty" maxLength:"4000"`
+	ActualBehavior   string       `json:"actual_behavior,omitempty" maxLength:"4000"`
+	SourceOfTruth    string       `json:"source_of_truth,omitempty" maxLength:"4000" doc:"What says otherwise."`
+	SuggestedChange  string       `json:"suggested_change,omitempty" maxLength:"4000"`
+	RelatedURLs      []string     `json:"related_urls,omitempty" maxItems:"10" itemsFormat:"uri" itemsMaxLength:"2048" doc:"Absolute URLs." example:"[\"https://partner.example/ticket/7\"]"`
 	Submitter        Submitter    `json:"submitter,omitzero"`
 	Contact          Contact      `json:"contact,omitzero"`
 }
 
-// Submitter is who submits.
+// Submitter identifies the submitter.
 type Submitter struct {
 	Kind   SubmitterKind `json:"kind,omitempty"`
-	Agent  string        `json:"agent,omitempty"`
-	Client string        `json:"client,omitempty"`
+	Agent  string        `json:"agent,omitempty" maxLength:"128" doc:"The agent that submits, where one does." example:""`
+	Client string        `json:"client,omitempty" maxLength:"128" doc:"The program that it submits with." example:"curl"`
 }
 
-// Contact is how to reach the submitter.
+// Contact holds the submitter's contact details.
 type Contact struct {
-	Email            string        `json:"email,omitempty"`
-	PreferredContact ContactMethod `json:"preferred_contact,omitempty"`
-	ConsentToContact bool          `json:"consent_to_contact"`
+	Email            string        `json:"email,omitempty" format:"email" maxLength:"255" example:"ada@partner.example"`
+	PreferredContact ContactMethod `json:"preferred_contact,omitempty" doc:"How to be answered."`
+	ConsentToContact bool          `json:"consent_to_contact" doc:"Whether you may be written to." example:"true"`
 }
 
-// WantsAnswer reports whether the submitter can be answered and agrees to it.
+// WantsAnswer reports whether the submitter has an address and agrees to an answer.
 func (c *Contact) WantsAnswer() bool {
 	return c.ConsentToContact && c.Email != "" && c.PreferredContact != ContactNone
 }
 
-// Feedback is a submission as it is kept. It belongs to the operator.
+// Feedback is a stored submission. It belongs to the operator.
 type Feedback struct {
-	ID string `json:"feedback_id"`
+	ID string `json:"feedback_id" example:"fb_01JZ2E6K8M0000000000000000"`
 	FeedbackForm
-	// RequestID is the request that brought it.
-	RequestID string `json:"request_id"`
+	RequestID string `json:"request_id" doc:"The request that brought it." example:"req_01JZ2E6K8M0000000000000000"`
 	Base
 }
 
-// FeedbackRef names a submission.
+// FeedbackLog stores submissions in a stream of their own, not in the log of record.
+// Anybody may submit, so the stream has its own size limit.
+type FeedbackLog interface {
+	// PutFeedback stores a submission and returns when it is durable. It does not change
+	// an existing submission with the same identifier. Errors: ErrUnavailable.
+	PutFeedback(ctx context.Context, f Feedback) error
+	// Feedback returns up to limit submissions with identifiers after the given
+	// identifier, the oldest first. Errors: ErrUnavailable.
+	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
+}
+
+// FeedbackRef names a submission in the log of record. Older versions stored submissions
+// there.
 func FeedbackRef(id string) Ref { return Ref{KindFeedback, Shared, id} }
 
 // Ref names the submission.
 func (f *Feedback) Ref() Ref { return FeedbackRef(f.ID) }
 
-// The lengths of texts in a submission, in characters, and of its list.
+// These limits bound the texts of a submission, in characters, and its list of URLs.
 const (
 	maxFeedbackText = 4000
 	maxFeedbackURL  = 2048

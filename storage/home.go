@@ -2,7 +2,7 @@ package storage
 
 import "regexp"
 
-// CarbonSignalIntensity is how much the home's price follows marginal emissions.
+// CarbonSignalIntensity is how strongly the home's price follows marginal emissions.
 type CarbonSignalIntensity string
 
 // The intensities. CarbonLow adds nothing to the price.
@@ -12,29 +12,29 @@ const (
 	CarbonHigh   CarbonSignalIntensity = "HIGH"
 )
 
-// Home is a place whose electricity has a price. The JSON form is the service's.
+// Home is a place whose electricity has a price. Its JSON form is the service's.
 type Home struct {
-	ID string `json:"id"`
+	ID string `json:"id" pattern:"id" example:"home_1"`
 	Base
-	Name                       string                `json:"name"`
-	UserID                     string                `json:"userId"`
-	UtilityID                  string                `json:"UtilityId"`
-	RatePlanID                 string                `json:"ratePlanId"`
-	UnstructuredAddress        *string               `json:"unstructuredAddress"`
-	Timezone                   string                `json:"timezone"`
-	Country                    string                `json:"country"`
-	City                       string                `json:"city"`
-	Zipcode                    string                `json:"zipcode"`
-	StreetAddress              string                `json:"streetAddress"`
-	MeterID                    *string               `json:"meterId"`
-	MeterIDSource              *string               `json:"meterIdSource"`
-	EnergyMarketBiddingEnabled bool                  `json:"energyMarketBiddingEnabled"`
-	Enabled                    bool                  `json:"enabled"`
-	CarbonSignalIntensity      CarbonSignalIntensity `json:"carbonSignalIntensity"`
-	ChannelPartnerID           *string               `json:"channelPartnerId"`
+	Name                       string                `json:"name" maxLength:"255" example:"At the lake"`
+	UserID                     string                `json:"userId" maxLength:"255" doc:"The user as the partner knows them." example:"user_1"`
+	UtilityID                  string                `json:"UtilityId" maxLength:"255" doc:"The utility as the partner knows it." example:"4110"`
+	RatePlanID                 string                `json:"ratePlanId" doc:"The rate plan by which the home pays. Without one it cannot be priced." example:"plan_1"`
+	UnstructuredAddress        *string               `json:"unstructuredAddress" maxLength:"500" example:"null"`
+	Timezone                   string                `json:"timezone" doc:"An IANA name such as America/Chicago. The tariff's hours are those of the home's wall clock." example:"America/Chicago"`
+	Country                    string                `json:"country" maxLength:"64" example:"US"`
+	City                       string                `json:"city" maxLength:"255" example:"Chicago"`
+	Zipcode                    string                `json:"zipcode" doc:"A US zipcode such as 60614, or empty." example:"60614"`
+	StreetAddress              string                `json:"streetAddress" maxLength:"255" example:"1 Lake Street"`
+	MeterID                    *string               `json:"meterId" maxLength:"500" example:"null"`
+	MeterIDSource              *string               `json:"meterIdSource" maxLength:"500" doc:"Where meterId is from." example:"null"`
+	EnergyMarketBiddingEnabled bool                  `json:"energyMarketBiddingEnabled" doc:"Whether the home may take part in bids on the energy market."`
+	Enabled                    bool                  `json:"enabled" doc:"Whether the home is to be optimized." example:"true"`
+	CarbonSignalIntensity      CarbonSignalIntensity `json:"carbonSignalIntensity" doc:"How much the expected price follows marginal emissions. LOW adds nothing."`
+	ChannelPartnerID           *string               `json:"channelPartnerId" maxLength:"500" doc:"The channel partner that brought the home." example:"null"`
 }
 
-// NewHome is a home with the defaults that apply where nothing is said.
+// NewHome returns a home with the default values.
 func NewHome(org string) Home {
 	h := Home{Country: "US", Enabled: true, CarbonSignalIntensity: CarbonLow}
 	h.OrganizationID = org

@@ -2,11 +2,11 @@ package storage
 
 import "github.com/gridhook/gridhook/pricing/market"
 
-// HomeMarket is the market that a home which bids sells at, where its rate plan
-// names none.
+// HomeMarket is the market where a bidding home sells energy, if its rate plan names no
+// market.
 type HomeMarket struct {
-	HomeID string      `json:"homeId"`
-	Node   string      `json:"node"`
+	HomeID string      `json:"homeId" pattern:"id"`
+	Node   string      `json:"node" minLength:"1" maxLength:"64"`
 	Market market.Kind `json:"market"`
 	Base
 }
@@ -14,7 +14,7 @@ type HomeMarket struct {
 // HomeMarketRef names the market of a home.
 func HomeMarketRef(org, homeID string) Ref { return Ref{KindHomeMarket, org, homeID} }
 
-// Ref names the market, by its home.
+// Ref names the market by its home.
 func (m *HomeMarket) Ref() Ref { return HomeMarketRef(m.OrganizationID, m.HomeID) }
 
 // Validate names every wrong field.

@@ -8,16 +8,16 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// MaxIDLength is the longest identifier accepted, in bytes.
+// MaxIDLength is the maximum length of an identifier, in bytes.
 const MaxIDLength = 128
 
-// Shared is the organization token of what belongs to the operator and is
-// shared by every organization, such as a published rate plan. No organization
-// can take it as its identifier.
+// Shared is the organization token of entities that the operator owns and every
+// organization shares, such as a published rate plan. No organization can use it as its
+// identifier.
 const Shared = "_"
 
-// ValidID reports whether s matches ^[A-Za-z0-9_-]{1,128}$. It is checked
-// before an identifier touches a key, a subject or a path.
+// ValidID reports whether s matches ^[A-Za-z0-9_-]{1,128}$. Every identifier must pass
+// ValidID before it becomes part of a key, a subject or a path.
 func ValidID(s string) bool {
 	if len(s) == 0 || len(s) > MaxIDLength {
 		return false
@@ -32,21 +32,21 @@ func ValidID(s string) bool {
 	return true
 }
 
-// entropy is the random part of identifiers. Within a millisecond it rises, so
-// that identifiers sort in the order in which they were made.
+// entropy is the random part of identifiers. It rises within a millisecond, so that
+// identifiers sort in the order of their creation.
 var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.Reader, 0)}
 
-// NewID makes a new identifier, prefix and then a ULID: sortable by time,
-// unguessable, valid by ValidID.
+// NewID returns a new identifier: prefix and then a ULID. It is sortable by time,
+// unguessable and valid by ValidID.
 func NewID(prefix string, now time.Time) string {
 	id := ulid.MustNew(ulid.Timestamp(now), entropy)
 	var text [ulid.EncodedSize]byte
-	_ = id.MarshalTextTo(text[:]) // which has room
+	_ = id.MarshalTextTo(text[:]) // text is large enough
 	return prefix + string(text[:])
 }
 
-// IDTime is when an identifier was made by NewID, to the millisecond; ok is false
-// when it was not.
+// IDTime returns the time at which NewID made an identifier, to the millisecond. ok is
+// false if NewID did not make the identifier.
 func IDTime(id string) (at time.Time, ok bool) {
 	u, err := ulid.ParseStrict(id[strings.LastIndexByte(id, '_')+1:])
 	if err != nil {

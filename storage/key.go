@@ -10,50 +10,58 @@ import (
 	"time"
 )
 
-// Scope is what a key may do.
+// Scope is a permission of a key.
 type Scope string
 
 // The scopes of keys.
 const (
 	// ScopeRead reads homes, devices, endpoints and deliveries.
 	ScopeRead Scope = "read"
-	// ScopeWrite changes them.
+	// ScopeWrite changes homes, devices, endpoints and deliveries.
 	ScopeWrite Scope = "write"
 	// ScopeTrigger triggers webhooks.
 	ScopeTrigger Scope = "trigger"
+	// ScopeVEN is the role of a VEN in the OpenADR interface. ScopeBusiness is the role
+	// of business logic.
+	ScopeVEN      Scope = "openadr:ven"
+	ScopeBusiness Scope = "openadr:bl"
 )
 
-// Scopes are all scopes; a key made without a list has them all.
-func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeTrigger} }
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeTrigger, ScopeVEN, ScopeBusiness} }
 
-// Key is an API key of an organization. Of its secret only a hash is stored.
+// DefaultScopes returns the scopes of a key that is created without a list.
+func DefaultScopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeTrigger} }
+
+// Key is an API key of an organization. It stores only a hash of its secret.
 type Key struct {
 	ID          string  `json:"keyId"`
 	Description string  `json:"description,omitempty"`
 	Scopes      []Scope `json:"scopes"`
 	// SecretHash is the SHA-256 of the secret, in hex.
 	SecretHash string `json:"secretHash"`
-	// ExpiresAt and RevokedAt are zero when they do not apply.
+	// ExpiresAt and RevokedAt are zero if the key does not expire or is not revoked.
 	ExpiresAt Time `json:"expiresAt"`
 	RevokedAt Time `json:"revokedAt"`
 	Base
 }
 
-// KeyPrefix begins every API key that is given to a partner.
+// KeyPrefix begins every API key.
 const KeyPrefix = "ghk_"
 
-// NewKey makes a key with a fresh 256-bit secret and returns the text to hand to
-// the partner, ghk_<key id>_<secret>, which is never stored.
+// NewKey returns a key with a new 256-bit secret. text is the form for the partner:
+// ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
 	s := hex.EncodeToString(secret[:])
-	key = Key{ID: NewID("key_", now), SecretHash: hashSecret(s), Scopes: Scopes()}
+	key = Key{ID: NewID("key_", now), SecretHash: hashSecret(s), Scopes: DefaultScopes()}
 	key.OrganizationID = org
 	return key, KeyPrefix + key.ID + "_" + s
 }
 
-// SplitKey takes a key's text apart. ok is false when it cannot be one.
+// SplitKey splits a key's text into identifier and secret. ok is false if the text cannot
+// be a key.
 func SplitKey(text string) (id, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(text, KeyPrefix)
 	if !ok {
@@ -68,7 +76,7 @@ func SplitKey(text string) (id, secret string, ok bool) {
 
 // Matches compares the secret in constant time.
 func (k *Key) Matches(secret string) bool {
-	var room, given, stored [2 * sha256.Size]byte // hashSecret would leave garbage with every request
+	var room, given, stored [2 * sha256.Size]byte // unlike hashSecret, these arrays allocate nothing per request
 	sum := sha256.Sum256(append(room[:0], secret...))
 	hex.Encode(given[:], sum[:])
 	whole := copy(stored[:], k.SecretHash) == len(k.SecretHash)

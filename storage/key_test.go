@@ -26,7 +26,7 @@ func TestNewKey(t *testing.T) {
 	if err := key.Validate(); err != nil {
 		t.Error(err)
 	}
-	for _, s := range storage.Scopes() {
+	for _, s := range storage.DefaultScopes() {
 		if !key.Allows(s) {
 			t.Errorf("a key made without a list lacks %s", s)
 		}

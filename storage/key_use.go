@@ -1,19 +1,19 @@
 package storage
 
-// KeyUse says when a key was last used. It is a record of its own, so that noting
-// it, which every api process does, never writes a key: one that is being revoked
-// least of all.
+// KeyUse records when a key was last used. Every API process updates it. It is separate
+// from Key so that these updates never write a key, least of all a key that is being
+// revoked.
 type KeyUse struct {
 	KeyID string `json:"keyId"`
-	// LastUsedAt is right to about a minute.
+	// LastUsedAt is accurate to about a minute.
 	LastUsedAt Time `json:"lastUsedAt"`
 	Base
 }
 
-// KeyUseRef names the use of a key.
+// KeyUseRef names the last use of a key.
 func KeyUseRef(org, keyID string) Ref { return Ref{KindKeyUse, org, keyID} }
 
-// Ref names the use, by its key.
+// Ref names the last use by its key.
 func (u *KeyUse) Ref() Ref { return KeyUseRef(u.OrganizationID, u.KeyID) }
 
 // Validate names every wrong field.

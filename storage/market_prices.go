@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// MarketPrices are the prices of one month of a series, in the order of their
-// steps and in a compact form: a month of five minutes takes some 30 KB.
+// MarketPrices holds the prices of one month of a series in the order of their steps. A
+// month of five-minute steps takes about 30 KB.
 type MarketPrices struct {
 	ID string `json:"id"`
-	// Prices has a number for each step of the month, from its start in UTC up to
+	// Prices has a number for each step of the month, from the month's start in UTC to
 	// the last price: see packPrices.
 	Prices []byte `json:"prices"`
 	Base
 }
 
-// monthLayout is the end of the identifier of a month's prices.
+// monthLayout is the format of the month at the end of an identifier.
 const monthLayout = "2006-01"
 
 // marketPricesRef names the prices of a month of a series.
@@ -38,15 +38,16 @@ func (m *MarketPrices) Validate() error {
 	return p.Err()
 }
 
-// priceSteps are the smallest differences between prices that make 1 $/kWh. One is
-// 0.00001 $/MWh, which is how fine operators publish.
+// priceSteps is the number of steps in 1 $/kWh. A step is the smallest difference between
+// prices. It is 0.00001 $/MWh, the finest resolution that operators publish.
 const priceSteps = 1e8
 
-// mostSteps bounds the steps of a month: those of five minutes.
+// mostSteps bounds the steps of a month. It is the number of five-minute steps in 31
+// days.
 const mostSteps = 31 * 24 * 12
 
-// packPrices writes prices one after another: 0 where there is none, and else 1
-// more than the zigzag of the difference to the price before, as a varint.
+// packPrices encodes each price as a varint. A missing price is 0. Any other price is 1
+// plus the zigzag of its difference to the previous price.
 func packPrices(prices []float64) []byte {
 	packed := make([]byte, 0, 2*len(prices))
 	last := int64(0)
@@ -63,7 +64,7 @@ func packPrices(prices []float64) []byte {
 	return packed
 }
 
-// unpackPrices reads what packPrices wrote; NaN stands for none.
+// unpackPrices decodes the output of packPrices. A missing price is NaN.
 func unpackPrices(packed []byte) ([]float64, error) {
 	var prices []float64
 	last := int64(0)

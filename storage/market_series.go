@@ -10,22 +10,18 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// MarketSeries is what a market publishes of a node: its prices are kept by month,
-// in MarketPrices. It is written whenever one of them changes, so its revision
-// names them too. A series belongs to one organization or, as Shared, to all.
+// MarketSeries describes the published prices of a node. MarketPrices holds the prices by
+// month. Every change of a price writes the series, so its revision also covers the
+// prices. A series belongs to one organization or, as Shared, to all.
 type MarketSeries struct {
-	ID     string      `json:"id"`
-	Node   string      `json:"node"`
-	Market market.Kind `json:"market"`
-	// Timezone is whose days and hours the prices follow.
-	Timezone string `json:"timezone"`
-	// StepMinutes is the length of the steps that the prices are for.
-	StepMinutes int `json:"stepMinutes"`
-	// StartTime is the start of the first price, EndTime the end of the last.
-	StartTime Time `json:"startTime"`
-	EndTime   Time `json:"endTime"`
-	// Prices is how many there are.
-	Prices int `json:"prices"`
+	ID          string      `json:"id" example:"REAL_TIME--COMED"`
+	Node        string      `json:"node" example:"COMED"`
+	Market      market.Kind `json:"market"`
+	Timezone    string      `json:"timezone" doc:"Whose days and hours the prices follow." example:"America/Chicago"`
+	StepMinutes int         `json:"stepMinutes" doc:"The length of the steps that the prices are for." example:"60"`
+	StartTime   Time        `json:"startTime" doc:"The start of the first price, endTime the end of the last."`
+	EndTime     Time        `json:"endTime"`
+	Prices      int         `json:"prices" doc:"How many prices there are." example:"8760"`
 	Base
 }
 
@@ -34,12 +30,12 @@ func MarketSeriesRef(org string, kind market.Kind, node string) Ref {
 	return Ref{KindMarketSeries, org, marketSeriesID(kind, node)}
 }
 
-// partMark is between the parts of an identifier of market data. It is nowhere in
-// a part: see marketSeriesID.
+// partMark separates the parts of an identifier of market data. No part contains it: see
+// marketSeriesID.
 const partMark = "--"
 
-// marketSeriesID makes an identifier of any node's name: what is neither a letter,
-// a digit nor _ is written as - and two hexadecimal digits.
+// marketSeriesID returns the identifier of a node's series. It encodes each character
+// other than letters, digits and _ as - and two hexadecimal digits.
 func marketSeriesID(kind market.Kind, node string) string {
 	var b strings.Builder
 	b.WriteString(string(kind) + partMark)
@@ -70,7 +66,7 @@ func (m *MarketSeries) Validate() error {
 	return p.Err()
 }
 
-// checkMarket names what is wrong with a node and its market.
+// checkMarket validates a node and its market.
 func checkMarket(p *Problems, node string, kind market.Kind) {
 	const most = 64
 	checkText(p, "node", node, 1, most)
@@ -80,41 +76,32 @@ func checkMarket(p *Problems, node string, kind market.Kind) {
 	checkEnum(p, "market", kind, market.DayAhead, market.RealTime)
 }
 
-// step is the length of the series' steps.
+// step returns the length of the series' steps.
 func (m *MarketSeries) step() time.Duration { return time.Duration(m.StepMinutes) * time.Minute }
 
-// FindMarketSeries is the record of the organization's own series of a node, or
-// else of the shared one. Errors: ErrNotFound.
-func FindMarketSeries(v View, org string, kind market.Kind, node string) (Record, error) {
-	r, err := v.Get(MarketSeriesRef(org, kind, node))
-	if errors.Is(err, ErrNotFound) || err == nil && r.Deleted {
-		r, err = v.Get(MarketSeriesRef(Shared, kind, node))
-	}
-	if err == nil && r.Deleted {
-		return Record{}, ErrNotFound
-	}
-	return r, err
-}
-
-// Load puts the series' months together.
+// Load joins the series' months. Errors: *DecodeError.
 func (m *MarketSeries) Load(v View) (*market.Series, error) {
 	points, err := m.points(v)
 	if err != nil {
 		return nil, err
 	}
-	return m.build(points)
+	series, err := m.build(points)
+	if err != nil {
+		return nil, &DecodeError{m.Ref(), fmt.Errorf("makes no series: %w", err)}
+	}
+	return series, nil
 }
 
-// build makes what package market works with.
+// build returns the series in the form of package market.
 func (m *MarketSeries) build(points []market.Point) (*market.Series, error) {
 	location, ok := Location(m.Timezone)
 	if !ok {
-		return nil, fmt.Errorf("stored %s has no time zone", m.Ref())
+		return nil, errors.New("it has no time zone")
 	}
 	return market.New(points, market.Options{Node: m.Node, Kind: m.Market, Location: location, Step: m.step()})
 }
 
-// points are the series' prices, month by month.
+// points returns the series' prices, month by month.
 func (m *MarketSeries) points(v View) ([]market.Point, error) {
 	var points []market.Point
 	err := m.months(v, func(r Record) error {
@@ -125,7 +112,7 @@ func (m *MarketSeries) points(v View) ([]market.Point, error) {
 	return points, err
 }
 
-// months hands each month's record to use, in order.
+// months calls use with each month's record, in order.
 func (m *MarketSeries) months(v View, use func(Record) error) error {
 	var failed error
 	prefix := m.ID + partMark
@@ -138,7 +125,7 @@ func (m *MarketSeries) months(v View, use func(Record) error) error {
 	return errors.Join(err, failed)
 }
 
-// monthPoints reads a record of a month's prices.
+// monthPoints decodes a record of a month's prices.
 func monthPoints(r Record, step time.Duration) ([]market.Point, error) {
 	stored, err := Decode[MarketPrices](r)
 	if err != nil {
@@ -146,11 +133,11 @@ func monthPoints(r Record, step time.Duration) ([]market.Point, error) {
 	}
 	start, err := time.Parse(monthLayout, r.ID[strings.LastIndex(r.ID, partMark)+len(partMark):])
 	if err != nil {
-		return nil, fmt.Errorf("stored %s names no month: %w", r.Ref, err)
+		return nil, &DecodeError{r.Ref, fmt.Errorf("names no month: %w", err)}
 	}
 	prices, err := unpackPrices(stored.Prices)
 	if err != nil {
-		return nil, fmt.Errorf("stored %s: %w", r.Ref, err)
+		return nil, &DecodeError{r.Ref, fmt.Errorf("holds no prices: %w", err)}
 	}
 	points := make([]market.Point, 0, len(prices))
 	for i, price := range prices {

@@ -38,7 +38,7 @@ func add(t *testing.T, s *storage.Store, m storage.MarketSeries, parts ...storag
 func stored(t *testing.T, s *storage.Store, org string) (m storage.MarketSeries, prices *market.Series, revision uint64) {
 	t.Helper()
 	err := s.View(func(v storage.View) error {
-		r, err := storage.FindMarketSeries(v, org, market.DayAhead, node)
+		r, err := storage.FindShared(v, storage.MarketSeriesRef(org, market.DayAhead, node))
 		if err != nil {
 			return err
 		}

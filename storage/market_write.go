@@ -11,16 +11,16 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// PricesPart is a run of prices of a series.
+// PricesPart is a contiguous range of a series' prices.
 type PricesPart struct {
 	Start time.Time
-	// Prices are for one step each, in $/kWh. NaN stands for none, which leaves what
-	// is known of that step.
+	// Prices has one price per step, in $/kWh. NaN leaves the stored price of its step
+	// unchanged.
 	Prices []float64
 }
 
-// Validate names every wrong field of prices whose steps have a length; 0 is one
-// that is not known yet.
+// Validate names every wrong field for prices with the given step length. A step of 0
+// means that the length is not known yet.
 func (p *PricesPart) Validate(step time.Duration, now time.Time) error {
 	const mostPrice = 50
 	var wrong Problems
@@ -37,19 +37,20 @@ func (p *PricesPart) Validate(step time.Duration, now time.Time) error {
 	return wrong.Err()
 }
 
-// keptPrices is how long a series is kept, back from its end: no signal reaches
-// further back, and it is what package market takes in steps of five minutes.
+// keptPrices is the retention of a series, counted back from its end. No signal needs
+// older prices. It is also the maximum that package market accepts in five-minute steps.
 const keptPrices = 731 * 24 * time.Hour
 
-// aheadPrices is how far ahead of now a price may be: beyond is a mistake, which
-// would push out what is kept.
+// aheadPrices is the maximum time of a price after now. A later price is a mistake and
+// would push out retained prices.
 const aheadPrices = 45 * 24 * time.Hour
 
-// AddPrices adds prices to a series, or makes it: all of them or none. What is said
-// again of a step counts anew, and what is older than is kept is passed over. It
-// tells of each part what became of it. A time zone or a length of steps that the
-// series does not give are those it has already, or UTC and an hour. Errors:
-// *InvalidError, ErrConflict, ErrUnavailable.
+// AddPrices adds prices to a series or creates the series. It stores all prices or none.
+// A new price of a step replaces the stored price. AddPrices ignores prices older than
+// the retention. It returns the change of each part.
+//
+// If series has no time zone or no step length, AddPrices uses the stored value. A new
+// series defaults to UTC and an hour. Errors: *InvalidError, ErrConflict, ErrUnavailable.
 func (s *Store) AddPrices(ctx context.Context, series MarketSeries, parts []PricesPart) ([]Change, error) {
 	series.ID = marketSeriesID(series.Market, series.Node)
 	var changes []Change
@@ -76,16 +77,16 @@ func (s *Store) DeleteMarketSeries(ctx context.Context, org, id string) error {
 	})
 }
 
-// priceWriter works out one writing of prices.
+// priceWriter computes the records of one AddPrices call.
 type priceWriter struct {
 	View
 	series  MarketSeries
-	was     MarketSeries // as it is stored; its zero value when it is not
+	was     MarketSeries // the stored series, or the zero value
 	now     time.Time
 	changes []Change
 }
 
-// write merges the parts into what is stored.
+// write merges the parts into the stored prices.
 func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
 	if err := w.settle(); err != nil {
 		return r, err
@@ -108,7 +109,7 @@ func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
 	return w.revise(prices, touched)
 }
 
-// settle takes what the series has already for what is not said anew.
+// settle fills in unset fields from the stored series or the defaults.
 func (w *priceWriter) settle() error {
 	usual := MarketSeries{Timezone: "UTC", StepMinutes: 60}
 	was, _, err := Read[MarketSeries](w.View, w.series.Ref())
@@ -128,7 +129,7 @@ func (w *priceWriter) settle() error {
 	return p.Err()
 }
 
-// check names what is wrong with the parts.
+// check validates the series and the parts.
 func (w *priceWriter) check(parts []PricesPart) error {
 	if err := w.series.Validate(); err != nil {
 		return err
@@ -141,8 +142,8 @@ func (w *priceWriter) check(parts []PricesPart) error {
 	return nil
 }
 
-// merge puts the parts among the prices by start, and drops what is older than is
-// kept. It returns the months that were changed.
+// merge adds the parts to the prices by start and drops prices older than the retention.
+// It returns the changed months.
 func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[time.Time]bool {
 	step, touched := int64(w.series.StepMinutes)*60, map[time.Time]bool{}
 	oldest := w.last(prices, parts) - int64(keptPrices/time.Second)
@@ -175,7 +176,7 @@ func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[ti
 	return touched
 }
 
-// last is the start of the last of all prices, in Unix seconds.
+// last returns the start of the last price, in Unix seconds.
 func (w *priceWriter) last(prices map[int64]float64, parts []PricesPart) int64 {
 	last := int64(math.MinInt64 / 2)
 	for start := range prices {
@@ -191,7 +192,8 @@ func (w *priceWriter) last(prices map[int64]float64, parts []PricesPart) int64 {
 	return last
 }
 
-// revise writes the touched months and the series, which must be of use as a whole.
+// revise returns the records of the touched months and of the series. The whole series
+// must be valid.
 func (w *priceWriter) revise(prices map[int64]float64, touched map[time.Time]bool) (r Revised, err error) {
 	points := make([]market.Point, 0, len(prices))
 	months := map[time.Time][]market.Point{}
@@ -218,7 +220,7 @@ func (w *priceWriter) revise(prices map[int64]float64, touched map[time.Time]boo
 	return r, nil
 }
 
-// row is a month's prices step by step.
+// row returns a month's prices, one per step.
 func (w *priceWriter) row(month time.Time, points []market.Point) []float64 {
 	step := w.series.step()
 	row := slices.Repeat([]float64{math.NaN()}, int(points[len(points)-1].Start.Sub(month)/step)+1)
@@ -228,7 +230,7 @@ func (w *priceWriter) row(month time.Time, points []market.Point) []float64 {
 	return row
 }
 
-// monthOf is the start of the month of an instant, in UTC.
+// monthOf returns the start of an instant's month in UTC.
 func monthOf(unix int64) time.Time {
 	year, month, _ := time.Unix(unix, 0).UTC().Date()
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)

@@ -2,10 +2,10 @@ package storage
 
 import "fmt"
 
-// OnboardingStatus is how far a home's onboarding has come.
+// OnboardingStatus is the progress of a home's onboarding.
 type OnboardingStatus string
 
-// EligibilityStatus is whether device and region are eligible.
+// EligibilityStatus says whether device and region are eligible.
 type EligibilityStatus string
 
 // The states.
@@ -19,24 +19,23 @@ const (
 	NotEligible EligibilityStatus = "notEligible"
 )
 
-// Onboarding is the flow that brings a home in. It is stored under its home's
-// identifier: a home has one.
+// Onboarding is the onboarding flow of a home. It is stored under the home's identifier:
+// a home has one flow.
 type Onboarding struct {
-	ID                  string            `json:"id"`
-	HomeID              string            `json:"homeId"`
-	Status              OnboardingStatus  `json:"status"`
-	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus"`
-	ThermostatBrandCode string            `json:"thermostatBrandCode"`
-	Zipcode             string            `json:"zipcode"`
-	// Step is how many steps the user has completed.
-	Step int `json:"step"`
+	ID                  string            `json:"id" example:"home_1"`
+	HomeID              string            `json:"homeId" pattern:"id" example:"home_1"`
+	Status              OnboardingStatus  `json:"status" doc:"NOT_STARTED to IN_PROGRESS to COMPLETED; IN_PROGRESS to ERROR and back. Nothing leaves COMPLETED." example:"IN_PROGRESS"`
+	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether device and region are eligible."`
+	ThermostatBrandCode string            `json:"thermostatBrandCode" example:"brand-x"`
+	Zipcode             string            `json:"zipcode" example:"60614"`
+	Step                int               `json:"step" minimum:"0" doc:"How many steps the user has completed." example:"2"`
 	Base
 }
 
 // OnboardingRef names the onboarding of a home.
 func OnboardingRef(org, homeID string) Ref { return Ref{KindOnboarding, org, homeID} }
 
-// Ref names the flow, by its home.
+// Ref names the flow by its home.
 func (o *Onboarding) Ref() Ref { return OnboardingRef(o.OrganizationID, o.HomeID) }
 
 // Validate names every wrong field.
@@ -52,19 +51,19 @@ func (o *Onboarding) Validate() error {
 	return p.Err()
 }
 
-// TransitionError says that a flow's status does not allow what was asked.
+// TransitionError says that a flow's status does not allow an operation.
 type TransitionError struct {
 	Status OnboardingStatus
-	// Asked is what was asked, in words, and Allowed when it is allowed.
+	// Asked describes the operation. Allowed describes when it is allowed.
 	Asked, Allowed string
 }
 
-// Error says what is allowed when.
+// Error says which operation is allowed when.
 func (e *TransitionError) Error() string {
 	return fmt.Sprintf("the onboarding is %s: %s only %s", e.Status, e.Asked, e.Allowed)
 }
 
-// Start begins a flow, or begins again one that failed. Errors: *TransitionError.
+// Start begins a flow, or restarts a failed flow. Errors: *TransitionError.
 func (o *Onboarding) Start() error {
 	if o.Status != OnboardingNotStarted && o.Status != OnboardingError {
 		return &TransitionError{o.Status, "it is started", "from NOT_STARTED or ERROR"}
@@ -73,9 +72,9 @@ func (o *Onboarding) Start() error {
 	return nil
 }
 
-// CompleteStep records how many steps the user has completed, and with last that
-// these are all. The number never falls; the same again changes nothing. Errors:
-// *TransitionError.
+// CompleteStep records the number of steps that the user has completed. With last it
+// completes the flow. The number never falls. Repeating the same step changes nothing.
+// Errors: *TransitionError.
 func (o *Onboarding) CompleteStep(step int, last bool) error {
 	const asked = "a step is completed"
 	if o.Status != OnboardingInProgress {
@@ -91,8 +90,7 @@ func (o *Onboarding) CompleteStep(step int, last bool) error {
 	return nil
 }
 
-// Fail records that the flow met an error, from which it can be started again.
-// Errors: *TransitionError.
+// Fail records that the flow failed. Start can restart it. Errors: *TransitionError.
 func (o *Onboarding) Fail() error {
 	if o.Status != OnboardingInProgress {
 		return &TransitionError{o.Status, "it fails", "while it is IN_PROGRESS"}

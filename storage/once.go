@@ -1,30 +1,42 @@
 package storage
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
 
-// OnceFor is how long a repeated request is known by its key.
+// OnceFor is the retention of idempotency keys.
 const OnceFor = 24 * time.Hour
 
-// Once is a request that was made under a key of the caller's, so that a repeat
-// has no second effect. It is stored before the request takes effect, and the
-// answer with it afterwards: a request that was cut off in between is taken up
-// again by its repeat.
+// Once is a request with an idempotency key of the caller, so that a repeat has no second
+// effect. It is stored before the request takes effect. The response is added afterwards.
+// A repeat resumes a request that was interrupted in between.
 type Once struct {
-	// ID is made of the operation and the caller's key.
+	// ID consists of the operation and the caller's key.
 	ID string `json:"id"`
-	// Fingerprint tells one body from another.
+	// Fingerprint distinguishes request bodies.
 	Fingerprint string `json:"fingerprint"`
-	// Made is the identifier of what the request makes, the same in every try.
+	// Made is the identifier of the entity that the request creates. It is the same in
+	// every attempt.
 	Made string `json:"made,omitempty"`
-	// Answer is the first answer, nil until there is one.
+	// Answer is the first response, nil until there is one.
 	Answer json.RawMessage `json:"answer,omitempty"`
 	Base
 }
 
-// OnceRef names a request of an organization.
+// Requests stores idempotency keys for OnceFor, in a stream of their own and not in the
+// log of record. Nobody needs them afterwards, and no replica reads them.
+type Requests interface {
+	// Request returns a request and its revision. Errors: ErrNotFound, ErrUnavailable.
+	Request(ctx context.Context, org, id string) (Once, uint64, error)
+	// PutRequest stores a request and returns its new revision when it is durable. expect
+	// is the revision that the request must have now, 0 for none. Errors: ErrConflict,
+	// ErrUnavailable.
+	PutRequest(ctx context.Context, o Once, expect uint64) (uint64, error)
+}
+
+// OnceRef names a request in the log of record. Older versions stored requests there.
 func OnceRef(org, id string) Ref { return Ref{KindOnce, org, id} }
 
 // Ref names the request.
@@ -38,5 +50,5 @@ func (o *Once) Validate() error {
 	return p.Err()
 }
 
-// Known reports whether a repeat at a time still counts as one.
+// Known reports whether the request's idempotency key is still valid at a time.
 func (o *Once) Known(now time.Time) bool { return now.Before(o.CreatedAt.Add(OnceFor)) }

@@ -8,18 +8,18 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-// OptimizationRun is what the last estimate of savings found for a device, as the
+// OptimizationRun is the result of the last estimate of savings for a device. It is the
 // device's lastOptimizationRunData.
 type OptimizationRun struct {
 	RunAt Time         `json:"runAt"`
 	Type  savings.Type `json:"type"`
 	savings.Figures
-	// Day is that of the greatest savings.
+	// Day is the day of the greatest savings.
 	Day OptimizedDay `json:"day"`
 }
 
-// OptimizedDay is a local day in quarter hours, the first from StartTime:
-// temperatures at the end of each in TempUnits, powers in kW, prices in $/kWh.
+// OptimizedDay is a local day in quarter hours, the first at StartTime. Temperatures are
+// in TempUnits at the end of each quarter hour. Powers are in kW, prices in $/kWh.
 type OptimizedDay struct {
 	DeviceID  string        `json:"deviceId"`
 	Date      pricing.Date  `json:"date"`
@@ -27,21 +27,21 @@ type OptimizedDay struct {
 	TempUnits savings.Units `json:"tempUnits"`
 	Price     []float64     `json:"price"`
 	Outdoor   []float64     `json:"outdoor"`
-	// MinTemp and MaxTemp are the band of the schedule.
+	// MinTemp and MaxTemp are the temperature band of the schedule.
 	MinTemp   []float64      `json:"minTemp"`
 	MaxTemp   []float64      `json:"maxTemp"`
 	Baseline  OptimizedTrace `json:"baseline"`
 	Optimized OptimizedTrace `json:"optimized"`
 }
 
-// OptimizedTrace is what a controller did on a day; Cost is in $.
+// OptimizedTrace records a controller's behavior on a day. Cost is in $.
 type OptimizedTrace struct {
 	Temperature []float64 `json:"temperature"`
 	Kw          []float64 `json:"kw"`
 	Cost        float64   `json:"cost"`
 }
 
-// SetPointSchedule are the targets of such a day, as the device's
+// SetPointSchedule holds the targets of an optimized day. It is the device's
 // lastSetPointSchedule.
 type SetPointSchedule struct {
 	Date      pricing.Date  `json:"date"`
@@ -49,16 +49,16 @@ type SetPointSchedule struct {
 	Setpoints []Setpoint    `json:"setpoints"`
 }
 
-// Setpoint is a target temperature from one moment to the next.
+// Setpoint is a target temperature for a period.
 type Setpoint struct {
 	StartTime   Time    `json:"startTime"`
 	EndTime     Time    `json:"endTime"`
 	Temperature float64 `json:"temperature"`
 }
 
-// NoteRun leaves a run's outcome on the device: the figures and the best day as
-// lastOptimizationRunData, and the day's targets as lastSetPointSchedule. A run
-// that found no day changes nothing.
+// NoteRun stores a run's result on the device. The figures and the best day become
+// lastOptimizationRunData. The day's targets become lastSetPointSchedule. A run without a
+// best day changes nothing.
 func (d *HVACDevice) NoteRun(t savings.Type, r *savings.DeviceResult, at Time) error {
 	if r.Day == nil {
 		return nil
@@ -72,7 +72,7 @@ func (d *HVACDevice) NoteRun(t savings.Type, r *savings.DeviceResult, at Time) e
 		return err
 	}
 	d.LastOptimizationRunData, d.LastSetPointSchedule = run, schedule
-	if d.ThermodynamicValuesUpdatedAt.IsZero() { // stored when nothing was said of it
+	if d.ThermodynamicValuesUpdatedAt.IsZero() { // the device was stored without this time
 		d.ThermodynamicValuesUpdatedAt = d.UpdatedAt
 	}
 	return nil
@@ -100,7 +100,7 @@ func optimizedTrace(t *savings.Trace) OptimizedTrace {
 	}
 }
 
-// rounded rounds values to one part in so many.
+// rounded rounds values to multiples of 1/parts.
 func rounded(values []float64, parts float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -109,8 +109,8 @@ func rounded(values []float64, parts float64) []float64 {
 	return out
 }
 
-// Day is the day as package savings has it, which draws it. It reports false where
-// the series are not of one length, as in an object that an import brought.
+// Day returns the day in the form of package savings, which draws it. It returns false if
+// the series differ in length, as in an object from an import.
 func (d *OptimizedDay) Day() (*savings.Day, bool) {
 	day := &savings.Day{
 		DeviceID: d.DeviceID, Date: d.Date, Start: d.StartTime.Time, Units: d.TempUnits,
@@ -126,9 +126,9 @@ func (d *OptimizedDay) Day() (*savings.Day, bool) {
 	return day, whole
 }
 
-// Keep takes over what a device that is stored already knows and its replacement
-// does not say: what runs left on it, and when its thermodynamic values were
-// determined if they are the same. Values that are new are as old as now.
+// Keep copies values that a replacement lacks from the stored device: the results of
+// runs, and the time of unchanged thermodynamic values. New thermodynamic values get the
+// time now.
 func (d *HVACDevice) Keep(stored *HVACDevice, now Time) {
 	if len(d.LastSetPointSchedule) == 0 {
 		d.LastSetPointSchedule = stored.LastSetPointSchedule

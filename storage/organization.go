@@ -2,19 +2,29 @@ package storage
 
 import "errors"
 
-// Organization is a tenant: it owns homes, devices, keys and endpoints, and sees
-// nobody else's.
+// Organization is a tenant. It owns homes, devices, keys and endpoints, and cannot see
+// other organizations' entities.
 type Organization struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// ChildOrganizationIDs are the organizations that the keys of a channel
-	// partner may act for.
-	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty"`
+	ID                   string   `json:"id" pattern:"id" example:"partner"`
+	Name                 string   `json:"name" minLength:"1" maxLength:"255" example:"Partner Inc."`
+	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty" itemsPattern:"id" doc:"The organizations that the keys of a channel partner may act for." example:"[\"partner-east\"]"`
+	// Suspended organizations keep their data, but Gridhook does nothing for them. It
+	// refuses their keys, does not run their schedules and sends nothing to their
+	// endpoints.
+	Suspended bool `json:"suspended,omitempty" readOnly:"true" doc:"Whether the organization's keys are refused, its schedules do not run and nothing is sent to its endpoints."`
 	Base
 }
 
-// OrganizationRef names an organization. Every organization belongs to the
-// operator.
+// IsSuspended reports whether an organization is suspended.
+func IsSuspended(v View, org string) (bool, error) {
+	o, _, err := Read[Organization](v, OrganizationRef(org))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return o.Suspended, err
+}
+
+// OrganizationRef names an organization. Every organization belongs to the operator.
 func OrganizationRef(id string) Ref { return Ref{KindOrganization, Shared, id} }
 
 // Ref names the organization.
@@ -34,7 +44,7 @@ func (o *Organization) Validate() error {
 	return p.Err()
 }
 
-// EachOrganization hands every organization to do, until it fails.
+// EachOrganization calls do with each organization until do fails.
 func EachOrganization(v View, do func(org string) error) error {
 	var failed error
 	err := v.Scan(KindOrganization, Shared, "", func(r Record) bool {

@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// RatePlan is a tariff under the identifier that homes name it by. A plan
-// belongs to one organization or, as Shared, to all of them.
+// RatePlan is a tariff with the identifier that homes refer to. A plan belongs to one
+// organization or, as Shared, to all of them.
 type RatePlan struct {
-	ID string `json:"id"`
-	// Name and Utility are taken from the tariff where they are not given.
-	Name    string `json:"name"`
-	Utility string `json:"utility"`
-	// Tariff is the tariff in the JSON of the US Utility Rate Database.
-	Tariff json.RawMessage `json:"tariff"`
+	ID      string          `json:"id" pattern:"id"`
+	Name    string          `json:"name" maxLength:"500" doc:"By default the tariff's own."`
+	Utility string          `json:"utility" maxLength:"255" doc:"By default the tariff's own."`
+	Tariff  json.RawMessage `json:"tariff" doc:"The tariff in the JSON of the US Utility Rate Database."`
 	Base
 }
 
@@ -25,14 +23,14 @@ func RatePlanRef(org, id string) Ref { return Ref{KindRatePlan, org, id} }
 // Ref names the plan.
 func (r *RatePlan) Ref() Ref { return RatePlanRef(r.OrganizationID, r.ID) }
 
-// Validate names every wrong field, those of the tariff by their path in it.
+// Validate names every wrong field. Fields of the tariff are named by their path.
 func (r *RatePlan) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
 	checkText(&p, "name", r.Name, 0, 500)
 	checkText(&p, "utility", r.Utility, 0, 255)
-	tariff, err := pricing.ParseURDB(r.Tariff)
-	var wrong *pricing.TariffError
+	tariff, err := urdb.Parse(r.Tariff)
+	var wrong *urdb.Error
 	switch {
 	case errors.As(err, &wrong):
 		for _, problem := range wrong.Problems {
@@ -46,20 +44,7 @@ func (r *RatePlan) Validate() error {
 	return p.Err()
 }
 
-// FindRatePlan is the record of the organization's own plan of that identifier,
-// or else of the shared one. Errors: ErrNotFound.
-func FindRatePlan(v View, org, id string) (Record, error) {
-	r, err := v.Get(RatePlanRef(org, id))
-	if errors.Is(err, ErrNotFound) || err == nil && r.Deleted {
-		r, err = v.Get(RatePlanRef(Shared, id))
-	}
-	if err == nil && r.Deleted {
-		return Record{}, ErrNotFound
-	}
-	return r, err
-}
-
-// join makes one JSON path of two.
+// join joins two JSON paths.
 func join(parent, path string) string {
 	switch {
 	case path == "":
@@ -71,7 +56,7 @@ func join(parent, path string) string {
 	}
 }
 
-// or is s, or other when s is empty.
+// or returns s, or other if s is empty.
 func or(s, other string) string {
 	if s != "" {
 		return s

@@ -8,24 +8,19 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// PlanEvent is a stretch of time in which a rate plan has a price of its own: a
-// critical peak, or a peak for whose avoidance a rebate is paid.
+// PlanEvent is a period in which a rate plan has a price of its own. It is a critical
+// peak, or a peak with a rebate for energy not used.
 type PlanEvent struct {
-	// ID is unique in the plan; by default it is made of the kind and the start.
-	ID   string            `json:"id"`
-	Kind pricing.EventKind `json:"kind"`
-	Name string            `json:"name"`
-	// From is part of the event, To is not.
-	From Time `json:"from" null:"no"`
-	To   Time `json:"to" null:"no"`
-	// Adder comes on top of the plan's price, in $/kWh. For a rebate it is what a
-	// kWh not used earns.
-	Adder *float64 `json:"adder,omitempty"`
-	// Price, where it is given, is paid in the place of the plan's, in $/kWh.
-	Price *float64 `json:"price,omitempty"`
+	ID    string            `json:"id" pattern:"id" doc:"Unique in the plan; by default it is made of the kind and the start." example:"CRITICAL_PEAK-20260702T210000Z"`
+	Kind  pricing.EventKind `json:"kind" example:"CRITICAL_PEAK"`
+	Name  string            `json:"name" maxLength:"255" example:"heat wave"`
+	From  Time              `json:"from" nullable:"false" doc:"The start. Intervals that start in the event have its price." example:"2026-07-02T21:00:00.000Z"`
+	To    Time              `json:"to" nullable:"false" doc:"The end, which is no part of the event; at most 7 days after the start." example:"2026-07-03T01:00:00.000Z"`
+	Adder *float64          `json:"adder,omitempty" minimum:"-50" maximum:"50" doc:"What comes on top of the plan's price, in $/kWh. For a rebate it is what a kWh not used earns." example:"0.6"`
+	Price *float64          `json:"price,omitempty" minimum:"-50" maximum:"50" doc:"What is paid in the place of the plan's price, in $/kWh. Either it or adder is given." example:"null"`
 }
 
-// SetDefaults gives an event that has none an identifier and a name.
+// SetDefaults fills in a missing identifier and name.
 func (e *PlanEvent) SetDefaults() {
 	if e.ID == "" && !e.From.IsZero() {
 		e.ID = string(e.Kind) + "-" + e.From.UTC().Format("20060102T150405Z")
@@ -33,16 +28,16 @@ func (e *PlanEvent) SetDefaults() {
 	e.Name = or(e.Name, strings.ToLower(strings.ReplaceAll(string(e.Kind), "_", " ")))
 }
 
-// longestEvent is beyond what any plan calls an event.
+// longestEvent bounds an event. No rate plan has longer events.
 const longestEvent = 7 * 24 * time.Hour
 
-// maxEventRate bounds a price, $/kWh.
+// maxEventRate bounds a price, in $/kWh.
 const maxEventRate = 50
 
 // Validate names every wrong field.
 func (e *PlanEvent) Validate() error {
 	var p Problems
-	if e.ID != "" || !e.From.IsZero() { // without a start there could be none yet
+	if e.ID != "" || !e.From.IsZero() { // without a start no default identifier is set
 		checkID(&p, "id", e.ID)
 	}
 	checkEnum(&p, "kind", e.Kind, pricing.CriticalPeak, pricing.PeakRebate)
@@ -64,25 +59,25 @@ func (e *PlanEvent) Validate() error {
 	return p.Err()
 }
 
-// Pricing is the event as package pricing takes it.
+// Pricing returns the event in the form of package pricing.
 func (e *PlanEvent) Pricing() pricing.Event {
 	return pricing.Event{Name: e.Name, Kind: e.Kind, From: e.From.Time, To: e.To.Time, Adder: known(e.Adder, 0), Price: e.Price}
 }
 
-// PlanEvents are the events of one rate plan. They belong to whom the plan belongs.
+// PlanEvents holds the events of one rate plan. They belong to the plan's owner.
 type PlanEvents struct {
 	PlanID string      `json:"planId"`
 	Events []PlanEvent `json:"events"`
 	Base
 }
 
-// MaxPlanEvents is the most events that one plan has.
+// MaxPlanEvents is the maximum number of events of one plan.
 const MaxPlanEvents = 1000
 
 // PlanEventsRef names the events of a rate plan.
 func PlanEventsRef(org, planID string) Ref { return Ref{KindPlanEvent, org, planID} }
 
-// Ref names the events, by their plan.
+// Ref names the events by their plan.
 func (e *PlanEvents) Ref() Ref { return PlanEventsRef(e.OrganizationID, e.PlanID) }
 
 // Validate names every wrong field.
@@ -93,8 +88,8 @@ func (e *PlanEvents) Validate() error {
 	return p.Err()
 }
 
-// Set adds an event, or puts it in the place of the one with its identifier. The
-// events stay in the order of their start. It reports what became of it.
+// Set adds an event, or replaces the event with the same identifier. The events stay
+// sorted by start. Set returns the change.
 func (e *PlanEvents) Set(event PlanEvent) Change {
 	change := Created
 	if i := e.find(event.ID); i >= 0 {
@@ -108,7 +103,7 @@ func (e *PlanEvents) Set(event PlanEvent) Change {
 	return change
 }
 
-// Remove takes an event out and reports whether it was there.
+// Remove deletes an event and reports whether it existed.
 func (e *PlanEvents) Remove(id string) bool {
 	i := e.find(id)
 	if i >= 0 {

@@ -1,39 +1,41 @@
 package storage
 
-// UserPreferences is a device's schedule. Temperatures are in its own TempUnits.
-// It is stored under the identifier of its device.
+// UserPreferences is a device's schedule, with temperatures in its own TempUnits. It is
+// stored under the device's identifier.
 type UserPreferences struct {
 	DeviceID            string          `json:"-"`
-	Name                string          `json:"name"`
-	Enabled             bool            `json:"enabled"`
-	Weeks               []int           `json:"weeks"`
+	Name                string          `json:"name" minLength:"1" maxLength:"255" example:"Always"`
+	Enabled             bool            `json:"enabled" doc:"Whether the schedule applies." example:"true"`
+	Weeks               []int           `json:"weeks" itemsMinimum:"0" itemsMaximum:"51" doc:"The weeks of the year, 0 to 51, to which the schedule applies; empty means all." example:"[]"`
 	TempUnits           TempUnits       `json:"tempUnits"`
 	DefaultMode         Mode            `json:"defaultMode"`
-	DefaultMaxTemp      float64         `json:"defaultMaxTemp"`
-	DefaultMinTemp      float64         `json:"defaultMinTemp"`
-	DefaultCoolSetpoint float64         `json:"defaultCoolSetpoint"`
-	DefaultHeatSetpoint float64         `json:"defaultHeatSetpoint"`
-	ScheduleBlocks      []ScheduleBlock `json:"scheduleBlocks"`
+	DefaultMaxTemp      float64         `json:"defaultMaxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
+	DefaultMinTemp      float64         `json:"defaultMinTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
+	DefaultCoolSetpoint float64         `json:"defaultCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"75"`
+	DefaultHeatSetpoint float64         `json:"defaultHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
+	ScheduleBlocks      []ScheduleBlock `json:"scheduleBlocks" doc:"Where no block applies, the default temperatures do. Blocks do not overlap on a day."`
 	Base
 }
 
-// ScheduleBlock is a stretch of a day on some days of the week.
+// ScheduleBlock is a part of the day on some days of the week.
 type ScheduleBlock struct {
-	StartTimeMinutes   int      `json:"startTimeMinutes"`
-	EndTimeMinutes     int      `json:"endTimeMinutes"`
+	_ struct{} `required:"endTimeMinutes,mode,daysOfWeek,scheduleType"`
+
+	StartTimeMinutes   int      `json:"startTimeMinutes" minimum:"0" maximum:"1439" doc:"Minutes after the local midnight." example:"360"`
+	EndTimeMinutes     int      `json:"endTimeMinutes" minimum:"1" maximum:"1440" doc:"Minutes after the local midnight, after startTimeMinutes." example:"540"`
 	Mode               Mode     `json:"mode"`
-	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint"`
-	TargetHeatSetpoint float64  `json:"targetHeatSetpoint"`
-	MaxTemp            float64  `json:"maxTemp"`
-	MinTemp            float64  `json:"minTemp"`
-	DaysOfWeek         []int    `json:"daysOfWeek"`
-	ScheduleType       string   `json:"scheduleType"`
+	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"Null leaves cooling to maxTemp." example:"75"`
+	TargetHeatSetpoint float64  `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
+	MaxTemp            float64  `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
+	MinTemp            float64  `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
+	DaysOfWeek         []int    `json:"daysOfWeek" minItems:"1" itemsMinimum:"0" itemsMaximum:"6" doc:"0 is Sunday." example:"[1,2,3,4,5]"`
+	ScheduleType       string   `json:"scheduleType" enum:"RECURRING" example:"RECURRING"`
 }
 
-// Recurring is the one schedule type.
+// Recurring is the only schedule type.
 const Recurring = "RECURRING"
 
-// NewUserPreferences is an enabled schedule without blocks.
+// NewUserPreferences returns an enabled schedule without blocks.
 func NewUserPreferences(org, deviceID string) UserPreferences {
 	u := UserPreferences{
 		DeviceID: deviceID, Enabled: true, Weeks: []int{}, ScheduleBlocks: []ScheduleBlock{},
@@ -47,10 +49,10 @@ func NewUserPreferences(org, deviceID string) UserPreferences {
 // UserPreferencesRef names the preferences of a device.
 func UserPreferencesRef(org, deviceID string) Ref { return Ref{KindUserPreferences, org, deviceID} }
 
-// Ref names the preferences, by their device.
+// Ref names the preferences by their device.
 func (u *UserPreferences) Ref() Ref { return UserPreferencesRef(u.OrganizationID, u.DeviceID) }
 
-// setID restores what the JSON form leaves out.
+// setID restores the identifier, which the JSON form omits.
 func (u *UserPreferences) setID(id string) { u.DeviceID = id }
 
 // Validate names every wrong field.
@@ -98,7 +100,7 @@ func (u *UserPreferences) checkBlock(p *Problems, i int) {
 	}
 }
 
-// temperatures are a band's four temperatures with their field names.
+// temperatures holds a band's four temperatures with their field names.
 type temperatures struct {
 	minField  string
 	min       float64
@@ -110,7 +112,7 @@ type temperatures struct {
 	max       float64
 }
 
-// checkBand wants min <= heat <= cool <= max, all within the service's bounds.
+// checkBand requires min <= heat <= cool <= max, all within the service's bounds.
 func checkBand(p *Problems, path string, t temperatures) {
 	checkTemp(p, path+t.minField, t.min)
 	checkTemp(p, path+t.heatField, t.heat)

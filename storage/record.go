@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind names a sort of entity. It is a token of the log's subjects.
+// Kind is the type of an entity. It is a token of the log's subjects.
 type Kind string
 
 // The kinds of entities, named as in the import format.
@@ -34,109 +34,132 @@ const (
 	KindSchema          Kind = "schema"
 	KindFeedback        Kind = "feedback"
 	KindOnce            Kind = "once"
+
+	KindOpenADRProgram      Kind = "openadrProgram"
+	KindOpenADREvent        Kind = "openadrEvent"
+	KindOpenADRReport       Kind = "openadrReport"
+	KindOpenADRSubscription Kind = "openadrSubscription"
+	KindOpenADRVEN          Kind = "openadrVen"
+	KindOpenADRResource     Kind = "openadrResource"
 )
 
-// Kinds are all kinds, in the order in which an import must write them so that
-// what is referred to exists first.
+// Kinds returns all kinds in the order of an import, so that referenced entities exist
+// first.
 func Kinds() []Kind {
 	return []Kind{
 		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
-		KindFeedback, KindOnce,
+		KindFeedback, KindOnce, KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
+		KindOpenADRSubscription,
 	}
 }
 
-// Ref names one entity: a kind, the organization it belongs to (Shared for the
-// operator's own), and its identifier within that organization.
+// Ref names one entity: its kind, its organization (Shared for the operator's entities)
+// and its identifier in the organization.
 type Ref struct {
 	Kind Kind
 	Org  string
 	ID   string
 }
 
-// Valid reports whether each part is a known kind or a valid identifier.
+// Valid reports whether Kind is set and both identifiers are valid.
 func (r Ref) Valid() bool { return r.Kind != "" && ValidID(r.Org) && ValidID(r.ID) }
 
-// String is kind/organization/identifier.
+// String returns kind/organization/identifier.
 func (r Ref) String() string { return string(r.Kind) + "/" + r.Org + "/" + r.ID }
 
-// Record is one entity as the log holds it.
+// Record is one entity in the log.
 type Record struct {
 	Ref
-	// Revision is the log's sequence of the last write, from 1.
+	// Revision is the log's sequence number of the last write, from 1.
 	Revision uint64
-	// First is the revision at which the entity was first created. A trigger
-	// walks the homes whose First is at most the revision it was accepted at.
+	// First is the revision of the entity's first creation. A trigger is accepted at a
+	// revision. It walks the homes whose First is at most that revision.
 	First uint64
-	// At is when the last write was made.
+	// At is the time of the last write.
 	At time.Time
-	// Deleted marks a tombstone; Value is then empty.
+	// Deleted marks a tombstone, which has no Value. The log removes a tombstone at
+	// Expires, zero for never.
 	Deleted bool
-	// Value is the entity's JSON. Readers must not change it nor keep it
-	// beyond the view it came from.
+	Expires time.Time
+	// Value is the entity's JSON. Readers must not change it, nor use it outside the view
+	// that returned it.
 	Value []byte
 }
 
-// live reports whether there is such an entity now.
+// live reports whether the entity exists and is not deleted.
 func (r Record) live() bool { return r.Revision > 0 && !r.Deleted }
 
-// Write is one change asked of the log.
+// Write is one requested change of the log.
 type Write struct {
 	Ref
-	// Expect is the revision that the entity must have now, 0 for none.
+	// Expect is the revision that the entity must have now, 0 if it must not exist.
 	Expect uint64
-	// First is carried over from the record that is replaced, 0 when new.
+	// First is copied from the replaced record, 0 for a new entity.
 	First   uint64
 	At      time.Time
 	Deleted bool
-	Value   []byte
+	// Forget has the log remove a tombstone after every replica has long seen it.
+	Forget bool
+	Value  []byte
+
+	over bool // the write replaces a live record
 }
 
-// MaxBatch is the most writes that one AppendBatch takes.
+// MaxBatch is the maximum number of writes in one AppendBatch.
 const MaxBatch = 1000
 
-// Log is the log of record: durable, ordered, one last value per entity.
+// Log is the log of record. It is durable and ordered, and keeps the last value of each
+// entity.
 type Log interface {
-	// Append stores one write and returns its revision once it is durable.
-	// Errors: ErrConflict when Expect does not hold, ErrUnavailable when the
-	// log does not answer.
+	// Append stores one write and returns its revision when the write is durable. Errors:
+	// ErrConflict if Expect does not match, ErrUnavailable if the log does not answer.
 	Append(ctx context.Context, w Write) (revision uint64, err error)
-	// AppendBatch stores up to MaxBatch writes, all or none, and returns the
-	// revision of the last once all are durable. Errors as Append.
+	// AppendBatch stores up to MaxBatch writes atomically. It returns the revision of the
+	// last write when all are durable. Errors: as of Append.
 	AppendBatch(ctx context.Context, ws []Write) (last uint64, err error)
-	// Last is the revision of the newest record, 0 when the log is empty.
+	// Last returns the revision of the last write, 0 if there is none. Newest returns the
+	// revision of the newest record that the log still has.
 	Last(ctx context.Context) (uint64, error)
-	// Identity tells one log from another that was made in its place.
+	Newest(ctx context.Context) (uint64, error)
+	// Read returns the last record of an entity, the zero Record if there is none.
+	// Errors: ErrUnavailable.
+	Read(ctx context.Context, ref Ref) (Record, error)
+	// Whole reports whether the log still has every record after a revision that was
+	// written at the given time. The log removes tombstones after their retention.
+	Whole(ctx context.Context, after uint64, at time.Time) (bool, error)
+	// Identity returns a text that identifies the log. A log that replaces this log has
+	// another identity.
 	Identity(ctx context.Context) (string, error)
-	// Tail hands every record after the given revision to apply, in order and
-	// in batches, until ctx ends or apply fails.
+	// Tail calls apply with the records after the given revision, in order and in
+	// batches, until ctx ends or apply fails.
 	Tail(ctx context.Context, after uint64, apply func([]Record) error) error
 }
 
-// View is a consistent reading of the replica at one revision. It is valid only
-// inside the function it was handed to.
+// View is a consistent snapshot of the replica at one revision. It is valid only during
+// the call of the function that received it.
 type View interface {
-	// Revision is the last revision that the view includes.
+	// Revision returns the last revision that the view includes.
 	Revision() uint64
-	// Get returns the record, tombstones included. Errors: ErrNotFound.
+	// Get returns a record, including a tombstone. Errors: ErrNotFound.
 	Get(ref Ref) (Record, error)
-	// Scan hands each record of an organization whose identifier sorts after
-	// the given one to fn, tombstones included, until fn returns false.
+	// Scan calls fn with each record of an organization whose identifier sorts after the
+	// given identifier. It includes tombstones. It stops when fn returns false.
 	Scan(kind Kind, org, after string, fn func(Record) bool) error
-	// Count is how many live entities of a kind an organization has.
+	// Count returns the number of an organization's live entities of a kind.
 	Count(kind Kind, org string) int
-	// Owner is the organization of an entity whose identifier is unique across
+	// Owner returns the organization of an entity whose identifier is unique across
 	// organizations (keys). Errors: ErrNotFound.
 	Owner(kind Kind, id string) (org string, err error)
 }
 
-// Replica is the materialized view of the log, read locally.
+// Replica is the local materialized view of the log.
 type Replica interface {
-	// View runs fn on a consistent reading.
+	// View runs fn on a consistent snapshot.
 	View(fn func(View) error) error
-	// Revision is the last revision applied.
+	// Revision returns the last applied revision.
 	Revision() uint64
-	// WaitFor returns once the replica has applied the revision.
+	// WaitFor returns when the replica has applied the revision.
 	WaitFor(ctx context.Context, revision uint64) error
 }

@@ -2,7 +2,7 @@ package storage
 
 import "time"
 
-// ReplayStatus is how far a replay has come.
+// ReplayStatus is the progress of a replay.
 type ReplayStatus string
 
 // The statuses of replays.
@@ -12,34 +12,34 @@ const (
 	ReplayCompleted ReplayStatus = "COMPLETED"
 )
 
-// ReplayStatuses are all statuses.
+// ReplayStatuses returns all statuses.
 func ReplayStatuses() []ReplayStatus {
 	return []ReplayStatus{ReplayAccepted, ReplayRunning, ReplayCompleted}
 }
 
-// Replay takes up the deliveries to an endpoint again that were given up.
+// Replay retries failed deliveries to an endpoint whose retries have ended.
 type Replay struct {
 	ID         string `json:"id"`
 	EndpointID string `json:"endpointId"`
-	// Since is from when on, by the time of the last attempt.
+	// Since selects deliveries by the time of their last attempt.
 	Since Time `json:"since"`
-	// Outcomes are those that are taken up.
+	// Outcomes lists the delivery outcomes to retry.
 	Outcomes []string     `json:"outcomes"`
 	Status   ReplayStatus `json:"status"`
-	// Found counts the deliveries that were come to so far. Of them Retried were
-	// taken up; Superseded were not as a newer trigger has taken their place, and
-	// Lost as what they were made of is not kept.
+	// Found counts the matching deliveries so far. Retried counts the retried deliveries.
+	// Superseded counts the deliveries skipped because of a newer trigger. Lost counts
+	// the deliveries whose source data is past its retention.
 	Found      int `json:"found"`
 	Retried    int `json:"retried"`
 	Superseded int `json:"superseded"`
 	Lost       int `json:"lost"`
-	// Cursor is where it goes on.
+	// Cursor is the position from which the replay continues.
 	Cursor      string `json:"cursor,omitempty"`
 	CompletedAt Time   `json:"completedAt"`
 	Base
 }
 
-// ReplaysKept is how long a replay is remembered once it is completed.
+// ReplaysKept is the retention of a completed replay.
 const ReplaysKept = 7 * 24 * time.Hour
 
 // ReplayRef names a replay.

@@ -2,44 +2,36 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 )
 
-// Revised is what shall be stored of entities that belong together.
+// Revised describes a change of related entities.
 type Revised struct {
 	Put []Entity
-	// Gone are those that shall be no more.
-	Gone []Ref
+	// Gone lists the entities to delete. Whole says that the entity which they belong to
+	// is gone too. The log may then forget their tombstones, including tombstones from
+	// earlier deletions.
+	Gone  []Ref
+	Whole bool
 }
 
-// Rewrite changes entities that belong together: change reads them from a view and
-// says what shall be, of at most MaxBatch. It is stored all or none, those that are
-// gone first and then the others in their order, and only if nobody wrote to one of
-// them in between; if somebody did, it starts again with what they wrote, a few
-// times. An error of change is returned as it is. Errors: *InvalidError, ErrConflict,
-// ErrUnavailable.
+// Rewrite changes related entities atomically. change reads the entities from a view and
+// returns the change, of at most MaxBatch writes. The log stores deletions first and then
+// the other writes in their order. If another writer changed one of the entities in
+// between, Rewrite retries with the new values, up to 5 times in total. It returns an
+// error of change unmodified. Errors: *InvalidError, ErrConflict, ErrUnavailable.
 func (s *Store) Rewrite(ctx context.Context, change func(View) (Revised, error)) error {
-	const tries = 5
-	var err error
-	for range tries {
-		var last uint64
-		if last, err = s.rewrite(ctx, change); err == nil {
-			return s.replica.WaitFor(ctx, last)
-		}
-		if !errors.Is(err, ErrConflict) {
+	return s.retry(ctx, func() error {
+		last, err := s.rewrite(ctx, change)
+		if err != nil {
 			return err
 		}
-		if behind := s.CatchUp(ctx); behind != nil {
-			return behind
-		}
-	}
-	return err
+		return s.replica.WaitFor(ctx, last)
+	})
 }
 
-// rewrite makes one try and returns the revision of the last write, 0 when there
-// was nothing to write.
+// rewrite makes one attempt. It returns the revision of the last write, 0 if nothing was
+// written.
 func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error)) (uint64, error) {
 	var batch []Write
 	err := s.View(func(v View) error {
@@ -48,16 +40,23 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 			return err
 		}
 		for _, ref := range revised.Gone {
-			current, err := v.Get(ref)
-			switch {
-			case err == nil && current.live():
-				batch = append(batch, Write{Ref: ref, Expect: current.Revision, First: current.First, At: s.Now(), Deleted: true})
-			case err != nil && !errors.Is(err, ErrNotFound):
+			current, err := find(v, ref)
+			if err != nil {
 				return err
+			}
+			if current.live() || revised.Whole && current.Deleted && current.Expires.IsZero() {
+				batch = append(batch, s.tombstone(current, revised.Whole))
 			}
 		}
 		for _, e := range revised.Put {
-			w, err := s.replacement(v, e)
+			if err := e.Validate(); err != nil {
+				return err
+			}
+			current, err := find(v, e.Ref())
+			if err != nil {
+				return err
+			}
+			w, err := s.replacement(e, current)
 			if err != nil {
 				return err
 			}
@@ -71,30 +70,5 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	case len(batch) > MaxBatch:
 		return 0, fmt.Errorf("storage: %d entities are to be stored together, at most %d can be", len(batch), MaxBatch)
 	}
-	return s.log.AppendBatch(ctx, batch)
-}
-
-// replacement is the write that stores e in the place of what a view has.
-func (s *Store) replacement(v View, e Entity) (Write, error) {
-	if err := e.Validate(); err != nil {
-		return Write{}, err
-	}
-	current, err := v.Get(e.Ref())
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Write{}, err
-	}
-	b, now := e.base(), Time{s.Now()}
-	b.CreatedAt, b.UpdatedAt = now, now
-	if current.live() {
-		var was Base
-		if err := json.Unmarshal(current.Value, &was); err != nil {
-			return Write{}, fmt.Errorf("stored %s at revision %d does not decode: %w", current.Ref, current.Revision, err)
-		}
-		b.CreatedAt = was.CreatedAt
-	}
-	value, err := json.Marshal(e)
-	if err != nil {
-		return Write{}, fmt.Errorf("storage: %s does not encode: %w", e.Ref(), err)
-	}
-	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: now.Time, Value: value}, nil
+	return s.appendBatch(ctx, batch)
 }

@@ -6,37 +6,34 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// Schedule triggers an organization's webhooks by itself. Its runs are a function
-// of its rule alone, so that whoever works them out, and whenever, finds the same.
+// Schedule triggers an organization's webhooks at set times. Its runs depend on its rule
+// alone, so every process computes the same runs.
 type Schedule struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
 	Enabled     bool   `json:"enabled"`
-	// EveryMinutes makes a run of every moment, since 1970 in UTC, that is a
-	// multiple of it; 0 where Cron says when.
+	// EveryMinutes makes a run at every multiple of its value since 1970 in UTC. It is 0
+	// if Cron is set.
 	EveryMinutes int `json:"everyMinutes,omitempty"`
-	// Cron is an expression of five fields: minute, hour, day of month, month and
-	// day of week, on the clock of Timezone. See CheckCron.
+	// Cron is an expression of five fields: minute, hour, day of month, month and day of
+	// week, on the clock of Timezone. See CheckCron.
 	Cron     string `json:"cron,omitempty"`
 	Timezone string `json:"timezone"`
-	// OnPriceChange makes a run, of the affected homes alone, when what prices them has
-	// changed: their plan, its events, or the market's hours.
+	// OnPriceChange makes a run for the affected homes when the inputs of their prices
+	// change: their plan, its events, or the market's hours.
 	OnPriceChange bool `json:"onPriceChange,omitempty"`
-	// Window is what the signals of a run cover.
+	// Window is the period that the signals of a run cover.
 	Window ScheduleWindow `json:"window"`
 	Base
 }
 
-// ScheduleWindow is a window that moves with the runs.
+// ScheduleWindow is a window relative to the time of a run.
 type ScheduleWindow struct {
-	// OffsetMinutes is where it begins, counted from the start of the quarter
-	// hour of the run.
-	OffsetMinutes int `json:"offsetMinutes"`
-	// LengthMinutes is how long it is.
-	LengthMinutes int `json:"lengthMinutes"`
+	OffsetMinutes int `json:"offsetMinutes" minimum:"0" maximum:"44639" doc:"Where it begins, counted from the start of the quarter hour of the run." example:"630"`
+	LengthMinutes int `json:"lengthMinutes" minimum:"15" maximum:"44640" doc:"How long it is, in minutes." example:"1440"`
 }
 
-// Bounds of a schedule, in minutes.
+// These values bound a schedule, in minutes.
 const (
 	DefaultEveryMinutes = 15
 	maxEveryMinutes     = 24 * 60
@@ -44,7 +41,7 @@ const (
 	maxWindowMinutes    = int(pricing.MaxWindow / time.Minute)
 )
 
-// NewSchedule runs every quarter hour, for the next 24 hours.
+// NewSchedule returns a schedule that runs every quarter hour, for the next 24 hours.
 func NewSchedule(org string) Schedule {
 	s := Schedule{
 		Enabled: true, EveryMinutes: DefaultEveryMinutes, Timezone: "UTC",
@@ -86,28 +83,28 @@ func (s *Schedule) Validate() error {
 	return p.Err()
 }
 
-// Next is the first run after a time, zero when there is none, as where prices say
-// when.
+// Next returns the first run after a time. It returns the zero time if there is none, as
+// with OnPriceChange.
 func (s *Schedule) Next(after time.Time) time.Time {
 	if s.Cron != "" {
-		location, _ := Location(s.Timezone) // Validate has seen that it is one
+		location, _ := Location(s.Timezone) // Validate has checked the time zone
 		return nextCron(s.Cron, location, after)
 	}
 	every := time.Duration(s.EveryMinutes) * time.Minute
 	if every <= 0 {
 		return time.Time{}
 	}
-	// Truncate counts from the year 1, which is a whole number of days before
-	// 1970 but not of every interval.
+	// Truncate counts from the year 1. That is a whole number of days before 1970, but
+	// not a whole number of every interval.
 	epoch := time.Unix(0, 0).UTC()
 	before := int64(after.Sub(epoch) / every)
 	return epoch.Add(time.Duration(before+1) * every)
 }
 
-// Latest is the last run from one time to another, both included; zero when there
+// Latest returns the last run between two times, both included, or the zero time if there
 // is none.
 func (s *Schedule) Latest(from, to time.Time) time.Time {
-	if s.Cron == "" && s.EveryMinutes > 0 { // no need to look at each
+	if s.Cron == "" && s.EveryMinutes > 0 { // skip all but the last interval
 		every := time.Duration(s.EveryMinutes) * time.Minute
 		if early := to.Add(-every); early.After(from) {
 			from = early
@@ -120,7 +117,7 @@ func (s *Schedule) Latest(from, to time.Time) time.Time {
 	return latest
 }
 
-// WindowAt is what the signals of a run made at a time cover. Errors:
+// WindowAt returns the window of the signals of a run at a time. Errors:
 // *pricing.WindowError.
 func (s *Schedule) WindowAt(now time.Time) (pricing.Window, error) {
 	start := now.UTC().Truncate(pricing.Interval).Add(time.Duration(s.Window.OffsetMinutes) * time.Minute)

@@ -17,6 +17,13 @@ func TestSolarSettingsValidate(t *testing.T) {
 		[]tweak[storage.Solar]{
 			{"export values", func(s *storage.Solar) { s.ExportValues = "PG&E NBT24" }, ""},
 			{"no such export values", func(s *storage.Solar) { s.ExportValues = "PG&E NBT99" }, "exportValues"},
+			{"adder", func(s *storage.Solar) { s.AccPlus, s.ConnectionYear = "LOW_INCOME", 2024 }, ""},
+			{"connection year", func(s *storage.Solar) { s.ConnectionYear = 1999 }, ""},
+			{"no such segment", func(s *storage.Solar) { s.AccPlus, s.ConnectionYear = "RICH", 2024 }, "accPlus"},
+			{"application", func(s *storage.Solar) { s.ApplicationDate = "2023-04-14" }, ""},
+			{"no such day", func(s *storage.Solar) { s.ApplicationDate = "2023-04-31" }, "applicationDate"},
+			{"adder without a year", func(s *storage.Solar) { s.AccPlus = "GENERAL" }, "connectionYear"},
+			{"connected too early", func(s *storage.Solar) { s.ConnectionYear = 1969 }, "connectionYear"},
 		},
 	))
 }

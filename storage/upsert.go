@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// Change says what an upsert did.
+// Change is the effect of an upsert on an entity.
 type Change string
 
 // The changes.
@@ -17,18 +17,27 @@ const (
 	Unchanged Change = "unchanged"
 )
 
-// UpsertResult is what became of one entity of an Upsert.
+// UpsertResult is the result for one entity of an Upsert.
 type UpsertResult struct {
 	Change Change
-	// Err is an *InvalidError, ErrConflict or ErrUnavailable, nil when stored.
+	// Err is an *InvalidError, *LimitError, ErrConflict or ErrUnavailable, nil if the
+	// entity is stored.
 	Err error
 }
 
-// Upsert creates or replaces many entities, durably and in atomic batches: what
-// is wrong is left out and reported, the rest is stored, and what is the same as
-// before is not written. When it returns, reads include it all.
+// Upsert creates or replaces many entities, durably and in atomic batches. It reports and
+// skips invalid entities. It does not write unchanged entities. When it returns, reads
+// include all its writes.
 func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	results := make([]UpsertResult, len(entities))
+	quota, err := s.quota(ctx, entities...)
+	if err != nil {
+		for i := range results {
+			results[i].Err = err
+		}
+		return results
+	}
+	defer quota.release()
 	var batch []Write
 	var places []int
 	var newest uint64
@@ -46,7 +55,8 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	}
 	for i, e := range entities {
 		if ref := e.Ref(); inBatch[ref] {
-			// The same entity twice: the second compares with the first.
+			// The batch has this entity already. Store the batch first, so that the
+			// second write compares with the first.
 			flush()
 			if err := s.replica.WaitFor(ctx, newest); err != nil {
 				results[i].Err = err
@@ -54,6 +64,9 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			}
 		}
 		w, change, err := s.upsert(e)
+		if change == Created {
+			err = quota.take(w.Ref)
+		}
 		results[i] = UpsertResult{Change: change, Err: err}
 		if err != nil || change == Unchanged {
 			continue
@@ -75,48 +88,46 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	return results
 }
 
-// upsert makes the write that stores e in place of what is there.
-func (s *Store) upsert(e Entity) (Write, Change, error) {
+// upsert returns the write that replaces the stored entity with e.
+func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
 	if err := e.Validate(); err != nil {
-		return Write{}, "", err
+		return w, "", err
 	}
 	current, err := s.current(e.Ref())
 	if err != nil {
-		return Write{}, "", err
+		return w, "", err
 	}
-	b, now, change := e.base(), Time{s.Now()}, Created
-	b.CreatedAt, b.UpdatedAt = now, now
+	change = Created
 	if current.live() {
+		same, err := unchanged(e, current)
+		if same || err != nil {
+			return w, Unchanged, err
+		}
 		change = Updated
-		var was Base
-		if err := json.Unmarshal(current.Value, &was); err != nil {
-			return Write{}, "", err
-		}
-		b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
 	}
-	value, err := json.Marshal(e)
-	if err != nil {
-		return Write{}, "", err
-	}
-	if bytes.Equal(value, current.Value) {
-		return Write{}, Unchanged, nil
-	}
-	if change == Updated {
-		b.UpdatedAt = now
-		if value, err = json.Marshal(e); err != nil {
-			return Write{}, "", err
-		}
-	}
-	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: now.Time, Value: value}, change, nil
+	w, err = s.replacement(e, current)
+	return w, change, err
 }
 
-// flush appends a batch. An import says what shall be, not what was: where
-// somebody else wrote in between, it is written over theirs, once.
+// unchanged gives e the times of current and reports whether the two are then equal.
+func unchanged(e Entity, current Record) (bool, error) {
+	was, err := baseOf(current)
+	if err != nil {
+		return false, err
+	}
+	b := e.base()
+	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
+	value, err := json.Marshal(e)
+	return bytes.Equal(value, current.Value), err
+}
+
+// flush appends a batch. An import states the desired values, so flush overwrites the
+// values of another writer. It retries only once.
 func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
-	last, err := s.log.AppendBatch(ctx, batch)
+	last, err := s.appendBatch(ctx, batch)
 	if !errors.Is(err, ErrConflict) {
 		return last, err
 	}
@@ -128,7 +139,7 @@ func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
 		if err != nil {
 			return last, err
 		}
-		batch[i].Expect, batch[i].First = current.Revision, current.First
+		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()
 	}
-	return s.log.AppendBatch(ctx, batch)
+	return s.appendBatch(ctx, batch)
 }

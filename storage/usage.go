@@ -2,49 +2,41 @@ package storage
 
 import "github.com/gridhook/gridhook/pricing"
 
-// Usage is what is metered or assumed of a home's use of energy. It decides the
-// tier of tariffs that have some, and how likely the home's solar exports.
+// Usage is the metered or assumed use of energy of a home. It decides the tier of tiered
+// tariffs, and the probability that the home's solar exports.
 type Usage struct {
-	HomeID string `json:"homeId"`
-	// MonthToDateKwh was metered from the start of the billing month to the start
-	// of the day AsOf, by the home's own calendar.
-	MonthToDateKwh *float64 `json:"monthToDateKwh,omitempty"`
-	// AsOf is a day such as 2026-07-15, given with MonthToDateKwh.
-	AsOf string `json:"asOf,omitempty"`
-	// AssumedMonthlyKwh is the use of an average month, spread evenly over its days.
-	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty"`
-	// BillingDay is the day of the month on which tiers start anew, 1 to 28; by
-	// default 1.
-	BillingDay int `json:"billingDay,omitempty"`
-	// BaselineDailyKwh is the home's baseline allowance a day, by default that of
-	// its rate plan.
-	BaselineDailyKwh *float64 `json:"baselineDailyKwh,omitempty"`
+	HomeID            string   `json:"homeId" pattern:"id"`
+	MonthToDateKwh    *float64 `json:"monthToDateKwh,omitempty" minimum:"0" maximum:"1000000" doc:"What was metered from the start of the billing month to the start of the day asOf."`
+	AsOf              string   `json:"asOf,omitempty" format:"date" doc:"The day before which monthToDateKwh was metered, by the home's calendar. They are given together."`
+	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The use of an average month, spread evenly over its days."`
+	BillingDay        int      `json:"billingDay,omitempty" minimum:"0" maximum:"28" doc:"The day of the month on which tiers start anew, 1 to 28; 0 means 1."`
+	BaselineDailyKwh  *float64 `json:"baselineDailyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The home's baseline allowance a day, by default that of its rate plan."`
 	Base
 }
 
 // UsageRef names the usage of a home.
 func UsageRef(org, homeID string) Ref { return Ref{KindUsage, org, homeID} }
 
-// Ref names the usage, by its home.
+// Ref names the usage by its home.
 func (u *Usage) Ref() Ref { return UsageRef(u.OrganizationID, u.HomeID) }
 
-// monthsAYear and daysAYear turn the use of a month into that of a year and a day.
+// monthsAYear and daysAYear convert a monthly use to a yearly and a daily use.
 const (
 	monthsAYear = 12
 	daysAYear   = 365
 )
 
-// AnnualKWh is the assumed use of a year, 0 when none is.
+// AnnualKWh returns the assumed use of a year, 0 if no use is assumed.
 func (u *Usage) AnnualKWh() float64 { return known(u.AssumedMonthlyKwh, 0) * monthsAYear }
 
-// Pricing is the usage as package pricing takes it.
+// Pricing returns the usage in the form of package pricing.
 func (u *Usage) Pricing() pricing.Usage {
 	p := pricing.Usage{
 		DailyKWh: u.AnnualKWh() / daysAYear, BillingDay: u.BillingDay, BaselineDailyKWh: known(u.BaselineDailyKwh, 0),
 	}
 	if u.MonthToDateKwh != nil {
 		p.MonthToDateKWh = *u.MonthToDateKwh
-		p.AsOf, _ = pricing.ParseDate(u.AsOf) // Validate has seen that it is one
+		p.AsOf, _ = pricing.ParseDate(u.AsOf) // Validate has checked the date
 	}
 	return p
 }

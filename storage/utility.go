@@ -8,36 +8,30 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// Utility is a utility as the operator knows it, in the place of what is
-// published of it.
+// Utility is the operator's description of a utility. It replaces the published facts.
 type Utility struct {
-	// EIAID is its number at the US Energy Information Administration.
-	EIAID     int    `json:"eiaId"`
-	Name      string `json:"name"`
-	Ownership string `json:"ownership"`
-	// DynamicPricing are the kinds offered, such as time-of-use.
-	DynamicPricing []string `json:"dynamicPricing"`
-	// DemandResponseCustomers and NetMeteringCustomers are how many homes take
-	// part.
-	DemandResponseCustomers int `json:"demandResponseCustomers"`
-	NetMeteringCustomers    int `json:"netMeteringCustomers"`
-	// Programs are the names of its demand-response programs.
-	Programs []string `json:"programs"`
+	EIAID                   int      `json:"eiaId" minimum:"1" doc:"Its number at the US Energy Information Administration." example:"4110"`
+	Name                    string   `json:"name" minLength:"1" maxLength:"255" example:"Acme Electric"`
+	Ownership               string   `json:"ownership" maxLength:"255" example:"Investor Owned"`
+	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds offered, such as time-of-use." example:"[\"time-of-use\"]"`
+	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"demandResponseCustomers and netMeteringCustomers are how many homes take part."`
+	NetMeteringCustomers    int      `json:"netMeteringCustomers" minimum:"0"`
+	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of its demand-response programs." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 
-// NewUtility is a utility of which nothing is said.
+// NewUtility returns a utility without facts.
 func NewUtility() Utility {
 	return Utility{DynamicPricing: []string{}, Programs: []string{}, Base: Base{OrganizationID: Shared}}
 }
 
-// UtilityRef names a utility of the operator's by its EIA number.
+// UtilityRef names one of the operator's utilities by its EIA number.
 func UtilityRef(eiaID int) Ref { return Ref{KindUtility, Shared, strconv.Itoa(eiaID)} }
 
 // Ref names the utility.
 func (u *Utility) Ref() Ref { return UtilityRef(u.EIAID) }
 
-// Facts are the utility as eligibility checks take it.
+// Facts returns the utility in the form of package eligibility.
 func (u *Utility) Facts() eligibility.Utility {
 	return eligibility.Utility{
 		EIAID: u.EIAID, Name: u.Name, Ownership: u.Ownership, DynamicPricing: u.DynamicPricing,
@@ -58,28 +52,26 @@ func (u *Utility) Validate() error {
 	return p.Err()
 }
 
-// DemandResponse names the demand-response programs of a utility, in the place of
-// those that are known. What else is known of the utility stays.
+// DemandResponse names the demand-response programs of a utility. It replaces the known
+// programs and leaves other facts about the utility unchanged.
 type DemandResponse struct {
-	// EIAID is the utility's number at the US Energy Information Administration.
-	EIAID int `json:"eiaId"`
-	// Programs are their names; none says that there are none.
-	Programs []string `json:"programs"`
+	EIAID    int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
+	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"Their names; none says that there are none." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 
-// NewDemandResponse has no programs.
+// NewDemandResponse returns a DemandResponse without programs.
 func NewDemandResponse() DemandResponse {
 	return DemandResponse{Programs: []string{}, Base: Base{OrganizationID: Shared}}
 }
 
-// DemandResponseRef names the programs of a utility by its EIA number.
+// DemandResponseRef names a utility's programs by its EIA number.
 func DemandResponseRef(eiaID int) Ref { return Ref{KindDemandResponse, Shared, strconv.Itoa(eiaID)} }
 
-// Ref names the programs, by their utility.
+// Ref names the programs by their utility.
 func (d *DemandResponse) Ref() Ref { return DemandResponseRef(d.EIAID) }
 
-// Facts are the programs as eligibility checks take them.
+// Facts returns the programs in the form of package eligibility.
 func (d *DemandResponse) Facts() eligibility.Programs {
 	return eligibility.Programs{EIAID: d.EIAID, Names: d.Programs}
 }
@@ -92,7 +84,7 @@ func (d *DemandResponse) Validate() error {
 	return p.Err()
 }
 
-// maxNames bounds the names that one entity lists.
+// maxNames bounds the number of names in one entity.
 const maxNames = 100
 
 func checkNames(p *Problems, field string, names []string) {
@@ -102,7 +94,7 @@ func checkNames(p *Problems, field string, names []string) {
 	}
 }
 
-// checkOverrides adds what is wrong with facts of one entity, by the names of its
+// checkOverrides reports the errors in the facts of one entity by the names of its
 // fields.
 func checkOverrides(p *Problems, o eligibility.Overrides) {
 	var wrong *eligibility.OverridesError

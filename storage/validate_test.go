@@ -263,14 +263,14 @@ func TestRatePlanValidate(t *testing.T) {
 func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
-		r, err := storage.FindRatePlan(v, org, "p")
+		r, err := storage.FindShared(v, storage.RatePlanRef(org, "p"))
 		owner = r.Org
 		return err
 	})
 	return owner, err
 }
 
-func TestFindRatePlan(t *testing.T) {
+func TestFindShared(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	if _, err := findPlan(t, s, "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("no plan: %v", err)
@@ -304,6 +304,9 @@ func TestKindsAreAllThatIsStored(t *testing.T) {
 		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{}, &storage.Schema{},
 	}
 	got := map[storage.Kind]bool{storage.KindVault: true}
+	for _, o := range storage.OpenADRTypes() {
+		entities = append(entities, &storage.OpenADRObject{Type: o})
+	}
 	for _, e := range entities {
 		got[e.Ref().Kind] = true
 	}

@@ -1,146 +1,196 @@
 package boltfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// lockWait is how long to wait for another process to let go of the file.
-const lockWait = time.Second
+// lockWait is the timeout for a file lock that another process holds. lockPoll is the
+// interval between attempts.
+const (
+	lockWait = time.Second
+	lockPoll = 20 * time.Millisecond
+)
 
-// ErrDamaged says that a file or a record in it is not as it was written.
+// ErrDamaged says that a file or one of its records is corrupt.
 var ErrDamaged = errors.New("damaged")
 
-// File is the open file of one view.
+// File is the open bbolt file of one materialized view.
 type File struct {
-	db       *bbolt.DB
-	buckets  []string
-	readings readings
+	db      *bbolt.DB
+	path    string
+	log     *slog.Logger
+	buckets []string
+
+	mu         sync.Mutex // held from a transaction's begin to its seal
+	distrusted bool       // the file is no longer sealed
 }
 
-// Open opens a view's file with its buckets, or makes it. The whole file is
-// walked first; where it is not as it was written it is set aside as
-// PATH.corrupt-TIME and a new one begun. The error says so when another process
-// holds the file.
+// Open opens or creates a view's file with its buckets. It renames a file without a valid
+// seal to PATH.corrupt-TIME and creates an empty file. If another process holds the file,
+// the error says so.
 func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", path, err)
 	}
-	if err := setAsideIfDamaged(path, log); err != nil {
-		return nil, err
+	if err := setAsideUnlessSealed(path, log); err != nil {
+		return nil, openError(path, err)
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout: lockWait, NoSync: true, NoGrowSync: true, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true, // so that it is made from the pages at hand, and never an old one
+		NoFreelistSync: true, // bbolt builds the freelist from the current pages, never from an old one
 	})
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	f := &File{db: db, buckets: buckets}
+	if err := begin(path); err != nil {
+		return nil, errors.Join(openError(path, err), db.Close())
+	}
+	f := &File{db: db, path: path, log: log, buckets: buckets}
 	if err := f.Update(func(tx *Tx) error { return tx.createBuckets(buckets) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return f, nil
 }
 
-// Path is where the file is.
-func (f *File) Path() string { return f.db.Path() }
+// Path returns the file's path.
+func (f *File) Path() string { return f.path }
 
-// Read runs fn on a consistent reading of the file.
-func (f *File) Read(fn func(*Reading) error) (err error) {
-	r, err := f.readings.take(f.db)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if failed := f.readings.leave(r); failed != nil {
-			err = errors.Join(err, failed)
-		}
-	}()
-	return fn(r)
-}
-
-// View runs fn on a consistent reading of the file.
+// View runs fn in a read-only transaction. If fn returns ErrDamaged, the next Open
+// rebuilds the file.
 func (f *File) View(fn func(*bbolt.Tx) error) error {
-	return f.Read(func(r *Reading) error { return fn(r.tx) })
+	err := f.db.View(fn)
+	if errors.Is(err, ErrDamaged) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.distrust(err)
+	}
+	return err
 }
 
-// Update runs fn and keeps what it wrote, all or none.
+// Update runs fn in a read-write transaction, which is committed completely or not at
+// all. If fn returns ErrDamaged, the next Open rebuilds the file.
 func (f *File) Update(fn func(*Tx) error) error {
-	done, err := f.readings.write()
-	defer done()
-	if err != nil {
-		return err
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if is, err := sealed(f.path, bootID()); !is && !errors.Is(err, fs.ErrNotExist) {
+		f.distrust(errors.Join(errors.New("another program wrote to it"), err))
 	}
-	return f.db.Update(func(btx *bbolt.Tx) error {
-		tx, err := begin(btx)
+	err := f.db.Update(func(tx *bbolt.Tx) error { return fn(&Tx{tx}) })
+	if errors.Is(err, ErrDamaged) {
+		f.distrust(err)
+	}
+	f.seal(bootID())
+	return err
+}
+
+// seal seals the file with a state, unless the file is distrusted.
+func (f *File) seal(state string) {
+	if f.distrusted {
+		return
+	}
+	if err := seal(f.path, state); err != nil {
+		f.distrust(err)
+	}
+}
+
+// distrust breaks the file's seal permanently, so that the next Open rebuilds the file.
+func (f *File) distrust(why error) {
+	if f.distrusted {
+		return
+	}
+	f.distrusted = true
+	broken := os.Chtimes(f.path, time.Time{}, time.Now())
+	f.log.Error("bbolt file not trusted: rebuilding it from the log at the next start", "file", f.path, "error", errors.Join(why, broken))
+}
+
+// Adopt ties the file to a stream by the stream's identity. It wipes data of another
+// stream and then reports wiped.
+func (f *File) Adopt(identity string) (wiped bool, err error) {
+	err = f.Update(func(tx *Tx) error {
+		own, err := tx.tx.CreateBucketIfNotExists(ownBucket)
 		if err != nil {
 			return err
 		}
-		if err := fn(tx); err != nil {
-			return err
-		}
-		return tx.seal()
-	})
-}
-
-// Adopt ties the file to the stream that it is a view of, by the stream's
-// identity. What came from another stream is wiped, and wiped says so.
-func (f *File) Adopt(identity string) (wiped bool, err error) {
-	err = f.Update(func(tx *Tx) error {
-		have := tx.identity()
-		if have == identity {
-			return nil
-		}
-		if wiped = have != ""; wiped {
+		have := string(own.Get(identityKey))
+		if wiped = have != "" && have != identity; wiped {
 			if err := tx.wipe(f.buckets); err != nil {
 				return err
 			}
 		}
-		return tx.setIdentity(identity)
+		return own.Put(identityKey, []byte(identity))
 	})
 	return wiped && err == nil, err
 }
 
+// Renew wipes the file and ties it to the same stream again.
+func (f *File) Renew(identity string) error {
+	const nobody = "nobody" // the identity of no stream
+	_, err := f.Adopt(nobody)
+	if err == nil {
+		_, err = f.Adopt(identity)
+	}
+	return err
+}
+
 // Close syncs and closes the file.
 func (f *File) Close() error {
-	_, err := f.readings.write() // the last
-	return errors.Join(err, f.db.Sync(), f.db.Close())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.db.Sync()
+	if is, _ := sealed(f.path, bootID()); is && err == nil {
+		f.seal(clean)
+	}
+	return errors.Join(err, f.db.Close())
 }
 
 func openError(path string, err error) error {
-	if errors.Is(err, berrors.ErrTimeout) {
+	if errors.Is(err, berrors.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s is held by another process: stop it, or use another --data folder", path)
 	}
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// setAsideIfDamaged renames a file that is not as it was written. bbolt panics
-// on damage, some of it where nobody can recover, so the file is opened
-// read-only and walked before it is opened for real.
-func setAsideIfDamaged(path string, log *slog.Logger) error {
+// setAsideUnlessSealed renames a file without a valid seal. It removes older renamed
+// files, because each may fill much of a disk.
+func setAsideUnlessSealed(path string, log *slog.Logger) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err := inspect(path)
-	if err == nil {
-		return nil
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR)) // bbolt takes the same lock
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		return err
 	}
-	if errors.Is(err, berrors.ErrTimeout) || errors.Is(err, fs.ErrPermission) {
-		return openError(path, err)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	for _, state := range []string{clean, bootID()} {
+		if is, err := sealed(path, state); is || err != nil {
+			return err
+		}
+	}
+	older, err := filepath.Glob(path + ".corrupt-*")
+	if err != nil {
+		return err
 	}
 	aside := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000")
 	if err := os.Rename(path, aside); err != nil {
-		return fmt.Errorf("set the damaged %s aside: %w", path, err)
+		return fmt.Errorf("set the file aside: %w", err)
 	}
-	log.Error("a view's file was damaged: set aside, and rebuilding it from the log", "file", path, "aside", aside, "damage", err)
-	return nil
+	for _, path := range older {
+		err = errors.Join(err, os.Remove(path))
+	}
+	log.Warn("bbolt file not as it was left: set aside, rebuilding it from the log", "file", path, "aside", aside)
+	return err
 }

@@ -7,20 +7,34 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// apply stores a batch of the log's records, in order and all or none.
+// apply stores a batch of the log's records, in order and atomically.
 func (r *Replica) apply(records []storage.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
 	last := records[len(records)-1].Revision
+	// gofail: var bugCursorFirst struct{}
+	// _ = r.file.Update(func(tx *boltfile.Tx) error {
+	// 	return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, last))
+	// })
+
+	// gofail: var applyBefore struct{}
 	err := r.file.Update(func(tx *boltfile.Tx) error {
 		for _, rec := range records {
 			if err := applyOne(tx, rec); err != nil {
 				return err
 			}
 		}
+		at := records[len(records)-1].At
+		if err := forget(tx, at); err != nil {
+			return err
+		}
+		if err := tx.Put(metaBucket, atKey, milliseconds(at)); err != nil {
+			return err
+		}
 		return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, last))
 	})
+	// gofail: var applyAfter struct{}
 	if err != nil {
 		return err
 	}
@@ -28,18 +42,38 @@ func (r *Replica) apply(records []storage.Record) error {
 	return nil
 }
 
+// skipTo advances the replica to a revision without applying records. The log must have
+// no records left up to that revision.
+func (r *Replica) skipTo(revision uint64) error {
+	err := r.file.Update(func(tx *boltfile.Tx) error {
+		return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, revision))
+	})
+	if err == nil {
+		r.advance(revision)
+	}
+	return err
+}
+
 func applyOne(tx *boltfile.Tx, rec storage.Record) error {
 	bucket := kindBucket(rec.Kind)
 	if !tx.Has(bucket) {
-		// A kind that a newer version writes: not ours to show.
+		// A newer version writes this kind. This version does not show it.
 		return nil
 	}
 	if rec.First == 0 {
 		rec.First = rec.Revision
 	}
 	key := entityKey(rec.Org, rec.ID)
-	before, err := isLive(rec.Ref, tx.Get(bucket, key))
+	before, found, err := stored(tx, rec.Ref)
 	if err != nil {
+		return err
+	}
+	if !found {
+		if err := add(tx, recordsKey, metaBucket, 1); err != nil {
+			return err
+		}
+	}
+	if err := replaceExpiry(tx, before, rec); err != nil {
 		return err
 	}
 	if err := tx.Put(bucket, key, encodeRecord(rec)); err != nil {
@@ -50,28 +84,30 @@ func applyOne(tx *boltfile.Tx, rec storage.Record) error {
 			return err
 		}
 	}
-	switch after := !rec.Deleted; {
-	case after && !before:
-		return addCount(tx, rec.Ref, 1)
-	case before && !after:
-		return addCount(tx, rec.Ref, -1)
+	switch was, is := found && !before.Deleted, !rec.Deleted; {
+	case is && !was:
+		return add(tx, countKey(rec.Kind, rec.Org), countsBucket, 1)
+	case was && !is:
+		return add(tx, countKey(rec.Kind, rec.Org), countsBucket, -1)
 	}
 	return nil
 }
 
-func isLive(ref storage.Ref, stored []byte) (bool, error) {
-	if stored == nil {
-		return false, nil
+// stored returns the record of an entity. found is false if there is none.
+func stored(tx *boltfile.Tx, ref storage.Ref) (rec storage.Record, found bool, err error) {
+	value := tx.Get(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
+	if value == nil {
+		return rec, false, nil
 	}
-	rec, err := decodeRecord(ref, stored)
-	return !rec.Deleted, err
+	rec, err = decodeRecord(ref, value)
+	return rec, true, err
 }
 
-func addCount(tx *boltfile.Tx, ref storage.Ref, delta int64) error {
-	key := countKey(ref.Kind, ref.Org)
+// add adds delta to the number stored under key.
+func add(tx *boltfile.Tx, key []byte, bucket string, delta int64) error {
 	var n int64
-	if v := tx.Get(countsBucket, key); len(v) == 8 {
+	if v := tx.Get(bucket, key); len(v) == 8 {
 		n = int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written below
 	}
-	return tx.Put(countsBucket, key, binary.BigEndian.AppendUint64(nil, uint64(n+delta))) //nolint:gosec // never negative
+	return tx.Put(bucket, key, binary.BigEndian.AppendUint64(nil, uint64(n+delta))) //nolint:gosec // never negative
 }

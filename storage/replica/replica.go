@@ -2,10 +2,14 @@ package replica
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/boltfile"
@@ -18,24 +22,26 @@ type Replica struct {
 
 	mu       sync.Mutex
 	revision uint64
-	// following says that what the replica has is the log's: until then it may
-	// be another's, whose revisions mean nothing.
+	// following says that the replica's content belongs to the log. Before, it may belong
+	// to another log, whose revisions mean nothing.
 	following bool
-	changed   chan struct{} // closed, and replaced, at every step forward
+	// identity is the identity of the log that the replica follows.
+	identity string
+	changed  chan struct{} // closed and replaced at every step
 }
 
 var _ storage.Replica = (*Replica)(nil)
 
-// Open opens the replica's file, or makes it. A damaged file is set aside as
-// PATH.corrupt-TIME and a new one is begun. The error says so when another
-// process holds the file.
+// Open opens or creates the replica's file. It sets a damaged file aside as
+// PATH.corrupt-TIME and creates an empty file. If another process holds the file, the
+// error says so.
 func Open(path string, log *slog.Logger) (*Replica, error) {
 	file, err := boltfile.Open(path, log, bucketNames()...)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replica{file: file, log: log, changed: make(chan struct{})}
-	err = file.Read(func(reading *boltfile.Reading) error { r.revision = view{reading}.Revision(); return nil })
+	err = file.View(func(tx *bbolt.Tx) error { r.revision = newView(tx).Revision(); return nil })
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -45,15 +51,15 @@ func Open(path string, log *slog.Logger) (*Replica, error) {
 // Close closes the file.
 func (r *Replica) Close() error { return r.file.Close() }
 
-// Revision is the last revision applied.
+// Revision returns the last applied revision.
 func (r *Replica) Revision() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.revision
 }
 
-// WaitFor returns once the replica follows the log and has applied the revision,
-// or with the context's error joined to storage.ErrUnavailable.
+// WaitFor returns when the replica follows the log and has applied the revision. If ctx
+// ends first, WaitFor returns storage.ErrUnavailable joined with the context's error.
 func (r *Replica) WaitFor(ctx context.Context, revision uint64) error {
 	for {
 		r.mu.Lock()
@@ -75,7 +81,7 @@ func (r *Replica) advance(revision uint64) {
 	r.step(func() { r.revision = revision })
 }
 
-// step makes a change and wakes whoever waits.
+// step makes a change and wakes all waiting calls.
 func (r *Replica) step(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,19 +90,28 @@ func (r *Replica) step(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// ErrLogBehind says that the log holds less than the replica has seen: it lost
+// ErrLogBehind says that the log holds less than the replica has applied. The log lost
 // writes or was restored from an old copy.
 var ErrLogBehind = errors.New("the log of record is behind this replica")
 
-// Follow applies the log to the replica until ctx ends. It begins anew when the
-// replica belongs to another log, and refuses with ErrLogBehind when the log has
-// lost what the replica has.
+// ErrLogReplaced says that the log was replaced by another log. The revisions of the new
+// log start again. A cache by revision would confuse the two logs, so the process must
+// restart.
+var ErrLogReplaced = errors.New("the log of record was replaced")
+
+// Follow applies the log to the replica until ctx ends. It rebuilds a file that belongs
+// to another log. It returns ErrLogReplaced if an earlier Follow had another log. It
+// returns ErrLogBehind if the log has lost records that the replica has.
 func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 	identity, err := log.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.adopt(identity); err != nil {
+	if r.following && identity != r.identity {
+		return fmt.Errorf("%w: it was made at %s and the one before at %s; start this process again, and it rebuilds %s",
+			ErrLogReplaced, identity, r.identity, r.file.Path())
+	}
+	if err := r.adopt(identity + form); err != nil {
 		return err
 	}
 	last, err := log.Last(ctx)
@@ -107,11 +122,59 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		return fmt.Errorf("%w: it ends at %d and the replica is at %d; restore the log, or delete %s to go on with what it holds",
 			ErrLogBehind, last, revision, r.file.Path())
 	}
-	r.step(func() { r.following = true })
-	return log.Tail(ctx, r.Revision(), r.apply)
+	if err := r.renewUnlessWhole(ctx, log, identity+form); err != nil {
+		return err
+	}
+	newest, err := log.Newest(ctx)
+	if err != nil {
+		return err
+	}
+	// The log may have removed its last records. A replica with all older records is then
+	// complete.
+	skip := func() error {
+		if revision := r.Revision(); revision < newest || revision >= last {
+			return nil
+		}
+		return r.skipTo(last)
+	}
+	if err := skip(); err != nil {
+		return err
+	}
+	r.step(func() { r.following, r.identity = true, identity })
+	return log.Tail(ctx, r.Revision(), func(records []storage.Record) error {
+		if err := r.apply(records); err != nil {
+			return err
+		}
+		return skip()
+	})
 }
 
-// adopt ties the replica to a log, wiping what came from another one.
+// renewUnlessWhole empties a replica that is too far behind: the log may have removed
+// tombstones that the replica has not seen.
+func (r *Replica) renewUnlessWhole(ctx context.Context, log storage.Log, identity string) error {
+	var at time.Time
+	err := r.file.View(func(tx *bbolt.Tx) error {
+		if b := newView(tx).value(metaBucket, atKey); len(b) == 8 {
+			at = time.UnixMilli(int64(binary.BigEndian.Uint64(b))) //nolint:gosec // written by apply
+		}
+		return nil
+	})
+	if err != nil || r.Revision() == 0 {
+		return err
+	}
+	whole, err := log.Whole(ctx, r.Revision(), at)
+	if whole || err != nil {
+		return err
+	}
+	r.log.Warn("replica too far behind the log of record: rebuilding the replica", "at", at)
+	if err := r.file.Renew(identity); err != nil {
+		return err
+	}
+	r.advance(0)
+	return nil
+}
+
+// adopt ties the replica to a log and wipes the data of another log.
 func (r *Replica) adopt(identity string) error {
 	wiped, err := r.file.Adopt(identity)
 	if wiped {

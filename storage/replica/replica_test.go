@@ -196,6 +196,37 @@ func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
 	}
 }
 
+// A disk that changes a byte leaves the file's times as they were: whoever reads the
+// record finds it, and the file is rebuilt at the next start.
+func TestItIsRebuiltAfterADamagedRecordWasRead(t *testing.T) {
+	log := filled(t)
+	want := dump(log.Replica())
+	path := filepath.Join(t.TempDir(), "state.db")
+	caughtUp(t, path, log)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[strings.Index(string(b), strings.Repeat("v", 200))+9] ^= 4
+	if err := errors.Join(os.WriteFile(path, b, 0o600), os.Chtimes(path, time.Time{}, info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, path)
+	if text := dump(r); !strings.Contains(text, "damaged") {
+		t.Errorf("the damaged record is read as if it were sound:\n%s", text)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := caughtUp(t, path, log); got != want {
+		t.Errorf("it has\n%s\nwant\n%s", got, want)
+	}
+}
+
 // renamed is a log under another identity, as one made anew would have.
 type renamed struct{ *storagetest.Log }
 
@@ -208,6 +239,41 @@ func TestItBeginsAnewWithAnotherLog(t *testing.T) {
 	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
 		t.Errorf("it has\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A revision names one write for as long as a process lives: what it keeps by revision
+// is never taken for what another log has at the same one.
+func TestItRefusesAnotherLogWhileItLives(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	r := open(t, path)
+	log := filled(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Follow(ctx, log) }()
+	if err := r.WaitFor(t.Context(), 302); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	before := dump(r)
+	other := renamed{storagetest.NewLog()}
+	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // a replica that follows would end here
+	if err := r.Follow(ended, other); !errors.Is(err, replica.ErrLogReplaced) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want ErrLogReplaced with the file's name", err)
+	}
+	if after := dump(r); after != before {
+		t.Errorf("it has become\n%s", after)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
+		t.Errorf("started again it has\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -10,22 +10,35 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// One bucket a kind holds organization\x00identifier -> stored record, so that a
-// scan of an organization is a scan of neighbours. Counts holds how many live
-// entities there are by kind and organization, owners the organization of those
-// whose identifiers are unique across organizations.
+// Each kind has a bucket that maps organization\x00identifier to a stored record. The
+// entities of an organization are adjacent, so a scan reads neighbours.
+//
+// The counts bucket has the number of live entities by kind and organization. The owners
+// bucket has the organization of each entity whose identifier is unique across
+// organizations.
 const (
 	metaBucket   = "meta"
 	countsBucket = "counts"
 	ownersBucket = "owners"
+	// expiringBucket holds the tombstones that the log will remove, by time of removal.
+	expiringBucket = "expiring"
 )
 
-var revisionKey = []byte("revision")
+// form is the version of the storage format. A file of another version is rebuilt.
+const form = " 2"
+
+// These keys of the meta bucket hold the last revision, the time of its write, and the
+// number of records including tombstones.
+var (
+	revisionKey = []byte("revision")
+	atKey       = []byte("at")
+	recordsKey  = []byte("records")
+)
 
 func kindBucket(k storage.Kind) string { return "kind:" + string(k) }
 
 func bucketNames() []string {
-	names := []string{metaBucket, countsBucket, ownersBucket}
+	names := []string{metaBucket, countsBucket, ownersBucket, expiringBucket}
 	for _, k := range storage.Kinds() {
 		names = append(names, kindBucket(k))
 	}
@@ -43,14 +56,14 @@ func countKey(k storage.Kind, org string) []byte { return entityKey(string(k), o
 
 func ownerKey(k storage.Kind, id string) []byte { return entityKey(string(k), id) }
 
-// hasOwner says for which kinds the owners bucket is kept.
+// hasOwner reports whether the owners bucket covers a kind.
 func hasOwner(k storage.Kind) bool { return k == storage.KindKey }
 
-// A stored record is revision, first and time (8 bytes each), flags (1), the
-// CRC-32C of all that and the value (4), and the value. The file's seal shows
-// damage at the next opening, the checksum what happens while it is open.
+// A stored record is revision, first, time and expiry (8 bytes each), flags (1), a
+// CRC-32C (4) and the value. The checksum covers everything else. The file's seal shows
+// damage at the next opening. The checksum shows damage while the file is open.
 const (
-	headerSize  = 8 + 8 + 8 + 1
+	headerSize  = 8 + 8 + 8 + 8 + 1
 	prefixSize  = headerSize + 4
 	flagDeleted = 1
 )
@@ -62,27 +75,34 @@ func encodeRecord(r storage.Record) []byte {
 	binary.BigEndian.PutUint64(b[0:], r.Revision)
 	binary.BigEndian.PutUint64(b[8:], r.First)
 	binary.BigEndian.PutUint64(b[16:], uint64(r.At.UnixMilli()))
+	if !r.Expires.IsZero() {
+		binary.BigEndian.PutUint64(b[24:], uint64(r.Expires.UnixMilli())) //nolint:gosec // after 1970
+	}
 	if r.Deleted {
-		b[24] = flagDeleted
+		b[32] = flagDeleted
 	}
 	copy(b[prefixSize:], r.Value)
 	binary.BigEndian.PutUint32(b[headerSize:], checksum(b))
 	return b
 }
 
-// decodeRecord reads a stored record. Its value points into b.
+// decodeRecord decodes a stored record. The record's Value points into b.
 func decodeRecord(ref storage.Ref, b []byte) (storage.Record, error) {
 	if len(b) < prefixSize || binary.BigEndian.Uint32(b[headerSize:]) != checksum(b) {
 		return storage.Record{}, fmt.Errorf("%w: %s", boltfile.ErrDamaged, ref)
 	}
-	return storage.Record{
+	r := storage.Record{
 		Ref:      ref,
 		Revision: binary.BigEndian.Uint64(b[0:]),
 		First:    binary.BigEndian.Uint64(b[8:]),
 		At:       time.UnixMilli(int64(binary.BigEndian.Uint64(b[16:]))).UTC(), //nolint:gosec // the reverse of encodeRecord
-		Deleted:  b[24]&flagDeleted != 0,
+		Deleted:  b[32]&flagDeleted != 0,
 		Value:    b[prefixSize:],
-	}, nil
+	}
+	if expires := binary.BigEndian.Uint64(b[24:]); expires != 0 {
+		r.Expires = time.UnixMilli(int64(expires)).UTC() //nolint:gosec // the reverse of encodeRecord
+	}
+	return r, nil
 }
 
 func checksum(b []byte) uint32 {

@@ -4,27 +4,52 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// View runs fn on a consistent reading of the replica.
+// View runs fn on a consistent snapshot of the replica.
 func (r *Replica) View(fn func(storage.View) error) error {
-	return r.file.Read(func(reading *boltfile.Reading) error { return fn(view{reading}) })
+	return r.file.View(func(tx *bbolt.Tx) error { return fn(newView(tx)) })
 }
 
-// view is a storage.View on a reading of the replica's file.
-type view struct{ *boltfile.Reading }
+// view is a storage.View on a transaction of the replica's file.
+type view struct {
+	tx *bbolt.Tx
+	// cursors caches a cursor per bucket for lookups. Otherwise bbolt allocates a cursor
+	// for each lookup, and a walk makes many.
+	cursors map[string]*bbolt.Cursor
+}
+
+func newView(tx *bbolt.Tx) view { return view{tx, map[string]*bbolt.Cursor{}} }
+
+// value returns the value of a key, nil if there is none.
+func (v view) value(bucket string, key []byte) []byte {
+	c := v.cursors[bucket]
+	if c == nil {
+		b := v.tx.Bucket([]byte(bucket))
+		if b == nil {
+			return nil
+		}
+		c = b.Cursor()
+		v.cursors[bucket] = c
+	}
+	if found, value := c.Seek(key); bytes.Equal(found, key) {
+		return value
+	}
+	return nil
+}
 
 func (v view) Revision() uint64 {
-	if b := v.Reading.Get(metaBucket, revisionKey); len(b) == 8 {
+	if b := v.value(metaBucket, revisionKey); len(b) == 8 {
 		return binary.BigEndian.Uint64(b)
 	}
 	return 0
 }
 
 func (v view) Get(ref storage.Ref) (storage.Record, error) {
-	stored := v.Reading.Get(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
+	stored := v.value(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
 	if stored == nil {
 		return storage.Record{}, storage.ErrNotFound
 	}
@@ -32,7 +57,7 @@ func (v view) Get(ref storage.Ref) (storage.Record, error) {
 }
 
 func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
-	bucket := v.Bucket(kindBucket(kind))
+	bucket := v.tx.Bucket([]byte(kindBucket(kind)))
 	if bucket == nil {
 		return nil
 	}
@@ -56,14 +81,14 @@ func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record)
 }
 
 func (v view) Count(kind storage.Kind, org string) int {
-	if b := v.Reading.Get(countsBucket, countKey(kind, org)); len(b) == 8 {
+	if b := v.value(countsBucket, countKey(kind, org)); len(b) == 8 {
 		return int(binary.BigEndian.Uint64(b)) //nolint:gosec // a count of entities
 	}
 	return 0
 }
 
 func (v view) Owner(kind storage.Kind, id string) (string, error) {
-	org := v.Reading.Get(ownersBucket, ownerKey(kind, id))
+	org := v.value(ownersBucket, ownerKey(kind, id))
 	if org == nil {
 		return "", storage.ErrNotFound
 	}

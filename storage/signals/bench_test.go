@@ -2,6 +2,7 @@ package signals_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -97,6 +98,35 @@ func BenchmarkSlice(b *testing.B) {
 			}
 		}
 	}))
+}
+
+// BenchmarkOrganization prices 1,024 homes of one organization, a slice a view.
+func BenchmarkOrganization(b *testing.B) {
+	const homes = 1024
+	store, book := benchStore(b), signals.NewBook(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		after := ""
+		for range homes / slice {
+			err := store.View(func(v storage.View) error {
+				n, reader := 0, book.Reader(v)
+				var failed error
+				err := v.Scan(storage.KindHome, "org", after, func(r storage.Record) bool {
+					var h *signals.Home
+					if h, failed = reader.Home(r); failed == nil {
+						_, failed = reader.Signal(h, day)
+					}
+					n, after = n+1, r.ID
+					return n < slice && failed == nil
+				})
+				return errors.Join(err, failed)
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/homes, "ns/home")
 }
 
 // BenchmarkDistinct makes the signals of homes of which each has a curve of its own,

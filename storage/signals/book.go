@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -13,9 +14,8 @@ import (
 type Signal struct {
 	HomeID string
 	*Curve
-	// Revision is the sequence in the signal's metadata: the newest revision of
-	// anything that the signal depends on, so it rises with every change for
-	// the home.
+	// Revision is the sequence number in the signal's metadata. It is the newest revision
+	// of all inputs of the signal, so it rises with every change for the home.
 	Revision uint64
 }
 
@@ -24,13 +24,13 @@ func (s *Signal) Append(dst []byte, generatedAt time.Time) []byte {
 	return append(s.AppendFields(append(dst, '{'), generatedAt), '}')
 }
 
-// AppendFields appends the same without the enclosing braces, for embedding
-// into a larger object.
+// AppendFields appends the signal's JSON fields without the enclosing braces, for use in
+// a larger object.
 func (s *Signal) AppendFields(dst []byte, generatedAt time.Time) []byte {
-	return pricing.AppendSharedSignal(dst, s.HomeID, s.Encoded, pricing.Meta{GeneratedAt: generatedAt, Sequence: s.Revision})
+	return pricing.AppendSignal(dst, s.HomeID, s.Encoded, pricing.Meta{GeneratedAt: generatedAt, Sequence: s.Revision})
 }
 
-// Book prices homes. It is safe for concurrent use.
+// Book prices homes and caches shared curves and inputs. It is safe for concurrent use.
 type Book struct {
 	curves   *cache[curveKey, *Curve]
 	tariffs  *cache[tariffKey, *tariff]
@@ -39,33 +39,38 @@ type Book struct {
 	places   *cache[string, place]           // by zipcode
 	profiles *cache[profileKey, *solar.Profile]
 	chances  *cache[chanceKey, *solar.Chance]
+	programs *cache[uint64, programFacts] // by the revision of a plan
+	// planPlaces maps each organization to its *planPlaces.
+	planPlaces sync.Map
 }
 
-// How many of each are kept, beside the curves. A market's series takes up to
-// 2 MB, a profile 140 KB, a chance up to 5 KB, the others little.
+// These limits bound the cached values, beside the curves. A market's series takes up to
+// 2 MB, a profile 140 KB, a chance up to 5 KB. The other values are small.
 const (
 	keptMarkets  = 32
 	keptProfiles = 512
 	keptChances  = 8192
 	keptPlaces   = 65536
+	keptPrograms = 16384
 )
 
-// NewBook makes a book that keeps up to the given number of curves (about 20 KB
-// each for a day).
+// NewBook returns a Book with a cache for the given number of one-day curves, of about 20
+// KB each. A longer curve counts as its number of days.
 func NewBook(curves int) *Book {
 	return &Book{
-		curves:   newCache[curveKey, *Curve](max(curves, 16)),
+		curves:   newSizedCache[curveKey](max(curves, 16), (*Curve).days),
 		tariffs:  newCache[tariffKey, *tariff](max(curves/4, 16)),
 		events:   newCache[uint64, []pricing.Event](max(curves/4, 16)),
 		markets:  newCache[uint64, *market.Series](keptMarkets),
 		places:   newCache[string, place](keptPlaces),
 		profiles: newCache[profileKey, *solar.Profile](keptProfiles),
 		chances:  newCache[chanceKey, *solar.Chance](keptChances),
+		programs: newCache[uint64, programFacts](keptPrograms),
 	}
 }
 
 // HomeSignal prices one home by its identifier. Errors: storage.ErrNotFound,
-// *Unpriceable.
+// *Unpriceable, *HomeError, and errors of the store.
 func (b *Book) HomeSignal(v storage.View, org, homeID string, w pricing.Window) (Signal, error) {
 	r := b.Reader(v)
 	home, err := r.find(org, homeID)
@@ -75,7 +80,7 @@ func (b *Book) HomeSignal(v storage.View, org, homeID string, w pricing.Window) 
 	return r.Signal(home, w)
 }
 
-// Explain says for each interval of a window what the home's prices are made of.
+// Explain returns the components of the home's prices for each interval of a window.
 // Errors: storage.ErrNotFound, *Unpriceable.
 func (b *Book) Explain(v storage.View, org, homeID string, w pricing.Window) ([]pricing.Reason, error) {
 	r := b.Reader(v)
@@ -91,17 +96,32 @@ func (b *Book) Explain(v storage.View, org, homeID string, w pricing.Window) ([]
 	return reasons, unpriceable(err, "startTime")
 }
 
-// ImportPrices is what one more kWh drawn costs a home in each quarter hour of a
-// window, in $/kWh. The window may be longer than that of a signal, so nothing is
-// encoded nor kept. Errors: *Unpriceable.
-func (b *Book) ImportPrices(v storage.View, home *storage.Home, w pricing.Window) ([]float64, error) {
-	input, err := b.Reader(v).input(newHome(home))
+// HomePrices returns the cost of one more kWh for a home in each quarter hour of a
+// window, in $/kWh. The cost is the import price or the forgone export price, weighted by
+// the home's probability of exporting. Carbon is left out.
+//
+// If a market price is neither published nor near enough to forecast, HomePrices uses the
+// price of a typical year. The window may be longer than a signal's window, so the prices
+// are neither encoded nor cached. Errors: *Unpriceable.
+func (b *Book) HomePrices(v storage.View, home *storage.Home, w pricing.Window) ([]float64, error) {
+	input, err := b.Input(v, home)
 	if err != nil {
 		return nil, err
+	}
+	input.Carbon = nil
+	if input.Market != nil {
+		input.Market = input.Market.Typical()
 	}
 	curve, err := pricing.Price(input, w)
 	if err != nil {
 		return nil, unpriceable(err, "start")
 	}
-	return curve.Import, nil
+	return curve.Price, nil
+}
+
+// Input returns the inputs of a home's prices. Errors: *Unpriceable, *HomeError, and
+// errors of the store.
+func (b *Book) Input(v storage.View, home *storage.Home) (pricing.Input, error) {
+	input, err := b.Reader(v).input(newHome(home))
+	return input, homeError(err)
 }

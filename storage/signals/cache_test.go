@@ -48,6 +48,33 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestCache_Sizes: large values count as what they are, also one that is larger than all
+// there is room for.
+func TestCache_Sizes(t *testing.T) {
+	c := newSizedCache[int](100, func(v int) int { return v })
+	held := func() (sum int) {
+		for _, e := range c.entries {
+			sum += e.size
+		}
+		return sum
+	}
+	for k := range 1000 {
+		size := 1 + k%31
+		if v, err := c.get(k, func() (int, error) { return size, nil }); v != size || err != nil {
+			t.Fatalf("key %d is %d (%v), want %d", k, v, err, size)
+		}
+		if sum := held(); sum > 100 || sum != c.held {
+			t.Fatalf("after key %d values of %d are kept, and %d counted", k, sum, c.held)
+		}
+	}
+	if _, err := c.get(-1, func() (int, error) { return 250, nil }); err != nil || len(c.entries) != 1 || c.held != 250 {
+		t.Errorf("a value of 250 is beside %d others, and %d are counted (%v)", len(c.entries)-1, c.held, err)
+	}
+	if _, err := c.get(-2, func() (int, error) { return 1, nil }); err != nil || c.held != 1 || held() != 1 {
+		t.Errorf("after it %d are counted (%v)", c.held, err)
+	}
+}
+
 // Those who ask at the same time wait for the first, who makes the value.
 func TestCacheMakesOnce(t *testing.T) {
 	c := newCache[int, int](10)

@@ -12,14 +12,14 @@ import (
 	"github.com/gridhook/gridhook/pricing/carbon"
 )
 
-// Curve is a price curve and all of its encoded form that the homes which have it
-// share. They are on one rate plan and in one region of the grid.
+// Curve is a price curve with the encoded parts that its homes share. The homes are on
+// one rate plan and in one region of the grid.
 type Curve struct {
 	pricing.Curve
 	RatePlanID string
 	Encoded    []byte
 
-	grid        *carbon.Region // nil where the homes' place is not known
+	grid        *carbon.Region // nil if the homes' place is not known
 	location    *time.Location
 	fingerprint lazy[string]
 	emissions   lazy[[]float64]
@@ -28,7 +28,7 @@ type Curve struct {
 	packedADR   lazy[[]byte]
 }
 
-// lazy is a value that is made when it is first asked for.
+// lazy is a value that is computed at its first use.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -39,19 +39,19 @@ func (l *lazy[T]) get(make func() T) T {
 	return l.value
 }
 
-// scratches are buffers to encode in: what is kept has no room to spare.
-var scratches = sync.Pool{New: func() any { return new([]byte) }}
-
 // NewCurve encodes a curve of a rate plan.
 func NewCurve(c pricing.Curve, ratePlanID string) *Curve {
-	scratch := scratches.Get().(*[]byte)
-	defer scratches.Put(scratch)
-	*scratch = c.AppendShared((*scratch)[:0], ratePlanID)
-	return &Curve{Curve: c, RatePlanID: ratePlanID, Encoded: bytes.Clone(*scratch)}
+	return &Curve{Curve: c, RatePlanID: ratePlanID, Encoded: bytes.Clone(c.AppendShared(nil, ratePlanID))}
 }
 
-// Fingerprint tells signals apart that have another window, other prices or other
-// sources.
+// days returns the number of days of the curve, rounded up.
+func (c *Curve) days() int {
+	const day = int(24 * time.Hour / pricing.Interval)
+	return max(1, (c.Len()+day-1)/day)
+}
+
+// Fingerprint returns a text that differs for curves with another window, other prices or
+// other sources.
 func (c *Curve) Fingerprint() string {
 	return c.fingerprint.get(func() string {
 		sum := sha256.Sum256(c.Encoded)
@@ -59,15 +59,15 @@ func (c *Curve) Fingerprint() string {
 	})
 }
 
-// WithEmissions gives a curve that was not made by a Book its emissions, and
-// returns it. It must come before anything else is asked of the curve.
+// WithEmissions sets the emissions of a curve that was not made by a Book, and returns
+// the curve. It must be the first call on the curve.
 func (c *Curve) WithEmissions(grams []float64) *Curve {
 	c.emissions.get(func() []float64 { return grams })
 	return c
 }
 
-// Emissions are what one kWh more emits in each interval, in grams of CO2; nil
-// where the homes' place is not known.
+// Emissions returns the marginal emissions in each interval, in grams of CO2 per kWh. It
+// returns nil if the homes' place is not known.
 func (c *Curve) Emissions() []float64 {
 	return c.emissions.get(func() []float64 {
 		if c.grid == nil {

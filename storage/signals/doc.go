@@ -1,7 +1,10 @@
-// Package signals joins what is stored of a home (its rate plan with the events
-// and the market of it, its solar, its use of energy, its place and time zone) to
-// what package pricing computes, and keeps the curves that many homes share,
-// computed and encoded once.
+// Package signals connects stored entities to package pricing. The inputs of a home's
+// signal are its rate plan with events and market, its solar, its use of energy, its
+// place and its time zone. Many homes share a curve. The package caches such curves,
+// computed and encoded.
 //
-// It may import storage and pricing with its sub-packages.
+// A Reader prices the homes of one view. Errors of one home (*Unpriceable, *HomeError)
+// are that home's outcome. Any other error is the store's.
+//
+// The package may import storage and pricing with its sub-packages.
 package signals

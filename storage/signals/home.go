@@ -1,23 +1,26 @@
 package signals
 
 import (
-	"strconv"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Home is the part of a stored home that its signal depends on.
 type Home struct {
-	OrganizationID string
-	ID             string
-	Revision       uint64 // of the home's last write
+	OrganizationID string `json:"-"`
+	ID             string `json:"-"`
+	Revision       uint64 `json:"-"` // of the home's last write
 
-	Enabled    bool
-	Bids       bool // on the market
-	RatePlanID string
-	Timezone   string
-	Zipcode    string
-	Carbon     storage.CarbonSignalIntensity
+	Enabled    bool                          `json:"enabled"`
+	Bids       bool                          `json:"energyMarketBiddingEnabled"` // on the market
+	RatePlanID string                        `json:"ratePlanId"`
+	Timezone   string                        `json:"timezone"`
+	Zipcode    string                        `json:"zipcode"`
+	Carbon     storage.CarbonSignalIntensity `json:"carbonSignalIntensity"`
 }
 
 func newHome(h *storage.Home) *Home {
@@ -27,79 +30,32 @@ func newHome(h *storage.Home) *Home {
 	}
 }
 
-// Home reads a home's record. It is valid until the next one is read. Errors:
-// storage.ErrNotFound for a tombstone.
+// Home decodes a home's record. The result is valid until the next call. Errors:
+// storage.ErrNotFound for a tombstone, *HomeError.
 func (r *Reader) Home(record storage.Record) (*Home, error) {
 	if record.Deleted {
 		return nil, storage.ErrNotFound
 	}
-	h := &r.home
-	if !h.read(record.Value) {
-		stored, err := storage.Decode[storage.Home](record)
-		if err != nil {
-			return nil, err
-		}
-		*h = *newHome(&stored)
+	r.home = Home{}
+	if err := decode(record, &r.home); err != nil {
+		return nil, homeError(err)
 	}
-	h.OrganizationID, h.ID, h.Revision = record.Org, record.ID, record.Revision
-	return h, nil
+	r.home.OrganizationID, r.home.ID, r.home.Revision = record.Org, record.ID, record.Revision
+	return &r.home, nil
 }
 
-// read takes a home as the store writes it, and reports whether it could: walks
-// read every home of an organization, and encoding/json takes most of their time.
-func (h *Home) read(value []byte) bool {
-	h.Enabled, h.Bids = false, false
-	plan, timezone, zipcode, carbon := h.RatePlanID, h.Timezone, h.Zipcode, h.Carbon
-	h.RatePlanID, h.Timezone, h.Zipcode, h.Carbon = "", "", "", ""
-	return members(value, func(name, value []byte) {
-		switch string(name) {
-		case "enabled":
-			h.Enabled = string(value) == "true"
-		case "energyMarketBiddingEnabled":
-			h.Bids = string(value) == "true"
-		case "ratePlanId":
-			h.RatePlanID = reuse(plan, value)
-		case "timezone":
-			h.Timezone = reuse(timezone, value)
-		case "zipcode":
-			h.Zipcode = reuse(zipcode, value)
-		case "carbonSignalIntensity":
-			h.Carbon = storage.CarbonSignalIntensity(reuse(string(carbon), value))
-		}
-	})
+// system is the part of stored solar that a signal depends on.
+type system struct {
+	SizeKw        float64 `json:"solarSystemSizeKw"`
+	NonNetMetered bool    `json:"isNonNetMetered"`
+	storage.SolarSettings
 }
 
-// decodeSolar reads a record of solar, its settings and size alone where it is as
-// the store writes it.
-func decodeSolar(record storage.Record) (storage.Solar, error) {
-	var s storage.Solar
-	sound := true
-	number := func(value []byte) float64 {
-		v, err := strconv.ParseFloat(string(value), 64)
-		sound = sound && err == nil
-		return v
+// decode decodes only the needed part of a record, because a walk reads every home of an
+// organization. The store wrote the record, so it has no duplicate names.
+func decode(record storage.Record, part any) error {
+	if err := json.Unmarshal(record.Value, part, jsontext.AllowDuplicateNames(true)); err != nil {
+		return &storage.DecodeError{Ref: record.Ref, Err: fmt.Errorf("at revision %d does not decode: %w", record.Revision, err)}
 	}
-	known := members(record.Value, func(name, value []byte) {
-		switch string(name) {
-		case "solarSystemSizeKw":
-			s.SizeKw = number(value)
-		case "isNonNetMetered":
-			s.NonNetMetered = string(value) == "true"
-		case "tilt":
-			v := number(value)
-			s.Tilt = &v
-		case "azimuth":
-			v := number(value)
-			s.Azimuth = &v
-		case "losses":
-			v := number(value)
-			s.Losses = &v
-		case "exportValues":
-			s.ExportValues = string(value)
-		}
-	})
-	if !known || !sound {
-		return storage.Decode[storage.Solar](record)
-	}
-	return s, nil
+	return nil
 }

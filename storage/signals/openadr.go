@@ -10,16 +10,16 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// AppendOpenADR appends the signal as an event of OpenADR 3.1 (OpenADR Alliance,
-// OpenADR 3.1.0 Definition and its enumerations), one interval a quarter hour with
-// the payloads PRICE (what a kWh drawn costs) and EXPORT_PRICE (what one sent out
-// earns), in USD per KWH, and GHG (what a kWh more emits, g/kWh) where the home's
-// place is known. The program is the rate plan, the target the home.
+// AppendOpenADR appends the signal as an event of OpenADR 3.1 (OpenADR Alliance, OpenADR
+// 3.1.0 Definition and its enumerations). The event has one interval per quarter hour.
+// PRICE is the cost of a kWh drawn and EXPORT_PRICE the revenue of a kWh sent out, both
+// in USD per KWH. GHG is the marginal emission in g/kWh, included if the home's place is
+// known. The program is the rate plan. The target is the home.
 func (s *Signal) AppendOpenADR(dst []byte, generatedAt time.Time) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = append(dst, s.eventID()...)
 	dst = append(dst, `","createdDateTime":"`...)
-	dst = generatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
+	dst = s.day().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","modificationDateTime":"`...)
 	dst = generatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","objectType":"EVENT","programID":"`...)
@@ -33,15 +33,18 @@ func (s *Signal) AppendOpenADR(dst []byte, generatedAt time.Time) []byte {
 	return append(dst, '}')
 }
 
-// eventID is the same for the same home, window and revision.
+// day returns the UTC day on which the signal's window starts. All signals of a home and
+// day are the same event. A change only gives the event a newer modificationDateTime.
+func (s *Signal) day() time.Time { return s.Window.Start.UTC().Truncate(24 * time.Hour) }
+
+// eventID returns an identifier that depends on the home and the day only.
 func (s *Signal) eventID() string {
-	name := s.HomeID + " " + strconv.FormatUint(s.Revision, 10) + " " + strconv.FormatInt(s.Window.Start.Unix(), 10) + " " + strconv.FormatInt(s.Window.End.Unix(), 10)
-	sum := sha256.Sum256([]byte(name))
+	sum := sha256.Sum256([]byte(s.HomeID + " " + s.day().Format(time.DateOnly)))
 	const enough = 12
 	return "event_" + hex.EncodeToString(sum[:enough])
 }
 
-// encodeOpenADR encodes what the homes with this curve share of their events.
+// encodeOpenADR encodes the part of the events that the homes of this curve share.
 func (c *Curve) encodeOpenADR() []byte {
 	grams := c.Emissions()
 	dst := append([]byte(nil), `"payloadDescriptors":[`...)

@@ -48,7 +48,7 @@ func TestOpenADR(t *testing.T) {
 	got, at := signal(t, b, s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	e := adrOf(t, got, at)
 	if e.ObjectType != "EVENT" || e.ProgramID != "flat" || e.EventName != "price signal of h" || !reflect.DeepEqual(e.Targets, []string{"h"}) ||
-		!e.CreatedDateTime.Equal(at) || !e.IntervalPeriod.Start.Equal(day.Start) || e.IntervalPeriod.Duration != "PT15M" || len(e.Intervals) != 96 {
+		!e.CreatedDateTime.Equal(at.Truncate(24*time.Hour)) || !e.ModificationDateTime.Equal(at) || !e.IntervalPeriod.Start.Equal(day.Start) || e.IntervalPeriod.Duration != "PT15M" || len(e.Intervals) != 96 {
 		t.Errorf("the event is %+v", e)
 	}
 	types := []string{"PRICE", "EXPORT_PRICE", "GHG"}
@@ -71,6 +71,32 @@ func TestOpenADR(t *testing.T) {
 	}
 	if bare := adrOf(t, signal(t, b, s, "nowhere"), at); len(bare.PayloadDescriptors) != 2 || len(bare.Intervals[0].Payloads) != 2 || bare.ID == e.ID {
 		t.Errorf("where nobody knows the place it is %+v", bare)
+	}
+}
+
+// TestOpenADR_SameDay: the event of a day has the same identifier and time of creation on each
+// call, and another day's has not.
+func TestOpenADR_SameDay(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
+	b := signals.NewBook(10)
+	event := func(start time.Time) adrEvent {
+		var made signals.Signal
+		err := s.View(func(v storage.View) (err error) {
+			made, err = b.HomeSignal(v, "org", "h", pricing.Window{Start: start, End: start.Add(time.Hour)})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return adrOf(t, made, start)
+	}
+	first, later, tomorrow := event(day.Start), event(day.Start.Add(2*time.Hour)), event(day.Start.Add(24*time.Hour))
+	if first.ID != later.ID || !first.CreatedDateTime.Equal(later.CreatedDateTime.Time) || later.ModificationDateTime.Equal(first.ModificationDateTime.Time) {
+		t.Errorf("the day's event is %s of %s, and then %s of %s", first.ID, first.CreatedDateTime, later.ID, later.CreatedDateTime)
+	}
+	if tomorrow.ID == first.ID {
+		t.Error("another day has the same event")
 	}
 }
 

@@ -6,37 +6,37 @@ import (
 	"sync"
 )
 
-// Packed is what the homes with this curve share of their signals, Encoded, and
-// beside it the same compressed: blocks of DEFLATE (RFC 1951) that refer to nothing
-// before them and end on a whole byte, so that they fit between any others. It is
-// compressed once a curve, however many homes there are.
+// Packed returns the shared part of the homes' signals, Encoded, and its compressed form.
+// packed consists of DEFLATE blocks (RFC 1951) that refer to no earlier data and end on a
+// whole byte. They can therefore stand between any other blocks. A curve is compressed
+// only once, for any number of homes.
 func (c *Curve) Packed() (shared, packed []byte) {
 	return c.Encoded, c.packed.get(func() []byte { return pack(c.Encoded) })
 }
 
-// EncodedOpenADR is what all homes of the curve have in common of the events of OpenADR.
+// EncodedOpenADR returns the part of the OpenADR events that the homes of this curve
+// share.
 func (c *Curve) EncodedOpenADR() []byte { return c.openADR.get(c.encodeOpenADR) }
 
-// PackedOpenADR is Packed of the events of OpenADR.
+// PackedOpenADR is like Packed, for the OpenADR events.
 func (c *Curve) PackedOpenADR() (shared, packed []byte) {
 	shared = c.EncodedOpenADR()
 	return shared, c.packedADR.get(func() []byte { return pack(shared) })
 }
 
-// packers are used again: one takes some 800 KB.
+// packers reuses compressors. A compressor takes about 800 KB.
 var packers = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // the level is a right one
+	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // the level is valid
 	return w
 }}
 
-// pack compresses a text. The empty block at the end, which Flush makes, brings it
-// to a whole byte.
+// pack compresses a text. Flush adds an empty block, which ends on a whole byte.
 func pack(text []byte) []byte {
 	var out bytes.Buffer
 	w := packers.Get().(*flate.Writer)
 	defer packers.Put(w)
 	w.Reset(&out)
-	_, _ = w.Write(text) // a Buffer takes everything
+	_, _ = w.Write(text) // a write to a Buffer never fails
 	_ = w.Flush()
 	return bytes.Clone(out.Bytes())
 }

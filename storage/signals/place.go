@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"errors"
 	"math"
 
 	"github.com/gridhook/gridhook/pricing/carbon"
@@ -10,14 +11,15 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// place is where a home is. Its zero value is nowhere.
+// place is the location of a home. The zero value is an unknown location.
 type place struct {
 	known    bool
 	lat, lon float64 // in steps of placeStep
 	grid     *carbon.Region
+	climate  *climate.Year // the typical year that represents the place
 }
 
-// place is where a zipcode is.
+// place returns the location of a zipcode.
 func (b *Book) place(zipcode string) place {
 	if zipcode == "" {
 		return place{}
@@ -30,6 +32,7 @@ func (b *Book) place(zipcode string) place {
 		p := place{known: known}
 		if known {
 			p.lat, p.lon = near(at.Lat, placeStep), near(at.Lon, placeStep)
+			p.climate = climate.Choose(climate.Place{Lat: at.Lat, Lon: at.Lon, State: at.State, County: at.County}).Year
 			p.grid, _ = carbon.Of(at.State, at.County)
 		}
 		return p, nil // never an error
@@ -37,46 +40,47 @@ func (b *Book) place(zipcode string) place {
 	return p
 }
 
-// profileKey is what the output of an array depends on.
+// profileKey identifies the output of an array.
 type profileKey struct {
 	climate *climate.Year
 	array   solar.Array
 }
 
-// chanceKey is what the probability of exporting depends on, in steps: homes that
-// are nearly alike have the same one, and share curves. Against a home's own values
-// that moves the probability by less than 0.01 on average, far less than what is
-// known of any one home's use of energy.
+// chanceKey identifies a probability of exporting. Its values are rounded to steps, so
+// that similar homes share probabilities and curves. Rounding moves the probability by
+// less than 0.01 on average. The uncertainty about any home's use of energy is far
+// greater.
 type chanceKey struct {
+	climate  *climate.Year
 	lat, lon float64
 	array    solar.Array
 	size     int // in steps of sizeStep, the logarithm of kW per kWh a year
 	timezone string
 }
 
-// The steps.
+// These constants are the steps of rounded values.
 const (
-	placeStep   = 0.25 // degrees: the sun is a minute later
+	placeStep   = 0.25 // degrees: a difference of one minute in solar time
 	tiltStep    = 5.0  // degrees
 	azimuthStep = 10.0 // degrees
 	lossesStep  = 2.0  // percent
 	sizeStep    = 0.02 // of the logarithm: 2 percent
 )
 
-// near is the nearest multiple of a step.
+// near returns the nearest multiple of a step.
 func near(v, step float64) float64 { return math.Round(v/step) * step }
 
-func newChanceKey(at place, s *storage.Solar, annualKWh float64, timezone string) chanceKey {
+func newChanceKey(at place, s *system, annualKWh float64, timezone string) chanceKey {
 	if annualKWh == 0 {
 		annualKWh = solar.TypicalAnnualKWh
 	}
 	return chanceKey{
-		lat: at.lat, lon: at.lon, array: nearestArray(s.Array()), timezone: timezone,
+		climate: at.climate, lat: at.lat, lon: at.lon, array: nearestArray(s.Array()), timezone: timezone,
 		size: int(math.Round(math.Log(s.SizeKw/annualKWh) / sizeStep)),
 	}
 }
 
-// nearestArray is an array in steps. The usual one stays as it is.
+// nearestArray returns an array with rounded values. The default array stays as it is.
 func nearestArray(a solar.Array) solar.Array {
 	if a == solar.DefaultArray {
 		return a
@@ -86,22 +90,32 @@ func nearestArray(a solar.Array) solar.Array {
 		stepped.Losses = a.Losses
 	}
 	if stepped == (solar.Array{}) {
-		stepped.Azimuth = solar.DefaultArray.Azimuth // flat: it faces nowhere
+		stepped.Azimuth = solar.DefaultArray.Azimuth // flat modules face nowhere
 	}
 	return stepped
 }
 
-// chance is how likely a home exports.
+// chance returns a home's probability of exporting. Errors: *HomeError.
 func (b *Book) chance(k chanceKey) (*solar.Chance, error) {
-	return b.chances.get(k, func() (*solar.Chance, error) {
-		year := climate.Nearest(k.lat, k.lon)
-		profile, err := b.profiles.get(profileKey{year, k.array}, func() (*solar.Profile, error) { return solar.NewProfile(year, k.array) })
+	chance, err := b.chances.get(k, func() (*solar.Chance, error) {
+		profile, err := b.profile(profileKey{k.climate, k.array})
 		if err != nil {
 			return nil, err
 		}
-		location, _ := storage.Location(k.timezone) // the home has one, or it would not have come here
-		return solar.NewChance(profile, solar.Home{
-			SizeKW: math.Exp(float64(k.size) * sizeStep), AnnualKWh: 1, Lat: k.lat, Lon: k.lon, Location: location,
-		})
+		location, _ := storage.Location(k.timezone) // callers have checked the time zone
+		home := solar.Home{SizeKW: math.Exp(float64(k.size) * sizeStep), AnnualKWh: 1, Lat: k.lat, Lon: k.lon, Location: location}
+		return calculate(func() (*solar.Chance, error) { return solar.NewChance(profile, home) })
+	})
+	var failed *HomeError
+	if err != nil && !errors.As(err, &failed) {
+		err = &HomeError{"the home's solar cannot be used: correct its size, array or assumed use of energy", err}
+	}
+	return chance, err
+}
+
+// profile returns the output of an array.
+func (b *Book) profile(k profileKey) (*solar.Profile, error) {
+	return b.profiles.get(k, func() (*solar.Profile, error) {
+		return calculate(func() (*solar.Profile, error) { return solar.NewProfile(k.climate, k.array) })
 	})
 }

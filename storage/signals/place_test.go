@@ -26,8 +26,8 @@ func TestSharedChancesAreNearTheExactOnes(t *testing.T) {
 		location, _ := storage.Location(at.Timezone)
 		for range 3 {
 			tilt, azimuth, losses := random.Float64()*45, 90+random.Float64()*180, 5+random.Float64()*15
-			s := storage.Solar{SizeKw: 2 + random.Float64()*10, SolarSettings: storage.SolarSettings{Tilt: &tilt, Azimuth: &azimuth, Losses: &losses}}
-			profile, err := solar.NewProfile(climate.Nearest(at.Lat, at.Lon), s.Array())
+			s := system{SizeKw: 2 + random.Float64()*10, SolarSettings: storage.SolarSettings{Tilt: &tilt, Azimuth: &azimuth, Losses: &losses}}
+			profile, err := solar.NewProfile(climate.Choose(climate.Place{Lat: at.Lat, Lon: at.Lon, State: at.State, County: at.County}).Year, s.Array())
 			if err != nil {
 				t.Fatal(err)
 			}

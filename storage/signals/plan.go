@@ -8,21 +8,23 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
+	"github.com/gridhook/gridhook/pricing/urdb"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tariffKey names a tariff: one write of one plan, and the export values that a
-// home has of its own.
+// tariffKey identifies a tariff: a revision of a plan, and the export values of a home's
+// own.
 type tariffKey struct {
 	revision uint64
 	values   string
 }
 
-// tariff is a tariff with what is asked of it for every home.
+// tariff is a tariff with values that every home needs.
 type tariff struct {
 	*pricing.Tariff
 	tiered bool // the price depends on the home's use of energy
-	// node is where the prices are from that the tariff passes through, if it does.
+	// node is the source of the prices that the tariff passes through. passes says
+	// whether there is such a source.
 	node   pricing.Passthrough
 	passes bool
 }
@@ -32,20 +34,20 @@ func newTariff(t *pricing.Tariff) *tariff {
 	for _, version := range t.Versions() {
 		made.tiered = made.tiered || slices.ContainsFunc(version.Periods(), func(tiers []pricing.Tier) bool { return len(tiers) > 1 })
 		if node, ok := version.Market(); ok {
-			made.node, made.passes = node, true // the newest version's counts
+			made.node, made.passes = node, true // the newest version takes precedence
 		}
 	}
 	return made
 }
 
-// plan is a rate plan as the homes of an organization have it.
+// plan is a rate plan as the homes of an organization see it.
 type plan struct {
 	*tariff
-	record storage.Record // without its value, which ends with the view
-	// events is the revision of the plan's events, 0 where there were never any.
+	record storage.Record // without its value, which is valid only in the view
+	// events is the last revision of the plan's events, 0 if it never had any.
 	events uint64
-	series *series // of the market that it passes through, nil when there is none
-	// newest is the last write of anything that the homes on the plan share.
+	series *series // of the market that the plan passes through, nil if there is none
+	// newest is the last write of the inputs that the plan's homes share.
 	newest uint64
 }
 
@@ -54,28 +56,18 @@ type series struct {
 	org    string
 	kind   market.Kind
 	node   string
-	stored uint64 // revision, which names its prices; 0 where there is no such series
-	newest uint64 // last write of any that the organization had by that name
+	stored uint64 // revision, which identifies the prices; 0 if there is no such series
+	newest uint64 // last write of the organization's or the shared series
 }
 
-// plan looks a plan up, once a view.
+// plan looks up a plan and caches the result for the view.
 func (r *Reader) plan(org, id string) (*plan, error) {
 	name := planName{org, id}
-	if r.latest.name == name && name.org != "" {
-		return r.latest.plan, r.latest.err
-	}
 	found, ok := r.plans[name]
 	if !ok {
-		found.name = name
 		found.plan, found.err = r.findPlan(org, id)
+		r.plans[name] = found
 	}
-	if r.latest.name.org != "" {
-		if r.plans == nil {
-			r.plans = map[planName]foundPlan{}
-		}
-		r.plans[r.latest.name] = r.latest
-	}
-	r.latest = found
 	return found.plan, found.err
 }
 
@@ -83,7 +75,7 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 	if id == "" {
 		return nil, &Unpriceable{"ratePlanId", "the home has no rate plan: set its ratePlanId"}
 	}
-	record, err := storage.FindRatePlan(r.view, org, id)
+	record, err := storage.FindShared(r.view, storage.RatePlanRef(org, id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q does not exist: import it", id)}
 	}
@@ -91,10 +83,13 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{newest: record.Revision}
-	if p.tariff, err = r.tariff(record); err != nil {
+	var failed *HomeError
+	if p.tariff, err = r.tariff(record); errors.As(err, &failed) {
+		return nil, err
+	} else if err != nil {
 		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q cannot be read: %s", id, err)}
 	}
-	if record.Org != org { // its own may have been deleted
+	if record.Org != org { // the organization may have deleted its own plan
 		p.newest = max(p.newest, r.lastWrite(storage.RatePlanRef(org, id)))
 	}
 	p.events = r.lastWrite(storage.PlanEventsRef(record.Org, id))
@@ -116,15 +111,17 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 		if err != nil {
 			return nil, err
 		}
-		parsed, err := pricing.ParseURDB(stored.Tariff)
-		if err != nil {
-			return nil, err
-		}
-		return newTariff(parsed), nil
+		return calculate(func() (*tariff, error) {
+			parsed, err := urdb.Parse(stored.Tariff)
+			if err != nil {
+				return nil, err
+			}
+			return newTariff(parsed), nil
+		})
 	})
 }
 
-// withValues is the plan's tariff with the export values of a home's own.
+// withValues returns the plan's tariff with the export values of a home.
 func (r *Reader) withValues(p *plan, name string) (*tariff, error) {
 	if name == "" {
 		return p.tariff, nil
@@ -134,18 +131,18 @@ func (r *Reader) withValues(p *plan, name string) (*tariff, error) {
 		if !ok {
 			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", name)}
 		}
-		return newTariff(p.WithExportValues(values)), nil
+		return calculate(func() (*tariff, error) { return newTariff(p.WithExportValues(values)), nil })
 	})
 }
 
-// pricedEvents are the events of a plan.
+// pricedEvents returns the events of a plan.
 func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 	if p.events == 0 {
 		return nil, nil
 	}
 	return r.book.events.get(p.events, func() ([]pricing.Event, error) {
 		stored, _, err := storage.Read[storage.PlanEvents](r.view, storage.PlanEventsRef(p.record.Org, p.record.ID))
-		if errors.Is(err, storage.ErrNotFound) { // they were deleted
+		if errors.Is(err, storage.ErrNotFound) { // the events were deleted
 			return nil, nil
 		}
 		events := make([]pricing.Event, len(stored.Events))
@@ -156,12 +153,12 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 	})
 }
 
-// findSeries looks for the series of a node: the organization's own, or the shared
-// one.
+// findSeries returns the series of a node: the organization's own series, or the shared
+// series.
 func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series, error) {
 	s := &series{kind: kind, node: node, newest: max(
 		r.lastWrite(storage.MarketSeriesRef(org, kind, node)), r.lastWrite(storage.MarketSeriesRef(storage.Shared, kind, node)))}
-	record, err := storage.FindMarketSeries(r.view, org, kind, node)
+	record, err := storage.FindShared(r.view, storage.MarketSeriesRef(org, kind, node))
 	switch {
 	case err == nil:
 		s.org, s.stored = record.Org, record.Revision
@@ -171,7 +168,7 @@ func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series,
 	return s, nil
 }
 
-// prices are the series' prices, nil where there is no such series.
+// prices returns the prices of a series, nil if there is no such series.
 func (r *Reader) prices(s *series) (*market.Series, error) {
 	if s == nil || s.stored == 0 {
 		return nil, nil //nolint:nilnil // package pricing says what is missing
@@ -185,9 +182,9 @@ func (r *Reader) prices(s *series) (*market.Series, error) {
 	})
 }
 
-// lastWrite is the revision of the last write of an entity, 0 when there was
-// none. A deletion is one too: a home that loses its solar has a newer signal,
-// not the older one again.
+// lastWrite returns the revision of an entity's last write, 0 if there is none. A
+// deletion is also a write: a home that loses its solar gets a newer signal, not its
+// earlier signal again.
 func (r *Reader) lastWrite(ref storage.Ref) uint64 {
 	record, err := r.view.Get(ref)
 	if err != nil {

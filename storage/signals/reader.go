@@ -7,36 +7,39 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Reader prices the homes of one view, and looks up once what they share. It is as
-// valid as its view, and not safe for concurrent use.
+// Reader prices the homes of one view and caches shared inputs. It is valid as long as
+// its view, and not safe for concurrent use.
+//
+// A Reader returns three kinds of errors. An *Unpriceable says which data a home lacks. A
+// *HomeError says that stored data is unusable. Both concern that home alone. Any other
+// error, except storage.ErrNotFound, is an error of the store and concerns the whole
+// view.
 type Reader struct {
-	book *Book
-	view storage.View
-	// latest is the plan that was asked for last, which is that of most homes that
-	// follow; plans are those before it.
-	latest foundPlan
-	plans  map[planName]foundPlan
-	home   Home // the last that was read
+	book  *Book
+	view  storage.View
+	plans map[planName]foundPlan
+	home  Home // the last decoded home
 }
 
-// planName is a plan as the homes of an organization name it.
+// planName is a plan's identifier in an organization.
 type planName struct{ org, id string }
 
 type foundPlan struct {
-	name planName
 	plan *plan
 	err  error
 }
 
-// Reader reads from a view.
+// Reader returns a Reader of a view.
 func (b *Book) Reader(v storage.View) *Reader {
-	return &Reader{book: b, view: v}
+	return &Reader{book: b, view: v, plans: map[planName]foundPlan{}}
 }
 
-// find reads a home by its identifier. Errors: storage.ErrNotFound.
+// find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and
+// errors of the store.
 func (r *Reader) find(org, id string) (*Home, error) {
 	record, err := r.view.Get(storage.HomeRef(org, id))
 	if err != nil {
@@ -45,37 +48,39 @@ func (r *Reader) find(org, id string) (*Home, error) {
 	return r.Home(record)
 }
 
-// curveKey is everything that a curve depends on.
+// curveKey identifies a curve. It holds every input of the curve.
 type curveKey struct {
 	start, end    int64
-	tariff        tariffKey // and so the rate plan
+	tariff        tariffKey // implies the rate plan
 	timezone      string
 	events        uint64
 	series        uint64
 	bids          bool
 	solar         bool
 	nonNetMetered bool
-	exports       bool // chance counts
+	accPlus       netbilling.Segment
+	connected     int  // year, if accPlus is set
+	exports       bool // whether chance is set
 	chance        chanceKey
 	usage         pricing.Usage
 	grid          *carbon.Region
 	carbon        carbon.Intensity
 }
 
-// subject is a home with what decides its prices, looked up but not yet worked out.
+// subject is a home with the inputs of its prices, before the calculation.
 type subject struct {
 	location *time.Location
 	plan     *plan
 	series   *series
-	revision uint64 // newest write of any of it
+	revision uint64 // newest write of all inputs
 	key      curveKey
 }
 
-// Signal prices a home. Errors: *Unpriceable.
+// Signal prices a home. Errors: *Unpriceable, *HomeError, and errors of the store.
 func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
 	s, err := r.subject(home)
 	if err != nil {
-		return Signal{}, err
+		return Signal{}, homeError(err)
 	}
 	s.key.start, s.key.end = w.Start.Unix(), w.End.Unix()
 	curve, known := r.book.curves.peek(s.key)
@@ -83,12 +88,12 @@ func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
 		curve, err = r.book.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, home.RatePlanID) })
 	}
 	if err != nil {
-		return Signal{}, err
+		return Signal{}, homeError(err)
 	}
 	return Signal{HomeID: home.ID, Curve: curve, Revision: s.revision}, nil
 }
 
-// subject looks up what decides a home's prices.
+// subject looks up the inputs of a home's prices.
 func (r *Reader) subject(home *Home) (s subject, err error) {
 	var ok bool
 	if s.location, ok = storage.Location(home.Timezone); !ok {
@@ -111,7 +116,8 @@ func (r *Reader) subject(home *Home) (s subject, err error) {
 	return s, r.addSolarAndUsage(&s, home, at)
 }
 
-// addMarket adds the market that the plan passes through, or that the home sells to.
+// addMarket adds the market that the plan passes through, or the market that the home
+// sells to.
 func (r *Reader) addMarket(s *subject, home *Home) error {
 	s.series = s.plan.series
 	if home.Bids && s.series == nil {
@@ -119,7 +125,7 @@ func (r *Reader) addMarket(s *subject, home *Home) error {
 		s.revision = max(s.revision, r.lastWrite(ref))
 		named, _, err := storage.Read[storage.HomeMarket](r.view, ref)
 		switch {
-		case errors.Is(err, storage.ErrNotFound): // it sells by its plan
+		case errors.Is(err, storage.ErrNotFound): // the home sells by its plan
 			return nil
 		case err != nil:
 			return err
@@ -139,7 +145,8 @@ func (r *Reader) addMarket(s *subject, home *Home) error {
 	return nil
 }
 
-// addSolarAndUsage adds the home's solar, and its use of energy where that counts.
+// addSolarAndUsage adds the home's solar, and its use of energy if the price depends on
+// it.
 func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
 	solarRef := storage.SolarRef(home.OrganizationID, home.ID)
 	record, err := r.view.Get(solarRef)
@@ -161,12 +168,15 @@ func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
 	if !s.key.solar {
 		return nil
 	}
-	solar, err := decodeSolar(record)
-	if err != nil {
+	var solar system
+	if err := decode(record, &solar); err != nil {
 		return err
 	}
 	s.key.tariff.values = solar.ExportValues
 	s.key.nonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
+	if solar.AccPlus != "" {
+		s.key.accPlus, s.key.connected = solar.AccPlus, solar.ConnectionYear
+	}
 	if s.key.exports = at.known; at.known {
 		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
 	}
@@ -178,7 +188,7 @@ func (r *Reader) usage(s *subject, home *Home) (storage.Usage, error) {
 	usage, revision, err := storage.Read[storage.Usage](r.view, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		revision, err = r.lastWrite(ref), nil // it may have been deleted
+		revision, err = r.lastWrite(ref), nil // the usage may have been deleted
 	case err != nil:
 		return usage, err
 	}
@@ -186,7 +196,7 @@ func (r *Reader) usage(s *subject, home *Home) (storage.Usage, error) {
 	return usage, err
 }
 
-// input is what package pricing needs of a home.
+// input returns the input of package pricing for a home.
 func (r *Reader) input(home *Home) (pricing.Input, error) {
 	s, err := r.subject(home)
 	if err != nil {
@@ -195,7 +205,7 @@ func (r *Reader) input(home *Home) (pricing.Input, error) {
 	return r.resolve(&s)
 }
 
-// resolve works out, or finds, what a subject's key names.
+// resolve computes, or takes from the caches, the inputs that a subject's key identifies.
 func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
 	k := &s.key
 	in = pricing.Input{Location: s.location, Usage: k.usage, MarketBidding: k.bids}
@@ -214,7 +224,7 @@ func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
 		return in, err
 	}
 	if k.solar {
-		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered}
+		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, AccPlus: k.accPlus, ConnectionYear: k.connected}
 	}
 	if k.exports {
 		in.ExportChance, err = r.book.chance(k.chance)
@@ -228,23 +238,30 @@ func (r *Reader) compute(s *subject, w pricing.Window, ratePlanID string) (*Curv
 	if err != nil {
 		return nil, err
 	}
-	priced, err := pricing.Price(input, w)
-	if err != nil {
-		return nil, unpriceable(err, "startTime")
-	}
-	curve := NewCurve(*priced, ratePlanID)
-	curve.grid, curve.location = s.key.grid, s.location
-	return curve, nil
+	return calculate(func() (*Curve, error) {
+		// gofail: var bugPricePanic string
+		// if ratePlanID == bugPricePanic {
+		// 	panic("bugPricePanic")
+		// }
+		priced, err := pricing.Price(input, w)
+		if err != nil {
+			return nil, unpriceable(err, "startTime")
+		}
+		curve := NewCurve(*priced, ratePlanID)
+		curve.grid, curve.location = s.key.grid, s.location
+		return curve, nil
+	})
 }
 
-// Shared is the last write of what prices a home beside what is its own: its plan, the
-// plan's events, and the market that it follows or sells to. Errors: *Unpriceable.
+// Shared returns the last write of a home's shared inputs: its plan, the plan's events,
+// and the market that it follows or sells to. Errors: *Unpriceable, *HomeError, and
+// errors of the store.
 func (r *Reader) Shared(home *Home) (revision uint64, err error) {
 	var s subject
 	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
-		return 0, err
+		return 0, homeError(err)
 	}
 	s.revision = s.plan.newest
 	err = r.addMarket(&s, home)
-	return s.revision, err
+	return s.revision, homeError(err)
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// Unpriceable says why a home has no price signal. It is never papered over
-// with an invented price.
+// Unpriceable says why a home has no price signal. Gridhook never invents a price
+// instead.
 type Unpriceable struct {
-	// Field is what would have to change, as a field of the home or of the
-	// request.
+	// Field is the field of the home or of the request to change.
 	Field  string
 	Reason string
 }
 
 func (u *Unpriceable) Error() string { return u.Reason }
 
-// unpriceable is what an error of package pricing says of a home; start is the
-// name that the window's start has for whoever asks.
+// unpriceable turns an error of package pricing into an *Unpriceable. start is the
+// caller's name for the window's start.
 func unpriceable(err error, start string) error {
 	var notInForce *pricing.NotInForceError
 	var noMarket *pricing.NoMarketError

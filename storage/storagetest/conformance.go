@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Conformance tests what everybody relies on of a log and a replica that follows
-// it. Each test writes to an organization of its own.
+// Conformance tests the contract of a log and of a replica that follows it. Each test
+// writes to its own organization.
 func Conformance(t *testing.T, log storage.Log, replica storage.Replica) {
 	c := conformance{log: log, replica: replica}
 	t.Run("compare and set", c.compareAndSet)
@@ -34,15 +34,14 @@ type conformance struct {
 	replica storage.Replica
 }
 
-// at is whole milliseconds, which is what the log keeps.
+// at has whole milliseconds, the resolution of the log.
 var at = Start.Add(7 * time.Millisecond)
 
 func write(ref storage.Ref, expect uint64, value string) storage.Write {
 	return storage.Write{Ref: ref, Expect: expect, At: at, Value: []byte(value)}
 }
 
-// put appends a write that must be taken, and returns its revision once the
-// replica has it.
+// put appends a write that must succeed. It returns the revision when the replica has it.
 func (c conformance) put(t *testing.T, w storage.Write) uint64 {
 	t.Helper()
 	revision, err := c.log.Append(t.Context(), w)
@@ -59,7 +58,7 @@ func (c conformance) get(t *testing.T, ref storage.Ref) (rec storage.Record) {
 	t.Helper()
 	err := c.replica.View(func(v storage.View) (err error) {
 		rec, err = v.Get(ref)
-		rec.Value = append([]byte(nil), rec.Value...) // it is valid in the view alone
+		rec.Value = append([]byte(nil), rec.Value...) // rec.Value is valid in the view only
 		return err
 	})
 	if err != nil {
@@ -97,7 +96,7 @@ func (c conformance) batch(t *testing.T) {
 	refs := []storage.Ref{storage.HomeRef("batch", "a"), storage.HomeRef("batch", "b"), storage.HomeRef("batch", "c")}
 	ws := make([]storage.Write, len(refs))
 	for i, ref := range refs {
-		ws[i] = write(ref, 0, `2`) // b is there: this cannot hold
+		ws[i] = write(ref, 0, `2`) // b exists, so 0 does not match
 	}
 	if _, err := c.log.AppendBatch(t.Context(), ws); !errors.Is(err, storage.ErrConflict) {
 		t.Fatalf("a batch with a wrong expectation: %v, want ErrConflict", err)
@@ -142,7 +141,7 @@ func (c conformance) largestBatch(t *testing.T) {
 
 var errEnough = errors.New("enough")
 
-// read tails the log until it has the record of a revision.
+// read tails the log up to the record of a revision.
 func (c conformance) read(t *testing.T, after, until uint64) []storage.Record {
 	t.Helper()
 	var records []storage.Record
@@ -312,7 +311,8 @@ func (c conformance) viewIsStill(t *testing.T) {
 		if before < r {
 			t.Errorf("the view is at %d, and %d was awaited", before, r)
 		}
-		// It is not waited for: a replica may wait for its readers to apply it.
+		// Do not wait for the write here: a replica may apply it only after its readers
+		// end.
 		if _, err := c.log.Append(t.Context(), write(ref, r, `2`)); err != nil {
 			t.Error(err)
 		}

@@ -1,6 +1,6 @@
-// Package storagetest has a log of record and a replica in memory, for the tests
-// of whatever works with package storage, and the conformance test that the real
-// pair and this one pass alike.
+// Package storagetest provides an in-memory log of record and replica for tests of
+// packages that use package storage. It also provides the conformance test, which both
+// this pair and the real pair pass.
 //
-// It is imported by tests alone.
+// Only tests import this package.
 package storagetest

@@ -4,31 +4,36 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Log is a storage.Log in memory. Its replicas have each write before it is
-// answered, unless they are held back.
+// Log is an in-memory storage.Log. Its replicas apply each write before Append returns,
+// unless they are held back.
 type Log struct {
 	mu       sync.Mutex
 	history  []storage.Record // by revision, from 1
 	last     map[storage.Ref]uint64
-	changed  chan struct{} // closed, and replaced, at every write
+	changed  chan struct{} // closed and replaced at every write
 	replicas []*Replica
 	fail     func(storage.Write) error
 }
 
 var _ storage.Log = (*Log)(nil)
 
-// NewLog is an empty log.
+// DeletionsAge is the age at which a tombstone with Forget expires. This log does not
+// remove expired tombstones.
+const DeletionsAge = 30 * 24 * time.Hour
+
+// NewLog returns an empty log.
 func NewLog() *Log {
 	return &Log{last: map[storage.Ref]uint64{}, changed: make(chan struct{})}
 }
 
-// Intercept has every write asked of fn first: an error of fn refuses the write,
-// and nothing of its batch is stored. nil ends it. fn may write to the log
-// itself, as another process would in between.
+// Intercept calls fn before every write. An error of fn refuses the write and its whole
+// batch. A nil fn ends the interception. fn may itself write to the log, like another
+// process in between.
 func (l *Log) Intercept(fn func(storage.Write) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +45,7 @@ func (l *Log) Append(ctx context.Context, w storage.Write) (uint64, error) {
 	return l.AppendBatch(ctx, []storage.Write{w})
 }
 
-// AppendBatch stores the writes, all or none.
+// AppendBatch stores the writes atomically.
 func (l *Log) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, storage.ErrUnavailable
@@ -80,22 +85,41 @@ func (l *Log) store(w storage.Write) storage.Record {
 	r := storage.Record{
 		Ref: w.Ref, Revision: revision, First: w.First, At: w.At.UTC(), Deleted: w.Deleted, Value: slices.Clone(w.Value),
 	}
+	if w.Forget {
+		r.Expires = w.At.Add(DeletionsAge)
+	}
 	l.history, l.last[w.Ref] = append(l.history, r), revision
 	return r
 }
 
-// Last is the revision of the newest record.
+// Last returns the revision of the newest record.
 func (l *Log) Last(context.Context) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return uint64(len(l.history)), nil
 }
 
-// Identity tells this log from another.
+// Newest returns Last: this log forgets nothing.
+func (l *Log) Newest(ctx context.Context) (uint64, error) { return l.Last(ctx) }
+
+// Read returns the last record of an entity.
+func (l *Log) Read(_ context.Context, ref storage.Ref) (storage.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if revision := l.last[ref]; revision > 0 {
+		return l.history[revision-1], nil
+	}
+	return storage.Record{}, nil
+}
+
+// Whole reports true: this log forgets no tombstone.
+func (l *Log) Whole(context.Context, uint64, time.Time) (bool, error) { return true, nil }
+
+// Identity returns a constant: a test has one log.
 func (l *Log) Identity(context.Context) (string, error) { return "in memory", nil }
 
-// Tail hands the last record of each entity that was written after a revision,
-// and then every new one, to apply.
+// Tail calls apply with the last record of each entity that was written after a revision,
+// and then with every new record.
 func (l *Log) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
 	for {
 		batch, changed := l.after(after)
@@ -113,7 +137,8 @@ func (l *Log) Tail(ctx context.Context, after uint64, apply func([]storage.Recor
 	}
 }
 
-// after is what a log that keeps the last record of each entity still has.
+// after returns the records after a revision that a log with one record per entity still
+// has.
 func (l *Log) after(revision uint64) ([]storage.Record, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +151,7 @@ func (l *Log) after(revision uint64) ([]storage.Record, <-chan struct{}) {
 	return batch, l.changed
 }
 
-// Replica is a new replica that has all there is.
+// Replica returns a new replica with all records.
 func (l *Log) Replica() *Replica {
 	l.mu.Lock()
 	defer l.mu.Unlock()

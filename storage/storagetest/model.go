@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// known is what the model remembers of one home.
+// known is the model's state of one home.
 type known struct {
 	name             string
 	created, updated time.Time
@@ -22,7 +22,7 @@ type known struct {
 	first            uint64
 }
 
-// model is a map that does what a store should.
+// model is a map that models a store.
 type model struct {
 	store *storage.Store
 	org   string
@@ -32,8 +32,8 @@ type model struct {
 
 var modelOrgs atomic.Int64
 
-// upsertLikeAMap lets random imports, deletions and renamings go through a store
-// and compares all of it with a map.
+// upsertLikeAMap applies random imports, deletions and renamings to a store and compares
+// the store with a map.
 func (c conformance) upsertLikeAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{org: fmt.Sprintf("model%d", modelOrgs.Add(1)), clock: Start, homes: map[string]known{}}
@@ -49,8 +49,8 @@ func (c conformance) upsertLikeAMap(t *testing.T) {
 
 func homeIDs() *rapid.Generator[string] { return rapid.SampledFrom([]string{"a", "b", "c", "d"}) }
 
-// names has few values, so that the same is often written again, and one that no
-// home may have.
+// names has few values, so that repeated values are frequent. It also has an invalid
+// name.
 func names() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"", "One", "Two", strings.Repeat("x", 256)})
 }
@@ -79,8 +79,7 @@ func (m *model) upsert(t *testing.T, rt *rapid.T) {
 	}
 }
 
-// wants applies one line to the model and says what should become of it, "" for
-// a refusal.
+// wants applies one line to the model and returns the expected change, "" for a refusal.
 func (m *model) wants(id, name string) storage.Change {
 	was, there := m.homes[id]
 	switch {
@@ -129,8 +128,8 @@ func (m *model) rename(t *testing.T, rt *rapid.T) {
 	}
 }
 
-// compare reads the whole organization and checks that a home's First is the
-// same for ever.
+// compare compares the whole organization with the model. It also checks that a home's
+// First never changes.
 func (m *model) compare(rt *rapid.T) {
 	live := map[string]known{}
 	err := m.store.View(func(v storage.View) error {

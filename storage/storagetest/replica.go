@@ -11,11 +11,11 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Replica is a storage.Replica in memory.
+// Replica is an in-memory storage.Replica.
 type Replica struct {
 	mu      sync.Mutex
 	state   *state
-	held    []storage.Record // what has not been applied yet
+	held    []storage.Record // records to apply after the release
 	holding bool
 	changed chan struct{}
 }
@@ -26,7 +26,7 @@ func newReplica() *Replica {
 	return &Replica{changed: make(chan struct{}), state: &state{kinds: map[storage.Kind][]storage.Record{}, owners: map[owned]string{}}}
 }
 
-// Hold keeps the replica behind the log until release is called.
+// Hold stops the replica from applying records until release is called.
 func (r *Replica) Hold() (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,8 +50,8 @@ func (r *Replica) offer(records []storage.Record) {
 	r.apply(records)
 }
 
-// apply replaces the state by one with the records, so that a view which is
-// being read stays as it was.
+// apply replaces the state with a new state that includes the records. An open view
+// therefore does not change.
 func (r *Replica) apply(records []storage.Record) {
 	if len(records) == 0 {
 		return
@@ -79,19 +79,19 @@ func (r *Replica) now() (*state, <-chan struct{}) {
 	return r.state, r.changed
 }
 
-// View runs fn on a consistent reading.
+// View runs fn on a consistent snapshot.
 func (r *Replica) View(fn func(storage.View) error) error {
 	s, _ := r.now()
 	return fn(s)
 }
 
-// Revision is the last revision applied.
+// Revision returns the last applied revision.
 func (r *Replica) Revision() uint64 {
 	s, _ := r.now()
 	return s.revision
 }
 
-// WaitFor returns once the replica has applied the revision.
+// WaitFor returns when the replica has applied the revision.
 func (r *Replica) WaitFor(ctx context.Context, revision uint64) error {
 	for {
 		s, changed := r.now()
@@ -106,8 +106,8 @@ func (r *Replica) WaitFor(ctx context.Context, revision uint64) error {
 	}
 }
 
-// state is a storage.View: all records at one revision, each kind's in the order
-// of organization and identifier. It is never changed once it is shown.
+// state is a storage.View with all records at one revision. The records of each kind are
+// sorted by organization and identifier. A published state never changes.
 type state struct {
 	revision uint64
 	kinds    map[storage.Kind][]storage.Record
@@ -137,10 +137,10 @@ func (s *state) put(r storage.Record) {
 	}
 }
 
-// Revision is the last revision that the view includes.
+// Revision returns the last revision that the view includes.
 func (s *state) Revision() uint64 { return s.revision }
 
-// Get returns the record, tombstones included.
+// Get returns a record, including a tombstone.
 func (s *state) Get(ref storage.Ref) (storage.Record, error) {
 	i, found := s.find(ref)
 	if !found {
@@ -149,7 +149,7 @@ func (s *state) Get(ref storage.Ref) (storage.Record, error) {
 	return s.kinds[ref.Kind][i], nil
 }
 
-// Scan hands an organization's records to fn, in order.
+// Scan calls fn with an organization's records, in order.
 func (s *state) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
 	records := s.kinds[kind]
 	i, found := s.find(storage.Ref{Kind: kind, Org: org, ID: after})
@@ -164,7 +164,7 @@ func (s *state) Scan(kind storage.Kind, org, after string, fn func(storage.Recor
 	return nil
 }
 
-// Count is how many live entities of a kind an organization has.
+// Count returns the number of an organization's live entities of a kind.
 func (s *state) Count(kind storage.Kind, org string) (n int) {
 	_ = s.Scan(kind, org, "", func(r storage.Record) bool {
 		if !r.Deleted {
@@ -175,7 +175,7 @@ func (s *state) Count(kind storage.Kind, org string) (n int) {
 	return n
 }
 
-// Owner is the organization of a key.
+// Owner returns the organization of a key.
 func (s *state) Owner(kind storage.Kind, id string) (string, error) {
 	org, ok := s.owners[owned{kind, id}]
 	if !ok {

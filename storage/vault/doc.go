@@ -1,4 +1,4 @@
-// Package vault seals the secrets that endpoints sign with, so that they are
-// never at rest or in transit in clear: AES-256-GCM with the organization and the
-// endpoint as associated data.
+// Package vault seals the secrets of endpoints, so that they are never stored or sent in
+// the clear. It uses AES-256-GCM with the organization and the endpoint as associated
+// data.
 package vault

@@ -16,16 +16,15 @@ import (
 // keySize is the size of every key, in bytes: AES-256.
 const keySize = 32
 
-// MasterKey is the operator's own, which the data key is sealed with. It is kept
-// apart from the log of record, so that whoever reads that, or a copy of it, reads
-// no secrets.
+// MasterKey is the operator's key that seals the data key. The operator stores it outside
+// the log of record, so that a reader or a copy of the log reveals no secrets.
 type MasterKey [keySize]byte
 
-// ErrLocked says that the data key does not open with the master keys at hand.
+// ErrLocked says that none of the given master keys opens the data key.
 var ErrLocked = errors.New("the secrets of endpoints are locked")
 
-// ParseMasterKeys reads keys, each the base64 of 32 bytes, with commas or white
-// space between them.
+// ParseMasterKeys parses keys that are separated by commas or white space. Each key is
+// the base64 of 32 bytes.
 func ParseMasterKeys(text string) ([]MasterKey, error) {
 	var keys []MasterKey
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r <= ' ' }) {
@@ -38,7 +37,7 @@ func ParseMasterKeys(text string) ([]MasterKey, error) {
 	return keys, nil
 }
 
-// id tells master keys apart, and nothing about them.
+// id returns a text that identifies a master key and reveals nothing about it.
 func (m MasterKey) id() string {
 	sum := sha256.Sum256(append([]byte("gridhook master key "), m[:]...))
 	const enough = 8
@@ -53,13 +52,14 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// seal puts the key in the clear under the first of the master keys.
+// seal seals the data key with the first master key. Without master keys the data key
+// stays in the clear.
 func (k *DataKey) seal(clear []byte, masters []MasterKey) {
 	if len(masters) == 0 {
 		k.Sealed, k.MasterKey = clear, ""
 		return
 	}
-	aead, _ := newAEAD(masters[0][:]) // it has the right length
+	aead, _ := newAEAD(masters[0][:]) // the key has a valid length
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(clear)+aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails: see crypto/rand
 	k.MasterKey = masters[0].id()
@@ -68,7 +68,7 @@ func (k *DataKey) seal(clear []byte, masters []MasterKey) {
 
 func (k *DataKey) associated() []byte { return []byte("gridhook " + k.ID + " " + k.MasterKey) }
 
-// open is the key in the clear.
+// open returns the data key in the clear.
 func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 	if k.MasterKey == "" {
 		return k.Sealed, nil
@@ -80,7 +80,7 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 	case i < 0:
 		return nil, fmt.Errorf("%w with the master key %s, which is none of those that were given", ErrLocked, k.MasterKey)
 	}
-	aead, _ := newAEAD(masters[i][:]) // it has the right length
+	aead, _ := newAEAD(masters[i][:]) // the key has a valid length
 	if len(k.Sealed) < aead.NonceSize() {
 		return nil, fmt.Errorf("%w: the data key is malformed", ErrLocked)
 	}

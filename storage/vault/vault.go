@@ -12,12 +12,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// DataKey is the key that secrets are sealed with. It is made once, by whoever
-// starts first, and kept in the log of record.
+// DataKey is the key that seals secrets. The first process to start creates it and stores
+// it in the log of record.
 type DataKey struct {
 	ID string `json:"id"`
-	// Sealed is the key, 32 bytes, sealed with the operator's master key of the
-	// identifier MasterKey, or in the clear where that is empty.
+	// Sealed is the 32-byte key, sealed with the operator's master key MasterKey. If
+	// MasterKey is empty, Sealed is in the clear.
 	Sealed    []byte `json:"sealed"`
 	MasterKey string `json:"masterKey"`
 	storage.Base
@@ -30,7 +30,7 @@ func (k *DataKey) Ref() storage.Ref {
 	return storage.Ref{Kind: storage.KindVault, Org: storage.Shared, ID: k.ID}
 }
 
-// Validate checks the length of a key in the clear.
+// Validate checks the length of the key.
 func (k *DataKey) Validate() error {
 	var p storage.Problems
 	p.Check(len(k.Sealed) == keySize || k.MasterKey != "" && len(k.Sealed) > keySize, "sealed", "must hold a key of %d bytes", keySize)
@@ -40,8 +40,9 @@ func (k *DataKey) Validate() error {
 // Vault seals and opens secrets.
 type Vault struct{ aead cipher.AEAD }
 
-// Open loads the data key, or makes it if there is none yet. Of the operator's
-// master keys the first seals it from now on, and any opens it. Errors: ErrLocked.
+// Open loads the data key, or creates it if there is none. Any of the master keys can
+// open the data key. Open seals it with the first master key. Errors: ErrLocked, and
+// errors of the store.
 func Open(ctx context.Context, s *storage.Store, masters ...MasterKey) (*Vault, error) {
 	ref := (&DataKey{ID: dataKeyID}).Ref()
 	key, err := storage.Get[DataKey](s, ref)
@@ -83,8 +84,8 @@ func create(ctx context.Context, s *storage.Store, masters []MasterKey) (DataKey
 	if err := s.Create(ctx, &fresh); err != nil && !errors.Is(err, storage.ErrExists) {
 		return fresh, err
 	}
-	// Somebody else's key may have won, and our replica may not have it yet: wait
-	// for what the log holds.
+	// Another process may have created the key first, and our replica may not have it
+	// yet. Wait for everything that the log holds.
 	if err := s.CatchUp(ctx); err != nil {
 		return fresh, err
 	}
@@ -101,7 +102,7 @@ func (v *Vault) Seal(org, endpointID, secret string) string {
 	return version + base64.RawStdEncoding.EncodeToString(sealed)
 }
 
-// Open decrypts what Seal made for the same organization and endpoint.
+// Open decrypts a secret that Seal encrypted for the same organization and endpoint.
 func (v *Vault) Open(org, endpointID, sealed string) (string, error) {
 	text, ok := strings.CutPrefix(sealed, version)
 	raw, err := base64.RawStdEncoding.DecodeString(text)

@@ -1,0 +1,276 @@
+package boltfile_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/storage/boltfile"
+)
+
+// full is an open file of several levels.
+func full(t *testing.T) *boltfile.File {
+	t.Helper()
+	f := open(t, filepath.Join(t.TempDir(), "view.db"))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 100 {
+		var pairs []string
+		for range 20 {
+			pairs = append(pairs, fmt.Sprintf("key%04d", random.IntN(600)), strings.Repeat(fmt.Sprint(i), 30))
+		}
+		put(t, f, "one", pairs...)
+	}
+	return f
+}
+
+// killed copies an open file with its modification time: what a process leaves that is
+// killed now.
+func killed(t *testing.T, f *boltfile.File) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "view.db")
+	info, err := os.Stat(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Path())
+	if err = errors.Join(err, os.WriteFile(path, data, 0o600), os.Chtimes(path, time.Time{}, info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// isTrusted wants a file to open with a content.
+func isTrusted(t *testing.T, path string, want map[string]string) {
+	t.Helper()
+	f := open(t, path)
+	defer closeFile(t, f)
+	if got := content(t, f); len(asides(t, path)) != 0 || !maps.Equal(got, want) {
+		t.Errorf("it opens with %d keys and %v set aside, want all of its %d keys", len(got), asides(t, path), len(want))
+	}
+	put(t, f, "one", "goes", "on")
+}
+
+// isSetAside wants a file to open empty, and its bytes to be kept beside it.
+func isSetAside(t *testing.T, path string) {
+	t.Helper()
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path)
+	defer closeFile(t, f)
+	kept := asides(t, path)
+	if got := content(t, f); len(kept) != 1 || len(got) != 0 {
+		t.Fatalf("it opens with %d keys and %v set aside, want none and one", len(got), kept)
+	}
+	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(b, was) {
+		t.Errorf("what was set aside is not what was there: %v", err)
+	}
+	put(t, f, "one", "begins", "anew")
+}
+
+func TestTrust(t *testing.T) {
+	f := full(t)
+	want := content(t, f)
+	t.Run("killed", func(t *testing.T) { isTrusted(t, killed(t, f), want) })
+	t.Run("killed, then booted", func(t *testing.T) {
+		path := killed(t, f)
+		if err := boltfile.Reboot(path); err != nil {
+			t.Fatal(err)
+		}
+		isSetAside(t, path)
+	})
+	closeFile(t, f)
+	t.Run("stopped", func(t *testing.T) { isTrusted(t, killed(t, f), want) })
+	t.Run("stopped, then booted", func(t *testing.T) {
+		path := killed(t, f)
+		if err := boltfile.Reboot(path); err != nil {
+			t.Fatal(err)
+		}
+		isTrusted(t, path, want)
+	})
+	t.Run("stopped, opened, then booted", func(t *testing.T) {
+		path := killed(t, f)
+		again := open(t, path)
+		defer closeFile(t, again)
+		path = killed(t, again)
+		if err := boltfile.Reboot(path); err != nil {
+			t.Fatal(err)
+		}
+		isSetAside(t, path)
+	})
+}
+
+// A process that is killed inside of a transaction leaves a file that it did not seal.
+func TestKilledWhileItWrites(t *testing.T) {
+	f := full(t)
+	defer closeFile(t, f)
+	path := killed(t, f)
+	if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	isSetAside(t, path)
+}
+
+func TestDamage(t *testing.T) {
+	f := full(t)
+	defer closeFile(t, f)
+	data, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	random := rand.New(rand.NewPCG(3, 4))
+	flipped := func() []byte {
+		out := bytes.Clone(data)
+		out[random.IntN(len(out))] ^= 1 << random.IntN(8)
+		return out
+	}
+	for name, damaged := range map[string][]byte{
+		"empty":                 {},
+		"one byte":              data[:1],
+		"one page":              data[:page],
+		"both meta pages":       data[:2*page],
+		"half a page too few":   data[:len(data)-page/2],
+		"garbage":               bytes.Repeat([]byte("garbage!"), 4096),
+		"zeros":                 make([]byte, len(data)),
+		"text":                  []byte("this is not a database\n"),
+		"a flipped bit":         flipped(),
+		"another flipped bit":   flipped(),
+		"a bit of a meta page":  append(append(bytes.Clone(data[:page]), data[page]^1), data[page+1:]...),
+		"the same bytes, again": data,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := killed(t, f)
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			isSetAside(t, path)
+		})
+	}
+	t.Run("cut short", func(t *testing.T) {
+		path := killed(t, f)
+		if err := os.Truncate(path, int64(len(data)/3)); err != nil {
+			t.Fatal(err)
+		}
+		isSetAside(t, path)
+	})
+}
+
+// What another program writes while the file is open is found at the next opening.
+func TestDamageWhileItIsOpen(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		f := full(t)
+		other, err := os.OpenFile(f.Path(), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := other.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = other.WriteAt([]byte{0}, info.Size()-1)
+		if err = errors.Join(err, other.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if goesOn {
+			put(t, f, "one", "goes", "on")
+		}
+		closeFile(t, f)
+		isSetAside(t, f.Path())
+	}
+}
+
+// A record that a reader found damaged has the file rebuilt.
+func TestDamageThatAReaderFinds(t *testing.T) {
+	found := fmt.Errorf("%w: a record", boltfile.ErrDamaged)
+	for name, read := range map[string]func(*boltfile.File) error{
+		"view":   func(f *boltfile.File) error { return f.View(func(*bbolt.Tx) error { return found }) },
+		"update": func(f *boltfile.File) error { return f.Update(func(*boltfile.Tx) error { return found }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := full(t)
+			if err := read(f); !errors.Is(err, boltfile.ErrDamaged) {
+				t.Errorf("it returns %v", err)
+			}
+			put(t, f, "one", "goes", "on")
+			isSetAside(t, killed(t, f))
+			closeFile(t, f)
+			isSetAside(t, f.Path())
+		})
+	}
+}
+
+// A file that is deleted while it is open goes on, and a new one is begun later.
+func TestDeletedWhileItIsOpen(t *testing.T) {
+	f := full(t)
+	if err := os.Remove(f.Path()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, f, "one", "goes", "on")
+	if got := content(t, f); got["one/goes"] != "on" {
+		t.Errorf("it has %d keys without the newest", len(got))
+	}
+	closeFile(t, f)
+	isTrusted(t, f.Path(), map[string]string{})
+}
+
+// Files that are set aside again and again do not fill the disk.
+func TestOneFileIsSetAside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "view.db")
+	for i := range 3 {
+		if err := os.WriteFile(path, []byte(fmt.Sprint("damage ", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		isSetAside(t, path)
+	}
+}
+
+func TestReadersAndWritersAtOnce(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "view.db"))
+	done := make(chan error, 1)
+	go func() {
+		var failed error
+		for range 200 {
+			failed = errors.Join(failed, f.View(func(tx *bbolt.Tx) error {
+				b := tx.Bucket([]byte("one"))
+				if a, b := string(b.Get([]byte("a"))), string(b.Get([]byte("b"))); a != b {
+					return fmt.Errorf("it reads %q and %q of one transaction", a, b)
+				}
+				return nil
+			}))
+		}
+		done <- failed
+	}()
+	for i := range 200 {
+		put(t, f, "one", "a", fmt.Sprint(i), "b", fmt.Sprint(i))
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	closeFile(t, f)
+	if err := f.View(func(*bbolt.Tx) error { return nil }); err == nil {
+		t.Error("a file that is closed was read")
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	f, err := boltfile.Open(filepath.Join(b.TempDir(), "f"), slog.New(slog.DiscardHandler), "one")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer closeFile(b, f)
+	for b.Loop() {
+		put(b, f, "one", "n", "value")
+	}
+}

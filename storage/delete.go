@@ -1,0 +1,40 @@
+package storage
+
+import "context"
+
+// DeleteHome deletes a home with every record under its identifier. A new home with the
+// same identifier inherits nothing. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
+	return s.deleteWith(ctx, HomeRef(org, id), false,
+		SolarRef(org, id), UsageRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id))
+}
+
+// DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
+// not inherit them. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
+	return s.deleteWith(ctx, RatePlanRef(org, id), true, PlanEventsRef(org, id))
+}
+
+// deleteWith deletes an entity with its dependent records. If a shared entity takes the
+// place of the deleted entity, Whole is false: the tombstone is then the newest change of
+// what remains.
+func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, with ...Ref) error {
+	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
+		current, err := find(v, ref)
+		switch {
+		case err != nil:
+			return r, err
+		case !current.live():
+			return r, ErrNotFound
+		}
+		if r.Whole = true; replaceable {
+			shared, err := find(v, Ref{ref.Kind, Shared, ref.ID})
+			if err != nil {
+				return r, err
+			}
+			r.Whole = ref.Org != Shared && !shared.live()
+		}
+		r.Gone = append(with, ref)
+		return r, nil
+	})
+}

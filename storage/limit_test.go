@@ -1,0 +1,82 @@
+package storage_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+func endpoint(org, id string) *storage.WebhookEndpoint {
+	e := storage.NewWebhookEndpoint(org)
+	e.ID, e.URL = id, "https://acme.example/hooks"
+	return &e
+}
+
+// limited wants the limit of endpoints to be what stopped a write.
+func limited(t *testing.T, err error) {
+	t.Helper()
+	var limit *storage.LimitError
+	if !errors.As(err, &limit) || limit.Max != 3 || limit.Org != "acme" || !strings.Contains(err.Error(), "max-endpoints") {
+		t.Errorf("got %v, want the limit max-endpoints of 3", err)
+	}
+}
+
+func TestLimit_HoldsForEachOrganization(t *testing.T) {
+	s, _, _, _ := newStore(t)
+	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
+	off := endpoint("acme", "off")
+	off.Enabled = false
+	for _, e := range []storage.Entity{off, endpoint("acme", "b"), endpoint("acme", "c"), endpoint("rival", "d"), home("e", "One")} {
+		if err := s.Create(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited(t, s.Create(t.Context(), endpoint("acme", "d")))
+	if err := s.Create(t.Context(), endpoint("acme", "b")); !errors.Is(err, storage.ErrExists) {
+		t.Errorf("got %v, want that it exists", err)
+	}
+	if err := s.Delete(t.Context(), endpoint("acme", "c").Ref()); err != nil {
+		t.Fatal(err)
+	}
+	changed := endpoint("acme", "b")
+	changed.Description = "changed"
+	results := s.Upsert(t.Context(), []storage.Entity{changed, endpoint("acme", "c"), endpoint("acme", "d"), endpoint("rival", "e"), endpoint("acme", "off")})
+	limited(t, results[2].Err)
+	results[2].Err = nil
+	if got := strings.Join(changes(results), " "); got != "updated created created created updated" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestLimit_HoldsWhereManyCreateAtOnce(t *testing.T) {
+	s, _, _, _ := newStore(t)
+	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
+	var all sync.WaitGroup
+	errs := make([]error, 20)
+	for i := range errs {
+		all.Go(func() {
+			e := endpoint("acme", fmt.Sprint("e", i))
+			if i%2 == 0 {
+				errs[i] = s.Create(t.Context(), e)
+			} else {
+				errs[i] = s.Upsert(t.Context(), []storage.Entity{e})[0].Err
+			}
+		})
+	}
+	all.Wait()
+	stored := 0
+	for _, err := range errs {
+		if err == nil {
+			stored++
+		} else {
+			limited(t, err)
+		}
+	}
+	if stored != 3 {
+		t.Errorf("%d were stored, want 3", stored)
+	}
+}

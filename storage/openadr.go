@@ -1,0 +1,306 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// OpenADRType is the objectType of an OpenADR object.
+type OpenADRType string
+
+// The object types of OpenADR 3.1.
+const (
+	OpenADRProgram      OpenADRType = "PROGRAM"
+	OpenADREvent        OpenADRType = "EVENT"
+	OpenADRReport       OpenADRType = "REPORT"
+	OpenADRSubscription OpenADRType = "SUBSCRIPTION"
+	OpenADRVEN          OpenADRType = "VEN"
+	OpenADRResource     OpenADRType = "RESOURCE"
+)
+
+// OpenADRTypes returns all object types.
+func OpenADRTypes() []OpenADRType {
+	return []OpenADRType{OpenADRProgram, OpenADREvent, OpenADRReport, OpenADRSubscription, OpenADRVEN, OpenADRResource}
+}
+
+// openADRKinds maps each object type to its kind.
+var openADRKinds = map[OpenADRType]Kind{
+	OpenADRProgram: KindOpenADRProgram, OpenADREvent: KindOpenADREvent, OpenADRReport: KindOpenADRReport,
+	OpenADRSubscription: KindOpenADRSubscription, OpenADRVEN: KindOpenADRVEN, OpenADRResource: KindOpenADRResource,
+}
+
+// Kind returns the kind of the type's objects.
+func (t OpenADRType) Kind() Kind { return openADRKinds[t] }
+
+// OpenADRObject is an object that an OpenADR client created: a program, an event, a
+// report, a subscription, a VEN or a resource.
+type OpenADRObject struct {
+	ID   string      `json:"id"`
+	Type OpenADRType `json:"type"`
+	// ClientID is the client that owns the object: the identifier of its API key.
+	// Programs and events belong to no client.
+	ClientID string `json:"clientId,omitempty"`
+	// Parent is the program of an event or a subscription, the event of a report, or the
+	// VEN of a resource.
+	Parent string `json:"parent,omitempty"`
+	// Program is the program of a report's event.
+	Program string `json:"program,omitempty"`
+	// Name is the name that clients search for: programName, venName, resourceName or
+	// clientName.
+	Name    string   `json:"name,omitempty"`
+	Targets []string `json:"targets,omitempty"`
+	// Body is the object as its client wrote it, without secrets.
+	Body json.RawMessage `json:"body"`
+	// Callbacks lists the callbacks of a subscription.
+	Callbacks []Callback `json:"callbacks,omitempty"`
+	// Disabled is set if the service has disabled the subscription.
+	Disabled *Disabled `json:"disabled,omitempty"`
+	// Removed says that the object was deleted and that subscribers are still to be
+	// notified.
+	Removed bool `json:"removed,omitempty"`
+	Base
+}
+
+// Callback is a destination of a subscription's notifications.
+type Callback struct {
+	URL        string        `json:"url"`
+	Objects    []OpenADRType `json:"objects"`
+	Operations []string      `json:"operations"`
+	// Sealed is the bearer token, empty if there is none: see package vault.
+	Sealed string `json:"sealed,omitempty"`
+}
+
+// MaxCallbacks bounds the callbacks of one subscription.
+const MaxCallbacks = 10
+
+// OpenADRRef names an OpenADR object.
+func OpenADRRef(t OpenADRType, org, id string) Ref { return Ref{t.Kind(), org, id} }
+
+// Ref names the object.
+func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, o.ID) }
+
+// Validate names every wrong field. The decoder of Body checks the body against the
+// OpenADR definition.
+func (o *OpenADRObject) Validate() error {
+	var p Problems
+	checkID(&p, "id", o.ID)
+	checkEnum(&p, "type", o.Type, OpenADRTypes()...)
+	p.Check(len(o.Callbacks) <= MaxCallbacks, "objectOperations", "must be at most %d", MaxCallbacks)
+	for i := range o.Callbacks {
+		checkURL(&p, index("objectOperations", i)+".callbackUrl", o.Callbacks[i].URL)
+	}
+	return p.Err()
+}
+
+// SubscriptionPrefix begins the identifiers of subscriptions and of their callbacks'
+// endpoints.
+const SubscriptionPrefix = "sub_"
+
+// CallbackID returns the endpoint identifier of callback n.
+func (o *OpenADRObject) CallbackID(n int) string {
+	if n == 0 {
+		return o.ID
+	}
+	return o.ID + "-" + strconv.Itoa(n)
+}
+
+// Endpoint returns callback n as a webhook endpoint, so that the dispatcher delivers to
+// callbacks and endpoints alike.
+func (o *OpenADRObject) Endpoint(n int) WebhookEndpoint {
+	e := NewWebhookEndpoint(o.OrganizationID)
+	c := &o.Callbacks[n]
+	e.ID, e.URL, e.Description = o.CallbackID(n), c.URL, "OpenADR subscription of "+o.Name
+	e.Enabled, e.Disabled, e.Base = o.Disabled == nil && !o.Removed, o.Disabled, o.Base
+	if c.Sealed != "" {
+		e.Authentication = &Authentication{Type: AuthenticationBearer, Sealed: c.Sealed}
+	}
+	return e
+}
+
+// endpointRef returns the record that contains an endpoint, and the endpoint's number
+// among the record's callbacks.
+func endpointRef(org, id string) (ref Ref, callback int) {
+	if !strings.HasPrefix(id, SubscriptionPrefix) {
+		return WebhookEndpointRef(org, id), 0
+	}
+	of, n, _ := strings.Cut(id, "-")
+	callback, _ = strconv.Atoi(n) // 0 for the first callback, which has no number
+	return OpenADRRef(OpenADRSubscription, org, of), callback
+}
+
+// FindEndpoint returns the record of an endpoint or callback. The record's ID is the
+// endpoint's own identifier. Errors: ErrNotFound.
+func FindEndpoint(v View, org, id string) (Record, error) {
+	ref, _ := endpointRef(org, id)
+	r, err := v.Get(ref)
+	r.ID = id
+	return r, err
+}
+
+// DecodeEndpoint decodes a record of FindEndpoint. Errors: ErrNotFound, *DecodeError.
+func DecodeEndpoint(r Record) (WebhookEndpoint, error) {
+	ref, n := endpointRef(r.Org, r.ID)
+	if ref.Kind != r.Kind || r.Kind == KindWebhookEndpoint {
+		return Decode[WebhookEndpoint](r)
+	}
+	o, err := Decode[OpenADRObject](r)
+	if err == nil && (n < 0 || n >= len(o.Callbacks)) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return WebhookEndpoint{}, err
+	}
+	return o.Endpoint(n), nil
+}
+
+// ListEndpoints returns up to limit endpoints of an organization with identifiers after
+// the given identifier. Webhook endpoints come first, then the callbacks of OpenADR
+// subscriptions.
+func ListEndpoints(v View, org, after string, limit int) (list []WebhookEndpoint, err error) {
+	if !strings.HasPrefix(after, SubscriptionPrefix) {
+		if list, err = ReadList[WebhookEndpoint](v, KindWebhookEndpoint, org, after, limit); err != nil || len(list) >= limit {
+			return list, err
+		}
+		after = ""
+	}
+	of, number, _ := strings.Cut(after, "-")
+	shown, _ := strconv.Atoi(number) // number of the last listed callback
+	if of != "" {
+		first, err := v.Get(OpenADRRef(OpenADRSubscription, org, of))
+		if o, failed := Decode[OpenADRObject](first); err == nil && failed == nil {
+			for n := shown + 1; n < len(o.Callbacks) && len(list) < limit; n++ {
+				list = append(list, o.Endpoint(n))
+			}
+		}
+	}
+	err = v.Scan(KindOpenADRSubscription, org, of, func(r Record) bool {
+		o, failed := Decode[OpenADRObject](r)
+		for n := 0; failed == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
+			list = append(list, o.Endpoint(n))
+		}
+		return len(list) < limit
+	})
+	return list, err
+}
+
+// Matches returns the callbacks that subscribe to an operation on objects of a type.
+func (o *OpenADRObject) Matches(of OpenADRType, operation string) (callbacks []int) {
+	for n := range o.Callbacks {
+		c := &o.Callbacks[n]
+		if slices.Contains(c.Objects, of) && slices.Contains(c.Operations, operation) {
+			callbacks = append(callbacks, n)
+		}
+	}
+	return callbacks
+}
+
+// JSON returns the object as clients see it, without its targets.
+func (o *OpenADRObject) JSON() []byte {
+	metadata := struct {
+		ID       string      `json:"id"`
+		Created  Time        `json:"createdDateTime"`
+		Modified Time        `json:"modificationDateTime"`
+		Type     OpenADRType `json:"objectType"`
+		ClientID string      `json:"clientID,omitempty"`
+	}{o.ID, o.CreatedAt, o.UpdatedAt, o.Type, o.ClientID}
+	head, _ := json.Marshal(metadata) // texts and times always encode
+	if len(o.Body) <= len("{}") {
+		return head
+	}
+	return slices.Concat(head[:len(head)-1], []byte{','}, o.Body[1:])
+}
+
+// ProgramID returns the program of an object, empty if it has none.
+func (o *OpenADRObject) ProgramID() string {
+	switch o.Type {
+	case OpenADRProgram:
+		return o.ID
+	case OpenADREvent, OpenADRSubscription:
+		return o.Parent
+	}
+	return o.Program
+}
+
+// New reports whether the object is unchanged since its creation.
+func (o *OpenADRObject) New() bool { return o.CreatedAt.Equal(o.UpdatedAt.Time) }
+
+// UpdateEndpoint enables or disables an endpoint, or the subscription of a callback.
+// Errors: as of Update.
+func UpdateEndpoint(ctx context.Context, s *Store, org, id string, change func(*WebhookEndpoint) error) error {
+	ref, n := endpointRef(org, id)
+	if ref.Kind == KindWebhookEndpoint {
+		_, err := Update(ctx, s, ref, change)
+		return err
+	}
+	_, err := Update(ctx, s, ref, func(o *OpenADRObject) error {
+		if n >= len(o.Callbacks) {
+			return ErrNotFound
+		}
+		e := o.Endpoint(n)
+		if err := change(&e); err != nil {
+			return err
+		}
+		o.Disabled = e.Disabled
+		return nil
+	})
+	return err
+}
+
+// Granted returns the targets that a client may see: the targets of its VEN and of the
+// VEN's resources.
+func Granted(v View, org, clientID string) (map[string]bool, error) {
+	granted := map[string]bool{}
+	ven, _, err := Read[OpenADRObject](v, OpenADRRef(OpenADRVEN, org, VENID(clientID)))
+	if err != nil || ven.Removed {
+		return granted, ignoreNotFound(err)
+	}
+	add := func(o *OpenADRObject) {
+		for _, t := range o.Targets {
+			granted[t] = true
+		}
+	}
+	add(&ven)
+	var failed error
+	err = v.Scan(KindOpenADRResource, org, ven.ID, func(r Record) bool {
+		if !strings.HasPrefix(r.ID, ven.ID+"_") {
+			return false
+		}
+		var o OpenADRObject
+		if o, failed = Decode[OpenADRObject](r); failed == nil && !o.Removed {
+			add(&o)
+		}
+		failed = ignoreNotFound(failed)
+		return failed == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return granted, err
+}
+
+// VENID returns the identifier of a client's VEN. A client has one VEN.
+func VENID(clientID string) string {
+	sum := sha256.Sum256([]byte(clientID))
+	return "ven_" + hex.EncodeToString(sum[:12])
+}
+
+// NewResourceID returns a new identifier for a resource, with its VEN's identifier as
+// prefix.
+func NewResourceID(venID string, now time.Time) string { return NewID(venID+"_", now) }
+
+// Shown returns the targets of an object that a client may see: they must be asked for
+// and granted. ok is false if the object has targets but the client may see none.
+func Shown(targets, asked []string, granted map[string]bool) (shown []string, ok bool) {
+	for _, t := range targets {
+		if granted[t] && slices.Contains(asked, t) {
+			shown = append(shown, t)
+		}
+	}
+	return shown, len(targets) == 0 || len(shown) > 0
+}

@@ -1,0 +1,113 @@
+package storage_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func TestRetentions_CoverEveryKind(t *testing.T) {
+	var kinds []storage.Kind
+	for _, r := range storage.Retentions() {
+		kinds = append(kinds, r.Kind)
+		if r.Bound == "" || r.Removed == "" {
+			t.Errorf("%s: retention %+v", r.Kind, r)
+		}
+	}
+	slices.Sort(kinds)
+	all := storage.Kinds()
+	slices.Sort(all)
+	if !slices.Equal(kinds, all) {
+		t.Errorf("retentions of %v, want %v", kinds, all)
+	}
+}
+
+// tombstone is a record that must be deleted.
+func tombstone(t *testing.T, s *storage.Store, ref storage.Ref) (r storage.Record) {
+	t.Helper()
+	err := s.View(func(v storage.View) (err error) { r, err = v.Get(ref); return err })
+	if err != nil || !r.Deleted {
+		t.Fatalf("%s: %+v, %v, want a tombstone", ref, r, err)
+	}
+	return r
+}
+
+// A deletion that is the newest change of a home stays as long as the home, any other
+// expires.
+func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
+	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	solar := &storage.Solar{HomeID: "h1", SizeKw: 5}
+	solar.OrganizationID = "acme"
+	storagetest.Put(t, s, storagetest.Home("acme", "h1", "plan"), storagetest.Home("acme", "h2", "plan"), solar)
+	if err := s.Delete(t.Context(), storage.SolarRef("acme", "h1")); err != nil {
+		t.Fatal(err)
+	}
+	if r := tombstone(t, s, storage.SolarRef("acme", "h1")); !r.Expires.IsZero() {
+		t.Errorf("the solar of a home expires at %v", r.Expires)
+	}
+	for _, home := range []string{"h1", "h2"} {
+		if err := s.DeleteHome(t.Context(), "acme", home); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ref := range []storage.Ref{storage.HomeRef("acme", "h1"), storage.SolarRef("acme", "h1"), storage.HomeRef("acme", "h2")} {
+		if r := tombstone(t, s, ref); r.Expires.IsZero() {
+			t.Errorf("%s does not expire", ref)
+		}
+	}
+	storagetest.Put(t, s, storagetest.RatePlan("acme", "own", 0.1), storagetest.RatePlan("acme", "both", 0.1), storagetest.RatePlan(storage.Shared, "both", 0.1))
+	for plan, expires := range map[string]bool{"own": true, "both": false} {
+		if err := s.DeleteRatePlan(t.Context(), "acme", plan); err != nil {
+			t.Fatal(err)
+		}
+		if r := tombstone(t, s, storage.RatePlanRef("acme", plan)); r.Expires.IsZero() == expires {
+			t.Errorf("plan %s expires at %v", plan, r.Expires)
+		}
+	}
+}
+
+// What older versions stored without an end is moved or removed.
+func TestCompact_RemovesWhatOlderVersionsLeft(t *testing.T) {
+	now := storagetest.Start
+	s, log, _ := storagetest.NewStore(func() time.Time { return now })
+	once := func(id string) *storage.Once {
+		o := &storage.Once{ID: id, Fingerprint: "f"}
+		o.OrganizationID = "acme"
+		return o
+	}
+	feedback := &storage.Feedback{ID: "fb_1", FeedbackForm: storage.FeedbackForm{Type: "bug", Summary: "s", Message: "m"}}
+	feedback.OrganizationID = storage.Shared
+	acme := &storage.Organization{ID: "acme", Name: "Acme"}
+	acme.OrganizationID = storage.Shared
+	storagetest.Put(t, s, acme, once("old"), feedback, storagetest.Home("acme", "gone", "plan"))
+	// As older versions deleted: for ever.
+	home, err := log.Read(t.Context(), storage.HomeRef("acme", "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := log.Append(t.Context(), storage.Write{Ref: home.Ref, Expect: home.Revision, At: now, Deleted: true}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(storage.OnceFor)
+	storagetest.Put(t, s, once("known"))
+	var aside storagetest.Aside
+	for range 2 { // a second time changes nothing
+		if err := s.Compact(t.Context(), &aside); err != nil {
+			t.Fatal(err)
+		}
+		for _, ref := range []storage.Ref{storage.OnceRef("acme", "old"), storage.FeedbackRef("fb_1"), storage.HomeRef("acme", "gone")} {
+			if r := tombstone(t, s, ref); r.Expires.IsZero() {
+				t.Errorf("%s does not expire", ref)
+			}
+		}
+		if _, err := storage.Get[storage.Once](s, storage.OnceRef("acme", "known")); err != nil {
+			t.Errorf("a request that is still known: %v", err)
+		}
+		if list, _ := aside.Feedback(t.Context(), "", 10); len(list) != 1 || list[0].Message != "m" {
+			t.Errorf("feedback moved is %+v", list)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package signals
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// DayEvent is a derived event: the values of a program for one local day.
+type DayEvent struct {
+	ID      string
+	Program *Program
+	Window  pricing.Window
+	Created time.Time
+}
+
+// PublishedDays is the number of local days that have an event at any time: today and
+// tomorrow.
+const PublishedDays = 2
+
+// Days returns the events of a program at a time.
+func (p *Program) Days(now time.Time) []DayEvent {
+	days := make([]DayEvent, PublishedDays)
+	for i := range days {
+		w := p.day(now, i)
+		// A day's event appears at the midnight before the day, or with its program.
+		created := p.day(w.Start.Add(-time.Hour), 0).Start
+		if p.Created.After(created) {
+			created = p.Created
+		}
+		days[i] = DayEvent{ID: p.ID + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
+	}
+	return days
+}
+
+// Named reports whether an identifier has the form of the program's events, for any day.
+func (p *Program) Named(eventID string) bool {
+	day, ok := strings.CutPrefix(eventID, p.ID+"_")
+	_, err := time.Parse("20060102", day)
+	return ok && err == nil
+}
+
+// ProgramOfDay returns the program identifier in a derived event's identifier, empty if
+// the identifier has another form.
+func ProgramOfDay(eventID string) string {
+	i := strings.LastIndexByte(eventID, '_')
+	if i < 0 || !(&Program{ID: eventID[:i]}).Named(eventID) {
+		return ""
+	}
+	return eventID[:i]
+}
+
+// These types are the parts of an event that the encoding needs.
+type (
+	adrPayload struct {
+		Type   string    `json:"type"`
+		Values []float64 `json:"values"`
+	}
+	adrInterval struct {
+		ID       int          `json:"id"`
+		Payloads []adrPayload `json:"payloads"`
+	}
+	adrDescriptor struct {
+		ObjectType  string `json:"objectType"`
+		PayloadType string `json:"payloadType"`
+		Units       string `json:"units"`
+		Currency    string `json:"currency,omitempty"`
+	}
+	adrPeriod struct {
+		Start    storage.Time `json:"start"`
+		Duration string       `json:"duration"`
+	}
+	adrEvent struct {
+		ID          string          `json:"id"`
+		Created     storage.Time    `json:"createdDateTime"`
+		Modified    storage.Time    `json:"modificationDateTime"`
+		ObjectType  string          `json:"objectType"`
+		ProgramID   string          `json:"programID"`
+		Name        string          `json:"eventName"`
+		Descriptors []adrDescriptor `json:"payloadDescriptors"`
+		Period      adrPeriod       `json:"intervalPeriod"`
+		Intervals   []adrInterval   `json:"intervals"`
+	}
+)
+
+// channel is one payload type with its value in each quarter hour.
+type channel struct {
+	adrDescriptor
+	values []float64
+}
+
+// EncodedEvent is a derived event in JSON, without targets.
+type EncodedEvent struct {
+	JSON []byte
+	// Revision is the last write of all inputs of the event. Fingerprint differs for
+	// events with other values.
+	Revision    uint64
+	Fingerprint string
+}
+
+// Encode computes and encodes the event of a day. Errors: *Unpriceable, *HomeError, and
+// errors of the store.
+func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
+	p := d.Program
+	e := adrEvent{
+		ID: d.ID, ObjectType: "EVENT", ProgramID: p.ID, Created: storage.Time{Time: d.Created},
+		Name: p.Name + " " + d.Window.Start.In(p.Location).Format(time.DateOnly),
+	}
+	var revision uint64
+	var channels []channel
+	changed := d.Created
+	if p.Region != nil {
+		channels = []channel{p.grams(d.Window)}
+	} else {
+		home := &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+		signal, err := r.Signal(home, d.Window)
+		if err != nil {
+			return EncodedEvent{}, err
+		}
+		revision, channels = signal.Revision, priceChannels(&signal.Curve.Curve)
+		if at := r.changedAt(org, p.RatePlanID); at.After(changed) {
+			changed = at
+		}
+	}
+	e.Modified = storage.Time{Time: changed}
+	e.fill(d.Window, channels)
+	values, err := json.Marshal(&e.Intervals)
+	if err != nil {
+		return EncodedEvent{}, err
+	}
+	text, err := json.Marshal(&e)
+	sum := sha256.Sum256(values)
+	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
+}
+
+// changedAt returns the time of the last write of a plan's inputs: the plan, its events
+// and its market series.
+func (r *Reader) changedAt(org, planID string) (latest time.Time) {
+	p, err := r.plan(org, planID)
+	if err != nil {
+		return latest
+	}
+	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, planID)}
+	if s := p.series; s != nil && s.stored > 0 {
+		refs = append(refs, storage.MarketSeriesRef(s.org, s.kind, s.node))
+	}
+	for _, ref := range refs {
+		if record, err := r.view.Get(ref); err == nil && record.At.After(latest) {
+			latest = record.At
+		}
+	}
+	return latest
+}
+
+func priceChannels(c *pricing.Curve) []channel {
+	of := func(payload string, values []float64) channel {
+		return channel{adrDescriptor{"EVENT_PAYLOAD_DESCRIPTOR", payload, "KWH", "USD"}, values}
+	}
+	return []channel{of("PRICE", c.Import), of("EXPORT_PRICE", c.Export)}
+}
+
+// grams returns the marginal emissions of a day, in grams of CO2 per kWh.
+func (p *Program) grams(w pricing.Window) channel {
+	c := channel{adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}, make([]float64, w.Len())}
+	for i := range c.values {
+		local := w.At(i).In(p.Location)
+		c.values[i] = math.Round(gramsAPound*p.Region.Rate(local.Month(), local.Hour())*10) / 10
+	}
+	return c
+}
+
+// fill sets the intervals. They are hours, or quarter hours if a value changes within an
+// hour.
+func (e *adrEvent) fill(w pricing.Window, channels []channel) {
+	const quarters = 4
+	step, duration := quarters, "PT1H"
+	for _, c := range channels {
+		e.Descriptors = append(e.Descriptors, c.adrDescriptor)
+		for i, v := range c.values {
+			if len(c.values)%quarters != 0 || v != c.values[i/quarters*quarters] {
+				step, duration = 1, "PT15M"
+			}
+		}
+	}
+	e.Period = adrPeriod{storage.Time{Time: w.Start}, duration}
+	for i := 0; i < w.Len(); i += step {
+		interval := adrInterval{ID: i / step}
+		for _, c := range channels {
+			interval.Payloads = append(interval.Payloads, adrPayload{c.PayloadType, []float64{c.values[i]}})
+		}
+		e.Intervals = append(e.Intervals, interval)
+	}
+}
+
+// OfOne reports whether an error concerns a single home, plan or day, and not the store.
+func OfOne(err error) bool {
+	var unpriceable *Unpriceable
+	var broken *HomeError
+	return errors.As(err, &unpriceable) || errors.As(err, &broken)
+}

@@ -1,0 +1,101 @@
+package signals_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// badView is a view in which one record is not what its kind demands, or whose
+// store fails at it.
+type badView struct {
+	storage.View
+	ref   storage.Ref
+	value string
+	err   error
+}
+
+func (v badView) Get(ref storage.Ref) (storage.Record, error) {
+	if ref != v.ref {
+		return v.View.Get(ref)
+	}
+	return storage.Record{Ref: ref, Revision: 7, Value: []byte(v.value)}, v.err
+}
+
+func TestHomeErrorIsOfTheHomeAlone(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("bad", "flat", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true; inChicago(h) }), home("good", "flat", nil),
+		&storage.Solar{HomeID: "bad", SizeKw: 8, Base: org}, &storage.PlanEvents{PlanID: "flat", Base: org})
+	for _, tt := range []struct {
+		name   string
+		ref    storage.Ref
+		value  string
+		reason string
+	}{
+		{"home", storage.HomeRef("org", "bad"), `{"enabled":tru`, `the stored home "bad" cannot be decoded`},
+		{"home of another type", storage.HomeRef("org", "bad"), `{"timezone":7}`, `the stored home "bad" cannot be decoded`},
+		{"home with a word that is none", storage.HomeRef("org", "bad"), `{"enabled":tru}`, `the stored home "bad" cannot be decoded`},
+		{"solar", storage.SolarRef("org", "bad"), `[]`, `the stored solar "bad" cannot be decoded`},
+		{"solar without a size", storage.SolarRef("org", "bad"), `{}`, `the home's solar cannot be used`},
+		{"usage", storage.UsageRef("org", "bad"), `{`, `the stored usage "bad" cannot be decoded`},
+		{"market of the home", storage.HomeMarketRef("org", "bad"), `{"node":1}`, `the stored homeMarket "bad" cannot be decoded`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, bad := priceIn(t, s, badView{ref: tt.ref, value: tt.value}, "bad")
+			var failed *signals.HomeError
+			if !errors.As(bad, &failed) || !strings.Contains(failed.Reason, tt.reason) || failed.Err == nil {
+				t.Errorf("got %v, want a HomeError: %s", bad, tt.reason)
+			}
+			if _, err := priceIn(t, s, badView{ref: tt.ref, value: tt.value}, "good"); err != nil {
+				t.Errorf("the other home: %v", err)
+			}
+		})
+	}
+}
+
+// Records that homes share fail each home on them, and no other.
+func TestHomeErrorOfASharedRecord(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("bad", "flat", nil), home("good", "other", nil))
+	ref := storage.PlanEventsRef("org", "flat")
+	_, bad := priceIn(t, s, badView{ref: ref, value: `{"events":7}`}, "bad")
+	if failed := (*signals.HomeError)(nil); !errors.As(bad, &failed) || !strings.Contains(failed.Reason, "planEvent") {
+		t.Errorf("got %v, want a HomeError that names the events", bad)
+	}
+	if _, err := priceIn(t, s, badView{ref: ref, value: `{"events":7}`}, "good"); err != nil {
+		t.Error(err)
+	}
+	_, bad = priceIn(t, s, badView{ref: storage.RatePlanRef("org", "flat"), value: `{"tariff":{`}, "bad")
+	if lacks := (*signals.Unpriceable)(nil); !errors.As(bad, &lacks) || !strings.Contains(lacks.Reason, "cannot be read") {
+		t.Errorf("got %v, want an Unpriceable that names the plan", bad)
+	}
+}
+
+// A store that fails is not taken for a home that cannot be priced.
+func TestErrorOfTheStoreIsNoHomeError(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), &storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
+	broken := errors.New("the disk is gone")
+	for _, ref := range []storage.Ref{storage.HomeRef("org", "h"), storage.RatePlanRef("org", "flat"), storage.SolarRef("org", "h"), storage.UsageRef("org", "h")} {
+		_, err := priceIn(t, s, badView{ref: ref, err: broken}, "h")
+		var failed *signals.HomeError
+		var lacks *signals.Unpriceable
+		if !errors.Is(err, broken) || errors.As(err, &failed) || errors.As(err, &lacks) {
+			t.Errorf("%s: got %v, want the store's error as it is", ref, err)
+		}
+	}
+}
+
+func priceIn(t *testing.T, s *storage.Store, bad badView, id string) (signal signals.Signal, err error) {
+	t.Helper()
+	_ = s.View(func(v storage.View) error {
+		bad.View = v
+		signal, err = signals.NewBook(10).HomeSignal(bad, "org", id, day)
+		return nil
+	})
+	return signal, err
+}

@@ -1,0 +1,208 @@
+package signals
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Program is a derived OpenADR program: the prices of a rate plan, or the marginal
+// emissions of a grid region.
+type Program struct {
+	ID, Name string
+	// RatePlanID is empty for emissions. Region is nil for prices.
+	RatePlanID      string
+	Region          *carbon.Region
+	LongName        string
+	Utility, State  string
+	Location        *time.Location
+	Created, Update time.Time
+}
+
+// programFacts holds the values of a program that come from its rate plan.
+type programFacts struct {
+	name, utility string
+	created       time.Time
+	place         catalog.Place
+}
+
+// regionZones has the time zone of each grid region with known emissions. It is the zone
+// of most of the region.
+var regionZones = map[string]string{
+	"CA": "America/Los_Angeles", "CENT": "America/Chicago", "FL": "America/New_York", "MIDA": "America/New_York", "MIDW": "America/Chicago",
+	"NCSC": "America/New_York", "NE": "America/New_York", "NW": "America/Los_Angeles", "NY": "America/New_York", "RM": "America/Denver",
+	"SE": "America/New_York", "SW": "America/Phoenix", "TE": "America/Chicago", "TN": "America/Chicago",
+	"AKGD": "America/Anchorage", "HIMS": "Pacific/Honolulu", "HIOA": "Pacific/Honolulu",
+}
+
+// EmissionsPrefix begins the identifiers of the emission programs.
+const EmissionsPrefix = "MOER-"
+
+// emissionPrograms returns the emission programs, which are the same for all
+// organizations.
+func emissionPrograms(since time.Time) (list []Program) {
+	for code, zone := range regionZones {
+		region, known := carbon.Named(code)
+		location, ok := storage.Location(zone)
+		if !known || !ok {
+			continue
+		}
+		list = append(list, Program{
+			ID: EmissionsPrefix + code, Name: EmissionsPrefix + code, Region: region, Location: location,
+			LongName: "Marginal emissions of the grid region " + code, Created: since, Update: since,
+		})
+	}
+	slices.SortFunc(list, func(a, b Program) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Programs returns the derived programs of an organization. It has a program for each of
+// the organization's and the shared rate plans, sorted by identifier. Then follows a
+// program for the emissions of each region. A rate plan has a program only if its time
+// zone is known, from its utility's EIA number or from a home on the plan.
+func (r *Reader) Programs(org string) ([]Program, error) {
+	owner, _, err := storage.Read[storage.Organization](r.view, storage.OrganizationRef(org))
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	byID := map[string]Program{}
+	for _, of := range []string{storage.Shared, org} { // an organization's own plan hides the shared one
+		err := r.scanPlans(of, func(record storage.Record) error {
+			p, ok, err := r.program(org, record)
+			if ok {
+				byID[record.ID] = p
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Program, 0, len(byID)+len(regionZones))
+	for _, p := range byID {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b Program) int { return strings.Compare(a.ID, b.ID) })
+	return append(list, emissionPrograms(owner.CreatedAt.Time)...), nil
+}
+
+func (r *Reader) scanPlans(org string, do func(storage.Record) error) error {
+	var failed error
+	err := r.view.Scan(storage.KindRatePlan, org, "", func(record storage.Record) bool {
+		if !record.Deleted {
+			failed = do(record)
+		}
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// program returns the program of a rate plan's record. ok is false if the plan cannot be
+// read or its place is unknown.
+func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
+	facts, err := r.book.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
+	if _, broken := errors.AsType[*storage.DecodeError](err); broken || OfOne(err) { // a broken plan must not hide the other plans
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, err
+	}
+	place := facts.place
+	if place.Timezone == "" {
+		if place, err = r.placeOfHomes(org, record.ID); err != nil {
+			return p, false, err
+		}
+	}
+	location, known := storage.Location(place.Timezone)
+	if !known {
+		return p, false, nil
+	}
+	p = Program{
+		ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, LongName: facts.name, Utility: facts.utility,
+		State: place.State, Location: location, Created: facts.created, Update: record.At,
+	}
+	return p, true, nil
+}
+
+func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
+	plan, err := storage.Decode[storage.RatePlan](record)
+	if err != nil {
+		return programFacts{}, err
+	}
+	t, err := r.tariff(record)
+	if err != nil {
+		return programFacts{}, &HomeError{"the plan cannot be read", err}
+	}
+	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time}
+	facts.place, _ = catalog.PlaceOf(t.Info().EIAID)
+	return facts, nil
+}
+
+// programID returns the identifier of a rate plan's program. It is the plan's own
+// identifier, or a hash if that leaves no space for the suffix of an event.
+func programID(planID string) string {
+	if len(planID)+len("_20060102") <= storage.MaxIDLength {
+		return planID
+	}
+	sum := sha256.Sum256([]byte(planID))
+	return "plan_" + hex.EncodeToString(sum[:12])
+}
+
+// planPlaces has the places of an organization's plans at a revision, derived from its
+// homes.
+type planPlaces struct {
+	revision uint64
+	byPlan   map[string]catalog.Place
+}
+
+// maxPlacedHomes bounds the homes that are read to find the places of plans.
+const maxPlacedHomes = 4096
+
+// placeOfHomes returns the place of the first home on a plan.
+func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
+	if known, ok := r.book.planPlaces.Load(org); ok && known.(*planPlaces).revision == r.view.Revision() {
+		return known.(*planPlaces).byPlan[planID], nil
+	}
+	made := &planPlaces{r.view.Revision(), map[string]catalog.Place{}}
+	read := 0
+	err := r.view.Scan(storage.KindHome, org, "", func(record storage.Record) bool {
+		read++
+		if home, err := r.Home(record); err == nil && made.byPlan[home.RatePlanID].Timezone == "" {
+			made.byPlan[home.RatePlanID] = catalog.Place{Timezone: home.Timezone}
+		}
+		return read < maxPlacedHomes
+	})
+	r.book.planPlaces.Store(org, made)
+	return made.byPlan[planID], err
+}
+
+// HomeProgram returns the program of a home's rate plan. Errors: storage.ErrNotFound,
+// *HomeError, and errors of the store.
+func (r *Reader) HomeProgram(org, homeID string) (string, error) {
+	home, err := r.find(org, homeID)
+	switch {
+	case err != nil:
+		return "", err
+	case home.RatePlanID == "":
+		return "", storage.ErrNotFound
+	}
+	return programID(home.RatePlanID), nil
+}
+
+// day returns the program's local day that contains a time, or the day that is later days
+// after it.
+func (p *Program) day(at time.Time, later int) pricing.Window {
+	year, month, day := at.In(p.Location).Date()
+	return pricing.Window{
+		Start: time.Date(year, month, day+later, 0, 0, 0, 0, p.Location).UTC(),
+		End:   time.Date(year, month, day+later+1, 0, 0, 0, 0, p.Location).UTC(),
+	}
+}

@@ -1,0 +1,151 @@
+package signals_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// pacific is a plan of Pacific Gas & Electric, by its EIA number, whose price changes at an
+// hour, or at a quarter hour where the schedule says so.
+const pacific = `"name":"EV","utility":"Pacific Gas & Electric Co","eiaid":14328,"energyratestructure":[[{"rate":0.2}]]`
+
+func programs(t *testing.T, b *signals.Book, s *storage.Store) map[string]signals.Program {
+	t.Helper()
+	found := map[string]signals.Program{}
+	err := s.View(func(v storage.View) error {
+		list, err := b.Reader(v).Programs("org")
+		for _, p := range list {
+			found[p.ID] = p
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func encode(t *testing.T, b *signals.Book, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
+	t.Helper()
+	err := s.View(func(v storage.View) error {
+		made, err := b.Reader(v).Encode("org", d)
+		if err != nil {
+			return err
+		}
+		fingerprint = made.Fingerprint
+		return json.Unmarshal(made.JSON, &e)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, fingerprint
+}
+
+// TestPrograms_Places: a plan has a program where its place is known, an own plan hides the
+// shared one, and one that cannot be read hides nothing else.
+func TestPrograms_Places(t *testing.T) {
+	s := newStore()
+	storagetest.Put(t, s, plan("pge", pacific), plan("flat", flat), plan("nowhere", flat), home("h", "flat", inChicago))
+	shared := plan("pge", flat)
+	shared.OrganizationID = storage.Shared
+	storagetest.Put(t, s, shared)
+	found := programs(t, signals.NewBook(10), s)
+	for id, zone := range map[string]string{"pge": "America/Los_Angeles", "flat": "America/Chicago", "MOER-CA": "America/Los_Angeles"} {
+		if p, ok := found[id]; !ok || p.Location.String() != zone {
+			t.Errorf("the program %s is %+v, want one in %s", id, p, zone)
+		}
+	}
+	if _, ok := found["nowhere"]; ok {
+		t.Error("a plan whose place nobody knows has a program")
+	}
+	if p := found["pge"]; p.State != "CA" || p.LongName != "EV" {
+		t.Errorf("the program is %+v", p)
+	}
+	long := strings.Repeat("x", storage.MaxIDLength)
+	storagetest.Put(t, s, plan(long, pacific))
+	for id := range programs(t, signals.NewBook(10), s) {
+		if !storage.ValidID(id + "_20260701") {
+			t.Errorf("an event of the program %q would have no valid identifier", id)
+		}
+	}
+}
+
+// TestDays_Clock: a local day has 23 and 25 hours when clocks change.
+func TestDays_Clock(t *testing.T) {
+	s, b := newStore(), signals.NewBook(10)
+	storagetest.Put(t, s, plan("pge", pacific))
+	p := programs(t, b, s)["pge"]
+	for moment, want := range map[string]int{"2026-03-08T12:00:00Z": 23, "2026-07-01T12:00:00Z": 24, "2026-11-01T12:00:00Z": 25} {
+		at, err := time.Parse(time.RFC3339, moment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		days := p.Days(at)
+		e, _ := encode(t, b, s, &days[0])
+		if len(e.Intervals) != want || e.IntervalPeriod.Duration != "PT1H" || e.ID != "pge_"+moment[:4]+moment[5:7]+moment[8:10] {
+			t.Errorf("%s: the event %s has %d intervals of %s, want %d hours", moment, e.ID, len(e.Intervals), e.IntervalPeriod.Duration, want)
+		}
+		if local := e.IntervalPeriod.Start.In(p.Location); local.Hour() != 0 || len(days) != signals.PublishedDays || !days[1].Window.Start.Equal(days[0].Window.End) {
+			t.Errorf("%s: the days begin at %s and %s", moment, local, days[1].Window.Start)
+		}
+	}
+}
+
+// TestDays_Changed: a changed tariff leaves an event's identifier and time of creation, and
+// changes its values, fingerprint and time of modification.
+func TestDays_Changed(t *testing.T) {
+	s, b := newStore(), signals.NewBook(10)
+	storagetest.Put(t, s, plan("pge", pacific))
+	p := programs(t, b, s)["pge"]
+	days := p.Days(storagetest.Start)
+	before, was := encode(t, b, s, &days[0])
+	storagetest.Put(t, s, plan("pge", strings.Replace(pacific, "0.2", "0.3", 1)))
+	p = programs(t, b, s)["pge"]
+	days = p.Days(storagetest.Start)
+	after, is := encode(t, b, s, &days[0])
+	if before.ID != after.ID || !before.CreatedDateTime.Equal(after.CreatedDateTime.Time) || was == is {
+		t.Errorf("the event was %s of %s (%s) and is %s of %s (%s)", before.ID, before.CreatedDateTime, was, after.ID, after.CreatedDateTime, is)
+	}
+	if v := after.Intervals[0].Payloads[0].Values[0]; v != 0.3 || before.Intervals[0].Payloads[0].Values[0] != 0.2 {
+		t.Errorf("the price is %v", v)
+	}
+}
+
+// TestDays_Quarters: a price that changes within an hour makes quarter hours of the day.
+func TestDays_Quarters(t *testing.T) {
+	s, b := newStore(), signals.NewBook(10)
+	from := storage.Time{Time: storagetest.Start.Add(15 * time.Minute)}
+	price := 2.0
+	events := &storage.PlanEvents{PlanID: "pge", Base: org, Events: []storage.PlanEvent{{
+		ID: "peak", Name: "peak", Kind: "CRITICAL_PEAK", From: from, To: storage.Time{Time: from.Add(30 * time.Minute)}, Price: &price,
+	}}}
+	storagetest.Put(t, s, plan("pge", pacific), events)
+	p := programs(t, b, s)["pge"]
+	e, _ := encode(t, b, s, &p.Days(storagetest.Start)[0])
+	if e.IntervalPeriod.Duration != "PT15M" || len(e.Intervals) != 96 {
+		t.Errorf("a day with a peak has %d intervals of %s", len(e.Intervals), e.IntervalPeriod.Duration)
+	}
+	peaks := 0
+	for _, i := range e.Intervals {
+		if i.Payloads[0].Values[0] == price {
+			peaks++
+		}
+	}
+	if peaks != 2 {
+		t.Errorf("%d intervals have the peak's price", peaks)
+	}
+}
+
+func TestProgramOfDay(t *testing.T) {
+	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": ""} {
+		if got := signals.ProgramOfDay(id); got != want {
+			t.Errorf("%q is of %q, want %q", id, got, want)
+		}
+	}
+}

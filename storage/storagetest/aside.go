@@ -1,0 +1,79 @@
+package storagetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Aside is an in-memory storage.Requests and storage.FeedbackLog. Its zero value is ready
+// to use.
+type Aside struct {
+	mu       sync.Mutex
+	written  uint64
+	requests map[storage.Ref]storedRequest
+	feedback []storage.Feedback
+}
+
+type storedRequest struct {
+	storage.Once
+	revision uint64
+}
+
+var (
+	_ storage.Requests    = (*Aside)(nil)
+	_ storage.FeedbackLog = (*Aside)(nil)
+)
+
+// Request returns a request and its revision.
+func (a *Aside) Request(_ context.Context, org, id string) (storage.Once, uint64, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r, ok := a.requests[storage.OnceRef(org, id)]
+	if !ok {
+		return r.Once, 0, storage.ErrNotFound
+	}
+	return r.Once, r.revision, nil
+}
+
+// PutRequest stores a request if the stored revision is expect.
+func (a *Aside) PutRequest(_ context.Context, o storage.Once, expect uint64) (uint64, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.requests[o.Ref()].revision != expect {
+		return 0, storage.ErrConflict
+	}
+	if a.requests == nil {
+		a.requests = map[storage.Ref]storedRequest{}
+	}
+	a.written++
+	a.requests[o.Ref()] = storedRequest{o, a.written}
+	return a.written, nil
+}
+
+// PutFeedback stores a submission unless its identifier exists.
+func (a *Aside) PutFeedback(_ context.Context, f storage.Feedback) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, found := slices.BinarySearchFunc(a.feedback, f.ID, func(f storage.Feedback, id string) int { return strings.Compare(f.ID, id) })
+	if !found {
+		a.feedback = slices.Insert(a.feedback, at, f)
+	}
+	return nil
+}
+
+// Feedback returns submissions, the oldest first.
+func (a *Aside) Feedback(_ context.Context, after string, limit int) ([]storage.Feedback, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := []storage.Feedback{}
+	for _, f := range a.feedback {
+		if f.ID > after && len(list) < limit {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,106 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// SealEndpoint seals the header values and the URL's query of an endpoint in the clear.
+// before is the stored endpoint. An unchanged value keeps its sealed form, so that
+// storing the same endpoint again writes nothing.
+func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
+	clear := e.URL
+	if e.URL, e.SealedURL = storage.MaskURL(clear), ""; e.URL != clear {
+		var err error
+		if e.SealedURL, err = v.Reseal(e.OrganizationID, e.ID, before.SealedURL, clear); err != nil {
+			return err
+		}
+	}
+	values := e.Headers
+	e.Headers, e.SealedHeaders = map[string]string{}, nil
+	for name, value := range values {
+		sealed, err := v.Reseal(e.OrganizationID, e.ID, before.SealedHeaders[name], value)
+		if err != nil {
+			return err
+		}
+		if e.SealedHeaders == nil {
+			e.SealedHeaders = map[string]string{}
+		}
+		e.SealedHeaders[name] = sealed
+	}
+	return nil
+}
+
+// OpenEndpoint replaces the masked URL and the sealed headers with their values in the
+// clear. It does not change unsealed values in records of older releases.
+func (v *Vault) OpenEndpoint(e *storage.WebhookEndpoint) error {
+	if e.SealedURL != "" {
+		clear, err := v.Open(e.OrganizationID, e.ID, e.SealedURL)
+		if err != nil {
+			return fmt.Errorf("url: %w", err)
+		}
+		e.URL, e.SealedURL = clear, ""
+	}
+	headers := maps.Clone(e.Headers)
+	for name, sealed := range e.SealedHeaders {
+		value, err := v.Open(e.OrganizationID, e.ID, sealed)
+		if err != nil {
+			return fmt.Errorf("header %s: %w", name, err)
+		}
+		if headers == nil {
+			headers = map[string]string{}
+		}
+		headers[name] = value
+	}
+	e.Headers, e.SealedHeaders = headers, nil
+	return nil
+}
+
+// Reseal is like Seal, but returns sealed if it already opens to the same secret.
+func (v *Vault) Reseal(org, endpointID, sealed, secret string) (string, error) {
+	if sealed != "" {
+		if current, err := v.Open(org, endpointID, sealed); err != nil || current == secret {
+			return sealed, err
+		}
+	}
+	return v.Seal(org, endpointID, secret), nil
+}
+
+// SealStored seals stored endpoints whose headers or query are in the clear. Older
+// releases wrote such endpoints.
+func (v *Vault) SealStored(ctx context.Context, s *storage.Store) error {
+	var old []storage.Ref
+	err := s.View(func(view storage.View) error {
+		return storage.EachOrganization(view, func(org string) error {
+			return view.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+				e, err := storage.Decode[storage.WebhookEndpoint](r)
+				if err == nil && (len(e.Headers) > 0 || e.SealedURL == "" && strings.Contains(e.URL, "?")) {
+					old = append(old, r.Ref)
+				}
+				return true
+			})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, ref := range old {
+		_, err := storage.Update(ctx, s, ref, func(e *storage.WebhookEndpoint) error {
+			before := *e
+			if err := v.OpenEndpoint(e); err != nil {
+				return err
+			}
+			return v.SealEndpoint(e, &before)
+		})
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			failed = append(failed, fmt.Errorf("seal endpoint %s of organization %s: %w", ref.ID, ref.Org, err))
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -7,70 +7,58 @@ type ErrorClass string
 
 // The classes of errors.
 const (
-	// ErrorStatus: the endpoint answered another status than 2xx.
+	// ErrorStatus: the endpoint responded with a status other than 2xx.
 	ErrorStatus ErrorClass = "status"
-	// ErrorDNS: its name could not be resolved.
+	// ErrorDNS: the endpoint's host name did not resolve.
 	ErrorDNS ErrorClass = "dns"
-	// ErrorToken: no access token could be had to authorize the request.
+	// ErrorToken: Gridhook could not get an access token for the request.
 	ErrorToken ErrorClass = "token"
-	// ErrorNotAllowed: its name led to where webhooks may not go.
+	// ErrorNotAllowed: the host name resolved to an address that webhooks may not reach.
 	ErrorNotAllowed ErrorClass = "not_allowed"
-	// ErrorConnect: no connection could be made.
+	// ErrorConnect: the connection failed.
 	ErrorConnect ErrorClass = "connect"
 	// ErrorTLS: the TLS handshake failed.
 	ErrorTLS ErrorClass = "tls"
-	// ErrorTimeout: there was no complete answer in time.
+	// ErrorTimeout: the complete response did not arrive before the timeout.
 	ErrorTimeout ErrorClass = "timeout"
-	// ErrorAnswer: the connection ended without an answer, or what came was none.
+	// ErrorAnswer: the connection ended without a response, or the response was not valid
+	// HTTP.
 	ErrorAnswer ErrorClass = "answer"
-	// ErrorStopping: the attempt was cut off because the worker was stopping.
+	// ErrorStopping: the worker stopped and canceled the attempt.
 	ErrorStopping ErrorClass = "stopping"
 )
 
-// ErrorClasses are all classes of errors.
+// ErrorClasses returns all error classes.
 func ErrorClasses() []ErrorClass {
 	return []ErrorClass{
 		ErrorStatus, ErrorToken, ErrorDNS, ErrorNotAllowed, ErrorConnect, ErrorTLS, ErrorTimeout, ErrorAnswer, ErrorStopping,
 	}
 }
 
-// Timing is how long the parts of an attempt took, in milliseconds.
+// Timing is the duration of an attempt's phases, in milliseconds.
 type Timing struct {
-	// DNS, Connect and TLS are those of a new connection, and absent on one that
-	// was open already.
-	DNS     float64 `json:"dnsMs,omitempty"`
-	Connect float64 `json:"connectMs,omitempty"`
-	TLS     float64 `json:"tlsMs,omitempty"`
-	// FirstByte is from the sending of the request to the first byte of the
-	// answer. It is absent where that came within a millisecond of the end.
-	FirstByte float64 `json:"firstByteMs,omitempty"`
+	DNS       float64 `json:"dnsMs,omitempty" doc:"dnsMs, connectMs and tlsMs are those of a new connection, and absent on one that was open already." example:"3.2"`
+	Connect   float64 `json:"connectMs,omitempty" example:"11.4"`
+	TLS       float64 `json:"tlsMs,omitempty" example:"14.9"`
+	FirstByte float64 `json:"firstByteMs,omitempty" doc:"firstByteMs is from the sending of the request to the first byte of the answer. It is absent where that came within a millisecond of the end." example:"10.1"`
 }
 
-// Attempt is one request of a delivery, or the end of it without a request.
+// Attempt is one request of a delivery, or its end without a request.
 type Attempt struct {
-	// Number counts the requests from 1, and anew when the delivery is taken up
-	// again by hand.
-	Number  int          `json:"attempt"`
-	Outcome Outcome      `json:"outcome"`
-	At      storage.Time `json:"at"`
-	// BatchID is the webhook-id that the request had, where it was for a batch; absent
-	// where the message was sent on its own.
-	BatchID string `json:"batchId,omitempty"`
-	// Status is the HTTP status answered, absent when there was no answer.
-	Status     int        `json:"status,omitempty"`
-	ErrorClass ErrorClass `json:"errorClass,omitempty"`
-	// Milliseconds is how long it took.
-	Milliseconds float64 `json:"durationMs,omitempty"`
-	Timing       Timing  `json:"timing,omitzero"`
-	// Reason says in words why it was not successful.
-	Reason string `json:"reason,omitempty"`
-	// Answer is the beginning of an unsuccessful answer's body.
-	Answer string `json:"answer,omitempty"`
-	// NextAt is when the next one was due.
-	NextAt storage.Time `json:"nextAt,omitzero"`
+	Number       int          `json:"attempt" doc:"attempt counts the requests from 1, and anew when the delivery is taken up again by hand." example:"2"`
+	Outcome      Outcome      `json:"outcome" doc:"What became of the delivery by it." example:"RETRYING"`
+	At           storage.Time `json:"at"`
+	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id that the request had, where it was for a batch; absent where the message was sent on its own." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
+	Status       int          `json:"status,omitempty" doc:"The HTTP status answered, absent when there was no answer." example:"503"`
+	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"As of a delivery." example:"status"`
+	Milliseconds float64      `json:"durationMs,omitempty" doc:"How long it took." example:"41.7"`
+	Timing       Timing       `json:"timing,omitzero" doc:"How long its parts took."`
+	Reason       string       `json:"reason,omitempty" doc:"reason says in words why it was not successful." example:"the endpoint answered 503"`
+	Answer       string       `json:"answer,omitempty" doc:"The beginning of an unsuccessful answer's body." example:"upstream unavailable"`
+	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When the next one was due." example:"2026-07-01T12:00:09.000Z"`
 }
 
-// Last is the latest attempt of a delivery.
+// Last returns the latest attempt of a delivery.
 func (d *Delivery) Last() Attempt {
 	return Attempt{
 		Number: d.Attempt, Outcome: d.Outcome, At: d.At, BatchID: d.BatchID, Status: d.Status, ErrorClass: d.ErrorClass,
@@ -78,11 +66,11 @@ func (d *Delivery) Last() Attempt {
 	}
 }
 
-// Tried reports whether a request was made.
+// Tried reports whether the attempt made a request.
 func (a *Attempt) Tried() bool { return a.Milliseconds > 0 }
 
-// DeliveryLog is a delivery with all its attempts, the first one first.
+// DeliveryLog is a delivery with all its attempts, oldest first.
 type DeliveryLog struct {
 	Delivery
-	Attempts []Attempt `json:"attempts"`
+	Attempts []Attempt `json:"attempts" doc:"The first one first."`
 }

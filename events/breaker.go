@@ -7,36 +7,33 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// BreakerState says whether the workers try an endpoint.
+// BreakerState says whether the workers attempt deliveries to an endpoint.
 type BreakerState string
 
-// The states of breakers.
+// States of a breaker.
 const (
-	// BreakerClosed: homes are sent as they come.
+	// BreakerClosed: workers send normally.
 	BreakerClosed BreakerState = "CLOSED"
-	// BreakerOpen: nothing is tried until the next probe.
+	// BreakerOpen: workers attempt nothing until the next probe.
 	BreakerOpen BreakerState = "OPEN"
-	// BreakerHalfOpen: the time of a probe has come, and a single attempt decides.
+	// BreakerHalfOpen: a probe is due, and its result decides the next state.
 	BreakerHalfOpen BreakerState = "HALF_OPEN"
 )
 
-// BreakerStates are all states.
+// BreakerStates returns all states.
 func BreakerStates() []BreakerState {
 	return []BreakerState{BreakerClosed, BreakerOpen, BreakerHalfOpen}
 }
 
-// Breaker is how the workers stand to an endpoint, all of them together.
+// Breaker is the combined state of all workers' breakers for an endpoint.
 type Breaker struct {
-	State BreakerState `json:"state"`
-	// Since is when the first of them stopped trying, null while it is CLOSED.
-	Since storage.Time `json:"since"`
-	// NextProbeAt is when the first of them tries again, null while it is CLOSED.
-	NextProbeAt storage.Time `json:"nextProbeAt"`
-	// Workers is how many of them have stopped: each finds out for itself.
-	Workers int `json:"workers"`
+	State       BreakerState `json:"state" doc:"CLOSED while homes are sent as they come, OPEN while nothing is tried, HALF_OPEN when a single attempt decides which it is." example:"OPEN"`
+	Since       storage.Time `json:"since" nullable:"true" doc:"When the first of them stopped trying, null while it is CLOSED."`
+	NextProbeAt storage.Time `json:"nextProbeAt" nullable:"true" doc:"When the first of them tries again, null while it is CLOSED."`
+	Workers     int          `json:"workers" doc:"How many of them have stopped: each finds out for itself." example:"1"`
 }
 
-// OpenBreaker is one worker's breaker that is not closed.
+// OpenBreaker is a breaker of one worker that is not closed.
 type OpenBreaker struct {
 	OrganizationID string       `json:"organizationId"`
 	EndpointID     string       `json:"endpointId"`
@@ -44,22 +41,21 @@ type OpenBreaker struct {
 	ProbeAt        storage.Time `json:"probeAt"`
 }
 
-// BreakerReport is what one worker tells of all its breakers that are not closed. It
-// is told anew all the time and stored nowhere.
+// BreakerReport lists a worker's breakers that are not closed. Workers repeat it
+// periodically, and no stream stores it.
 type BreakerReport struct {
 	Worker string        `json:"worker"`
 	Open   []OpenBreaker `json:"open"`
 }
 
-// ReportEvery is how often a worker tells, and reportStands how long it counts: what
-// a worker that has died told is forgotten then.
+// ReportEvery is the interval between a worker's reports. A report expires after
+// reportStands, so a dead worker's report does not linger.
 const (
 	ReportEvery  = time.Second
 	reportStands = 5 * ReportEvery
 )
 
-// Breakers are the reports of all workers, for those who ask how an endpoint does. The
-// zero value is ready.
+// Breakers holds the latest report of every worker. The zero value is ready to use.
 type Breakers struct {
 	mu      sync.Mutex
 	reports map[string]breakerReport
@@ -70,7 +66,7 @@ type breakerReport struct {
 	open map[storage.Ref]OpenBreaker
 }
 
-// Take takes a report that came at a time, in place of the one before of its worker.
+// Take stores a report received at a time and replaces the worker's previous report.
 func (b *Breakers) Take(r BreakerReport, at time.Time) {
 	open := make(map[storage.Ref]OpenBreaker, len(r.Open))
 	for _, o := range r.Open {
@@ -89,7 +85,7 @@ func (b *Breakers) Take(r BreakerReport, at time.Time) {
 	b.reports[r.Worker] = breakerReport{at, open}
 }
 
-// Of is how the workers stand to an endpoint.
+// Of returns the combined breaker of an endpoint.
 func (b *Breakers) Of(org, endpointID string, now time.Time) Breaker {
 	ref, all := storage.WebhookEndpointRef(org, endpointID), Breaker{State: BreakerClosed}
 	b.mu.Lock()

@@ -1,12 +1,12 @@
 package events
 
-// EmissionRun are N intervals in a row in which a kWh more emits the same.
+// EmissionRun is N consecutive intervals with the same emissions per additional kWh.
 type EmissionRun struct {
 	N     int     `json:"n"`
-	Grams float64 `json:"g"` // of CO2
+	Grams float64 `json:"g"` // grams of CO2
 }
 
-// EmissionRuns is the compact form of emissions by interval, nil of nil.
+// EmissionRuns returns the compact form of emissions by interval, nil for nil.
 func EmissionRuns(grams []float64) []EmissionRun {
 	var runs []EmissionRun
 	for _, g := range grams {
@@ -19,10 +19,10 @@ func EmissionRuns(grams []float64) []EmissionRun {
 	return runs
 }
 
-// maxEmissions bounds what runs may unfold to: the longest window.
+// maxEmissions limits the intervals of all runs together to the longest window.
 const maxEmissions = 31*24*4 + 8
 
-// Emissions gives back what EmissionRuns was made of.
+// Emissions is the inverse of EmissionRuns.
 func Emissions(runs []EmissionRun) []float64 {
 	var grams []float64
 	for _, r := range runs {

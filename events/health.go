@@ -2,37 +2,33 @@ package events
 
 import "github.com/gridhook/gridhook/storage"
 
-// HealthState says in a word how an endpoint does.
+// HealthState is the health of an endpoint in one word.
 type HealthState string
 
-// The states of endpoints.
+// States of an endpoint's health.
 const (
-	// HealthUnknown: nothing has been sent to it.
+	// HealthUnknown: no attempt was made yet.
 	HealthUnknown HealthState = "UNKNOWN"
-	// HealthGood: the last attempt was successful.
+	// HealthGood: the last attempt succeeded.
 	HealthGood HealthState = "HEALTHY"
-	// HealthFailing: the last attempts were not.
+	// HealthFailing: the last attempt failed.
 	HealthFailing HealthState = "FAILING"
 )
 
-// HealthStates are all states.
+// HealthStates returns all states.
 func HealthStates() []HealthState { return []HealthState{HealthUnknown, HealthGood, HealthFailing} }
 
-// Health is how an endpoint has done of late.
+// Health is an endpoint's recent health.
 type Health struct {
-	State HealthState `json:"state"`
-	// LastSuccessAt and LastFailureAt are null where there was none.
-	LastSuccessAt storage.Time `json:"lastSuccessAt"`
-	LastFailureAt storage.Time `json:"lastFailureAt"`
-	// LastFailure says in words what the last failure was.
-	LastFailure string `json:"lastFailure,omitempty"`
-	// ConsecutiveFailures counts the attempts that failed since the last success,
-	// and FailingSince is when the first of them did.
-	ConsecutiveFailures int          `json:"consecutiveFailures"`
-	FailingSince        storage.Time `json:"failingSince"`
+	State               HealthState  `json:"state" doc:"UNKNOWN where nothing was sent yet, HEALTHY where the last attempt was successful, FAILING where the last ones were not." example:"FAILING"`
+	LastSuccessAt       storage.Time `json:"lastSuccessAt" nullable:"true" doc:"lastSuccessAt and lastFailureAt are null where there was none."`
+	LastFailureAt       storage.Time `json:"lastFailureAt" nullable:"true"`
+	LastFailure         string       `json:"lastFailure,omitempty" doc:"lastFailure says in words what the last failure was." example:"the endpoint answered 503 Service Unavailable"`
+	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"consecutiveFailures counts the attempts that failed since the last success, and failingSince is when the first of them did." example:"3"`
+	FailingSince        storage.Time `json:"failingSince" nullable:"true"`
 }
 
-// Note adds an attempt.
+// Note adds an attempt to the health.
 func (h *Health) Note(a *Attempt) {
 	if a.Outcome == OutcomeDelivered {
 		if a.At.After(h.LastSuccessAt.Time) {
@@ -47,7 +43,7 @@ func (h *Health) Note(a *Attempt) {
 		h.LastFailureAt, h.LastFailure = a.At, a.Reason
 	}
 	if a.At.Before(h.LastSuccessAt.Time) {
-		return // it has succeeded since
+		return // a later attempt succeeded
 	}
 	h.State = HealthFailing
 	h.ConsecutiveFailures++

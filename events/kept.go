@@ -8,24 +8,23 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Kept is what deliveries of one endpoint that were given up were made of, so that
-// they can be taken up again by hand with the same bodies, whatever has changed
-// since.
+// Kept holds the inputs of exhausted and expired deliveries of one endpoint. A manual
+// retry uses them to make the same bodies, whatever has changed since.
 type Kept struct {
 	EndpointID string `json:"endpointId"`
-	// Format is the messages' format.
+	// Format is the format of the messages.
 	Format storage.SignalFormat `json:"format,omitempty"`
-	// Slice is the number of the slice that the homes are of.
+	// Slice is the number of the homes' slice.
 	Slice  int          `json:"slice"`
 	Homes  []RetryHome  `json:"homes"`
 	Curves []RetryCurve `json:"curves"`
 }
 
-// maxKeptRuns bounds what a receipt keeps, in the runs of its curves: some 60
-// bytes each, of the megabyte that a message may have.
+// maxKeptRuns limits the curves in one receipt, counted in runs. A run has about 60
+// bytes, and a message at most a megabyte.
 const maxKeptRuns = 6000
 
-// Fits reports whether more can be kept beside what is kept already.
+// Fits reports whether a receipt that holds beside has space for k.
 func (k *Kept) Fits(beside []Kept) bool {
 	runs := 0
 	for _, list := range [][]Kept{beside, {*k}} {
@@ -38,13 +37,17 @@ func (k *Kept) Fits(beside []Kept) bool {
 	return runs <= maxKeptRuns
 }
 
-// Of is what is kept of some of the homes, with the curves that they refer to. ok is
-// false when none of them is there.
+// Of returns the part of k for the wanted homes, with the curves that they refer to. ok
+// is false if k has none of these homes.
 func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
 	part.EndpointID, part.Format, part.Slice = k.EndpointID, k.Format, k.Slice
 	places := map[int]int{}
 	for _, h := range k.Homes {
-		if !wanted(h.HomeID) || h.Curve < 0 || h.Curve >= len(k.Curves) {
+		if !wanted(h.HomeID) || h.Curve < 0 || h.Curve >= len(k.Curves) && len(k.Curves) > 0 {
+			continue
+		}
+		if len(k.Curves) == 0 { // a notification has no curves
+			part.Homes = append(part.Homes, h)
 			continue
 		}
 		place, known := places[h.Curve]
@@ -59,9 +62,9 @@ func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
 	return part, len(part.Homes) > 0
 }
 
-// TakeUp makes the retry that takes the deliveries up again, with fresh attempts
-// from a time on, and the receipt that says so. Whoever makes them again of the
-// same makes the same.
+// TakeUp returns the retry for a manual retry of the deliveries, with fresh attempts from
+// due on, and the receipt that records it. Repeated calls with the same arguments return
+// the same results.
 func (k *Kept) TakeUp(t Trigger, again storage.Time, due time.Time) (Retry, Receipt) {
 	t.RetriedAt = again
 	r := Retry{
@@ -78,25 +81,24 @@ func (k *Kept) TakeUp(t Trigger, again storage.Time, due time.Time) (Retry, Rece
 	return r, receipt
 }
 
-// takenUp begins the key of a receipt that says that deliveries were taken up again.
+// takenUp begins the key of a receipt that records a manual retry.
 const takenUp = "again."
 
-// Again tells the receipts of deliveries that were taken up again by hand from
-// those before: it is when that was, in milliseconds since 1970, and 0 before.
+// Again returns the time of the manual retry that the receipt belongs to, in milliseconds
+// since 1970. It is 0 for receipts before any manual retry.
 func (r *Receipt) Again() int64 {
 	_, ms, ok := strings.Cut(strings.TrimPrefix(r.Key, takenUp), againMark)
 	if !ok {
 		return 0
 	}
-	n, _ := strconv.ParseInt(ms, 10, 64) // Key wrote it
+	n, _ := strconv.ParseInt(ms, 10, 64) // Key wrote the number
 	return n
 }
 
-// againMark stands in a key before when deliveries were taken up again. No
-// identifier has a dot.
+// againMark precedes the time of a manual retry in a key. No identifier has a dot.
 const againMark = ".again."
 
-// again is the end of the keys of a trigger's retries.
+// again returns the suffix of the keys of a trigger's retries.
 func (t *Trigger) again() string {
 	if t.RetriedAt.IsZero() {
 		return ""

@@ -1,12 +1,12 @@
 package events
 
-// Known are the signals that an endpoint is known to have, of the homes of one
-// slice of an organization: those that it has answered 2xx last. What is not in it
-// has to be sent.
+// Known holds the signals that an endpoint already has, for the homes of one slice of an
+// organization. The endpoint's last response to each of them was 2xx. A signal that is
+// not in Known must be sent.
 type Known struct {
-	// Signals are fingerprints of signals, by home.
+	// Signals are the fingerprints of the signals, by home.
 	Signals map[string]string `json:"signals"`
-	// Revision is the place of this state in its log, 0 when there is none yet.
-	// It is not in the stored form.
+	// Revision is the sequence of this state in its log, 0 if there is none yet. The
+	// stored form leaves it out.
 	Revision uint64 `json:"-"`
 }

@@ -12,31 +12,29 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Notice is something that happened and that an organization's endpoints are told
-// of beside price signals. Unlike a signal it is a happening: no later one takes its
-// place.
+// Notice is an event other than a price signal that an organization's endpoints are
+// notified of. Unlike a signal, a newer notice does not supersede it.
 type Notice struct {
-	// ID is a function of what happened, so that whoever sees it makes the same.
+	// ID is a function of the event, so that repeated notices have the same ID.
 	ID             string `json:"id"`
 	Type           string `json:"type"`
 	OrganizationID string `json:"organizationId"`
-	// About is the endpoint that it is about, which is not told itself; empty where
-	// it is about none.
+	// About is the endpoint that the notice is about, empty if there is none. That
+	// endpoint does not receive the notice.
 	About string `json:"about,omitempty"`
-	// CreatedAt is when it happened.
+	// CreatedAt is the time of the event.
 	CreatedAt storage.Time `json:"createdAt"`
-	// Traceparent is the place in a trace of what brought it about, empty where that
-	// is in none. It has no part in what is sent.
+	// Traceparent is the trace context of the event's cause, empty without a trace. The
+	// body of a webhook does not contain it.
 	Traceparent Traceparent `json:"traceparent,omitempty"`
-	// Data is the webhook's data.
+	// Data is the data of the webhook.
 	Data json.RawMessage `json:"data"`
 }
 
-// NoticePrefix begins the identifiers of notices.
+// NoticePrefix is the prefix of the identifiers of notices.
 const NoticePrefix = "evt_"
 
-// CompletedNotice tells that a trigger has come to its end, with the counts by
-// outcome.
+// CompletedNotice returns the notice of a completed trigger, with the counts by outcome.
 func CompletedNotice(p *Progress) (Notice, error) {
 	data, err := json.Marshal(p)
 	return Notice{
@@ -45,23 +43,19 @@ func CompletedNotice(p *Progress) (Notice, error) {
 	}, err
 }
 
-// DisabledEndpoint is an endpoint that the service has disabled.
+// DisabledEndpoint describes an endpoint that the service has disabled.
 type DisabledEndpoint struct {
-	OrganizationID string `json:"organizationId"`
-	EndpointID     string `json:"endpointId"`
-	URL            string `json:"url"`
-	Description    string `json:"description"`
-	// Reason is GONE where it answered 410, FAILING where every attempt failed for
-	// as long as its retry policy bears.
-	Reason storage.DisabledReason `json:"reason"`
-	// Detail says the reason in words.
-	Detail string `json:"detail"`
-	// DisabledAt is when.
-	DisabledAt storage.Time `json:"disabledAt"`
+	OrganizationID string                 `json:"organizationId" example:"acme"`
+	EndpointID     string                 `json:"endpointId" example:"ep_01JZ2E6K8M0000000000000000"`
+	URL            string                 `json:"url" example:"https://partner.example/hooks/gridhook"`
+	Description    string                 `json:"description" example:"production"`
+	Reason         storage.DisabledReason `json:"reason" doc:"GONE where it answered 410, FAILING where every attempt failed for as long as its retry policy bears." example:"GONE"`
+	Detail         string                 `json:"detail" doc:"detail says the reason in words." example:"it answered 410 Gone"`
+	DisabledAt     storage.Time           `json:"disabledAt" doc:"When."`
 }
 
-// DisabledNotice tells that the service has disabled an endpoint. ok is false where
-// it has not.
+// DisabledNotice returns the notice of an endpoint that the service has disabled. ok is
+// false if the service has not disabled it.
 func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 	if e.Enabled || e.Disabled == nil {
 		return n, false, nil
@@ -69,8 +63,8 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 	at := e.Disabled.At
 	sum := sha256.Sum256([]byte(e.OrganizationID + "\x00" + e.ID))
 	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at.Time)) // it fails in the year 10889
-	_ = id.SetEntropy(sum[:10])             // it has the right length
+	_ = id.SetTime(ulid.Timestamp(at.Time)) // it fails only from the year 10889 on
+	_ = id.SetEntropy(sum[:10])             // the length is right
 	n = Notice{
 		ID: NoticePrefix + id.String(), Type: storage.EventEndpointDisabled,
 		OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
@@ -82,10 +76,10 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 	return n, true, err
 }
 
-// MessageID is the webhook-id by which an endpoint is told.
+// MessageID returns the webhook-id of the notice for an endpoint.
 func (n *Notice) MessageID(endpointID string) string { return MessageID(n.ID, "", endpointID) }
 
-// AppendBody appends the webhook's JSON, the same for every endpoint and attempt.
+// AppendBody appends the webhook's JSON. It is the same for every endpoint and attempt.
 func (n *Notice) AppendBody(dst []byte) []byte {
 	dst = append(dst, `{"type":"`+n.Type+`","timestamp":"`...)
 	dst = n.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
@@ -93,23 +87,23 @@ func (n *Notice) AppendBody(dst []byte) []byte {
 	return append(append(dst, n.Data...), '}')
 }
 
-// NoticeLog is where notices are put for those who tell endpoints of them.
+// NoticeLog stores notices for the workers that send them.
 type NoticeLog interface {
-	// PutNotice stores a notice and returns when it is durable. One that is there
-	// stays as it is, and fresh is false. Errors: storage.ErrUnavailable.
+	// PutNotice stores a notice and returns when it is durable. If the notice is already
+	// stored, fresh is false and nothing changes. Errors: storage.ErrUnavailable.
 	PutNotice(ctx context.Context, n Notice) (fresh bool, err error)
 }
 
-// Telling is one endpoint's attempt at a notice.
+// Telling is one endpoint's next attempt of a notice.
 type Telling struct {
 	Notice     Notice `json:"notice"`
 	EndpointID string `json:"endpointId"`
-	// Attempt is the number of the attempt to be made, from 1.
+	// Attempt is the number of the next attempt, from 1.
 	Attempt int `json:"attempt"`
 }
 
-// Task is the task to make the attempt at a time. There is one for each notice and
-// endpoint at any time.
+// Task returns the task of the attempt at a time. Each notice and endpoint has at most
+// one task at any time.
 func (t *Telling) Task(due time.Time) (Task, error) {
 	body, err := json.Marshal(t)
 	return Task{

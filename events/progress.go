@@ -6,78 +6,81 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// TriggerStatus is how far a trigger has come.
+// TriggerStatus is the status of a trigger's walk and deliveries.
 type TriggerStatus string
 
-// The statuses of a trigger.
+// Statuses of a trigger.
 const (
 	TriggerAccepted  TriggerStatus = "ACCEPTED"
 	TriggerRunning   TriggerStatus = "RUNNING"
 	TriggerCompleted TriggerStatus = "COMPLETED"
 )
 
-// Progress is a trigger and what became of its homes so far.
+// Progress is a trigger with the current outcomes of its deliveries.
 type Progress struct {
-	TriggerID      string `json:"triggerId"`
-	OrganizationID string `json:"organizationId"`
-	// ScheduleID is the schedule that asked for it, absent where a caller did.
-	ScheduleID string        `json:"scheduleId,omitempty"`
-	Status     TriggerStatus `json:"status"`
-	StartTime  storage.Time  `json:"startTime"`
-	EndTime    storage.Time  `json:"endTime"`
-	// RatePlanIDs are the plans whose homes alone are meant, absent where all are.
-	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
-	// Homes is how many homes are meant, of those that there were when the trigger was
-	// accepted, Walked how many have been reached.
-	Homes  int `json:"homes"`
-	Walked int `json:"walked"`
-	// Outcomes counts deliveries by outcome: one per home and endpoint.
-	Outcomes    map[Outcome]int `json:"outcomes"`
-	CreatedAt   storage.Time    `json:"createdAt"`
-	CompletedAt storage.Time    `json:"completedAt"`
-	// Traceparent is the trigger's place in a trace. It is not shown.
+	TriggerID      string          `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
+	OrganizationID string          `json:"organizationId" example:"acme"`
+	ScheduleID     string          `json:"scheduleId,omitempty" doc:"The schedule that asked for it, absent where a caller did." example:"sch_01JZ2E6K8M0000000000000000"`
+	Status         TriggerStatus   `json:"status" doc:"COMPLETED when every home has its final outcome." example:"RUNNING"`
+	StartTime      storage.Time    `json:"startTime"`
+	EndTime        storage.Time    `json:"endTime" example:"2026-07-02T12:00:00.000Z"`
+	RatePlanIDs    []string        `json:"ratePlanIds,omitempty" doc:"The plans whose homes alone are meant, absent where all are." example:"[\"plan_1\"]"`
+	Homes          int             `json:"homes" doc:"How many homes there were when the trigger was accepted." example:"250000"`
+	Walked         int             `json:"walked" doc:"How many homes have been reached." example:"250000"`
+	Outcomes       map[Outcome]int `json:"outcomes" doc:"outcomes counts deliveries by outcome: one per home and endpoint." example:"{\"DELIVERED\":249990,\"RETRYING\":10}"`
+	CreatedAt      storage.Time    `json:"createdAt"`
+	CompletedAt    storage.Time    `json:"completedAt" nullable:"true" example:"null"`
+	// Notification is the change of an OpenADR object, absent for price signals.
+	Notification *Notification `json:"notification,omitempty" doc:"The change of an OpenADR object that subscribers are notified of, absent for price signals. homes and walked then count subscriptions."`
+	// Traceparent is the trigger's trace context. The API does not show it.
 	Traceparent Traceparent `json:"-"`
 }
 
-// Walk is how far the walk of a trigger has come: every slice before Next has its
-// receipt, and Next has none yet and begins behind the home After.
+// Notification describes the change of an OpenADR object for its subscribers.
+type Notification struct {
+	ObjectType storage.OpenADRType `json:"objectType" doc:"The object's type." example:"EVENT"`
+	Operation  string              `json:"operation" doc:"CREATE, UPDATE or DELETE." example:"UPDATE"`
+	ObjectID   string              `json:"objectId" doc:"The object." example:"plan_1_20260701"`
+}
+
+// Walk is the position of a trigger's walk. Every slice before Next has a receipt. Slice
+// Next has none and begins after the home After.
 type Walk struct {
 	Trigger Trigger
 	Next    int
 	After   string
 }
 
-// TriggerLog is where triggers are accepted.
+// TriggerLog accepts triggers.
 type TriggerLog interface {
-	// Accept stores the trigger and returns its sequence once it is durable. Of
-	// those with one OnceKey one alone is stored, whoever asks at the same time.
-	// Errors: *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict where
-	// another trigger than it Follows came before it.
+	// Accept stores the trigger and returns its sequence once it is durable. It stores
+	// only one trigger per idempotency key, even for simultaneous requests. Errors:
+	// *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict if the last
+	// trigger of the schedule is not the expected trigger (Follows).
 	Accept(ctx context.Context, t Trigger) (sequence uint64, err error)
 }
 
-// Ledger answers what became of triggers.
+// Ledger answers queries about triggers and deliveries.
 type Ledger interface {
-	// Progress is one trigger of an organization. Errors: storage.ErrNotFound.
+	// Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
 	Progress(org, triggerID string) (Progress, error)
-	// Recent lists an organization's newest triggers first, at most limit.
+	// Recent lists an organization's triggers, newest first, at most limit.
 	Recent(org string, limit int) ([]Progress, error)
-	// Deliveries lists what became of homes: the newest triggers first, and of each
-	// in the order of homes and endpoints. A page may be shorter than was asked for,
-	// even empty, where much had to be looked at; the cursor of the next page is
-	// empty at the end. Errors: storage.ErrNotFound where a trigger is named that
-	// there is not, *storage.InvalidError on the field after.
+	// Deliveries returns a page of deliveries. It lists the newest triggers first, and
+	// within a trigger it sorts by home and endpoint. A page may be shorter than the
+	// limit, or empty, if the search was long. next is the cursor of the next page, empty
+	// at the end. Errors: storage.ErrNotFound for an unknown trigger,
+	// *storage.InvalidError on the field after.
 	Deliveries(org string, q DeliveryQuery) (page []Delivery, next string, err error)
-	// Delivery is one delivery by the identifier of its message. Errors:
+	// Delivery returns a delivery by its message's identifier. Errors:
 	// storage.ErrNotFound.
 	Delivery(org, messageID string) (DeliveryLog, error)
-	// Kept finds what deliveries of one trigger were made of that were given up, the
-	// trigger with it. Of what is not kept nothing is found. Errors:
-	// storage.ErrNotFound.
+	// Kept returns a trigger and the inputs of its deliveries that were given up. It
+	// leaves out deliveries without stored inputs. Errors: storage.ErrNotFound.
 	Kept(org, triggerID string, deliveries []Delivery) (Trigger, []Kept, error)
-	// Health is how an endpoint has done of late.
+	// Health returns an endpoint's recent health.
 	Health(org, endpointID string) (Health, error)
-	// LastRun is the last run of a schedule, zero when there was none.
+	// LastRun returns the last run of a schedule, zero if there was none.
 	LastRun(org, scheduleID string) (Run, error)
 }
 
@@ -87,9 +90,9 @@ type Run struct {
 	At        storage.Time `json:"at"`
 }
 
-// Walks tells which walks have not come to their end.
+// Walks lists unfinished walks.
 type Walks interface {
-	// Unfinished lists the walks that have not, at most limit, oldest first
-	// within an organization.
+	// Unfinished lists at most limit unfinished walks, oldest first within an
+	// organization.
 	Unfinished(limit int) ([]Walk, error)
 }

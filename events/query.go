@@ -2,15 +2,15 @@ package events
 
 import "time"
 
-// DeliveryQuery says which deliveries are wanted. Empty fields ask for all.
+// DeliveryQuery selects deliveries. An empty field selects all.
 type DeliveryQuery struct {
 	TriggerID, HomeID, EndpointID string
 	Outcomes                      []Outcome
-	// Since and Until bound when the latest attempt was made: from the first, and
-	// before the second.
+	// Since and Until select the time of the latest attempt: at or after Since, and
+	// before Until.
 	Since, Until time.Time
-	// After is the cursor of the page before.
+	// After is the cursor of the previous page.
 	After string
-	// Limit is the most deliveries wanted.
+	// Limit is the maximum number of deliveries.
 	Limit int
 }

@@ -8,42 +8,41 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The stored form of a receipt is compact, as there is one for every 64 homes:
-// what deliveries have in common is written once, and message identifiers, which
-// follow from the rest, are not written at all.
+// The stored form of a receipt is compact, as each receipt covers only 64 homes. It
+// writes common values of deliveries once. It leaves out message identifiers, because
+// they can be derived.
 
-// receiptJSON is a receipt as it is stored.
+// receiptJSON is the stored form of a receipt.
 type receiptJSON struct {
 	TriggerID      string       `json:"triggerId"`
 	OrganizationID string       `json:"organizationId"`
 	Key            string       `json:"key"`
 	Slice          *SliceBounds `json:"slice,omitempty"`
 	Notice         bool         `json:"notice,omitempty"`
-	// Base is the time, in milliseconds since 1970, that the groups' times
-	// count from.
+	// Base is the origin of the groups' times, in milliseconds since 1970.
 	Base   int64        `json:"base"`
 	Groups []*groupJSON `json:"groups"`
 	Kept   []Kept       `json:"kept,omitempty"`
 }
 
-// groupJSON are deliveries that went alike. The lists have an element a delivery.
+// groupJSON holds deliveries with common values. Each list has one element per delivery.
 type groupJSON struct {
 	common
-	// Places are the deliveries' indexes in the receipt, left out where the
-	// group is all of it.
+	// Places are the deliveries' indexes in the receipt. It is left out if the receipt
+	// has only one group.
 	Places []int    `json:"places,omitempty"`
 	Homes  []string `json:"homes"`
-	// At is in milliseconds from the receipt's base, Took in microseconds.
+	// At is in milliseconds from the receipt's base. Took is in microseconds.
 	At   []int64 `json:"at"`
 	Took []int64 `json:"took,omitempty"`
-	// First are the times to the first byte, left out where none is kept, and Opened
-	// what it took to open a connection: the place in Homes, and the times of DNS,
-	// connecting and TLS. All in microseconds.
+	// First are the times to the first byte, left out if no delivery has one. Opened
+	// holds, for each new connection, the index in Homes and the durations of DNS,
+	// connecting and TLS. All durations are in microseconds.
 	First  []int64    `json:"first,omitempty"`
 	Opened [][4]int64 `json:"opened,omitempty"`
 }
 
-// common is what the deliveries of a group have in common.
+// common holds the common values of a group.
 type common struct {
 	EndpointID string     `json:"endpointId,omitempty"`
 	Outcome    Outcome    `json:"outcome"`
@@ -57,7 +56,7 @@ type common struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-// MarshalJSON writes the stored form.
+// MarshalJSON returns the stored form.
 func (r Receipt) MarshalJSON() ([]byte, error) {
 	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, Kept: r.Kept}
 	groups := map[common]*groupJSON{}
@@ -91,7 +90,7 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// addTiming notes how long the parts of the delivery at a place took.
+// addTiming adds the timing of the delivery at an index.
 func (g *groupJSON) addTiming(place int, t *Timing) {
 	if t.DNS != 0 || t.Connect != 0 || t.TLS != 0 {
 		g.Opened = append(g.Opened, [4]int64{int64(place), micro(t.DNS), micro(t.Connect), micro(t.TLS)})
@@ -104,20 +103,20 @@ func (g *groupJSON) addTiming(place int, t *Timing) {
 	}
 }
 
-// micro is milliseconds in microseconds.
+// micro converts milliseconds to microseconds.
 func micro(ms float64) int64 { return int64(ms*1000 + 0.5) }
 
-// shorten leaves out what goes without saying.
+// shorten removes values that can be derived.
 func (g *groupJSON) shorten(groups int) {
 	if groups == 1 {
 		g.Places = nil
 	}
-	if g.Attempt == 0 { // nothing was sent, so it took no time
+	if g.Attempt == 0 { // without a request there is no duration
 		g.Took = nil
 	}
 }
 
-// UnmarshalJSON reads the stored form. Errors: lists that do not fit.
+// UnmarshalJSON reads the stored form. It returns an error if the lists differ in length.
 func (r *Receipt) UnmarshalJSON(b []byte) error {
 	var in receiptJSON
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -137,7 +136,7 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// spread puts a group's deliveries into their places.
+// spread writes a group's deliveries to their indexes.
 func (g *groupJSON) spread(r *Receipt, base int64) error {
 	if !g.fits() {
 		return fmt.Errorf("the receipt %s of %s has lists of different lengths", r.Key, r.TriggerID)
@@ -179,7 +178,7 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 	return nil
 }
 
-// fits reports whether the lists go together.
+// fits reports whether the lengths of the lists agree.
 func (g *groupJSON) fits() bool {
 	n := len(g.Homes)
 	for _, opened := range g.Opened {

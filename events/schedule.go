@@ -10,31 +10,31 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// NewScheduledTrigger makes the trigger of a schedule's run. Its identifier is a
-// function of the schedule and the run, and its OnceKey says so: however often a
-// run is made, one trigger is accepted.
+// NewScheduledTrigger returns the trigger of a schedule's run. Its identifier is a
+// function of the schedule and the run, and also its idempotency key. So only one trigger
+// is accepted for a run, even if it is repeated.
 func NewScheduledTrigger(s *storage.Schedule, run time.Time, w pricing.Window, now time.Time) Trigger {
 	t := NewTrigger(s.OrganizationID, w, now)
 	sum := sha256.Sum256([]byte(s.OrganizationID + "\x00" + s.ID + "\x00" + run.UTC().Format(time.RFC3339)))
 	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(run)) // it fails in the year 10889
-	_ = id.SetEntropy(sum[:10])         // it has the right length
+	_ = id.SetTime(ulid.Timestamp(run)) // it fails only from the year 10889 on
+	_ = id.SetEntropy(sum[:10])         // the length is right
 	t.ID = "trg_" + id.String()
 	t.OnceKey, t.ScheduleID = t.ID, s.ID
 	return t
 }
 
-// ScheduleTask is a run of a schedule that is due at a time. Each revision of a
-// schedule has a chain of runs of its own, so that a change takes effect with the
-// next run, and whoever still holds a run of the rule before cannot undo it.
+// ScheduleTask returns the task of a schedule's run at a time. Each revision of a
+// schedule has its own chain of runs. So a change takes effect with the next run. A
+// worker with a run of an older revision cannot undo the change.
 func ScheduleTask(s *storage.Schedule, revision uint64, due time.Time) Task {
 	return Task{
 		Kind: TaskSchedule, OrganizationID: s.OrganizationID, ID: s.ID, Revision: revision, DueAt: storage.Time{Time: due.UTC()},
 	}
 }
 
-// FirstRun is the task that begins a revision's chain: the first run after the
-// schedule was changed. ok is false where nothing is to run.
+// FirstRun returns the task that begins a revision's chain: the first run after the
+// schedule's last update. ok is false if the schedule has no next run.
 func FirstRun(s *storage.Schedule, revision uint64) (t Task, ok bool) {
 	due := s.Next(s.UpdatedAt.Time)
 	if !s.Enabled || due.IsZero() {

@@ -5,61 +5,64 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// SliceHomes is how many homes one slice has: large enough that a message a
-// slice costs nothing, small enough that triggers interleave and that a crash
-// repeats little. 16 to 64 measured alike, 256 slower at a walk's end.
+// SliceHomes is the number of homes in a slice. It is large enough to make the cost of a
+// message per slice negligible. It is small enough that triggers interleave and a crash
+// repeats little. 16 to 64 measured alike, 256 slower at the end of a walk.
 const SliceHomes = 64
 
-// Slice is a piece of a trigger's walk: the SliceHomes homes that sort after
-// After, less those that had been deleted before the trigger. Whoever takes a slice first puts what follows it on the queue, so that
+// Slice is a part of a trigger's walk: the SliceHomes homes that sort after After, except
+// homes deleted before the trigger. A worker first puts the next slice on the queue, so
 // the queue holds a handful of messages per running trigger.
 type Slice struct {
 	Trigger Trigger `json:"trigger"`
-	// Sequence is the trigger's place in the log.
+	// Sequence is the trigger's sequence in the log.
 	Sequence uint64 `json:"sequence"`
 	// Number counts the trigger's slices from 0.
 	Number int `json:"number"`
-	// After is the last home of the slice before, empty for the first.
+	// After is the last home of the previous slice, empty for the first slice.
 	After string `json:"after"`
-	// Resumed says that the slice was put again because the queue had lost it.
-	// It may have been done after all.
+	// Resumed reports whether the slice was put again because the queue had lost it. The
+	// slice may be done already.
 	Resumed bool `json:"resumed,omitempty"`
-	// Late says that the walk does not come in its turn: it has waited for an endpoint
-	// that was down, or was lost or handed out before. A newer trigger may have taken
-	// its place.
+	// Late reports whether the walk is late: it was parked for an endpoint that was down,
+	// or the slice was lost or handed out before. A newer trigger may have superseded it.
 	Late bool `json:"late,omitempty"`
+	// Failures counts the failures of the slice itself.
+	Failures int `json:"failures,omitempty"`
 }
 
-// Check refuses a slice of a trigger that Trigger.Check refuses.
+// Check returns an error if Trigger.Check does.
 func (s *Slice) Check() error { return s.Trigger.Check() }
 
-// Retry is one message's next attempt, or that of several homes which failed
-// together. It carries all it takes to make the same body again.
+// Retry is the next attempt of one message, or of several homes that failed together. It
+// carries all data to make the same body again.
 type Retry struct {
 	Trigger    Trigger `json:"trigger"`
 	Sequence   uint64  `json:"sequence"`
 	EndpointID string  `json:"endpointId"`
-	// Format is the messages' format, which the endpoint may have changed since.
+	// Format is the format of the messages. The endpoint's format may have changed since.
 	Format storage.SignalFormat `json:"format,omitempty"`
-	// Attempt is the number of the attempt that is due, from 1.
+	// Attempt is the number of the next attempt, from 1.
 	Attempt int `json:"attempt"`
-	// Round counts how often its homes were put off, from 1. It tells a retry
-	// from the one before it, which had the same attempt due when it was handed
-	// back undone.
+	// Round counts the postponements of the homes, from 1. It distinguishes a retry from
+	// the previous retry if both have the same attempt number, as after a hand-back
+	// without an attempt.
 	Round int `json:"round"`
-	// Slice is the number of the slice that the homes are of.
+	// Failures counts the failures of the retry itself, without an attempt.
+	Failures int `json:"failures,omitempty"`
+	// Slice is the number of the homes' slice.
 	Slice int `json:"slice"`
-	// DueAt is when.
+	// DueAt is the time of the next attempt.
 	DueAt storage.Time `json:"dueAt"`
-	// Walk is the slice from which on a walk is parked. Then there are no homes
-	// and no curves.
+	// Walk is the first slice of a parked walk. A retry with a Walk has no homes and no
+	// curves.
 	Walk  *Slice      `json:"walk,omitempty"`
 	Homes []RetryHome `json:"homes,omitempty"`
-	// Curves are the price curves that the homes refer to by index.
+	// Curves are the price curves. Homes refer to them by index.
 	Curves []RetryCurve `json:"curves,omitempty"`
 }
 
-// Check refuses a retry of a trigger that Trigger.Check refuses.
+// Check returns an error if Trigger.Check does.
 func (r *Retry) Check() error {
 	if r.Walk != nil {
 		return r.Walk.Check()
@@ -67,11 +70,11 @@ func (r *Retry) Check() error {
 	return r.Trigger.Check()
 }
 
-// Taken is how a message was taken off its queue.
+// Taken describes how a message was taken from its queue.
 type Taken struct {
-	// Redelivered says that somebody took it before.
+	// Redelivered reports whether another worker may have taken the message before.
 	Redelivered bool
-	// Free lets another message be taken before this one is done with.
+	// Free lets the queue hand out another message before this message is done.
 	Free func()
 }
 
@@ -80,23 +83,27 @@ type RetryHome struct {
 	HomeID string `json:"homeId"`
 	// Curve indexes Retry.Curves.
 	Curve int `json:"curve"`
-	// Revision is the signal's sequence as first sent.
+	// Revision is the sequence of the signal at the first attempt.
 	Revision uint64 `json:"revision"`
+	// Targets are the targets that the subscriber may see.
+	Targets []string `json:"targets,omitempty"`
 }
 
-// RetryCurve is a price curve in the compact form that a retry carries, so that
-// every attempt has the same body whatever has changed since.
+// RetryCurve is a price curve in compact form. A retry carries it so that every attempt
+// has the same body, whatever has changed since.
 type RetryCurve struct {
 	RatePlanID         string                     `json:"ratePlanId"`
 	Runs               []pricing.Run              `json:"runs"`
 	ExportCompensation pricing.ExportCompensation `json:"exportCompensation"`
 	ImportSource       string                     `json:"importSource"`
-	// Emissions are there where the format has them and the homes' place is known.
+	// Emissions is set if the format has emissions and the homes' place is known.
 	Emissions []EmissionRun `json:"emissions,omitempty"`
 }
 
-// Sequenced is something with its place in the stream that it was read from.
+// Sequenced is a value with its sequence in the stream.
 type Sequenced[T any] struct {
 	Sequence uint64
-	Value    T
+	// Size is the size of the message, in bytes.
+	Size  int
+	Value T
 }

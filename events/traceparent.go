@@ -7,25 +7,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TraceHeader is the header that a Traceparent travels in, over HTTP and NATS alike.
+// TraceHeader is the header of a Traceparent, over HTTP and NATS.
 const TraceHeader = "Traceparent"
 
-// Traceparent is a place in a trace, as W3C Trace Context writes it:
-// 00-<trace>-<span>-<flags>. It is empty where nothing is traced.
+// Traceparent is a trace context in the form of W3C Trace Context:
+// 00-<trace>-<span>-<flags>. It is empty without a trace.
 type Traceparent string
 
-// TraceparentOf is the place of a span, empty where there is none.
+// TraceparentOf returns the trace context of a span, empty without a span.
 func TraceparentOf(sc trace.SpanContext) Traceparent {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), sc), carrier)
 	return Traceparent(carrier.Get(carrierKey))
 }
 
-// carrierKey is how propagation writes TraceHeader.
+// carrierKey is the propagation package's spelling of TraceHeader.
 const carrierKey = "traceparent"
 
-// Under returns a context in which the spans that begin are the place's children.
-// What is no traceparent is none.
+// Under returns a context whose new spans are children of p. It ignores an invalid
+// traceparent.
 func (p Traceparent) Under(ctx context.Context) context.Context {
 	if p == "" {
 		return ctx

@@ -10,32 +10,32 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The names of the files inside.
+// Names of the files inside a backup.
 const (
 	manifestFile = "manifest.json"
 	endFile      = "end.json"
 	streamFolder = "streams/"
 )
 
-// format and formatVersion are what a manifest begins with. The version rises when
-// an older Gridhook could not read what a newer one writes.
+// A manifest begins with format and formatVersion. The version rises when an older
+// Gridhook cannot read a newer backup.
 const (
 	format        = "gridhook-backup"
 	formatVersion = 1
 )
 
-// Manifest says what a backup is.
+// Manifest describes a backup.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// CreatedAt is when it was begun.
+	// CreatedAt is the start time of the backup.
 	CreatedAt time.Time `json:"createdAt"`
-	// Gridhook is the version that wrote it, and Schema that of the state in it.
+	// Gridhook is the version of the writer. Schema is the schema version of the state.
 	Gridhook string `json:"gridhook"`
 	Schema   int    `json:"schema"`
 }
 
-// ErrNotReadable says that a file is no backup, or none that can be read.
+// ErrNotReadable says that a file is not a backup, or is unreadable.
 var ErrNotReadable = errors.New("the backup cannot be read")
 
 func (m *Manifest) check() error {
@@ -50,28 +50,28 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// end is what is known when everything is copied.
+// end is the summary that Write appends after copying everything.
 type end struct {
 	Streams []Stream `json:"streams"`
-	// Sums are the SHA-256 of the files, in hexadecimal.
+	// Sums are the SHA-256 sums of the files, in hexadecimal.
 	Sums map[string]string `json:"sha256"`
 }
 
-// Stream is one stream's part.
+// Stream describes one stream in a backup.
 type Stream struct {
 	Name string `json:"name"`
-	// First and Last are sequences, First that of the first message.
+	// First and Last are the sequences of the first and the last message.
 	First    uint64 `json:"first"`
 	Last     uint64 `json:"last"`
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
-	// Handled is up to which sequence messages need not be handled again.
+	// Handled is the last sequence that needs no processing after a restore.
 	Handled uint64 `json:"handled,omitempty"`
-	// Files are in the order in which the messages are.
+	// Files lists the files in message order.
 	Files []string `json:"files"`
 }
 
-// line is a message as a file has it.
+// line is the JSON form of a message in a file.
 type line struct {
 	Sequence uint64      `json:"seq,omitempty"`
 	Time     time.Time   `json:"at"`

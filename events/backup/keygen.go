@@ -2,8 +2,8 @@ package backup
 
 import "filippo.io/age"
 
-// NewKey makes a key to backups: the private half, which opens them, and the
-// public one, for which they are made.
+// NewKey generates a key pair for backups. The private key decrypts them. The public key
+// encrypts them.
 func NewKey() (private, public string, err error) {
 	k, err := age.GenerateX25519Identity()
 	if err != nil {

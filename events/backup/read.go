@@ -20,17 +20,30 @@ import (
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// Backup is a file that was found to be whole.
+// Backup is a file whose contents Open has verified.
 type Backup struct {
 	Manifest Manifest `json:"manifest"`
 	Streams  []Stream `json:"streams"`
 
+	// Progress, if not nil, is called at intervals during Restore. stream is the current
+	// stream, and messages counts the messages of all streams so far.
+	Progress func(stream string, messages uint64) `json:"-"`
+
+	restored   uint64
 	path       string
 	identities []age.Identity
 }
 
-// Open reads all of a backup with a private key, or several in lines of their own,
-// and checks every sum. Nothing is put back.
+// Messages returns the number of messages in the backup.
+func (b *Backup) Messages() (n uint64) {
+	for i := range b.Streams {
+		n += b.Streams[i].Messages
+	}
+	return n
+}
+
+// Open reads a whole backup with one or more private keys, one key a line, and checks
+// every sum. It restores nothing.
 func Open(path, keys string) (*Backup, error) {
 	identities, err := age.ParseIdentities(strings.NewReader(keys))
 	if err != nil {
@@ -69,19 +82,10 @@ func Open(path, keys string) (*Backup, error) {
 	return b, nil
 }
 
-// Read hands over each file inside a backup, whole or not.
-func Read(path, keys string, take func(name string, data []byte) error) error {
-	identities, err := age.ParseIdentities(strings.NewReader(keys))
-	if err != nil {
-		return err
-	}
-	return (&Backup{path: path, identities: identities}).files(take)
-}
-
-// errEnough ends reading files early.
+// errEnough stops files early.
 var errEnough = errors.New("enough")
 
-// files hands over each file inside.
+// files calls take for each file inside the backup.
 func (b *Backup) files(take func(name string, data []byte) error) (err error) {
 	f, err := os.Open(b.path) //nolint:gosec // the operator names it
 	if err != nil {
@@ -121,7 +125,7 @@ func (b *Backup) files(take func(name string, data []byte) error) (err error) {
 	}
 }
 
-// messages hands over those of a stream, in order.
+// messages calls take for each message of a stream, in order.
 func (b *Backup) messages(s *Stream, take func(jetstream.Raw) error) error {
 	left := len(s.Files)
 	if left == 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// ErrExists says that there is something already where a backup is to be put back.
+// ErrExists says that Gridhook's streams already exist at the destination.
 var ErrExists = errors.New("there is a Gridhook already")
 
-// Restore puts everything back. Where there are streams of Gridhook already it
-// refuses with ErrExists, unless it is told to replace them.
+// Restore restores every stream. If Gridhook's streams already exist, it returns
+// ErrExists, or replaces them if replace is true.
 func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.Options, replace bool) error {
 	found, err := conn.Existing(ctx)
 	switch {
@@ -61,6 +61,7 @@ func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jets
 	}()
 	next := func() (jetstream.Raw, error) {
 		if m, more := <-read; more {
+			b.count(s.Name)
 			return m, nil
 		}
 		if err := context.Cause(ctx); err != nil {
@@ -70,4 +71,12 @@ func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jets
 	}
 	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes, Handled: s.Handled}
 	return conn.PutBack(ctx, content, o, extent, next)
+}
+
+// count counts a restored message and reports progress every 1000 messages.
+func (b *Backup) count(stream string) {
+	const often = 1000
+	if b.restored++; b.Progress != nil && b.restored%often == 0 {
+		b.Progress(stream, b.restored)
+	}
 }

@@ -21,21 +21,22 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Options say for whom and by whom a backup is.
+// Options configure a backup.
 type Options struct {
-	// Recipients can read it: public keys such as age1...
+	// Recipients are the public keys, such as age1..., whose holders can read the backup.
 	Recipients []string
-	// Gridhook is the version that writes it.
+	// Gridhook is the version of the writer.
 	Gridhook string
-	// Folder is where retries are noted meanwhile, in a file without a name.
+	// Folder holds a temporary file without a name. It records retries that arrive during
+	// the copy.
 	Folder string
 	Now    func() time.Time
 }
 
-// ErrRecipients says that a backup is for nobody, or for what is no public key.
+// ErrRecipients says that a backup has no recipient, or an invalid public key.
 var ErrRecipients = errors.New("a backup is encrypted: name at least one public key, such as age1..., that gridhook backup keygen makes")
 
-// CheckRecipients says what is wrong with public keys.
+// CheckRecipients returns an error if keys are not valid public keys.
 func CheckRecipients(keys []string) error {
 	_, err := recipients(keys)
 	return err
@@ -56,8 +57,7 @@ func recipients(keys []string) ([]age.Recipient, error) {
 	return list, nil
 }
 
-// Write copies everything to w. When it returns an error what was written is of no
-// use.
+// Write copies everything to w. After an error the output is unusable.
 func Write(ctx context.Context, conn *jetstream.Conn, w io.Writer, o Options) error {
 	to, err := recipients(o.Recipients)
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) err
 	return b.json(endFile, b.end)
 }
 
-// addNoted adds what was put on the queues while they and then the receipts were
+// addNoted adds the retries and tasks that arrived while the queues and the receipts were
 // copied.
 func (b *writer) addNoted(n *notes) error {
 	if err := n.stop(); err != nil {
@@ -158,14 +158,14 @@ func (b *writer) file(name string, data []byte) error {
 	return err
 }
 
-// part gathers the messages of one stream into files.
+// part splits the messages of one stream into files.
 type part struct {
 	Stream
 	b     *writer
 	lines bytes.Buffer
 }
 
-// fileSize is about how large a file gets, in bytes.
+// fileSize is the approximate maximum size of a file, in bytes.
 const fileSize = 4 << 20
 
 func (s *part) add(batch []jetstream.Raw) error {
@@ -201,7 +201,7 @@ func (s *part) flush() error {
 	return err
 }
 
-// notes are the retries and tasks that are put while others are copied, in a file, as
+// notes records the retries and tasks that arrive during the copy. It uses a file, as
 // there may be many.
 type notes struct {
 	file *os.File
@@ -218,7 +218,7 @@ func note(conn *jetstream.Conn, folder string) (*notes, error) {
 		return nil, err
 	}
 	n := &notes{file: file, out: json.NewEncoder(file)}
-	if err := os.Remove(file.Name()); err != nil { // it lives until it is closed
+	if err := os.Remove(file.Name()); err != nil { // the file lives until it is closed
 		return nil, errors.Join(err, file.Close())
 	}
 	stop, err := conn.WatchQueues(n.take)
@@ -229,7 +229,7 @@ func note(conn *jetstream.Conn, folder string) (*notes, error) {
 	return n, nil
 }
 
-// noted is a message of a stream.
+// noted is a message with the name of its stream.
 type noted struct {
 	Stream string `json:"stream"`
 	line
@@ -243,7 +243,7 @@ func (n *notes) take(stream string, m jetstream.Raw) {
 	}
 }
 
-// each hands over what was noted of a stream, once stop has been called.
+// each calls apply for the recorded messages of a stream. Call stop first.
 func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -271,7 +271,7 @@ func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 
 func (n *notes) close() {
 	_ = n.stop()
-	_ = n.file.Close() // nobody reads it any more
+	_ = n.file.Close() // nobody reads the file after this
 }
 
 func (l *line) raw() jetstream.Raw {

@@ -12,62 +12,63 @@ import (
 	own "github.com/gridhook/gridhook/events/jetstream"
 )
 
-// Options say whom to ask.
+// Options select the NATS servers to check.
 type Options struct {
-	// URL and NATS are how Gridhook connects.
+	// URL and NATS are Gridhook's own connection settings.
 	URL  string
 	NATS []nats.Option
-	// Streams say how Gridhook would keep its streams.
+	// Streams are Gridhook's stream settings.
 	Streams own.Options
-	// Monitors are the addresses of the servers' monitoring, such as
-	// http://10.0.0.5:8222; empty where there is none.
+	// Monitors are the monitoring addresses of the servers, such as http://10.0.0.5:8222.
+	// It may be empty.
 	Monitors []string
 }
 
-// Facts are what was found out.
+// Facts are the results of a check.
 type Facts struct {
-	// Version and MaxPayload, in bytes, are those of the server that answered.
+	// Version and MaxPayload, in bytes, describe the server that responded.
 	Version    string
 	MaxPayload int64
-	// Encrypted says that the connection is.
+	// Encrypted reports whether the connection uses TLS.
 	Encrypted bool
-	// Account is what JetStream tells of the account. Refused says why it tells
-	// nothing.
+	// Account is JetStream's description of the account. Refused is the error if
+	// JetStream gives none.
 	Account *jetstream.AccountInfo
 	Refused error
-	// Streams are those that Gridhook needs, those that are not made yet left out.
+	// Streams are Gridhook's streams. Streams that do not exist yet are left out.
 	Streams []Stream
-	// Trial is why a stream such as Gridhook's could not be made, written and
-	// taken away; nil when it could. Ack is how long one write took.
+	// Trial is the error of creating, writing and deleting a stream like Gridhook's, nil
+	// on success. Ack is the duration of one write.
 	Trial error
 	Ack   time.Duration
-	// Clocks are what the servers say of the time, by server.
+	// Clocks are the clocks of the servers.
 	Clocks []Clock
-	// Servers are the settings of each server. Silent says why there are none.
+	// Servers are the settings of each server. Silent is the error if there are none.
 	Servers []Server
 	Silent  error
 }
 
-// Stream is a stream as it is and as Gridhook would have it.
+// Stream compares a stream's actual and wanted settings.
 type Stream struct {
 	Is   jetstream.StreamInfo
 	Want jetstream.StreamConfig
 }
 
-// Clock is what one server said of the time.
+// Clock is the clock of one server.
 type Clock struct {
 	Server string
-	// Ahead is how far its clock is ahead of this machine's, at most Within off:
-	// half of the time that the question took.
+	// Ahead is the server's lead over the local clock. Within is its maximum error: half
+	// of the round-trip time.
 	Ahead, Within time.Duration
 }
 
-// wait bounds each question.
+// wait is the timeout of each request.
 const wait = 5 * time.Second
 
-// Look asks. Its error says that nobody could be asked at all.
+// Look checks the servers. It returns an error if no server responds.
 func Look(ctx context.Context, o Options) (Facts, error) {
-	// What a user may not do is told beside the question, which stays unanswered.
+	// NATS reports a permission violation to the error handler. The request itself gets
+	// no response.
 	allowed, forbid := context.WithCancelCause(ctx)
 	defer forbid(nil)
 	refused := nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
@@ -106,7 +107,7 @@ func account(ctx context.Context, js jetstream.JetStream) (*jetstream.AccountInf
 	return js.AccountInfo(ctx)
 }
 
-// streams notes the streams that are there, and the clocks of who tells of them.
+// streams adds the existing streams, and the clocks of the servers that describe them.
 func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Options) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -114,7 +115,7 @@ func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Optio
 		asked := time.Now()
 		s, err := js.Stream(ctx, want.Name)
 		if err != nil {
-			continue // made at the first start; whether it can be is tried
+			continue // created at the first start; try finds out whether it can be
 		}
 		is := s.CachedInfo()
 		f.Streams = append(f.Streams, Stream{Is: *is, Want: want})
@@ -126,7 +127,8 @@ func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Optio
 	}
 }
 
-// clock notes what a server said of the time in an answer to a question.
+// clock adds a server's clock. asked is the time of the request, says the time in the
+// response.
 func (f *Facts) clock(server string, says, asked time.Time) {
 	if says.IsZero() {
 		return
@@ -144,7 +146,7 @@ func (f *Facts) clock(server string, says, asked time.Time) {
 	f.Clocks = append(f.Clocks, c)
 }
 
-// try makes a stream as Gridhook's are, writes to it once and takes it away.
+// try creates a stream like Gridhook's, writes to it once and deletes it.
 func try(ctx context.Context, js jetstream.JetStream, o own.Options) (ack time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*wait)
 	defer cancel()

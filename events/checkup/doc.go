@@ -1,5 +1,4 @@
-// Package checkup finds out how an external NATS is set up, as far as it tells:
-// what it is asked with is the connection that Gridhook itself would have. It
-// judges nothing, and changes nothing but a stream of its own, which it takes away
-// again.
+// Package checkup inspects the settings of an external NATS over the connection that
+// Gridhook itself uses. It does not judge the settings. It changes nothing but its own
+// trial stream, which it deletes afterwards.
 package checkup

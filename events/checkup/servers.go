@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Server is how one NATS server is set up, as its /varz has it.
+// Server is the /varz description of one NATS server.
 type Server struct {
 	Name    string    `json:"server_name"`
 	Version string    `json:"version"`
@@ -33,12 +33,12 @@ type Server struct {
 	} `json:"jetstream"`
 }
 
-// ErrNotTold says that no server tells how it is set up.
+// ErrNotTold says that no server describes its settings.
 var ErrNotTold = errors.New("no server tells how it is set up")
 
-// servers asks each server how it is set up: at the addresses of the monitoring,
-// or, where there are none, over the connection, which only users of the system
-// account are answered on.
+// servers reads the settings of each server from the monitoring addresses. Without
+// addresses it asks over the connection, where only users of the system account get a
+// response.
 func (f *Facts) servers(ctx context.Context, nc *nats.Conn, monitors []string) {
 	if len(monitors) == 0 {
 		f.Silent = f.ping(ctx, nc)
@@ -80,10 +80,10 @@ func varz(ctx context.Context, address string) (s Server, err error) {
 	return s, err
 }
 
-// systemSubject is asked of all servers at once; each answers.
+// systemSubject reaches all servers at once. Each server responds.
 const systemSubject = "$SYS.REQ.SERVER.PING.VARZ"
 
-// lull is how long no server must have answered for all to have done so.
+// lull is the silence that ends the wait for responses.
 const lull = 500 * time.Millisecond
 
 func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
@@ -99,7 +99,7 @@ func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 	}
 	for {
 		m, err := next(ctx, answers)
-		if err != nil || m.Header.Get("Status") != "" { // nobody listens there for this account
+		if err != nil || m.Header.Get("Status") != "" { // no server listens there for this account
 			break
 		}
 		var answer struct {

@@ -1,3 +1,3 @@
-// Package embedded runs nats-server inside the process, for deployments on one
-// machine. It opens no port: the process connects to it in memory.
+// Package embedded runs nats-server inside the process, for deployments on one machine.
+// By default it opens no port: the process connects to it in memory.
 package embedded

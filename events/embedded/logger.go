@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// logger hands the server's lines to slog. Its notices are its own housekeeping,
-// so they are debug lines here.
+// logger passes the server's log lines to slog. The server's notices are internal
+// housekeeping, so logger writes them at debug level.
 type logger struct {
 	log *slog.Logger
-	// fatal is the first thing that kept the server from starting.
+	// fatal is the first error that prevented the server's start.
 	fatal atomic.Pointer[string]
 }
 
@@ -20,8 +20,8 @@ func (l *logger) Errorf(format string, v ...any)  { l.log.Error(line(format, v))
 func (l *logger) Debugf(format string, v ...any)  { l.log.Debug(line(format, v)) }
 func (l *logger) Tracef(format string, v ...any)  { l.log.Debug(line(format, v)) }
 
-// Fatalf keeps what the server says when it gives up starting, for Start to
-// return. The server expects the process to end here, and stops by itself.
+// Fatalf stores the server's error, and Start returns it. The server expects the process
+// to exit here, and stops by itself.
 func (l *logger) Fatalf(format string, v ...any) {
 	why := fmt.Sprintf(format, v...)
 	l.fatal.CompareAndSwap(nil, &why)

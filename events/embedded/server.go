@@ -14,31 +14,31 @@ import (
 
 // Options configure the server.
 type Options struct {
-	// Dir is where JetStream keeps its files.
+	// Dir is the directory of JetStream's files.
 	Dir string
-	// MaxStore limits JetStream's files, in bytes; 0 lets the server take three
-	// quarters of the free disk. A limit below the disk's size makes a full
-	// store a clean refusal.
+	// MaxStore limits the size of JetStream's files, in bytes. With 0 the server uses up
+	// to three quarters of the free disk. With a limit below the disk's size, a full
+	// store refuses writes cleanly.
 	MaxStore int64
-	// Listen is host:port to open to clients over the network, without any
-	// credentials; empty opens none, and clients are those of this process.
+	// Listen is the host:port to open for clients on the network, without any
+	// credentials. If it is empty, only this process can connect.
 	Listen string
-	// StartTimeout is how long the server may take to recover its files.
+	// StartTimeout limits the recovery of the server's files.
 	StartTimeout time.Duration
 	Log          *slog.Logger
 }
 
-// Server is a running nats-server. It can be restarted under its clients.
+// Server is a running nats-server. It can restart while clients are connected.
 type Server struct {
 	options Options
 
-	mu sync.RWMutex // held while it is restarted
+	mu sync.RWMutex // held during a restart
 	ns *server.Server
 }
 
-// Start starts a server and returns when it is ready. Every stream is fsynced
-// at each write unless the stream itself asks otherwise: what was accepted
-// survives a power cut.
+// Start starts a server and returns when it is ready. The server fsyncs every write of a
+// stream, unless the stream's settings say otherwise. So accepted messages survive a
+// power cut.
 func Start(o Options) (*Server, error) {
 	ns, err := start(o)
 	if err != nil {
@@ -52,7 +52,7 @@ func start(o Options) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	ns, err := server.NewServer(&server.Options{
+	options := &server.Options{
 		ServerName:        "gridhook",
 		DontListen:        o.Listen == "",
 		Host:              host,
@@ -64,9 +64,12 @@ func start(o Options) (*server.Server, error) {
 		NoSigs:            true,
 		MaxPayload:        8 << 20,
 		MaxPending:        256 << 20,
-		// Per-account limits are for servers that strangers connect to.
+		// Per-account limits only matter for servers that strangers connect to.
 		MaxConn: 1024,
-	})
+	}
+	// gofail: var bugLazySync struct{}
+	// options.SyncAlways = false
+	ns, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the embedded nats-server: %w", err)
 	}
@@ -102,14 +105,14 @@ func (o *Options) listen() (host string, port int, err error) {
 	return address.IP.String(), port, nil
 }
 
-// ClientURL is where clients connect; of use with Options.Listen.
+// ClientURL returns the URL for clients. It requires Options.Listen.
 func (s *Server) ClientURL() string { return s.running().ClientURL() }
 
-// Option makes a client connect to the server in memory, and connect again once
-// the server was restarted.
+// Option makes a client connect to the server in memory, and reconnect after a restart of
+// the server.
 func (s *Server) Option() nats.Option { return nats.InProcessServer(s) }
 
-// InProcessConn is a client's connection.
+// InProcessConn returns a connection for a client.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.running().InProcessConn() }
 
 func (s *Server) running() *server.Server {
@@ -118,14 +121,14 @@ func (s *Server) running() *server.Server {
 	return s.ns
 }
 
-// Healthy says what keeps the server from storing, nil when nothing does. A
-// stream that met a write error, such as a full disk, stores nothing more until
-// the server is restarted.
+// Healthy returns the reason why the server cannot store messages, or nil. After a write
+// error, such as a full disk, a stream stores nothing until the server restarts.
 func (s *Server) Healthy() error {
 	ns := s.running()
 	status := ns.Healthz(nil)
-	// The server gives itself a millisecond to say that it is ready for connections,
-	// which on a busy machine is too little: that alone is no reason.
+	// The server allows itself one millisecond to report that it is ready for
+	// connections. A busy machine needs longer, so Healthy does not count that failure
+	// alone.
 	for range 10 {
 		if status.Error == "" || !ns.ReadyForConnections(time.Second) {
 			break
@@ -138,9 +141,8 @@ func (s *Server) Healthy() error {
 	return nil
 }
 
-// Restart stops the server and starts it again on the same files. Clients
-// reconnect by themselves. When it does not start it stays stopped, and Restart
-// may be tried again.
+// Restart stops the server and starts it again on the same files. Clients reconnect by
+// themselves. If the start fails, the server stays stopped, and the caller may retry.
 func (s *Server) Restart(timeout time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,10 +2,10 @@ package embedded
 
 import "fmt"
 
-// Usage is how much of the disk JetStream's files take and may take, in bytes.
+// Usage is the size and the limit of JetStream's files, in bytes.
 type Usage struct{ Used, Limit uint64 }
 
-// Usage asks the server how full its store is.
+// Usage returns the size of the server's store and its limit.
 func (s *Server) Usage() (Usage, error) {
 	info, err := s.running().Jsz(nil)
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// breakersSubject is of no stream: who is not there does not hear.
+// breakersSubject belongs to no stream. Only current subscribers receive the reports.
 const breakersSubject = "gridhook.breakers"
 
-// TellBreakers tells whoever listens how a worker's breakers stand. Errors:
-// storage.ErrUnavailable.
+// TellBreakers publishes a worker's breaker report. Errors: storage.ErrUnavailable.
 func (c *Conn) TellBreakers(r events.BreakerReport) error {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -26,7 +25,7 @@ func (c *Conn) TellBreakers(r events.BreakerReport) error {
 	return nil
 }
 
-// HearBreakers hands over what workers tell, until stop is called. Errors:
+// HearBreakers calls take for each worker's report until stop is called. Errors:
 // storage.ErrUnavailable.
 func (c *Conn) HearBreakers(take func(events.BreakerReport)) (stop func() error, err error) {
 	sub, err := c.nc.Subscribe(breakersSubject, func(m *nats.Msg) {

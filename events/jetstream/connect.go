@@ -13,25 +13,26 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Conn is a connection to NATS with the streams set up.
+// Conn is a connection to NATS with Gridhook's streams.
 type Conn struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	log *slog.Logger
-	// publishWait bounds one try of a durable publish, or one question.
+	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
-	// handles are what messages are read by, of jetstream.Stream by name.
+	// forget is the retention of tombstones in STATE that may expire.
+	forget time.Duration
+	// handles caches a jetstream.Stream by stream name.
 	handles sync.Map
-	// settingUp is held while a queue's consumer is made.
+	// settingUp is held while a queue's consumer is created.
 	settingUp sync.Mutex
 }
 
-// handle is what a stream's messages are read by. To make one asks the server about
-// the whole stream, so it is made once; what it says of the stream's state is old.
+// handle returns the cached jetstream.Stream for reading messages. Creating it asks the
+// server about the whole stream, so it is created once. Its stream state is stale.
 func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, error) {
 	if s, ok := c.handles.Load(stream); ok {
 		return s.(jetstream.Stream), nil
@@ -43,15 +44,46 @@ func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, err
 	return s, err
 }
 
-// setUpWait bounds setting up a stream.
+// lastMessage returns the last message of a stream on a subject, nil if there is none.
+// Errors: storage.ErrUnavailable.
+func (c *Conn) lastMessage(ctx context.Context, stream, subject string) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	s, err := c.handle(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	m, err := s.GetLastMsgForSubject(ctx, subject)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil //nolint:nilnil // there is none
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return m, nil
+}
+
+// streamInfo returns a stream's current state. Errors: storage.ErrUnavailable.
+func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	s, err := c.js.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the stream %s: %w", storage.ErrUnavailable, name, err)
+	}
+	return s.CachedInfo(), nil
+}
+
+// setUpWait is the timeout for setting up a stream.
 const setUpWait = 30 * time.Second
 
-// Connect connects to NATS and makes or updates the streams.
+// Connect connects to NATS and creates or updates the streams.
 func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
 	c, err := ConnectBare(url, log, opts...)
 	if err != nil {
 		return nil, err
 	}
+	c.forget = o.withDefaults().DeletionsAge
 	if err := ensureStreams(ctx, c.js, o); err != nil {
 		c.nc.Close()
 		return nil, err
@@ -59,13 +91,13 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	return c, nil
 }
 
-// ConnectBare connects to NATS and takes the streams as they are.
+// ConnectBare connects to NATS without creating or updating the streams.
 func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
 	opts = append([]nats.Option{
 		nats.Name("gridhook"),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // a publish during a reconnect fails now instead of later
+		nats.ReconnectBufSize(-1), // a publish fails during a reconnect instead of later
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.Warn("the connection to NATS was lost; reconnecting", "error", err)
@@ -83,10 +115,10 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 		nc.Close()
 		return nil, err
 	}
-	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait}, nil
+	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge}, nil
 }
 
-// Dial connects to NATS and to nothing in it. Its error says what to do.
+// Dial connects to NATS and accesses no stream. Its error says what to do.
 func Dial(url string, opts ...nats.Option) (*nats.Conn, error) {
 	nc, err := nats.Connect(url, opts...)
 	if err != nil {
@@ -95,7 +127,7 @@ func Dial(url string, opts ...nats.Option) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// redacted is a list of URLs without what is secret in them.
+// redacted removes the secrets from a list of URLs.
 func redacted(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, text := range list {
@@ -104,7 +136,7 @@ func redacted(urls string) string {
 		case err != nil:
 			list[i] = "a URL that cannot be read"
 		case u.User != nil:
-			u.User = url.User("xxxxx") // a user alone is a token
+			u.User = url.User("xxxxx") // a user without a password is a token
 			list[i] = u.String()
 		}
 	}
@@ -127,84 +159,9 @@ func connectError(url string, err error) error {
 // Connected reports whether the connection is up now.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
-// Close sends what is buffered, acknowledgements included, and closes the
-// connection.
+// Close sends buffered messages and acknowledgements, and closes the connection.
 func (c *Conn) Close() error {
 	err := c.nc.FlushTimeout(5 * time.Second)
 	c.nc.Close()
 	return err
 }
-
-// publishTries and publishWait bound one durable publish: every try has the same
-// message id, because a publish that timed out may have been stored.
-const (
-	publishTries = 3
-	publishWait  = 4 * time.Second
-)
-
-// errAfterNoAnswer is a storage.ErrConflict of a publish whose earlier try was
-// not answered: it may have met itself.
-var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answered", storage.ErrConflict)
-
-// publish stores a message and waits until it is durable. Errors:
-// storage.ErrConflict when an expectation does not hold, storage.ErrUnavailable
-// when NATS does not answer or cannot store now.
-func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
-	return c.publishTraced(ctx, "", subject, messageID, data, opts...)
-}
-
-// publishTraced is publish of what belongs to a trace, which the message's header says
-// to whoever looks into NATS.
-func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
-	opts = append(opts, jetstream.WithMsgID(messageID))
-	var failed error
-	for range publishTries {
-		try, cancel := context.WithTimeout(ctx, c.publishWait)
-		ack, err := c.js.PublishMsg(try, message(place, subject, data), opts...)
-		cancel()
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		var refused *jetstream.APIError
-		if errors.As(err, &refused) {
-			err = refusal(refused)
-			if failed != nil && errors.Is(err, storage.ErrConflict) {
-				err = errAfterNoAnswer
-			}
-			return 0, err
-		}
-		if errors.Is(err, nats.ErrMaxPayload) {
-			return 0, tooLarge(err)
-		}
-		failed = err
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, failed)
-}
-
-func message(place events.Traceparent, subject string, data []byte) *nats.Msg {
-	m := &nats.Msg{Subject: subject, Data: data}
-	if place != "" {
-		m.Header = nats.Header{events.TraceHeader: {string(place)}}
-	}
-	return m
-}
-
-// tooLarge is the error of a message that NATS will not take however often it is tried.
-func tooLarge(err error) error {
-	return fmt.Errorf("%w: set max_payload: 8MB in the NATS server", err)
-}
-
-// refusal turns an error that JetStream answered into one of storage's.
-func refusal(e *jetstream.APIError) error {
-	if e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == wrongLastSequenceConstant {
-		return storage.ErrConflict
-	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, e)
-}
-
-// wrongLastSequenceConstant is the code that a server of a cluster answers where
-// JSErrCodeStreamWrongLastSequence is meant (nats-server errors.json).
-const wrongLastSequenceConstant = 10164

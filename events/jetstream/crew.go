@@ -2,10 +2,10 @@ package jetstream
 
 import "sync"
 
-// crew counts the slots of a queue: while nothing comes one waits for it, as each that
-// waits asks the server again and again; while there is room, one always does.
+// crew counts the slots of a queue. A waiting slot polls the server continuously, so only
+// one slot waits on an empty queue. While a slot is available, one always waits.
 type crew struct {
-	slots int // at most
+	slots int // maximum
 
 	mu               sync.Mutex
 	running, waiting int
@@ -18,8 +18,8 @@ func (c *crew) begins() {
 	c.running, c.waiting = c.running+1, c.waiting+1
 }
 
-// took says that a slot that waited has got something, and reports whether another is to
-// wait in its place, which is then counted.
+// took records that a waiting slot received a message. It reports whether the caller must
+// start another slot, and counts that slot.
 func (c *crew) took() (more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,15 +30,14 @@ func (c *crew) took() (more bool) {
 	return more
 }
 
-// waits says that a slot waits again.
+// waits records that a slot waits again.
 func (c *crew) waits() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting++
 }
 
-// mayLeave reports whether a slot to which nothing came is one too many. It is not
-// counted any more then.
+// mayLeave reports whether an idle slot is superfluous, and stops counting that slot.
 func (c *crew) mayLeave() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

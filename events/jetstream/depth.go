@@ -7,19 +7,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Depth is how much waits in the queues.
+// Depth is the number of messages in the queues.
 type Depth struct {
-	// Slices are queued or in flight, one for each running trigger and slot.
+	// Slices counts slices queued or in flight, one for each running trigger and slot.
 	Slices uint64
-	// RetriesWaiting are retries that wait or are due.
+	// RetriesWaiting counts retries that wait or are due.
 	RetriesWaiting uint64
-	// Unstarted are accepted triggers whose walk has not begun.
+	// Unstarted counts accepted triggers whose walk has not begun.
 	Unstarted uint64
+	// DeadLetters counts messages that could not be processed.
+	DeadLetters uint64
 	// State is the last revision of the log of record.
 	State uint64
 }
 
-// Depth asks the server how much waits.
+// Depth reads the depth of all queues from the server.
 func (c *Conn) Depth(ctx context.Context) (Depth, error) {
 	var d Depth
 	var errs []error
@@ -34,6 +36,7 @@ func (c *Conn) Depth(ctx context.Context) (Depth, error) {
 	messages := func(s jetstream.StreamState) uint64 { return s.Msgs }
 	read(workStream, &d.Slices, messages)
 	read(retriesStream, &d.RetriesWaiting, messages)
+	read(DeadStream, &d.DeadLetters, messages)
 	read(stateStream, &d.State, func(s jetstream.StreamState) uint64 { return s.LastSeq })
 	consumer, err := c.js.Consumer(ctx, triggersStream, startQueue.name)
 	switch {

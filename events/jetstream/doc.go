@@ -1,4 +1,4 @@
-// Package jetstream moves Gridhook's nouns over NATS JetStream: the log of record
-// (STATE), the log of triggers, the queue of slices, the retries that wait, and
-// the receipts. It works alike on the embedded server and on a cluster.
+// Package jetstream moves Gridhook's messages over NATS JetStream: the log of record
+// (STATE), the log of triggers, the queue of slices, the waiting retries, and the
+// receipts. It behaves the same on the embedded server and on a cluster.
 package jetstream

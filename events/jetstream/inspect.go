@@ -8,36 +8,36 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Inspector looks whether the streams still hold what they held, and whether the
-// queues hand out all that they have. A server that lost a part of its files says
-// so nowhere: a flipped bit can cost thousands of messages without a word in its
-// log. It is for one goroutine.
+// Inspector checks the streams for lost messages, and the queues for messages that are
+// never handed out. A server that loses a part of its files does not report it: a flipped
+// bit can cost thousands of messages without a log line. An Inspector is for one
+// goroutine.
 type Inspector struct {
 	c *Conn
-	// most is the most messages that STATE was seen with, under its identity.
-	most     uint64
-	identity string
-	// astray counts the looks at which a queue's consumer was found beside its
+	// astray counts consecutive checks that found a queue's consumer out of step with its
 	// stream.
 	astray map[string]int
 }
 
-// NewInspector makes an inspector. Look looks.
+// NewInspector returns an inspector.
 func (c *Conn) NewInspector() *Inspector { return &Inspector{c: c, astray: map[string]int{}} }
 
-// Finding is what a look found.
+// Finding is the result of a check.
 type Finding struct {
-	// Damage says what the streams of record have lost, empty when nothing.
+	// Damage describes the losses of the streams of record. It is empty if they are
+	// intact.
 	Damage []string
-	// Remade are the queues whose consumers passed messages over and were made
-	// anew. What they had in hand comes again.
+	// Remade are the queues whose consumers skipped messages. Look deleted these
+	// consumers, and the workers recreate them. Unacknowledged messages are delivered
+	// again.
 	Remade []string
 }
 
-// Look looks once. revision is the last of STATE that this process has applied.
-// Errors are those of asking. Every process of a fleet looks each second, so it asks
-// for each stream once, and once for the consumers of those that have queues.
-func (i *Inspector) Look(ctx context.Context, revision uint64) (Finding, error) {
+// Look checks all streams. revision is the last revision of STATE that this process has
+// applied. records is the minimum number of messages in STATE at that revision. Look
+// returns the errors of its requests. Every process of a fleet calls it each second. So
+// it asks for each stream once, and once for the consumers of each stream with queues.
+func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
 	for _, q := range append(retryQueues(), startQueue, sliceQueue, noticeQueue) {
 		queues[q.stream] = append(queues[q.stream], q)
@@ -45,13 +45,13 @@ func (i *Inspector) Look(ctx context.Context, revision uint64) (Finding, error) 
 	var f Finding
 	var errs []error
 	for _, name := range []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream} {
-		errs = append(errs, i.lookAt(ctx, name, queues[name], revision, &f))
+		errs = append(errs, i.lookAt(ctx, name, queues[name], revision, records, &f))
 	}
 	return f, errors.Join(errs...)
 }
 
-// lookAt looks at a stream and the queues on it.
-func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, revision uint64, f *Finding) error {
+// lookAt checks a stream and its queues.
+func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, revision, records uint64, f *Finding) error {
 	consumers, err := i.consumers(ctx, name, queues)
 	if err != nil {
 		return err
@@ -63,11 +63,11 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	info := s.CachedInfo()
 	switch name {
 	case stateStream:
-		if damage := i.lookAtState(info, revision); damage != "" {
+		if damage := lookAtState(info, revision, records); damage != "" {
 			f.Damage = append(f.Damage, damage)
 		}
 	case triggersStream, receiptsStream, noticesStream:
-		// Nothing can be deleted there, and what is too old goes from the front.
+		// These streams deny deletion, and messages expire only from the front.
 		if n := info.State.NumDeleted; n > 0 {
 			f.Damage = append(f.Damage, fmt.Sprintf("%s has lost %d messages", name, n))
 		}
@@ -83,7 +83,7 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	return errors.Join(errs...)
 }
 
-// consumers are those of a stream that has queues, by name.
+// consumers returns the consumers of a stream by name, nil for a stream without queues.
 func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue) (map[string]*jetstream.ConsumerInfo, error) {
 	if len(queues) == 0 {
 		return nil, nil
@@ -100,32 +100,28 @@ func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue
 	return found, list.Err()
 }
 
-// lookAtState says what STATE has lost. Each entity has one message, its last,
-// and a deleted one has its tombstone: there are never fewer than before.
-func (i *Inspector) lookAtState(info *jetstream.StreamInfo, revision uint64) (damage string) {
-	if identity := info.Created.String(); identity != i.identity {
-		i.identity, i.most = identity, 0
-	}
-	i.most = max(i.most, info.State.Msgs)
+// lookAtState describes losses of STATE. Each entity has one message, its last. A deleted
+// entity has its tombstone until the tombstone expires.
+func lookAtState(info *jetstream.StreamInfo, revision, records uint64) (damage string) {
 	switch {
 	case info.State.LastSeq < revision:
 		return fmt.Sprintf("%s ends at %d, and %d was read before", stateStream, info.State.LastSeq, revision)
-	case info.State.Msgs < i.most:
-		return fmt.Sprintf("%s has %d messages, and had %d", stateStream, info.State.Msgs, i.most)
+	case info.State.Msgs < records:
+		return fmt.Sprintf("%s has %d messages, and %d were read of it", stateStream, info.State.Msgs, records)
 	}
 	return ""
 }
 
-// looksAstray is how many looks in a row must find a consumer beside its stream:
-// the two are asked one after the other.
+// looksAstray is the number of consecutive checks that must find a consumer out of step.
+// The server describes the consumer and the stream at different moments.
 const looksAstray = 2
 
-// lookAtQueue finds a consumer that passes messages over, and makes it anew. After
-// a power cut a stream that is not synced may be shorter than what the server
-// remembers of its consumer: it would take what is stored next for handled.
+// lookAtQueue deletes a consumer that skips messages. The next worker recreates it. After
+// a power cut, a stream without fsync may be shorter than the consumer's state says. The
+// consumer would then skip new messages as already handled.
 func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstream.ConsumerInfo, stream *jetstream.StreamInfo) (remade bool, err error) {
 	if consumer == nil {
-		return false, nil // whoever takes from the queue makes it
+		return false, nil // a worker that takes from the queue creates it
 	}
 	if !passesOver(consumer, stream) {
 		delete(i.astray, q.name)
@@ -139,8 +135,8 @@ func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstrea
 	return err == nil, err
 }
 
-// passesOver reports whether a consumer is ahead of its stream, or, where what is
-// handled is taken off the stream, has handled what still stands there.
+// passesOver reports whether a consumer is ahead of its stream. On a work queue it also
+// reports whether the stream still holds messages that the consumer has acknowledged.
 func passesOver(c *jetstream.ConsumerInfo, s *jetstream.StreamInfo) bool {
 	if c.Delivered.Stream > s.State.LastSeq {
 		return true

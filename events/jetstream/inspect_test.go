@@ -11,7 +11,7 @@ import (
 
 func look(t *testing.T, i *Inspector, revision uint64) Finding {
 	t.Helper()
-	f, err := i.Look(within(t), revision)
+	f, err := i.Look(within(t), revision, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A notice has a subject of its own: who puts it again finds it there.
+// Each notice has its own subject, so that a repeated notice finds the first.
 const (
 	noticesStream  = "GRIDHOOK_NOTICES"
 	noticePrefix   = "gridhook.notices."
@@ -21,7 +21,8 @@ const (
 
 var noticeQueue = queue{noticesStream, "tellers", noticeSubjects}
 
-// PutNotice stores a notice, unless it is there, and returns when it is durable.
+// PutNotice stores a notice and returns when it is durable. fresh is false if the notice
+// was already stored.
 func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err error) {
 	data, err := json.Marshal(n)
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err 
 
 var _ events.NoticeLog = (*Conn)(nil)
 
-// ConsumeNotices hands notices to handle. See consume.
+// ConsumeNotices calls handle for notices. See consume.
 func (c *Conn) ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error {
 	return consume(ctx, taking, c, noticeQueue, slots, fromJSON[events.Notice], handle)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Existing are the names of Gridhook's streams that are there.
+// Existing returns the names of Gridhook's streams that exist.
 func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	var found []string
 	for _, cfg := range streams(Options{Replicas: 1}) {
@@ -34,7 +34,7 @@ func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// Remove deletes Gridhook's streams with all that they hold.
+// Remove deletes Gridhook's streams with all their messages.
 func (c *Conn) Remove(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := c.js.DeleteStream(ctx, name); err != nil {
@@ -44,14 +44,14 @@ func (c *Conn) Remove(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Extent is how far a stream went that was copied: its first message, 0 where it
-// had none, its last sequence, how many messages and bytes, and what Handled said.
+// Extent describes a copied stream: the sequence of its first message (0 if it had none),
+// its last sequence, the number of messages and bytes, and the result of Handled.
 type Extent struct {
 	First, Last, Messages, Bytes, Handled uint64
 }
 
-// PutBack makes a stream anew of what Copy had handed over, which next returns
-// until io.EOF. There must be no such stream.
+// PutBack recreates a stream from the messages of Copy. next returns them one by one,
+// then io.EOF. The stream must not exist.
 func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
 	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
 	if i < 0 {
@@ -70,15 +70,15 @@ func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent E
 	return nil
 }
 
-// MakeStreams makes the streams that are not there.
+// MakeStreams creates the missing streams.
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensureStreams(ctx, c.js, o) }
 
-// inHand is how many publishes may be without an answer.
+// inHand is the maximum number of unacknowledged publishes.
 const inHand = 256
 
-// create makes a stream, for up to setUpWait: a server that has just removed its last one
-// removes the folder that they were in a little later, and cannot make another one
-// at that moment (nats-server 2.15).
+// create creates a stream and retries for up to setUpWait. After deleting its last
+// stream, a server removes their folder with a delay. It cannot create another stream at
+// that moment (nats-server 2.15).
 func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
@@ -88,7 +88,7 @@ func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	}))
 }
 
-// publishAgain makes a stream and publishes to it what is to be in it.
+// publishAgain creates a stream and publishes its messages.
 func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
 	if err := c.create(ctx, cfg); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, nex
 		if err != nil {
 			return err
 		}
-		// What was compared when it was first stored need not hold any more.
+		// The expectations of the first publish may not hold any more.
 		for name := range m.Header {
 			if strings.HasPrefix(name, "Nats-Expected-") || name == jetstream.MsgIDHeader {
 				delete(m.Header, name)
@@ -132,15 +132,15 @@ func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, nex
 	}
 }
 
-// restoreBlock is how much is compressed together, and sent at once. The server gives a
-// restore up when it has not stored what it was sent within five seconds (nats-server
-// 2.15), and where it syncs always it syncs each message: so a block has no more of
-// them than a slow disk can sync in that time.
+// restoreBlock is the size of a compressed block, in bytes. One request sends one block.
+// The server aborts a restore if it cannot store a block within five seconds (nats-server
+// 2.15). With SyncAlways it syncs each message. So a block must not hold more messages
+// than a slow disk can sync in that time.
 const restoreBlock = 16 << 10
 
-// restore makes a stream with messages at their old sequences and times, by the
-// server's own way of restoring (the STREAM.RESTORE operation of the JetStream API,
-// in the archive format of nats-server 2.15).
+// restore creates a stream with messages at their old sequences and times. It uses the
+// STREAM.RESTORE operation of the JetStream API, and the archive format of nats-server
+// 2.15.
 func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, next func() (Raw, error)) error {
 	request, err := json.Marshal(map[string]any{"config": cfg, "state": extent.state(0)})
 	if err != nil {
@@ -171,13 +171,13 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	return nil
 }
 
-// compress writes a stream as the server restores it.
+// compress writes a stream in the compressed form that the server restores.
 func compress(w io.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
 	compressed := s2.NewWriter(w, s2.WriterBlockSize(restoreBlock), s2.WriterConcurrency(1))
 	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, next), compressed.Close())
 }
 
-// giveUp removes a stream that was half restored, if it is there.
+// giveUp deletes a partly restored stream if it exists.
 func (c *Conn) giveUp(ctx context.Context, name string) error {
 	if err := c.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
@@ -185,19 +185,19 @@ func (c *Conn) giveUp(ctx context.Context, name string) error {
 	return nil
 }
 
-// restoreWait bounds one answer of a server that restores.
+// restoreWait is the timeout of one request during a restore.
 const restoreWait = time.Minute
 
-// heardWait bounds how long it takes until a server of a cluster has heard that another
-// one listens on a subject: as long as a restore stands that gets nothing.
+// heardWait limits the wait until a server of a cluster learns of another server's
+// subscription. A restore without input also lasts that long.
 const heardWait = 5 * time.Second
 
-// heardPause is the pause before it is asked again.
+// heardPause is the delay between two such requests.
 const heardPause = 50 * time.Millisecond
 
-// ask asks a server that restores, and asks again where nobody is known to listen: then
-// nobody got it. The server that restores says where it listens, and that may arrive
-// before all servers know.
+// ask sends a request to a restoring server. It repeats the request if NATS knows no
+// subscriber, as then no server received it. The restoring server announces its subject,
+// and the announcement may arrive before all servers know of the subscription.
 func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
@@ -218,7 +218,7 @@ func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any
 	return json.Unmarshal(answer.Data, into)
 }
 
-// chunks sends what is written, and waits for each to be taken.
+// chunks sends each write and waits for its acknowledgement.
 type chunks struct {
 	ctx     context.Context
 	c       *Conn
@@ -238,7 +238,7 @@ func (w chunks) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// streamState is what the server wants to know of a stream beforehand.
+// streamState is the stream state that a restore announces to the server.
 type streamState struct {
 	Messages  uint64    `json:"messages"`
 	Bytes     uint64    `json:"bytes"`
@@ -257,8 +257,8 @@ func (e Extent) state(consumers int) streamState {
 	return s
 }
 
-// writeArchive writes a stream in the form in which the server takes it, with the
-// consumer of what is taken from it, past what was handled.
+// writeArchive writes a stream in the server's archive format. If a queue takes the
+// stream's messages, the archive includes its consumer at the last handled sequence.
 func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
 	consumers := 0
 	if taken != nil {
@@ -293,7 +293,7 @@ func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (R
 			return err
 		}
 	}
-	if err := entry(w, archive.Header{}); err != nil { // the end
+	if err := entry(w, archive.Header{}); err != nil { // end of the archive
 		return err
 	}
 	return w.Close()
@@ -322,7 +322,7 @@ func entry(w *archive.Writer, h archive.Header, parts ...[]byte) error {
 	return nil
 }
 
-// encodeHeader is a header as it goes over the wire (NATS ADR-4).
+// encodeHeader returns the wire format of a header (NATS ADR-4).
 func encodeHeader(h nats.Header) []byte {
 	if len(h) == 0 {
 		return nil

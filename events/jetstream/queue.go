@@ -14,20 +14,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
-// ackWait is how long a message may go without a sign of life from the worker
-// that took it before another gets it. Workers give a sign three times as often.
+// ackWait is how long a worker may hold a message without a sign of life. After that
+// another worker gets the message. Workers send three signs in that time.
 const ackWait = 10 * time.Second
 
-// nakDelay is the pause before a message is tried again that could not be
-// handled because something was not there, such as NATS itself.
+// nakDelay is the first delay before a redelivery. A message is redelivered if something
+// was unavailable, such as NATS itself.
 const nakDelay = time.Second
 
-// maxNakDelay is the longest such pause.
+// maxNakDelay is the longest such delay.
 const maxNakDelay = 30 * time.Second
 
-// maxHandling bounds the messages that all workers together may hold of a queue.
+// maxHandling limits the unacknowledged messages of a queue, over all workers.
 const maxHandling = 16384
 
 // queue is a durable consumer that all workers share.
@@ -38,19 +39,19 @@ var (
 	sliceQueue = queue{workStream, "walkers", workSubjects}
 )
 
-// pullWait is how long one request for a message stands. It is never cut short:
-// a message that came at that moment would be lost to everybody for ackWait. So
-// it is also how long an idle slot takes to stop.
+// pullWait is the duration of one request for a message. A request is never canceled: a
+// message that arrived at that moment would be lost to everybody for ackWait. So an idle
+// slot needs up to pullWait to stop.
 const pullWait = 500 * time.Millisecond
 
-// Handler handles one message. An error hands it back for a later try.
+// Handler handles one message. After an error the message is redelivered.
 type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
-// consume runs up to a number of slots that take messages of a queue and handle them,
-// one at a time each but for those that were freed early, until taking ends. While
-// nothing comes one slot waits for it; each that gets something starts another.
-// Handlers run under ctx, so they may finish what they hold after taking has ended. It
-// returns when all slots are done.
+// consume takes messages of a queue in up to the given number of slots until taking ends.
+// Each slot handles one message at a time, unless the handler frees it early. On an empty
+// queue one slot waits, and each slot that gets a message starts another. Handlers run
+// under ctx, so they may finish their messages after taking has ended. consume returns
+// when all slots are done.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
 	s := &source{c: c, queue: q}
 	consumer, err := s.first(taking)
@@ -65,7 +66,7 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	var slot func()
 	slot = func() {
 		consumer := consumer
-		var freed atomic.Bool // then another goroutine has the slot
+		var freed atomic.Bool // true: another goroutine has the slot
 		for taking.Err() == nil && !freed.Load() {
 			m, err := consumer.Next(jetstream.FetchMaxWait(pullWait))
 			switch {
@@ -101,11 +102,20 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	log := s.c.log.With("queue", s.queue.name, "subject", m.Subject())
 	v, err := decode(m)
 	if err != nil {
-		// It will never be otherwise: set it aside loudly instead of for ever again.
-		log.Error("a message cannot be taken and is dropped", "error", err)
-		_ = m.TermWithReason("cannot be taken")
+		// The message will never decode. Store it as a dead letter instead of
+		// redelivering it forever.
+		if kept := s.setAside(ctx, m, err); kept != nil {
+			log.Warn("poison message cannot be set aside now, handing it back", "error", kept)
+			_ = m.NakWithDelay(handBackPause(m))
+			return
+		}
+		log.Error("poison message set aside", "error", err)
+		_ = m.TermWithReason("set aside")
 		return
 	}
+	// gofail: var bugAckFirst struct{}
+	// _ = m.DoubleAck(ctx)
+
 	stop := keepAlive(m)
 	err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
 	stop()
@@ -114,13 +124,28 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 		_ = m.NakWithDelay(handBackPause(m))
 		return
 	}
-	if err := acknowledge(taking, m); err != nil {
+	// gofail: var ackBefore struct{}
+	err = acknowledge(taking, m)
+	// gofail: var ackAfter struct{}
+	if err != nil {
 		log.Warn("an acknowledgement could not be sent; the message may come again", "error", err)
 	}
 }
 
-// handBackPause is the pause before a message is tried again: nakDelay at first,
-// doubling each time up to maxNakDelay, as each try may have sent webhooks.
+// setAside stores a message that does not decode as a dead letter.
+func (s *source) setAside(ctx context.Context, m jetstream.Msg, cause error) error {
+	meta, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	return s.c.PutDeadLetter(ctx, events.DeadLetter{
+		ID: fmt.Sprintf("%s.%d", s.queue.name, meta.Sequence.Stream), Kind: s.queue.name, Reason: m.Subject() + ": " + cause.Error(),
+		At: storage.Time{Time: time.Now().UTC().Truncate(time.Millisecond)}, Body: m.Data(),
+	})
+}
+
+// handBackPause returns the delay before a redelivery. It starts at nakDelay and doubles
+// up to maxNakDelay, as each attempt may have sent webhooks.
 func handBackPause(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -130,8 +155,8 @@ func handBackPause(m jetstream.Msg) time.Duration {
 	return min(nakDelay<<min(max(meta.NumDelivered, 1)-1, doublings), maxNakDelay)
 }
 
-// acknowledge tells the server that a message is done with. A process that is
-// stopping waits until the server knows.
+// acknowledge tells the server that a message is done. A stopping process waits until the
+// server has confirmed the acknowledgement.
 func acknowledge(taking context.Context, m jetstream.Msg) error {
 	if taking.Err() == nil {
 		return m.Ack()
@@ -141,8 +166,8 @@ func acknowledge(taking context.Context, m jetstream.Msg) error {
 	return m.DoubleAck(ctx)
 }
 
-// guarded turns a panic of a handler into an error: one message must not take
-// the worker down.
+// guarded converts a handler's panic into an error, so that one message cannot crash the
+// worker.
 func guarded[T any](ctx context.Context, v T, taken events.Taken, handle Handler[T]) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -152,8 +177,7 @@ func guarded[T any](ctx context.Context, v T, taken events.Taken, handle Handler
 	return handle(ctx, v, taken)
 }
 
-// keepAlive tells the server that a message is still being handled, until the
-// returned function is called.
+// keepAlive tells the server that a message is still in progress, until stop is called.
 func keepAlive(m jetstream.Msg) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -163,7 +187,7 @@ func keepAlive(m jetstream.Msg) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				_ = m.InProgress() // if it is lost, the next one tells
+				_ = m.InProgress() // a lost signal is repeated at the next tick
 			case <-done:
 				return
 			}
@@ -188,7 +212,7 @@ func fromJSON[T any](m jetstream.Msg) (T, error) {
 	return v, err
 }
 
-// work decodes what is to be worked on, and refuses what nobody can have put there.
+// work decodes a work message and refuses invalid values.
 func work[T any, P interface {
 	*T
 	Check() error

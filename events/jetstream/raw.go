@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Raw is a message as a stream keeps it.
+// Raw is a message in its stored form.
 type Raw struct {
 	Sequence uint64
 	Time     time.Time
@@ -22,28 +22,29 @@ type Raw struct {
 	Data     []byte
 }
 
-// Content says how a stream is copied and put back. The order of Contents is the
-// order in which they must be copied: nothing that is copied refers to something
-// that is copied before and was not yet there.
+// Content says how to copy and restore a stream. Copy the streams in the order of
+// Contents. Then no copied message refers to a message that an earlier copy missed.
 type Content struct {
 	Stream string
-	// Queue says that messages are taken off when they are done with: their order
-	// and sequences mean nothing, and they are put back by publishing them. Those of
-	// the others are kept.
+	// Queue reports whether messages leave the stream when they are done. The order and
+	// the sequences of such messages mean nothing, and PutBack publishes them anew.
+	// Messages of other streams keep theirs.
 	Queue bool
-	// Latest says that a message takes the place of the one before on its subject.
+	// Latest reports whether a message replaces the previous message on its subject.
 	Latest bool
 
-	// taken is what takes the messages of a log, nil where nothing does. begun says
-	// that what it does with them follows from what is copied besides.
+	// taken is the durable consumer of this log, nil if there is none. begun reports
+	// whether the consumer's work can be derived from the other copied streams.
 	taken *queue
 	begun bool
 }
 
-// Contents are the streams whose content cannot be derived from the others'. What
-// WORK holds can.
+// Contents lists the streams that cannot be derived from other streams. It leaves out
+// WORK, which can.
 func Contents() []Content {
 	return []Content{
+		{Stream: requestsStream, Latest: true},
+		{Stream: feedbackStream},
 		{Stream: tasksStream, Queue: true},
 		{Stream: knownStream, Queue: true, Latest: true},
 		{Stream: retriesStream, Queue: true},
@@ -54,13 +55,12 @@ func Contents() []Content {
 	}
 }
 
-// ReceiptsStream is the name of the stream that says what came of the queues' messages.
+// ReceiptsStream is the stream with the outcomes of the queues' messages.
 const ReceiptsStream = receiptsStream
 
-// Copy hands over what a stream holds, in order, and returns its last sequence
-// then. Of a stream in which messages take the place of others, what is handed
-// over is exactly what it held at one moment, with some that were replaced just
-// before.
+// Copy passes a stream's messages to apply in order and returns the stream's last
+// sequence. If the stream has Latest, apply receives the exact contents at one moment,
+// plus some messages that were replaced just before.
 func (c *Conn) Copy(ctx context.Context, content Content, apply func([]Raw) error) (last uint64, err error) {
 	info, err := c.streamInfo(ctx, content.Stream)
 	switch {
@@ -74,14 +74,14 @@ func (c *Conn) Copy(ctx context.Context, content Content, apply func([]Raw) erro
 	return c.copyLog(ctx, content, info.State.LastSeq, apply)
 }
 
-// Handled is up to which sequence the messages of a log need not be handled again
-// when it is put back: as far as they were when this is asked, which must be before
-// what comes of them is copied. It is 0 where nothing handles them.
+// Handled returns the sequence up to which a restored log needs no processing. It is the
+// consumer's position at the time of the call, or 0 for a log without a consumer. Call
+// Handled before copying the streams with the consumer's results.
 func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 	switch {
 	case content.taken == nil:
 		return 0, nil
-	case content.begun: // walks are taken up by their receipts
+	case content.begun: // walks resume from their receipts
 		return math.MaxUint64, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
@@ -96,26 +96,16 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 	return consumer.CachedInfo().AckFloor.Stream, nil
 }
 
-func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, publishWait)
-	defer cancel()
-	s, err := c.js.Stream(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the stream %s: %w", storage.ErrUnavailable, name, err)
-	}
-	return s.CachedInfo(), nil
-}
-
-// errCopied ends following a stream: it is copied.
+// errCopied stops tail at the end of the copy.
 var errCopied = errors.New("copied")
 
-// stalled is how long nothing may come of a stream that is being copied.
+// stalled is the maximum time without a message during a copy.
 const stalled = 30 * time.Second
 
-// copyLog follows a stream to its end: as it was when this began, or, where
-// messages are replaced, to a moment at which nothing is ahead. What is read of
-// such a stream up to an earlier end may lack both the old message, which was
-// gone when its turn came, and the new one, which came after the end.
+// copyLog follows a stream to its last sequence at the start of the copy. If the stream
+// has Latest, it continues until no message is ahead. At an earlier end, the copy could
+// lack both versions of a message. The old version may be gone before the copy reaches
+// it, and the new version may follow the end.
 func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func([]Raw) error) (position uint64, err error) {
 	moving, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -157,8 +147,7 @@ func raw(m jetstream.Msg) (Raw, error) {
 	return Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}, nil
 }
 
-// copyQueue reads the messages one by one: nobody but its workers may follow a
-// queue.
+// copyQueue reads the messages one by one, because only a queue's workers may follow it.
 func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) error) error {
 	s, err := c.js.Stream(ctx, name)
 	if err != nil {
@@ -181,11 +170,11 @@ func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) err
 	}
 }
 
-// WatchQueues hands over every retry and every task from now on that is put on its
-// queue, with the name of its stream, until stop is called, which returns once all have
-// been handed over that were put before. One may be put and taken off again between two
-// looks at its queue. What is put only where nothing waits is left out: it follows from
-// something else, and may not have been stored.
+// WatchQueues calls handle for every new retry and task, with the name of its stream,
+// until stop is called. stop returns when handle has received all earlier messages. So
+// handle also sees messages that enter and leave a queue between two reads. WatchQueues
+// leaves out messages that the server stores only on an empty subject. They can be derived
+// from other data, and the server may have refused them.
 func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error, err error) {
 	connection := c.nc.Stats().Reconnects
 	var stops []func() error
@@ -208,7 +197,7 @@ func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error
 		return nil, fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, errors.Join(err, all(stops)))
 	}
 	return func() error {
-		err := c.nc.FlushTimeout(publishWait) // what the server has sent is here now
+		err := c.nc.FlushTimeout(publishWait) // after the flush, all messages sent by the server are here
 		err = errors.Join(err, all(stops))
 		if c.nc.Stats().Reconnects != connection {
 			err = errors.Join(err, fmt.Errorf("%w: the connection to NATS was lost", storage.ErrUnavailable))
@@ -224,7 +213,7 @@ func all(stops []func() error) (err error) {
 	return err
 }
 
-// drained ends a subscription, and waits until what came has been handled.
+// drained ends a subscription and waits until its messages have been handled.
 func drained(sub *nats.Subscription) error {
 	done := make(chan struct{})
 	sub.SetClosedHandler(func(string) { close(done) })

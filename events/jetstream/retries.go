@@ -19,9 +19,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Retries that are due wait in lanes, by organization, and parked walks in one of their
-// own, each with a consumer. So hundreds of thousands of one organization that are due
-// together, as after the service was down, do not stand before those of the others.
+// Due retries wait in lanes by organization, and parked walks in a separate lane. Each
+// lane has its own consumer. So the due retries of one organization do not delay other
+// lanes, even if there are hundreds of thousands after an outage.
 const (
 	retryLanes = 16
 	walksLane  = "walks"
@@ -36,7 +36,7 @@ func retryLane(r *events.Retry) string {
 	return strconv.FormatUint(uint64(h.Sum32()%retryLanes), 10)
 }
 
-// retryQueues are the queues of the lanes.
+// retryQueues returns the queues of the lanes.
 func retryQueues() []queue {
 	queues := []queue{{retriesStream, "retriers_" + walksLane, retryDuePrefix + walksLane + ".>"}}
 	for i := range retryLanes {
@@ -46,9 +46,10 @@ func retryQueues() []queue {
 	return queues
 }
 
-// PutRetries schedules retries, each for its own time, and returns when all are
-// durable. The same retry that still waits is replaced.
+// PutRetries schedules each retry for its own time and returns when all are durable. It
+// replaces a waiting retry with the same key.
 func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
+	// gofail: var retryBefore struct{}
 	futures := make([]jetstream.PubAckFuture, 0, len(retries))
 	for i := range retries {
 		r := &retries[i]
@@ -76,11 +77,12 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, ctx.Err())
 		}
 	}
+	// gofail: var retryAfter struct{}
 	return nil
 }
 
-// wholeSecond rounds up, because the server's schedules round down and a pause
-// must not be shorter than the policy says.
+// wholeSecond rounds up to a second. The server's schedules round down, and a delay must
+// not be shorter than the retry policy says.
 func wholeSecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Second); whole.Before(t) {
 		return whole.Add(time.Second)
@@ -88,8 +90,8 @@ func wholeSecond(t time.Time) time.Time {
 	return t
 }
 
-// ConsumeRetries hands retries that are due to handle. A lane has up to half of the slots,
-// and lanes take turns when all are taken.
+// ConsumeRetries calls handle for due retries. A lane may use up to half of the slots.
+// Lanes take turns when all slots are busy.
 func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
 	room := semaphore.NewWeighted(int64(slots))
 	inTurn := func(ctx context.Context, r events.Retry, taken events.Taken) error {
@@ -99,7 +101,10 @@ func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle fun
 		leave, free := sync.OnceFunc(func() { room.Release(1) }), taken.Free
 		defer leave()
 		taken.Free = func() { leave(); free() }
-		return handle(ctx, r, taken)
+		// gofail: var againBefore struct{}
+		err := handle(ctx, r, taken)
+		// gofail: var againAfter struct{}
+		return err
 	}
 	group, taking := errgroup.WithContext(taking)
 	for _, q := range retryQueues() {

@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
-// ErrNewerSchema says that STATE was written by a newer Gridhook than this one.
+// ErrNewerSchema says that a newer Gridhook wrote STATE.
 var ErrNewerSchema = errors.New("this Gridhook is too old for its state")
 
-// TakeSchema makes sure that this Gridhook can read STATE, and says in it that it
-// writes it: from then on those that are older refuse to start, and those that run
-// end. Errors: ErrNewerSchema.
+// TakeSchema checks that this Gridhook can read STATE, and records its own schema version
+// in STATE. From then on, older versions refuse to start, and running older versions end.
+// Errors: ErrNewerSchema.
 func (c *Conn) TakeSchema(ctx context.Context) error {
 	for {
 		version, revision, err := c.schema(ctx)
@@ -32,7 +30,7 @@ func (c *Conn) TakeSchema(ctx context.Context) error {
 		if err := c.putSchema(ctx, revision); !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
-		// Somebody else has taken it meanwhile.
+		// Another process has changed the schema record. Read it again.
 	}
 }
 
@@ -41,20 +39,11 @@ func newer(version int) error {
 		ErrNewerSchema, version, storage.SchemaVersion)
 }
 
-// schema is what STATE says of itself, 0 where it says nothing.
+// schema returns the schema version recorded in STATE, 0 if there is none.
 func (c *Conn) schema(ctx context.Context) (version int, revision uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
-	defer cancel()
-	s, err := c.js.Stream(ctx, stateStream)
-	if err != nil {
-		return 0, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	m, err := s.GetLastMsgForSubject(ctx, stateSubject(storage.SchemaRef()))
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return 0, 0, nil
-	case err != nil:
-		return 0, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	m, err := c.lastMessage(ctx, stateStream, stateSubject(storage.SchemaRef()))
+	if m == nil || err != nil {
+		return 0, 0, err
 	}
 	var e envelope
 	err = json.Unmarshal(m.Data, &e)

@@ -12,23 +12,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// source is a queue as one process takes from it.
+// source takes messages of a queue for one process.
 type source struct {
 	c     *Conn
 	queue queue
 
 	mu       sync.Mutex
 	consumer jetstream.Consumer
-	// known is the last sequence of the stream when this process came to it, at
-	// the connection of that number. What is no newer may have been taken before
-	// without the server's still knowing: it writes down what it hands out a
-	// little later, and a kill loses that.
+	// known is the stream's last sequence when this process started to take messages over
+	// the connection of that number. Messages up to known may have been taken before,
+	// even if the server does not know it. The server saves its deliveries with a delay,
+	// and a kill loses them.
 	known      uint64
 	connection uint64
 }
 
-// refresh makes or updates the queue's consumer, unless another slot has done so
-// since old.
+// refresh creates or updates the queue's consumer, unless another slot has replaced old.
 func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream.Consumer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,8 +42,8 @@ func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream
 	return consumer, nil
 }
 
-// setUp makes or updates the queue's consumer on the server. On a cluster each has an
-// election of its own to hold, so a process sets them up one after another.
+// setUp creates or updates the queue's consumer on the server. On a cluster each new
+// consumer needs an election, so a process sets them up one after another.
 func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	s.c.settingUp.Lock()
 	defer s.c.settingUp.Unlock()
@@ -57,8 +56,8 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	return consumer, err
 }
 
-// first is refresh for whoever has no consumer yet: it tries until NATS has answered.
-// Errors: that NATS refuses.
+// first is refresh for a source without a consumer. It retries until NATS responds.
+// Errors: a refusal by NATS.
 func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err error) {
 	err = insist(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
 		consumer, err = s.refresh(ctx, nil)
@@ -67,7 +66,8 @@ func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err er
 	return consumer, err
 }
 
-// insist asks until NATS has answered, or ctx ends: then the error is the last one.
+// insist calls ask until NATS responds or ctx ends. If ctx ends, it returns the last
+// error.
 func insist(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
 	for {
 		err := ask()
@@ -81,8 +81,8 @@ func insist(ctx context.Context, log *slog.Logger, what string, ask func() error
 	}
 }
 
-// refused reports whether an error says no to what was asked, as against that it
-// cannot be answered now: no connection, no leader, no answer in time.
+// refused reports whether NATS rejected a request. Temporary failures do not count: no
+// connection, no leader, no response in time.
 func refused(err error) bool {
 	if answer, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return answer.Code < http.StatusInternalServerError
@@ -90,7 +90,7 @@ func refused(err error) bool {
 	return errors.Is(err, nats.ErrConnectionClosed)
 }
 
-// config is the consumer that all workers share.
+// config returns the settings of the consumer that all workers share.
 func (q queue) config() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: q.name, FilterSubject: q.filter, AckPolicy: jetstream.AckExplicitPolicy,
@@ -98,7 +98,7 @@ func (q queue) config() jetstream.ConsumerConfig {
 	}
 }
 
-// look notes how far the stream goes now.
+// look records the stream's last sequence.
 func (s *source) look(ctx context.Context) error {
 	connection := s.c.nc.Stats().Reconnects
 	stream, err := s.c.js.Stream(ctx, s.queue.stream)
@@ -109,8 +109,8 @@ func (s *source) look(ctx context.Context) error {
 	return nil
 }
 
-// mend is the consumer to go on with after an error: a new one where the old one
-// is gone from the server.
+// mend returns the consumer to use after an error. It recreates a consumer that is gone
+// from the server.
 func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
 	log := s.c.log.With("queue", s.queue.name)
 	if !errors.Is(err, jetstream.ErrConsumerDeleted) && !errors.Is(err, jetstream.ErrConsumerNotFound) && !errors.Is(err, nats.ErrNoResponders) {
@@ -124,7 +124,7 @@ func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) je
 	return consumer
 }
 
-// redelivered reports whether somebody may have taken a message before.
+// redelivered reports whether another worker may have taken the message before.
 func (s *source) redelivered(ctx context.Context, m jetstream.Msg) bool {
 	meta, err := m.Metadata()
 	if err != nil || meta.NumDelivered > 1 {

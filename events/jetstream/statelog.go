@@ -15,86 +15,99 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// StateLog is storage.Log on the STATE stream.
-type StateLog struct{ c *Conn }
+// StateLog implements storage.Log on the STATE stream.
+type StateLog struct {
+	c *Conn
+	// forget is the retention of a tombstone that may expire.
+	forget time.Duration
+}
 
 var _ storage.Log = StateLog{}
 
-// StateLog is the log of record on this connection.
-func (c *Conn) StateLog() StateLog { return StateLog{c} }
+// StateLog returns the log of record on this connection.
+func (c *Conn) StateLog() StateLog { return StateLog{c, c.forget} }
 
-// envelope is a record as the stream keeps it; its subject is the reference and
-// its sequence the revision. Version is the schema that it was written in.
+// envelope is the stored form of a record. The message's subject is the reference, and
+// its sequence is the revision. Version is the schema version of the writer.
 type envelope struct {
 	Version int             `json:"v"`
 	First   uint64          `json:"first,omitempty"`
 	At      int64           `json:"at"` // Unix milliseconds
 	Deleted bool            `json:"deleted,omitempty"`
+	Expires int64           `json:"expires,omitempty"` // Unix milliseconds
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-func encodeWrite(w storage.Write) ([]byte, error) {
-	return json.Marshal(envelope{
-		Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value,
-	})
+func (l StateLog) encode(w storage.Write) ([]byte, error) {
+	e := envelope{Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value}
+	if w.Forget {
+		e.Expires = w.At.Add(l.forget).UnixMilli()
+	}
+	return json.Marshal(e)
 }
 
-// decodeRecord reads a record of the stream.
-func decodeRecord(m jetstream.Msg) (storage.Record, error) {
-	ref, err := parseStateSubject(m.Subject())
-	if err != nil {
-		return storage.Record{}, err
-	}
+// decodeMessage decodes a record of the stream.
+func decodeMessage(m jetstream.Msg) (storage.Record, error) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return storage.Record{}, err
 	}
+	return decodeRecord(m.Subject(), meta.Sequence.Stream, m.Data())
+}
+
+func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record, error) {
+	ref, err := parseStateSubject(subject)
+	if err != nil {
+		return storage.Record{}, err
+	}
 	var e envelope
-	if err := json.Unmarshal(m.Data(), &e); err != nil {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, err)
+	if err := json.Unmarshal(data, &e); err != nil {
+		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
 	}
 	if e.Version > storage.SchemaVersion {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, newer(e.Version))
+		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, newer(e.Version))
 	}
 	value, err := storage.Upgrade(ref.Kind, e.Version, e.Value)
 	if err != nil {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, meta.Sequence.Stream, err)
+		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
 	}
-	return storage.Record{
-		Ref: ref, Revision: meta.Sequence.Stream, First: e.First,
+	r := storage.Record{
+		Ref: ref, Revision: sequence, First: e.First,
 		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: value,
-	}, nil
+	}
+	if e.Expires != 0 {
+		r.Expires = time.UnixMilli(e.Expires).UTC()
+	}
+	return r, nil
 }
 
 // Append stores one write.
 func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
-	data, err := encodeWrite(w)
+	data, err := l.encode(w)
 	if err != nil {
 		return 0, err
 	}
 	subject, id := stateSubject(w.Ref), nuid.Next()
-	revision, err := l.c.publish(ctx, subject, id, data, jetstream.WithExpectLastSequencePerSubject(w.Expect))
+	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
+	if w.Forget {
+		opts = append(opts, jetstream.WithMsgTTL(l.forget))
+	}
+	revision, err := l.c.publish(ctx, subject, id, data, opts...)
 	if errors.Is(err, errAfterNoAnswer) {
 		return l.own(ctx, subject, id, err)
 	}
 	return revision, err
 }
 
-// own resolves the conflict of a write that was sent again because no answer
-// came: the rival may be the first sending of it, which the server does not
-// recognize as it compares before it looks for repeats.
+// own resolves a conflict after a repeated write. The conflicting record may be the first
+// attempt of the same write. The server does not recognize the repetition, because it
+// compares revisions before it looks for duplicates.
 func (l StateLog) own(ctx context.Context, subject, id string, conflict error) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.c.publishWait)
-	defer cancel()
-	s, err := l.c.js.Stream(ctx, stateStream)
+	last, err := l.c.lastMessage(ctx, stateStream, subject)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		return 0, err
 	}
-	last, err := s.GetLastMsgForSubject(ctx, subject)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	if last.Header.Get(jetstream.MsgIDHeader) != id {
+	if last == nil || last.Header.Get(jetstream.MsgIDHeader) != id {
 		return 0, conflict
 	}
 	return last.Sequence, nil
@@ -114,7 +127,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	}
 	id := nuid.Next()
 	for i, w := range ws {
-		data, err := encodeWrite(w)
+		data, err := l.encode(w)
 		if err != nil {
 			return 0, err
 		}
@@ -123,6 +136,9 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 			batchSequenceHeader:                 {strconv.Itoa(i + 1)},
 			jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(w.Expect, 10)},
 		}}
+		if w.Forget {
+			m.Header.Set(jetstream.MsgTTLHeader, l.forget.String())
+		}
 		if i < len(ws)-1 {
 			if err := l.c.nc.PublishMsg(m); err != nil {
 				return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -135,7 +151,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	return 0, nil
 }
 
-// commit sends the last message of a batch and waits for the answer.
+// commit sends the last message of a batch and waits for the response.
 func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTries*l.c.publishWait)
 	defer cancel()
@@ -156,36 +172,54 @@ func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return ack.Sequence, nil
 }
 
-// Last is the revision of the newest record.
+// Last returns the revision of the newest record.
 func (l StateLog) Last(ctx context.Context) (uint64, error) {
-	info, err := l.info(ctx)
+	info, err := l.c.streamInfo(ctx, stateStream)
 	if err != nil {
 		return 0, err
 	}
 	return info.State.LastSeq, nil
 }
 
-// Identity is the stream's time of creation, and the schema that records are read
-// in: a replica of another schema has other shapes.
+// Newest returns the revision of the newest record that the stream still stores.
+func (l StateLog) Newest(ctx context.Context) (uint64, error) {
+	m, err := l.c.lastMessage(ctx, stateStream, stateSubjects)
+	if m == nil || err != nil {
+		return 0, err
+	}
+	return m.Sequence, nil
+}
+
+// Identity returns the stream's creation time and the schema version of the reader. A
+// replica of another schema version has other shapes.
 func (l StateLog) Identity(ctx context.Context) (string, error) {
-	info, err := l.info(ctx)
+	info, err := l.c.streamInfo(ctx, stateStream)
 	if err != nil {
 		return "", err
 	}
 	return info.Created.UTC().Format(time.RFC3339Nano) + " schema " + strconv.Itoa(storage.SchemaVersion), nil
 }
 
-func (l StateLog) info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.c.publishWait)
-	defer cancel()
-	s, err := l.c.js.Stream(ctx, stateStream)
-	if err != nil {
-		return nil, errors.Join(storage.ErrUnavailable, err)
+// Read returns the last record of an entity, zero if there is none.
+func (l StateLog) Read(ctx context.Context, ref storage.Ref) (storage.Record, error) {
+	m, err := l.c.lastMessage(ctx, stateStream, stateSubject(ref))
+	if m == nil || err != nil {
+		return storage.Record{}, err
 	}
-	return s.CachedInfo(), nil
+	return decodeRecord(m.Subject, m.Sequence, m.Data)
 }
 
-// Tail hands the records after a revision to apply.
+// Whole reports whether the stream still has every tombstone after a revision.
+func (l StateLog) Whole(ctx context.Context, after uint64, at time.Time) (bool, error) {
+	info, err := l.c.streamInfo(ctx, stateStream)
+	if err != nil {
+		return false, err
+	}
+	const skew = 24 // fraction of the retention by which clocks may differ
+	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < l.forget-l.forget/skew, nil
+}
+
+// Tail passes the records after a revision to apply.
 func (l StateLog) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
-	return tail(ctx, l.c, stateStream, after, 0, decodeRecord, apply)
+	return tail(ctx, l.c, stateStream, after, 0, decodeMessage, apply)
 }

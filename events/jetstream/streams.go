@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
-// The streams.
+// Names of the streams.
 const (
 	stateStream    = "GRIDHOOK_STATE"
 	triggersStream = "GRIDHOOK_TRIGGERS"
@@ -18,19 +22,53 @@ const (
 	retriesStream  = "GRIDHOOK_RETRIES"
 	receiptsStream = "GRIDHOOK_RECEIPTS"
 	knownStream    = "GRIDHOOK_KNOWN"
+	walksStream    = "GRIDHOOK_WALKS"
 )
 
-// Options say how the streams are kept.
+// DeadStream is the stream of dead letters.
+const DeadStream = "GRIDHOOK_DEAD"
+
+// Limits of the dead letters.
+const (
+	deadAge     = 30 * 24 * time.Hour
+	deadLetters = 1000
+)
+
+// Limits of tombstones, requests and feedback. The number of messages and their size
+// limit the bytes. MaxBytes would reserve the space, and a small disk does not have it.
+const (
+	deletionsAge = 30 * 24 * time.Hour
+	knownAge     = 30 * 24 * time.Hour // expires the signals of a deleted endpoint
+	requestsAge  = storage.OnceFor + time.Hour
+	mostRequests = 100_000
+	requestSize  = 32 << 10
+	feedbackAge  = 365 * 24 * time.Hour
+	mostFeedback = 2000
+	feedbackSize = 256 << 10
+)
+
+// Options configure the streams.
 type Options struct {
-	// Replicas of each stream: 1 alone, 3 on a cluster.
+	// Replicas of each stream: 1 for a single server, 3 on a cluster.
 	Replicas int
-	// TriggersAge and ReceiptsAge are how long triggers and receipts are kept.
+	// TriggersAge and ReceiptsAge are the retention of triggers and receipts.
 	TriggersAge, ReceiptsAge time.Duration
+	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
+	// RequestsAge and FeedbackAge are the retention of requests and feedback. 0 selects
+	// the defaults.
+	DeletionsAge, RequestsAge, FeedbackAge time.Duration
 }
 
-// streams are the streams as data. STATE, TRIGGERS and RECEIPTS are the record:
-// nothing in them can be deleted. What WORK holds can always be derived from
-// them, so it alone need not pay for an fsync.
+func (o Options) withDefaults() Options {
+	o.DeletionsAge = cmp.Or(o.DeletionsAge, deletionsAge)
+	o.RequestsAge = cmp.Or(o.RequestsAge, requestsAge)
+	o.FeedbackAge = cmp.Or(o.FeedbackAge, feedbackAge)
+	return o
+}
+
+// streams returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the
+// record and deny deletion. WORK can always be derived from them, so WORK alone does not
+// need fsync.
 func streams(o Options) []jetstream.StreamConfig {
 	work := jetstream.StreamConfig{
 		Name: workStream, Subjects: []string{workSubjects},
@@ -44,7 +82,7 @@ func streams(o Options) []jetstream.StreamConfig {
 		{
 			Name: stateStream, Subjects: []string{stateSubjects},
 			Description:       "the log of record of organizations, homes, plans, endpoints, ...: one last value each",
-			MaxMsgsPerSubject: 1, DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true,
+			MaxMsgsPerSubject: 1, DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		},
 		{
 			Name: triggersStream, Subjects: []string{triggerSubjects},
@@ -70,46 +108,83 @@ func streams(o Options) []jetstream.StreamConfig {
 		{
 			Name: noticesStream, Subjects: []string{noticeSubjects},
 			Description: "what happened that endpoints are told of beside signals: the end of a trigger, the disabling of an endpoint",
-			// As long as a ledger may see a trigger come to its end.
+			// A ledger may see the end of a trigger that late.
 			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
 		},
 	}
-	known := jetstream.StreamConfig{
-		Name: knownStream, Subjects: []string{knownSubjects},
-		Description:       "which signals the endpoints have that ask for changes only; what is lost is sent again",
-		MaxMsgsPerSubject: 1,
+	all = append(all, asideStreams(o.withDefaults())...)
+	derived := []jetstream.StreamConfig{
+		{
+			Name: knownStream, Subjects: []string{knownSubjects},
+			Description:       "which signals the endpoints have that ask for changes only; what is lost is sent again",
+			MaxMsgsPerSubject: 1, MaxAge: knownAge,
+		},
+		{
+			Name: walksStream, Subjects: []string{walkSubjects},
+			Description:       "how far the walk of each trigger has come; what is lost is delivered where it could be left out",
+			MaxMsgsPerSubject: 1, MaxAge: events.LongestRetry + time.Hour,
+		},
 	}
-	if o.Replicas == 1 {
-		known.PersistMode = jetstream.AsyncPersistMode
+	for _, s := range derived {
+		if o.Replicas == 1 {
+			s.PersistMode = jetstream.AsyncPersistMode
+		}
+		all = append(all, s)
 	}
-	all = append(all, known)
 	for i := range all {
 		all[i].Replicas = o.Replicas
 		all[i].Storage = jetstream.FileStorage
 		all[i].Duplicates = dedupeWindow
+		if age := all[i].MaxAge; age > 0 {
+			all[i].Duplicates = min(dedupeWindow, age)
+		}
 	}
 	return all
 }
 
-// Configs are the streams as they are made.
+// asideStreams returns the streams for temporary data. Such data is in neither STATE nor
+// a replica.
+func asideStreams(o Options) []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		{
+			Name: requestsStream, Subjects: []string{requestSubjects},
+			Description:       "requests made under an idempotency key; the oldest go first",
+			MaxMsgsPerSubject: 1, MaxAge: o.RequestsAge, MaxMsgs: mostRequests, MaxMsgSize: requestSize,
+			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
+		},
+		{
+			Name: feedbackStream, Subjects: []string{feedbackSubjects},
+			Description: "what submitters said; the oldest go first",
+			MaxAge:      o.FeedbackAge, MaxMsgs: mostFeedback, MaxMsgSize: feedbackSize,
+			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
+		},
+		{
+			Name: DeadStream, Subjects: []string{deadSubjects},
+			Description: "messages that could not be processed, for an operator to look at; the oldest go first",
+			MaxAge:      deadAge, MaxMsgs: deadLetters, Discard: jetstream.DiscardOld,
+		},
+	}
+}
+
+// Configs returns the settings of all streams.
 func Configs(o Options) []jetstream.StreamConfig { return streams(o) }
 
-// Trial is a stream that asks of a server all that the others do, to find out
-// whether it can be made. Its first subject can be written to.
+// Trial returns a stream that needs every server feature of Gridhook's streams. Creating
+// it shows whether Gridhook's streams can be created. Its first subject accepts messages.
 func Trial(o Options) jetstream.StreamConfig {
 	name := nuid.Next()
 	return jetstream.StreamConfig{
 		Name: "GRIDHOOK_TRIAL_" + name, Subjects: []string{"gridhook.trial." + name},
 		Description: "a trial of gridhook doctor, which may be deleted",
-		Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true, AllowAtomicPublish: true,
+		Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		Replicas: o.Replicas, Storage: jetstream.FileStorage, MaxAge: time.Hour,
 	}
 }
 
-// dedupeWindow is how long a repeated message id is recognized.
+// dedupeWindow is how long the server recognizes a repeated message id.
 const dedupeWindow = 2 * time.Minute
 
-// ensureStreams makes or updates the streams.
+// ensureStreams creates or updates the streams.
 func ensureStreams(ctx context.Context, js jetstream.JetStream, o Options) error {
 	for _, cfg := range streams(o) {
 		each, cancel := context.WithTimeout(ctx, setUpWait)
@@ -122,7 +197,7 @@ func ensureStreams(ctx context.Context, js jetstream.JetStream, o Options) error
 	return nil
 }
 
-// explain adds what to do to the errors that an operator can mend.
+// explain adds advice to errors that an operator can fix.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Subjects are made of identifiers that storage.ValidID has checked, so none can
+// Subjects consist of identifiers that storage.ValidID has checked. So no identifier can
 // add a token or a wildcard.
 const (
 	statePrefix     = "gridhook.state."
@@ -19,6 +19,8 @@ const (
 	retryDuePrefix  = "gridhook.retries.due."
 	receiptPrefix   = "gridhook.receipts."
 	knownPrefix     = "gridhook.known."
+	walkPrefix      = "gridhook.walks."
+	deadPrefix      = "gridhook.dead."
 
 	stateSubjects     = statePrefix + ">"
 	triggerSubjects   = triggerPrefix + ">"
@@ -27,6 +29,8 @@ const (
 	retryDueSubjects  = retryDuePrefix + ">"
 	receiptSubjects   = receiptPrefix + ">"
 	knownSubjects     = knownPrefix + ">"
+	walkSubjects      = walkPrefix + ">"
+	deadSubjects      = deadPrefix + ">"
 )
 
 func stateSubject(r storage.Ref) string {
@@ -41,9 +45,10 @@ func parseStateSubject(subject string) (storage.Ref, error) {
 	return storage.Ref{Kind: storage.Kind(parts[0]), Org: parts[1], ID: parts[2]}, nil
 }
 
-// triggerSubject is one place a trigger, or one a OnceKey, so that a second of
-// that key meets the first, or one a schedule that runs when prices change, so that its
-// last run is found.
+// triggerSubject returns the subject of a trigger. A trigger with an idempotency key
+// shares the key's subject, so a repeated request finds the first. A trigger of a
+// schedule that runs when prices change shares the schedule's subject, so the last run
+// can be found. Every other trigger has its own subject.
 func triggerSubject(t events.Trigger) string {
 	switch {
 	case t.OnceKey != "":
@@ -58,8 +63,8 @@ func sliceSubject(triggerID string, number int) string {
 	return workPrefix + triggerID + "." + strconv.Itoa(number)
 }
 
-// retryTail is what the waiting and the due subject of a retry share, but for the lane
-// of the due one: one place for the same retry put twice.
+// retryTail returns the common end of a retry's waiting and due subjects. The due subject
+// has its lane before it. A repeated retry has the same subjects.
 func retryTail(r *events.Retry) string { return r.Trigger.ID + "." + r.Key() }
 
 func receiptSubject(org, triggerID, key string) string {

@@ -9,17 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// errInterrupted says that the connection ended while a stream was followed.
+// errInterrupted says that the connection ended while following a stream.
 var errInterrupted = errors.New("following the stream was interrupted")
 
-// tail follows a stream from the message after the given sequence, in order and
-// without gaps, and hands over what has arrived in batches. Where NATS does not
-// answer it waits until it does. It returns when ctx ends (nil), when JetStream
-// refuses, or when a message does not decode or apply fails: a view with a hole
-// must not look whole.
+// tail follows a stream from the message after the given sequence, in order and without
+// gaps. It passes messages to apply in batches and waits while NATS does not respond. It
+// returns nil when ctx ends. It returns an error if JetStream refuses, if a message does
+// not decode, or if apply fails: a projection with a gap must not look complete.
 //
-// Every is the least time between two batches: what is costly to apply is applied
-// together while much comes, and what comes alone is not kept waiting.
+// every is the minimum time between two batches. A batch shares the cost of apply under
+// load, and a single message is not delayed.
 func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
 	for {
 		err := follow(ctx, c, stream, &after, every, decode, apply)
@@ -34,23 +33,26 @@ func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, ever
 	}
 }
 
-// follow is tail up to the first interruption. It moves after on to what was
-// handed over.
+// follow is tail up to the first interruption. It advances after past the applied
+// messages.
 func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	inbox := newInbox[T]()
+	inbox := make(chan numbered[T], tailBuffer)
 	connection := c.nc.Stats().Reconnects
 	following, err := c.follow(ctx, stream, *after, func(m jetstream.Msg) {
 		if ctx.Err() != nil {
-			return // nothing may come behind a hole
+			return // no message may follow a gap
 		}
 		n, err := number(m, decode)
 		if err != nil {
 			cancel(err)
 			return
 		}
-		inbox.put(ctx, n)
+		select {
+		case inbox <- n:
+		case <-ctx.Done():
+		}
 	})
 	if err != nil {
 		return err
@@ -61,18 +63,14 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 	var applied time.Time
 	for {
 		select {
-		case <-inbox.arrived:
+		case n := <-inbox:
 			if pause := every - time.Since(applied); pause > 0 {
 				sleep(ctx, pause)
 			}
-			batch, last := inbox.take()
-			if len(batch) == 0 {
-				continue // it came with the batch before
-			}
+			batch, last := gather(n, inbox)
 			if err := apply(batch); err != nil {
 				return err
 			}
-			inbox.applied(batch)
 			*after, applied = last, time.Now()
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -82,8 +80,8 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 		case <-following.Closed():
 			return errInterrupted
 		case <-look.C:
-			// The server's side of following may have died with the server, and
-			// the client takes minutes to notice.
+			// The server's consumer may have died with the server, and the client takes
+			// minutes to notice.
 			if c.nc.Stats().Reconnects != connection {
 				return fmt.Errorf("%w: the connection was lost", errInterrupted)
 			}
@@ -91,7 +89,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 	}
 }
 
-// follow has every message after a sequence handed to handle, in order.
+// follow calls handle for every message after a sequence, in order.
 func (c *Conn) follow(ctx context.Context, stream string, after uint64, handle jetstream.MessageHandler) (jetstream.ConsumeContext, error) {
 	consumer, err := c.js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
@@ -107,6 +105,33 @@ func (c *Conn) follow(ctx context.Context, stream string, after uint64, handle j
 		err = fmt.Errorf("%w: %w", errInterrupted, err)
 	}
 	return following, err
+}
+
+// tailBatch is the maximum size of a batch. tailBuffer is the number of messages buffered
+// meanwhile.
+const (
+	tailBatch  = 5000
+	tailBuffer = 1024
+)
+
+// numbered is a message's value and its sequence.
+type numbered[T any] struct {
+	sequence uint64
+	value    T
+}
+
+// gather returns a batch of the first message and the buffered messages after it. last is
+// the sequence of the last message.
+func gather[T any](n numbered[T], inbox <-chan numbered[T]) (batch []T, last uint64) {
+	for batch = []T{n.value}; len(batch) < tailBatch; {
+		select {
+		case next := <-inbox:
+			batch, n.sequence = append(batch, next.value), next.sequence
+		default:
+			return batch, n.sequence
+		}
+	}
+	return batch, n.sequence
 }
 
 func number[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (numbered[T], error) {

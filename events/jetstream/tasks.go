@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A task waits on one subject for its time, and then on another to be taken.
+// A task waits on one subject until it is due, then on another until a worker takes it.
 const (
 	tasksStream    = "GRIDHOOK_TASKS"
 	taskWaitPrefix = "gridhook.tasks.wait."
@@ -29,14 +29,13 @@ func taskQueue(k events.TaskKind) queue {
 	return queue{tasksStream, "tasks-" + string(k), taskDuePrefix + string(k) + ".>"}
 }
 
-// PutTask has a task wait until it is due, in place of one of the same name that
-// waits, and returns when that is durable. One that is due already can be taken
-// within a moment.
+// PutTask schedules a task and returns when it is durable. It replaces a pending task of
+// the same name. A worker takes a task that is already due within a moment.
 func (c *Conn) PutTask(ctx context.Context, t events.Task) error {
 	return c.putTask(ctx, t)
 }
 
-// PutNewTask is PutTask, but that one of the same name which waits stays as it is.
+// PutNewTask is PutTask, but keeps a pending task of the same name.
 func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
 	err := c.putTask(ctx, t, jetstream.WithExpectLastSequencePerSubject(0))
 	if errors.Is(err, storage.ErrConflict) {
@@ -56,7 +55,7 @@ func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.Pub
 	return err
 }
 
-// DropTask removes a task that waits. One that is due is left to who takes it.
+// DropTask removes a pending task. It does not remove a task that is already due.
 func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
@@ -70,19 +69,19 @@ func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
 	return nil
 }
 
-// ConsumeTasks hands tasks of a kind that are due to handle. See consume.
+// ConsumeTasks calls handle for due tasks of a kind. See consume.
 func (c *Conn) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error {
 	return consume(ctx, taking, c, taskQueue(kind), slots, fromJSON[events.Task], handle)
 }
 
-// Tasks are the names of the tasks of a kind that wait, are due, or are being done.
+// Tasks returns the names of the tasks of a kind that are pending, due or in progress.
 func (c *Conn) Tasks(ctx context.Context, kind events.TaskKind) (map[events.TaskName]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTries*c.publishWait)
 	defer cancel()
 	names := map[events.TaskName]bool{}
 	for _, prefix := range []string{taskWaitPrefix, taskDuePrefix} {
-		// The waiting first: a task that goes from there to the due is seen at
-		// least once.
+		// Pending tasks come first, so that a task that becomes due meanwhile is not
+		// missed.
 		s, err := c.js.Stream(ctx, tasksStream)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)

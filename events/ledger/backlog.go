@@ -9,19 +9,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Backlog is what accepted triggers still have to do.
+// Backlog is the remaining work of accepted triggers.
 type Backlog struct {
-	// Homes have not been walked yet.
+	// Homes counts the homes that no walk has reached yet.
 	Homes int
-	// OldestWalk is when the oldest trigger was accepted that has such homes,
-	// zero when there is none.
+	// OldestWalk is the acceptance time of the oldest trigger with such homes. It is zero
+	// if there is none.
 	OldestWalk time.Time
-	// OldestRetry is when the oldest trigger was accepted that has a delivery
-	// which is tried again, zero when there is none.
+	// OldestRetry is the acceptance time of the oldest trigger with a waiting retry. It
+	// is zero if there is none.
 	OldestRetry time.Time
 }
 
-// Backlog sums up what triggers still have to do.
+// Backlog adds up the remaining work of triggers.
 func (l *Ledger) Backlog() (b Backlog, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(walkingBucket)).Cursor()
@@ -30,14 +30,14 @@ func (l *Ledger) Backlog() (b Backlog, err error) {
 			if err != nil {
 				return err
 			}
-			// Homes that were deleted meanwhile are not walked, so the count
-			// may end above what is left, and never below.
+			// A walk skips homes that were deleted after the trigger. So the count may be
+			// too high, and never too low.
 			b.Homes += max(0, t.Trigger.Homes-t.Walked)
 			if at := t.Trigger.CreatedAt.Time; b.OldestWalk.IsZero() || at.Before(b.OldestWalk) {
 				b.OldestWalk = at
 			}
 		}
-		// The keys begin with triggers, whose identifiers sort by time.
+		// A key begins with its trigger, and identifiers of triggers sort by time.
 		if k, _ := tx.Bucket([]byte(waitingBucket)).Cursor().First(); k != nil {
 			id, _, _ := bytes.Cut(k, []byte{0})
 			b.OldestRetry, _ = storage.IDTime(string(id))

@@ -1,4 +1,4 @@
-// Package ledger folds the triggers and the receipts into what people ask of
-// them: how far a trigger has come, and what became of each home. It keeps the
-// result in a bbolt file that, like the replica, can be deleted and is rebuilt.
+// Package ledger folds triggers and receipts into the progress of each trigger and the
+// outcome of each delivery. It stores the result in a bbolt file. The file, like the
+// replica, can be deleted and is then rebuilt.
 package ledger

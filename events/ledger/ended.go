@@ -7,8 +7,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// Ended lists the triggers that have come to their end of which nobody has been
-// told, at most limit.
+// Ended lists the completed triggers without a notification, at most limit.
 func (l *Ledger) Ended(limit int) (list []events.Progress, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(endedBucket)).Cursor()
@@ -24,7 +23,7 @@ func (l *Ledger) Ended(limit int) (list []events.Progress, err error) {
 	return list, err
 }
 
-// Told notes that somebody has been told of the ends of triggers.
+// Told records that endpoints were notified of completed triggers.
 func (l *Ledger) Told(triggers []events.Progress) error {
 	return l.file.Update(func(tx *boltfile.Tx) error {
 		for i := range triggers {
@@ -36,8 +35,7 @@ func (l *Ledger) Told(triggers []events.Progress) error {
 	})
 }
 
-// noteEnd notes that a trigger has come to its end, or is open again as deliveries
-// were taken up by hand.
+// noteEnd records that a trigger completed, or that a manual retry reopened it.
 func noteEnd(tx *boltfile.Tx, place []byte, had, has bool) error {
 	switch {
 	case has && !had:

@@ -10,39 +10,44 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// tally is what is kept of a trigger.
+// tally is the stored summary of a trigger.
 type tally struct {
-	// Trigger is zero until the trigger itself is folded: a receipt may come
-	// first, as the two streams are followed side by side.
+	// Trigger is zero until the ledger folds the trigger itself. A receipt may come
+	// first, because the ledger follows both streams at the same time.
 	Trigger events.Trigger `json:"trigger"`
-	// Sequence is the trigger's, which its own stored form does not have.
+	// Sequence is the trigger's sequence, which its stored form lacks.
 	Sequence uint64 `json:"sequence"`
-	// Walked counts homes, Slices the slices' receipts.
+	// Walked counts homes. Slices counts receipts of slices.
 	Walked int `json:"walked"`
 	Slices int `json:"slices"`
-	// Total is how many slices the walk has, 0 until its end is known.
+	// Total is the number of slices of the walk, 0 until the end is known.
 	Total    int                    `json:"total"`
 	Outcomes map[events.Outcome]int `json:"outcomes"`
-	// LastAt is when the latest delivery was made.
+	// Bytes is the size of the trigger and its receipts.
+	Bytes int64 `json:"bytes"`
+	// LastAt is the time of the latest delivery.
 	LastAt storage.Time `json:"lastAt"`
 }
 
-// walked reports whether every slice has its receipt.
+// walked reports whether every slice has a receipt.
 func (t *tally) walked() bool { return t.Total > 0 && t.Slices == t.Total }
 
-// completed reports whether nothing more will be tried.
+// completed reports whether no attempts remain.
 func (t *tally) completed() bool { return t.walked() && t.Outcomes[events.OutcomeRetrying] == 0 }
 
-// ended reports whether a trigger, known itself, is completed.
+// ended reports whether a known trigger is completed.
 func (t *tally) ended() bool { return t.Trigger.ID != "" && t.completed() }
+
+// waits reports whether a known trigger is not completed.
+func (t *tally) waits() bool { return t.Trigger.ID != "" && !t.completed() }
 
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 	last := batch[len(batch)-1].Sequence
 	err := l.file.Update(func(tx *boltfile.Tx) error {
 		for _, m := range batch {
 			t := m.Value
-			err := update(tx, t.OrganizationID, t.ID, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
-			if err == nil && t.ScheduleID != "" {
+			err := update(tx, t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
+			if err == nil && t.ScheduleID != "" && t.Change == nil {
 				err = putRun(tx, &t)
 			}
 			if err != nil {
@@ -58,29 +63,31 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 }
 
 func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
+	// gofail: var foldBefore struct{}
 	err := l.file.Update(func(tx *boltfile.Tx) error {
 		for _, m := range batch {
-			if err := foldReceipt(tx, &m.Value); err != nil {
+			if err := foldReceipt(tx, &m.Value, m.Size); err != nil {
 				return err
 			}
 		}
 		return putSequence(tx, receiptsKey, batch[len(batch)-1].Sequence)
 	})
+	// gofail: var foldAfter struct{}
 	if err == nil {
 		l.signal(0)
 	}
 	return err
 }
 
-// foldReceipt counts every home and endpoint once, however often a receipt was
-// stored and in whatever order. The slice's receipt says which deliveries there
-// are; those that it calls RETRYING get their final outcome from the retries.
-// After a crash a home can be both DELIVERED by its slice and tried again by a
-// retry of the run that crashed: then the slice's word is final.
-func foldReceipt(tx *boltfile.Tx, r *events.Receipt) error {
+// foldReceipt counts every home and endpoint once, even if a receipt is repeated or out
+// of order. The slice's receipt lists the deliveries. Retries decide the final outcome of
+// deliveries that the slice's receipt calls RETRYING. After a crash, a home can be both
+// DELIVERED by its slice and RETRYING by a retry of the crashed run. The slice's outcome
+// is then final.
+func foldReceipt(tx *boltfile.Tx, r *events.Receipt, size int) error {
 	switch {
 	case r.Slice != nil:
-		return foldSlice(tx, r)
+		return foldSlice(tx, r, size)
 	case r.Notice:
 		return foldHealth(tx, r)
 	}
@@ -96,10 +103,10 @@ func foldReceipt(tx *boltfile.Tx, r *events.Receipt) error {
 	if err := foldHealth(tx, r); err != nil {
 		return err
 	}
-	return update(tx, r.OrganizationID, r.TriggerID, func(t *tally) { t.add(counts, r.Deliveries) })
+	return update(tx, r.OrganizationID, r.TriggerID, size, func(t *tally) { t.add(counts, r.Deliveries) })
 }
 
-func foldSlice(tx *boltfile.Tx, r *events.Receipt) error {
+func foldSlice(tx *boltfile.Tx, r *events.Receipt, size int) error {
 	place := sliceKey(r.TriggerID, r.Slice.Number)
 	if tx.Get(slicesBucket, place) != nil {
 		return nil
@@ -122,7 +129,7 @@ func foldSlice(tx *boltfile.Tx, r *events.Receipt) error {
 	if err := foldHealth(tx, r); err != nil {
 		return err
 	}
-	return update(tx, r.OrganizationID, r.TriggerID, func(t *tally) {
+	return update(tx, r.OrganizationID, r.TriggerID, size, func(t *tally) {
 		t.Walked += r.Slice.Homes
 		t.Slices++
 		if r.Slice.Last {
@@ -132,8 +139,9 @@ func foldSlice(tx *boltfile.Tx, r *events.Receipt) error {
 	})
 }
 
-// openDelivery is the outcome that a slice's delivery has now: a retry that was
-// quick may have come before it. One that is still open is marked as waited for.
+// openDelivery returns the current outcome of a slice's delivery. A quick retry may have
+// set it before the slice's receipt arrived. openDelivery marks an open delivery as
+// waiting.
 func openDelivery(tx *boltfile.Tx, triggerID string, d *events.Delivery) (events.Outcome, error) {
 	if d.Outcome.Final() {
 		return d.Outcome, nil
@@ -161,21 +169,27 @@ func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery)
 	}
 }
 
-// update changes a trigger's tally, making one where there is none.
-func update(tx *boltfile.Tx, org, triggerID string, change func(*tally)) error {
+// update changes a trigger's tally for a message of the given size. It creates a missing
+// tally.
+func update(tx *boltfile.Tx, org, triggerID string, size int, change func(*tally)) error {
 	place := key(org, triggerID)
 	t, err := decodeTally(tx.Get(triggersBucket, place))
 	if err != nil {
 		return err
 	}
-	had := t.ended()
+	before, had := t, t.ended()
+	before.Outcomes = maps.Clone(t.Outcomes)
 	change(&t)
+	t.Bytes += int64(size)
 	maps.DeleteFunc(t.Outcomes, func(_ events.Outcome, n int) bool { return n == 0 })
 	value, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
 	if err := tx.Put(triggersBucket, place, value); err != nil {
+		return err
+	}
+	if err := note(tx, org, &before, &t); err != nil {
 		return err
 	}
 	if err := noteEnd(tx, place, had, t.ended()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// foldHealth notes the attempts of a receipt with their endpoints.
+// foldHealth adds a receipt's attempts to the health of their endpoints.
 func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
 	changed := map[string]*events.Health{}
 	for i := range r.Deliveries {
@@ -45,7 +45,7 @@ func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
 	return nil
 }
 
-// Health is how an endpoint has done of late.
+// Health returns an endpoint's recent health.
 func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
 	h.State = events.HealthUnknown
 	err = l.file.View(func(tx *bbolt.Tx) error {
@@ -57,7 +57,7 @@ func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
 	return h, err
 }
 
-// EachHealth hands the health of every endpoint to do, until it returns false.
+// EachHealth calls do for the health of every endpoint until do returns false.
 func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool) error {
 	return l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(healthBucket)).Cursor()
@@ -75,7 +75,7 @@ func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool)
 	})
 }
 
-// triedAt is when an endpoint whose health is kept was last sent anything.
+// triedAt returns the time of the last attempt in a stored health.
 func triedAt(value []byte) (time.Time, error) {
 	var h events.Health
 	err := json.Unmarshal(value, &h)

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// putKept stores what the deliveries were made of that a retry's receipt gave up.
-// That of a slice's is in the slice.
+// putKept stores the inputs of deliveries that a retry's receipt gave up. The inputs of a
+// slice's deliveries are in the slice.
 func putKept(tx *boltfile.Tx, r *events.Receipt) error {
 	if len(r.Kept) == 0 {
 		return nil
@@ -23,8 +23,8 @@ func putKept(tx *boltfile.Tx, r *events.Receipt) error {
 	return tx.Put(keptBucket, key(r.TriggerID, r.Key), value)
 }
 
-// Kept finds what deliveries of one trigger were made of, those of one endpoint that
-// were given up together in one. Of what is not kept nothing is found.
+// Kept returns the inputs of deliveries of one trigger. It combines deliveries of one
+// endpoint that were given up together. Deliveries without stored inputs are left out.
 func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.Kept, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		tally, err := find(tx, org, triggerID)
@@ -39,11 +39,11 @@ func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t ev
 	return t, found, err
 }
 
-// keeper is a receipt that keeps something of an endpoint.
+// keeper is a receipt that stores inputs for an endpoint.
 type keeper struct{ endpoint, receipt string }
 
 func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.Kept, err error) {
-	wanted := map[keeper][]string{} // homes, sorted as deliveries are
+	wanted := map[keeper][]string{} // homes, sorted like deliveries
 	var order []keeper
 	kept := map[keeper][]events.Kept{}
 	for i := range deliveries {
@@ -74,8 +74,8 @@ func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found
 	return found, nil
 }
 
-// keptFrom finds the receipt that keeps what a delivery was made of, and all that it
-// keeps, read once.
+// keptFrom finds the receipt with the inputs of a delivery. It returns all inputs in that
+// receipt, and reuses read.
 func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keeper][]events.Kept) (keeper, []events.Kept, error) {
 	have, ok, err := decodeRetried(tx.Bucket([]byte(retriedBucket)).Get(key(triggerID, d.HomeID, d.EndpointID)))
 	if err != nil {

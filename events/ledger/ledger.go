@@ -16,48 +16,54 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// Source is where triggers and receipts are read from.
+// Source provides the triggers and receipts.
 type Source interface {
-	// Identity tells one set of streams from another made in its place.
+	// Identity distinguishes the streams from streams recreated under the same names.
 	Identity(ctx context.Context) (string, error)
-	// Ends are the last sequences of the triggers and of the receipts.
+	// Ends returns the last sequences of the triggers and of the receipts.
 	Ends(ctx context.Context) (triggers, receipts uint64, err error)
-	// TailTriggers and TailReceipts hand everything after a sequence to apply,
-	// in order, until ctx ends.
+	// TailTriggers and TailReceipts pass everything after a sequence to apply, in order,
+	// until ctx ends.
 	TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error
 	TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error
 }
 
 // Options configure a ledger.
 type Options struct {
-	// Keep is how long a trigger and its deliveries are kept.
+	// Keep is the retention of triggers and their deliveries.
 	Keep time.Duration
-	Log  *slog.Logger
-	Now  func() time.Time
+	// Quota limits the triggers that Log accepts.
+	Quota events.Quota
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
-// Ledger is an events.Ledger in a bbolt file.
+// Ledger implements events.Ledger in a bbolt file.
 type Ledger struct {
 	file *boltfile.File
 	opt  Options
 
 	mu       sync.Mutex
-	triggers uint64        // the last sequence of the triggers that is folded
-	changed  chan struct{} // closed, and replaced, whenever something is folded
+	triggers uint64        // last folded sequence of the triggers
+	changed  chan struct{} // closed and replaced at every change
 }
 
 var _ events.Ledger = (*Ledger)(nil)
 
-// The buckets. triggers holds organization\x00trigger -> tally; slices
-// trigger\x00number -> receipt; retried trigger\x00home\x00endpoint -> the latest
-// delivery of what was tried again; attempts, under the same keys with the time and
-// the number behind, each of its attempts; kept trigger\x00receipt -> what it was made
-// of that a receipt gave up; waiting, under the keys of retried, what the
-// slices' receipts say is being retried and has no final outcome yet; walking,
-// under the triggers' keys, the triggers whose slices have not all been walked;
-// runs organization\x00schedule -> the schedule's last run; health
-// organization\x00endpoint -> how the endpoint does; ended, under the triggers' keys,
-// the triggers that have come to their end of which nobody has been told.
+// The buckets and their keys:
+//
+//   - triggers: organization\x00trigger -> tally
+//   - slices: trigger\x00number -> receipt
+//   - retried: trigger\x00home\x00endpoint -> the latest state of a retried delivery
+//   - attempts: the key of retried, the time and the number -> one attempt
+//   - kept: trigger\x00receipt -> the inputs of the deliveries that the receipt gave up
+//   - waiting: the key of retried; open deliveries that their slice's receipt calls
+//     RETRYING
+//   - walking: the key of triggers; triggers with unfinished walks
+//   - runs: organization\x00schedule -> the schedule's last run
+//   - health: organization\x00endpoint -> the endpoint's health
+//   - ended: the key of triggers; completed triggers without a notification
+//   - usage: organization -> the usage of its triggers
 const (
 	metaBucket     = "meta"
 	triggersBucket = "triggers"
@@ -70,23 +76,24 @@ const (
 	keptBucket     = "kept"
 	healthBucket   = "health"
 	endedBucket    = "ended"
+	usageBucket    = "usage"
 )
 
-// buckets are all of them.
+// buckets lists all buckets.
 var buckets = []string{
 	metaBucket, triggersBucket, slicesBucket, retriedBucket, attemptsBucket, keptBucket,
-	waitingBucket, walkingBucket, runsBucket, healthBucket, endedBucket,
+	waitingBucket, walkingBucket, runsBucket, healthBucket, endedBucket, usageBucket,
 }
 
-// form names the form of what is stored. A file of another is made anew.
-const form = " 2"
+// form names the file's format. A file of another format is rebuilt.
+const form = " 3"
 
 var (
 	triggersKey = []byte("triggers")
 	receiptsKey = []byte("receipts")
 )
 
-// Open opens the ledger's file, or makes it.
+// Open opens or creates the ledger's file.
 func Open(path string, o Options) (*Ledger, error) {
 	file, err := boltfile.Open(path, o.Log, buckets...)
 	if err != nil {
@@ -103,9 +110,9 @@ func Open(path string, o Options) (*Ledger, error) {
 // Close closes the file.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// Follow folds the source into the ledger until ctx ends. It begins anew when
-// the ledger belongs to another source, or to one that has since lost what it had:
-// what is stored next would be taken for what was folded already.
+// Follow folds the source into the ledger until ctx ends. It rebuilds the ledger if the
+// source has another identity. It also rebuilds the ledger if the source has lost
+// messages: new messages would reuse sequences that the ledger has already folded.
 func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	identity, err := source.Identity(ctx)
 	if err != nil {
@@ -142,7 +149,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	return group.Wait()
 }
 
-// ends are the sequences that the ledger is folded up to.
+// ends returns the last folded sequences.
 func (l *Ledger) ends() (triggers, receipts uint64, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		triggers, receipts = sequence(tx, triggersKey), sequence(tx, receiptsKey)
@@ -154,14 +161,9 @@ func (l *Ledger) ends() (triggers, receipts uint64, err error) {
 	return triggers, receipts, err
 }
 
-// wipe empties the ledger of a source.
+// wipe empties the ledger and stores the identity of its source.
 func (l *Ledger) wipe(identity string) error {
-	const nobody = "nobody" // no source's identity
-	_, err := l.file.Adopt(nobody)
-	if err == nil {
-		_, err = l.file.Adopt(identity)
-	}
-	if err != nil {
+	if err := l.file.Renew(identity); err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
 	l.restart()
@@ -179,14 +181,14 @@ func putSequence(tx *boltfile.Tx, key []byte, n uint64) error {
 	return tx.Put(metaBucket, key, binary.BigEndian.AppendUint64(nil, n))
 }
 
-// restart forgets how far the triggers were folded.
+// restart resets the folded sequence of the triggers.
 func (l *Ledger) restart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.triggers = 0
 }
 
-// signal wakes everybody who waits for a change.
+// signal wakes all goroutines that wait for a change.
 func (l *Ledger) signal(triggers uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,15 +197,15 @@ func (l *Ledger) signal(triggers uint64) {
 	l.changed = make(chan struct{})
 }
 
-// Changed is closed at the next change.
+// Changed returns a channel that is closed at the next change.
 func (l *Ledger) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
-// Log is a trigger log whose Accept returns when the ledger shows the trigger,
-// so that whoever was answered can ask for it at once.
+// Log wraps a trigger log. Its Accept refuses triggers beyond the quota. Accept returns
+// once the ledger shows the trigger, so that the caller can query the trigger at once.
 func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{l, log} }
 
 type shownLog struct {
@@ -211,10 +213,17 @@ type shownLog struct {
 	log    events.TriggerLog
 }
 
-// showWait bounds the wait: the trigger is accepted whether it shows or not.
+// showWait limits the wait. The trigger is accepted even if the ledger does not show it.
 const showWait = time.Second
 
 func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+	used, err := s.ledger.Usage(t.OrganizationID)
+	if err == nil {
+		err = s.ledger.opt.Quota.Check(t.OrganizationID, used)
+	}
+	if err != nil {
+		return 0, err
+	}
 	sequence, err := s.log.Accept(ctx, t)
 	if err != nil {
 		return 0, err
@@ -225,8 +234,8 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	return sequence, nil
 }
 
-// Shows waits until the ledger shows the triggers up to a sequence, and returns the
-// error of ctx when that ends before.
+// Shows waits until the ledger shows the triggers up to a sequence. It returns the error
+// of ctx if ctx ends first.
 func (l *Ledger) Shows(ctx context.Context, sequence uint64) error {
 	for {
 		l.mu.Lock()

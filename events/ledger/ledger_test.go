@@ -64,7 +64,7 @@ func fold(t testing.TB, l *Ledger, receipts ...events.Receipt) {
 func sequenced[T any](values []T) []events.Sequenced[T] {
 	list := make([]events.Sequenced[T], len(values))
 	for i, v := range values {
-		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Value: v}
+		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Size: 100, Value: v}
 	}
 	return list
 }

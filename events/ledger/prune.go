@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// pruneEvery is how often old triggers are looked for.
+// pruneEvery is the interval between two searches for old triggers.
 const pruneEvery = 10 * time.Minute
 
 func (l *Ledger) pruneRegularly(ctx context.Context) error {
@@ -29,8 +29,7 @@ func (l *Ledger) pruneRegularly(ctx context.Context) error {
 	}
 }
 
-// Prune forgets the triggers that were accepted before a time, and their
-// deliveries.
+// Prune deletes the triggers accepted before a time, and their deliveries.
 func (l *Ledger) Prune(before time.Time) error {
 	type old struct {
 		place []byte
@@ -45,7 +44,7 @@ func (l *Ledger) Prune(before time.Time) error {
 			}
 			if at := t.acceptedAt(); !at.IsZero() && at.Before(before) {
 				_, id, _ := bytes.Cut(k, []byte{0})
-				forget = append(forget, old{bytes.Clone(k), string(id)})
+				forget = append(forget, old{place: bytes.Clone(k), id: string(id)})
 			}
 			return nil
 		})
@@ -55,26 +54,37 @@ func (l *Ledger) Prune(before time.Time) error {
 	}
 	for _, o := range forget {
 		if err == nil {
-			err = l.file.Update(func(tx *boltfile.Tx) error {
-				for _, bucket := range []string{slicesBucket, retriedBucket, attemptsBucket, keptBucket, waitingBucket} {
-					if err := tx.DeletePrefix(bucket, key(o.id, "")); err != nil {
-						return err
-					}
-				}
-				for _, bucket := range []string{walkingBucket, endedBucket} {
-					if err := tx.Delete(bucket, o.place); err != nil {
-						return err
-					}
-				}
-				return tx.Delete(triggersBucket, o.place)
-			})
+			err = l.file.Update(func(tx *boltfile.Tx) error { return drop(tx, o.place, o.id) })
 		}
 	}
 	return err
 }
 
-// acceptedAt is when the trigger was accepted, or, for one that is known by a
-// late receipt alone, the time of that.
+// drop deletes a trigger and its deliveries.
+func drop(tx *boltfile.Tx, place []byte, id string) error {
+	org, _, _ := bytes.Cut(place, []byte{0})
+	t, err := decodeTally(tx.Get(triggersBucket, place))
+	if err != nil {
+		return err
+	}
+	if err := note(tx, string(org), &t, &tally{}); err != nil {
+		return err
+	}
+	for _, bucket := range []string{slicesBucket, retriedBucket, attemptsBucket, keptBucket, waitingBucket} {
+		if err := tx.DeletePrefix(bucket, key(id, "")); err != nil {
+			return err
+		}
+	}
+	for _, bucket := range []string{walkingBucket, endedBucket, triggersBucket} {
+		if err := tx.Delete(bucket, place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acceptedAt returns the trigger's acceptance time. If only a late receipt is known, it
+// returns the receipt's time.
 func (t *tally) acceptedAt() time.Time {
 	if t.Trigger.ID == "" {
 		return t.LastAt.Time
@@ -82,7 +92,7 @@ func (t *tally) acceptedAt() time.Time {
 	return t.Trigger.CreatedAt.Time
 }
 
-// pruneOld forgets what is of a time before another in a bucket.
+// pruneOld deletes a bucket's values with a time before the given time.
 func (l *Ledger) pruneOld(bucket string, at func(value []byte) (time.Time, error), before time.Time) error {
 	var old [][]byte
 	err := l.file.View(func(tx *bbolt.Tx) error {

@@ -13,25 +13,27 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// most bounds what one page may cost: the slices that are opened for it, about 30
-// microseconds each, and the triggers and slices that are only looked at.
+// mostOpened and mostPassed limit the cost of one page. mostOpened counts decoded slices,
+// about 30 microseconds each. mostPassed counts triggers and slices that are only
+// visited.
 const (
 	mostOpened = 4000
 	mostPassed = 200_000
 )
 
-// reading is the reading of one page.
+// reading is the state of a query for one page.
 type reading struct {
 	tx     *bbolt.Tx
 	query  *events.DeliveryQuery
-	wanted outcomes // 0 for all
+	wanted outcomes // 0 selects all
 	page   []events.Delivery
-	// last is where the last delivery of the page stands, or as far as was looked.
+	// last is the position of the last delivery of the page, or of the last visited
+	// slice.
 	last           cursor
 	opened, passed int
 }
 
-// Deliveries lists what became of homes.
+// Deliveries returns a page of deliveries. See events.Ledger.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
 	from, err := parseCursor(q.After)
 	if err != nil {
@@ -61,15 +63,15 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 	return r.page, next, nil
 }
 
-// triggers reads those of an organization, the newest first, from a place on. More
-// says that the page ended before they did.
+// triggers reads the triggers of an organization from a position on, newest first. more
+// reports whether the page ended before the triggers did.
 func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	prefix := key(org, "")
 	c := r.tx.Bucket([]byte(triggersBucket)).Cursor()
 	k, v := seekLast(c, prefix)
 	if from.trigger != "" {
 		if k, v = c.Seek(key(org, from.trigger)); string(k) != string(key(org, from.trigger)) {
-			k, v = c.Prev() // it has been forgotten since
+			k, v = c.Prev() // the trigger has expired
 		}
 	}
 	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
@@ -94,7 +96,7 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	return false, nil
 }
 
-// mayHave judges a trigger by its tally.
+// mayHave reports whether a trigger's tally allows deliveries that match the query.
 func (r *reading) mayHave(t *tally) bool {
 	if !r.query.Since.IsZero() && t.LastAt.Before(r.query.Since) || !r.query.Until.IsZero() && !t.Trigger.CreatedAt.Before(r.query.Until) {
 		return false
@@ -110,7 +112,7 @@ func (r *reading) mayHave(t *tally) bool {
 	return false
 }
 
-// trigger reads one trigger's deliveries from a place on.
+// trigger reads one trigger's deliveries from a position on.
 func (r *reading) trigger(t *tally, from place) (more bool, err error) {
 	if !r.mayHave(t) {
 		return false, nil
@@ -131,7 +133,7 @@ func (r *reading) trigger(t *tally, from place) (more bool, err error) {
 	return false, nil
 }
 
-// slice reads one slice's deliveries that stand behind a place.
+// slice reads one slice's deliveries after a position.
 func (r *reading) slice(triggerID string, number int, value []byte, from place) (more bool, err error) {
 	r.passed++
 	if r.opened > mostOpened || r.passed > mostPassed {
@@ -178,18 +180,18 @@ func (r *reading) wants(d *events.Delivery) bool {
 		(q.Since.IsZero() || !d.At.Before(q.Since)) && (q.Until.IsZero() || d.At.Before(q.Until))
 }
 
-// place is where a delivery stands in a trigger's walk. It stays true while retries
-// change what stands there.
+// place is the position of a delivery in a trigger's walk. Retries of the delivery do not
+// change it.
 type place struct{ slice, index int }
 
-// begin is before every place.
+// begin precedes every place.
 var begin = place{0, -1}
 
 func (p place) before(q place) bool {
 	return p.slice < q.slice || p.slice == q.slice && p.index < q.index
 }
 
-// cursor is a place in a trigger's walk, the trigger included: where a page ended.
+// cursor is the end of a page: a trigger and a position in its walk.
 type cursor struct {
 	trigger string
 	place
@@ -218,11 +220,11 @@ func parseCursor(s string) (cursor, error) {
 	return cursor{parts[0], place{numbers[0], numbers[1] - 1}}, nil
 }
 
-// hashChars is how much of a message's identifier is its own. See events.MessageID.
+// hashChars is the length of the hash in a message's identifier. See events.MessageID.
 const hashChars = 16
 
-// Delivery is one delivery by the identifier of its message, which begins as its
-// trigger's does.
+// Delivery returns a delivery by its message's identifier. The identifier begins with the
+// time part of its trigger's identifier.
 func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		stamp, ok := strings.CutPrefix(messageID, "msg_")
@@ -233,7 +235,7 @@ func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err er
 		c := tx.Bucket([]byte(triggersBucket)).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			if t, err := decodeTally(v); err != nil || t.Trigger.ID == "" {
-				continue // it is known by a late receipt alone
+				continue // only a late receipt of the trigger is known
 			}
 			found, err := findMessage(tx, string(k[len(org)+1:]), messageID, &log)
 			if found || err != nil {
@@ -245,7 +247,7 @@ func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err er
 	return log, err
 }
 
-// findMessage looks for a message among a trigger's.
+// findMessage searches a trigger's messages.
 func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.DeliveryLog) (found bool, err error) {
 	m, walk := mark(messageID), slicesOf(tx, triggerID)
 	for _, value, ok := walk.from(0); ok; _, value, ok = walk.next() {
@@ -269,7 +271,7 @@ func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.Delivery
 	return false, nil
 }
 
-// history is a delivery of a slice as it is now, with its attempts.
+// history returns the current state of a slice's delivery, with its attempts.
 func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events.DeliveryLog, err error) {
 	now, err := latest(tx, triggerID, *first)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Progress is one trigger of an organization.
+// Progress returns the progress of one trigger.
 func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		t, err := find(tx, org, triggerID)
@@ -19,7 +19,8 @@ func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) 
 	return p, err
 }
 
-// find is the tally of a trigger that is known itself, not only by receipts.
+// find returns the tally of a trigger. It returns storage.ErrNotFound if only receipts of
+// the trigger are known.
 func find(tx *bbolt.Tx, org, triggerID string) (tally, error) {
 	t, err := decodeTally(tx.Bucket([]byte(triggersBucket)).Get(key(org, triggerID)))
 	if err == nil && t.Trigger.ID == "" {
@@ -35,6 +36,9 @@ func (t *tally) progress() events.Progress {
 		Homes: t.Trigger.Homes, Walked: t.Walked, Outcomes: t.Outcomes, CreatedAt: t.Trigger.CreatedAt,
 		Traceparent: t.Trigger.Traceparent,
 	}
+	if c := t.Trigger.Change; c != nil {
+		p.ScheduleID, p.Notification = "", &events.Notification{ObjectType: c.ObjectType, Operation: c.Operation, ObjectID: c.ObjectID}
+	}
 	switch {
 	case t.completed():
 		p.Status, p.CompletedAt = events.TriggerCompleted, t.LastAt
@@ -47,7 +51,7 @@ func (t *tally) progress() events.Progress {
 	return p
 }
 
-// Recent lists an organization's newest triggers first.
+// Recent lists an organization's triggers, newest first.
 func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	list := []events.Progress{}
 	err := l.file.View(func(tx *bbolt.Tx) error {
@@ -68,10 +72,10 @@ func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	return list, err
 }
 
-// seekLast goes to the last key before the end of the prefix's range.
+// seekLast moves to the last key in the prefix's range.
 func seekLast(c *bbolt.Cursor, prefix []byte) (k, v []byte) {
 	end := bytes.Clone(prefix)
-	end[len(end)-1]++ // prefixes end in 0
+	end[len(end)-1]++ // prefixes end in a zero byte
 	if k, _ = c.Seek(end); k == nil {
 		return c.Last()
 	}

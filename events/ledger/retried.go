@@ -12,13 +12,12 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// retried is the latest of a delivery that was tried again.
+// retried is the latest state of a retried delivery.
 type retried struct {
 	events.Delivery
-	// Again is that of the receipt which it is from.
+	// Again is the Again of the state's receipt.
 	Again int64 `json:"again,omitempty"`
-	// Kept is the key of the receipt that keeps what it was made of, where it was
-	// given up.
+	// Kept is the key of the receipt with the inputs of a delivery that was given up.
 	Kept string `json:"kept,omitempty"`
 }
 
@@ -38,11 +37,11 @@ func putRetried(tx *boltfile.Tx, place []byte, d *retried) error {
 	return tx.Put(retriedBucket, place, value)
 }
 
-// foldRetried keeps the delivery unless it is final already or is being tried for
-// a later time, and counts its outcome when it is the one that was waited for. A
-// final outcome counts whatever its attempt's number: after a crash two runs may
-// have counted apart. The first that comes of a delivery which was taken up again by
-// hand opens it: the receipt that says so, or one of an attempt that was quicker.
+// foldRetried stores the delivery, unless the stored state is final or has a later
+// attempt. It counts the outcome of a waiting delivery. A final outcome counts whatever
+// its attempt's number, because after a crash two runs may have counted separately. The
+// first receipt after a manual retry reopens the delivery. That receipt may be the record
+// of the manual retry or of a quicker attempt.
 func foldRetried(tx *boltfile.Tx, r *events.Receipt, d *events.Delivery, counts map[events.Outcome]int) error {
 	place := key(r.TriggerID, d.HomeID, d.EndpointID)
 	if err := putAttempt(tx, place, d); err != nil {
@@ -75,8 +74,7 @@ func foldRetried(tx *boltfile.Tx, r *events.Receipt, d *events.Delivery, counts 
 	return tx.Delete(waitingBucket, place)
 }
 
-// reopen opens a delivery that had been given up, for what comes of its being taken
-// up again.
+// reopen reopens a delivery for a manual retry, if the delivery was given up.
 func reopen(tx *boltfile.Tx, triggerID string, d *events.Delivery, counts map[events.Outcome]int) (opened bool, err error) {
 	first, found, err := inSlice(tx.Reading(), triggerID, d.HomeID, d.EndpointID)
 	if err != nil || !found {
@@ -91,7 +89,7 @@ func reopen(tx *boltfile.Tx, triggerID string, d *events.Delivery, counts map[ev
 	return true, tx.Put(waitingBucket, key(triggerID, d.HomeID, d.EndpointID), []byte{1})
 }
 
-// inSlice is a delivery as the receipt of its slice has it.
+// inSlice returns a delivery from the receipt of its slice.
 func inSlice(tx *bbolt.Tx, triggerID, homeID, endpointID string) (d events.Delivery, found bool, err error) {
 	_, value, ok, err := slicesOf(tx, triggerID).ofHome(homeID)
 	if err != nil || !ok {
@@ -108,9 +106,9 @@ func inSlice(tx *bbolt.Tx, triggerID, homeID, endpointID string) (d events.Deliv
 	return r.Deliveries[i], true, nil
 }
 
-// latest is a delivery of a slice as it is now. What the slice calls final is so,
-// unless it was given up and has been taken up again since: a retry of a walk that
-// crashed may have come beside it.
+// latest returns the current state of a slice's delivery. A final outcome in the slice
+// stays final, unless the delivery was given up and retried manually. This matters
+// because a retry of a crashed walk may exist too.
 func latest(tx *bbolt.Tx, triggerID string, d events.Delivery) (retried, error) {
 	as := retried{Delivery: d}
 	if setOf(d.Outcome)&passing == 0 {
@@ -123,8 +121,8 @@ func latest(tx *bbolt.Tx, triggerID string, d events.Delivery) (retried, error) 
 	return as, err
 }
 
-// putAttempt keeps an attempt in the delivery's history. What was put off without a
-// request is none.
+// putAttempt adds an attempt to the delivery's history. A postponement without a request
+// is not an attempt.
 func putAttempt(tx *boltfile.Tx, place []byte, d *events.Delivery) error {
 	a := d.Last()
 	if !a.Tried() && !d.Outcome.Final() {
@@ -140,7 +138,7 @@ func putAttempt(tx *boltfile.Tx, place []byte, d *events.Delivery) error {
 	return tx.Put(attemptsBucket, k, value)
 }
 
-// attempts are those of a delivery that its slice's receipt does not tell.
+// attempts returns the attempts of a delivery after the attempt in its slice's receipt.
 func attempts(tx *bbolt.Tx, place []byte) (list []events.Attempt, err error) {
 	prefix := append(bytes.Clone(place), 0)
 	c := tx.Bucket([]byte(attemptsBucket)).Cursor()

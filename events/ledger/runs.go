@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// putRun keeps the last run of a schedule. Triggers are folded in the order of
-// their log.
+// putRun stores the last run of a schedule. Triggers are folded in the order of their
+// log.
 func putRun(tx *boltfile.Tx, t *events.Trigger) error {
 	value, err := json.Marshal(events.Run{TriggerID: t.ID, At: t.CreatedAt})
 	if err != nil {
@@ -20,7 +20,7 @@ func putRun(tx *boltfile.Tx, t *events.Trigger) error {
 	return tx.Put(runsBucket, key(t.OrganizationID, t.ScheduleID), value)
 }
 
-// LastRun is the last run of a schedule.
+// LastRun returns the last run of a schedule.
 func (l *Ledger) LastRun(org, scheduleID string) (run events.Run, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		value := tx.Bucket([]byte(runsBucket)).Get(key(org, scheduleID))
@@ -32,7 +32,7 @@ func (l *Ledger) LastRun(org, scheduleID string) (run events.Run, err error) {
 	return run, err
 }
 
-// runAt is when a run that is kept was made.
+// runAt returns the time of a stored run.
 func runAt(value []byte) (time.Time, error) {
 	var run events.Run
 	err := json.Unmarshal(value, &run)

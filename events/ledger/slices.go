@@ -12,11 +12,15 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// The receipt of a slice is stored behind a head that tells, without decoding it,
-// whether it is worth to be: the outcomes that it has (2 bytes), the last home's
-// identifier (its length in a byte), and a mark of two bytes for every message (their
-// number in two bytes). So a delivery is found by its home or its message among a
-// million without an index that every delivery would have to be written to.
+// head precedes the stored receipt of a slice. A query reads the head to decide whether to
+// decode the receipt. So a query finds a delivery by its home or message among a million.
+// An index would need a write for every delivery. The stored form is:
+//
+//   - the slice's outcomes, 2 bytes
+//   - the length of the last home's identifier, 1 byte
+//   - the last home's identifier
+//   - the number of messages, 2 bytes
+//   - a mark for every message, 2 bytes each
 type head struct {
 	outcomes outcomes
 	through  []byte
@@ -35,13 +39,14 @@ func setOf(list ...events.Outcome) (set outcomes) {
 	return set
 }
 
-// passing are the outcomes that need not be the last, though a slice's receipt says
-// so: what was given up can be taken up again by hand.
+// passing are the outcomes that may change after the slice's receipt. A manual retry can
+// reopen a delivery that was given up.
 var passing = setOf(events.OutcomeRetrying, events.OutcomeFailed, events.OutcomeExpired)
 
 const markSize = 2
 
-// mark is a mark of a message's identifier: one in 65,536 others has the same.
+// mark returns a short hash of a message's identifier. Two identifiers share a mark with
+// a probability of 1 in 65,536.
 func mark(messageID string) [markSize]byte {
 	var m [markSize]byte
 	binary.BigEndian.PutUint16(m[:], uint16(crc32.ChecksumIEEE([]byte(messageID)))) //nolint:gosec // half of it is enough
@@ -72,7 +77,7 @@ func encodeSlice(r *events.Receipt) ([]byte, error) {
 
 var errSlice = errors.New("the ledger has a slice that cannot be read")
 
-// readHead takes a stored slice apart. What it returns points into the value.
+// readHead splits a stored slice. Its results point into value.
 func readHead(value []byte) (h head, body []byte, err error) {
 	if len(value) < 3 || len(value) < 5+int(value[2]) {
 		return h, nil, errSlice
@@ -88,7 +93,7 @@ func readHead(value []byte) (h head, body []byte, err error) {
 	return h, value[n:], nil
 }
 
-// has reports whether a message of the mark may be among the slice's.
+// has reports whether the slice may have a message with the mark.
 func (h *head) has(m [markSize]byte) bool {
 	for i := 0; i+markSize <= len(h.marks); i += markSize {
 		if [markSize]byte(h.marks[i:i+markSize]) == m {
@@ -113,10 +118,10 @@ func decodeSlice(value []byte) (*events.Receipt, error) {
 	return r, nil
 }
 
-// sliceNumber is the number in a slice's key.
+// sliceNumber returns the number in a slice's key.
 func sliceNumber(k []byte) int { return int(binary.BigEndian.Uint32(k[len(k)-4:])) }
 
-// walked goes through the slices of one trigger.
+// walked iterates over the slices of one trigger.
 type walked struct {
 	cursor *bbolt.Cursor
 	id     string
@@ -127,12 +132,13 @@ func slicesOf(tx *bbolt.Tx, triggerID string) walked {
 	return walked{tx.Bucket([]byte(slicesBucket)).Cursor(), triggerID, key(triggerID, "")}
 }
 
-// from is the first slice of a number or a higher one, ok false when there is none.
+// from returns the first slice with the number or a higher number. ok is false if there
+// is none.
 func (w walked) from(number int) (found int, value []byte, ok bool) {
 	return w.here(w.cursor.Seek(sliceKey(w.id, number)))
 }
 
-// next is the slice after the one that was found last.
+// next returns the slice after the current slice.
 func (w walked) next() (found int, value []byte, ok bool) { return w.here(w.cursor.Next()) }
 
 func (w walked) here(k, v []byte) (int, []byte, bool) {
@@ -142,8 +148,8 @@ func (w walked) here(k, v []byte) (int, []byte, bool) {
 	return sliceNumber(k), v, true
 }
 
-// ofHome is the slice that a home is in, if it is in any: the slices follow the
-// order of homes.
+// ofHome returns the slice of a home. ok is false if there is none. It uses binary
+// search, because slices follow the order of homes.
 func (w walked) ofHome(homeID string) (number int, value []byte, ok bool, err error) {
 	k, _ := seekLast(w.cursor, w.prefix)
 	last, _, ok := w.here(k, nil)

@@ -10,7 +10,7 @@ import (
 
 var _ events.Walks = (*Ledger)(nil)
 
-// Unfinished lists the walks that have not come to their end.
+// Unfinished lists the unfinished walks.
 func (l *Ledger) Unfinished(limit int) (list []events.Walk, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(walkingBucket)).Cursor()
@@ -31,7 +31,7 @@ func (l *Ledger) Unfinished(limit int) (list []events.Walk, err error) {
 	return list, err
 }
 
-// frontier finds the first slice that has no receipt, and where it begins.
+// frontier finds the first slice without a receipt, and its start.
 func frontier(tx *bbolt.Tx, t events.Trigger) (events.Walk, error) {
 	walk := events.Walk{Trigger: t}
 	var last []byte

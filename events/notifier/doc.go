@@ -1,7 +1,6 @@
-// Package notifier sees what endpoints must be told of beside price signals, and
-// puts a notice of it: that a trigger has come to its end, as the ledger shows it,
-// and that an endpoint was disabled, as the store shows it. It disables endpoints
-// that fail for longer than their retry policy bears.
+// Package notifier creates the notices of completed triggers, which the ledger shows, and
+// of disabled endpoints, which the store shows. It disables endpoints that fail for
+// longer than their retry policy allows.
 //
 // It may import events and storage.
 package notifier

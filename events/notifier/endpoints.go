@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// lookAtEndpoints disables the endpoints that fail for too long, and puts the notices
-// of those that are disabled.
+// lookAtEndpoints disables the endpoints that have failed for too long, and stores the
+// notices of disabled endpoints.
 func (n *Notifier) lookAtEndpoints(ctx context.Context) error {
 	failing := map[storage.Ref]events.Health{}
 	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) bool {
@@ -28,32 +28,34 @@ func (n *Notifier) lookAtEndpoints(ctx context.Context) error {
 	return errors.Join(err, n.tellDisabled(ctx))
 }
 
-// errBorne ends the change of an endpoint that is to stay as it is.
+// errBorne cancels the update of an endpoint that stays enabled.
 var errBorne = errors.New("the endpoint's policy bears it")
 
-// disable disables an endpoint that has failed for longer than its policy bears.
+// disable disables an endpoint that has failed for longer than its policy allows.
 func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health) error {
-	e, err := storage.Update(ctx, n.Store, ref, func(e *storage.WebhookEndpoint) error {
+	detail := ""
+	err := storage.UpdateEndpoint(ctx, n.Store, ref.Org, ref.ID, func(e *storage.WebhookEndpoint) error {
 		lasted, tooLong := unbearable(e, &h)
 		if !tooLong {
 			return errBorne
 		}
 		e.Disable(storage.DisabledFailing, fmt.Sprintf("every attempt has failed for %s, %d in a row, the last one as %s",
 			lasted.Round(time.Second), h.ConsecutiveFailures, h.LastFailure), n.Store.Now())
+		detail = e.Disabled.Detail
 		return nil
 	})
 	switch {
 	case errors.Is(err, errBorne), errors.Is(err, storage.ErrNotFound):
 		return nil
 	case err == nil:
-		n.Log.Warn("an endpoint has failed for too long and is disabled", "org", ref.Org, "endpoint", ref.ID, "detail", e.Disabled.Detail)
+		n.Log.Warn("an endpoint has failed for too long and is disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)
 	}
 	return err
 }
 
-// unbearable reports how long an endpoint has failed, and whether that is longer than
-// its policy bears. What failed before the endpoint was changed does not count: it may
-// have been mended.
+// unbearable returns how long an endpoint has failed. tooLong reports whether its policy
+// allows less. Failures before the endpoint's last update do not count, because the
+// update may have fixed the cause.
 func unbearable(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Duration, tooLong bool) {
 	since := h.FailingSince.Time
 	if e.UpdatedAt.After(since) {
@@ -64,14 +66,14 @@ func unbearable(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Durat
 	return lasted, e.Enabled && bears > 0 && lasted >= bears
 }
 
-// tellDisabled puts the notices of the endpoints that the service has disabled since it
-// was called before.
+// tellDisabled stores the notices of endpoints that the service has disabled since the
+// last call.
 func (n *Notifier) tellDisabled(ctx context.Context) error {
 	since, revision := n.revision, n.Store.Revision()
 	switch {
 	case revision == since:
 		return nil
-	case revision < since: // another store has taken its place
+	case revision < since: // another store has replaced it
 		since = 0
 	}
 	var notices []events.Notice
@@ -79,11 +81,11 @@ func (n *Notifier) tellDisabled(ctx context.Context) error {
 	err := n.Store.View(func(v storage.View) error {
 		return storage.EachOrganization(v, func(org string) error {
 			var failed error
-			err := v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+			look := func(r storage.Record) bool {
 				if r.Revision <= since {
 					return true
 				}
-				e, err := storage.Decode[storage.WebhookEndpoint](r)
+				e, err := storage.DecodeEndpoint(r)
 				if errors.Is(err, storage.ErrNotFound) {
 					return true
 				}
@@ -93,8 +95,9 @@ func (n *Notifier) tellDisabled(ctx context.Context) error {
 				}
 				failed = errors.Join(err, made)
 				return failed == nil
-			})
-			return errors.Join(err, failed)
+			}
+			err := v.Scan(storage.KindWebhookEndpoint, org, "", look)
+			return errors.Join(err, v.Scan(storage.KindOpenADRSubscription, org, "", look), failed)
 		})
 	})
 	if err != nil {

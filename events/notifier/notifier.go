@@ -12,19 +12,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Ledger is what a notifier needs of the ledger.
+// Ledger is the part of the ledger that a notifier uses.
 type Ledger interface {
-	// Changed is closed at the next change.
+	// Changed returns a channel that is closed at the next change.
 	Changed() <-chan struct{}
-	// Ended lists the triggers that have come to their end of which nobody has been
-	// told; Told notes that somebody has been.
+	// Ended lists the completed triggers without a notification. Told records that
+	// endpoints were notified of them.
 	Ended(limit int) ([]events.Progress, error)
 	Told(triggers []events.Progress) error
-	// EachHealth hands the health of every endpoint to do, until it returns false.
+	// EachHealth calls do for the health of every endpoint until do returns false.
 	EachHealth(do func(endpoint storage.Ref, h events.Health) bool) error
 }
 
-// Deps are what a notifier works with.
+// Deps are the dependencies of a notifier.
 type Deps struct {
 	Store      *storage.Store
 	Ledger     Ledger
@@ -34,16 +34,16 @@ type Deps struct {
 	Now        func() time.Time
 }
 
-// Notifier puts notices. Any number of notifiers may run: of one notice one is
-// stored, whoever puts it. What it has not put when it dies it finds again.
+// Notifier stores notices. Any number of notifiers may run, because each notice is stored
+// once. If a notifier dies, the next search finds the missing notices.
 type Notifier struct {
 	Deps
 	notices, disabled *prometheus.CounterVec
-	// revision is that of the store up to which disablings were told.
+	// revision is the store's revision at the last search for disabled endpoints.
 	revision uint64
 }
 
-// New makes a notifier. Run starts it.
+// New returns a notifier. Run starts it.
 func New(d Deps) *Notifier {
 	counter := func(name, help, label string, values ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help}, []string{label})
@@ -64,17 +64,18 @@ func New(d Deps) *Notifier {
 	return n
 }
 
-// The notifier's patience.
+// Intervals and limits of the notifier.
 const (
-	// endsEvery is how often it is looked for ends of triggers at most, so that
-	// many together cost one look; lookEvery how often without any change.
+	// endsEvery is the minimum interval between searches for completed triggers, so that
+	// one search serves many triggers. lookEvery is the maximum interval without a
+	// change.
 	endsEvery = 100 * time.Millisecond
 	lookEvery = 5 * time.Second
-	// stale is how old what happened may be for anybody to be told.
+	// stale is the maximum age of an event for a notice.
 	stale = events.LongestRetry
 )
 
-// Run puts notices until ctx ends.
+// Run stores notices until ctx ends.
 func (n *Notifier) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -88,13 +89,13 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// regularly does something again and again, with a pause, and where changed is given
-// after it at the next change or lookEvery.
+// regularly calls do repeatedly, with a delay in between. If changed is not nil,
+// regularly then also waits for the next change, or for lookEvery.
 func (n *Notifier) regularly(ctx context.Context, pause time.Duration, changed func() <-chan struct{}, what string, do func(context.Context) error) {
 	for {
 		var next <-chan struct{}
 		if changed != nil {
-			next = changed() // before it looks: what comes meanwhile counts
+			next = changed() // before do, so that a change during do counts
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			n.Log.Warn("it could not be seen "+what+"; trying again", "error", err)
@@ -120,7 +121,7 @@ func wait(ctx context.Context, d time.Duration, changed <-chan struct{}) {
 	}
 }
 
-// put puts a notice, and says so where it is the first to.
+// put stores a notice, and logs and counts it if it is new.
 func (n *Notifier) put(ctx context.Context, notice events.Notice) (fresh bool, err error) {
 	fresh, err = n.Notices.PutNotice(ctx, notice)
 	if fresh {
@@ -130,10 +131,10 @@ func (n *Notifier) put(ctx context.Context, notice events.Notice) (fresh bool, e
 	return fresh, err
 }
 
-// endsAtOnce bounds the triggers whose ends are told in one go.
+// endsAtOnce limits the triggers of one call of Ended.
 const endsAtOnce = 500
 
-// tellEnds puts the notices of the triggers that have come to their end.
+// tellEnds stores the notices of completed triggers.
 func (n *Notifier) tellEnds(ctx context.Context) error {
 	for {
 		ended, err := n.Ledger.Ended(endsAtOnce)
@@ -142,8 +143,8 @@ func (n *Notifier) tellEnds(ctx context.Context) error {
 		}
 		for i := range ended {
 			p := &ended[i]
-			if n.Now().Sub(p.CompletedAt.Time) > stale {
-				continue // nobody wants to be told any more
+			if p.Notification != nil || n.Now().Sub(p.CompletedAt.Time) > stale {
+				continue // endpoints are notified of price signals only, and of no old events
 			}
 			notice, err := events.CompletedNotice(p)
 			if err != nil {

@@ -1,5 +1,5 @@
-// Package replayer takes up deliveries again that were given up: one by its
-// message's identifier, or all of an endpoint since a time, with progress.
+// Package replayer retries deliveries that were given up. It retries one delivery by its
+// message's identifier, or all deliveries of an endpoint since a time, with progress.
 //
 // It may import events and storage.
 package replayer

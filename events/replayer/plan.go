@@ -9,11 +9,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// planEvery is how often it is looked whether every replay that is not completed has
-// its task.
+// planEvery is the interval between searches for uncompleted replays without a task.
 const planEvery = 30 * time.Second
 
-// Task is the task to do a replay.
+// Task returns the task of a replay.
 func Task(replay *storage.Replay, now time.Time) events.Task {
 	return events.Task{
 		Kind: events.TaskReplay, OrganizationID: replay.OrganizationID, ID: replay.ID, DueAt: storage.Time{Time: now.UTC()},
@@ -35,8 +34,8 @@ func (r *Replayer) planRegularly(ctx context.Context) error {
 	}
 }
 
-// plan puts the tasks of replays that have none, as after a crash of who stored them,
-// and forgets those that were completed long ago.
+// plan stores the missing tasks of replays, for example after a crash between storing a
+// replay and its task. It deletes replays that were completed long ago.
 func (r *Replayer) plan(ctx context.Context) error {
 	waiting, err := r.Tasks.Tasks(ctx, events.TaskReplay)
 	if err != nil {

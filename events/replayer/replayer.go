@@ -15,15 +15,15 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Ledger is what a replayer needs of the ledger.
+// Ledger is the part of the ledger that a replayer uses.
 type Ledger interface {
 	Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error)
 	Delivery(org, messageID string) (events.DeliveryLog, error)
 	Kept(org, triggerID string, deliveries []events.Delivery) (events.Trigger, []events.Kept, error)
 }
 
-// Bus is what a replayer needs of the message system. Every Put returns when what it
-// stores is durable.
+// Bus is the part of the message system that a replayer uses. Every Put returns when its
+// message is durable.
 type Bus interface {
 	PutRetries(ctx context.Context, retries []events.Retry) error
 	PutReceipt(ctx context.Context, r events.Receipt) error
@@ -31,7 +31,7 @@ type Bus interface {
 	Newest(ctx context.Context, org string) (events.Trigger, error)
 }
 
-// Deps are what a replayer works with.
+// Deps are the dependencies of a replayer.
 type Deps struct {
 	Store      *storage.Store
 	Ledger     Ledger
@@ -42,15 +42,14 @@ type Deps struct {
 	Now        func() time.Time
 }
 
-// Replayer does the replays and retries that were asked for. Any number of
-// replayers may run: each is a task that one of them takes, and that another takes
-// up where it was left.
+// Replayer performs replays and manual retries. Any number of replayers may run: each
+// replay is a task of one replayer, and another replayer can resume it.
 type Replayer struct {
 	Deps
 	takenUp prometheus.Counter
 }
 
-// New makes a replayer. Run starts it.
+// New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
 	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Deliveries that were given up and taken up again by hand.",
@@ -59,15 +58,15 @@ func New(d Deps) *Replayer {
 	return &Replayer{Deps: d, takenUp: takenUp}
 }
 
-// Replays and retries that a process does at once.
+// Numbers of simultaneous replays and manual retries of a process.
 const (
 	replaySlots = 2
 	retrySlots  = 2
 )
 
-// Run does what is asked for until ctx ends.
+// Run performs replays and manual retries until ctx ends.
 func (r *Replayer) Run(ctx context.Context) error {
-	// A replay may be long: the rest of it is left to who takes it next.
+	// A replay may take long, so it ends with ctx. The next replayer resumes it.
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskReplay, replaySlots, r.replay) })
 	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskRetry, retrySlots, r.retry) })
@@ -75,14 +74,13 @@ func (r *Replayer) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// pageSize is how many deliveries are taken up between two notes of how far a
-// replay has come.
+// pageSize is the number of deliveries between two updates of a replay's progress.
 const pageSize = 512
 
-// errCompleted ends the change of a replay that is completed.
+// errCompleted cancels the update of a completed replay.
 var errCompleted = errors.New("the replay is completed")
 
-// replay does a replay, from where it was left.
+// replay performs a replay from its cursor on.
 func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken) error {
 	if err := r.Store.CatchUp(ctx); err != nil {
 		return err
@@ -103,7 +101,7 @@ func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken)
 		replay, err = r.note(ctx, ref, replay.Cursor, next, n)
 	}
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, errCompleted) {
-		return nil // it was deleted, or done by somebody else
+		return nil // the replay was deleted, or another replayer has done this part
 	}
 	return err
 }
@@ -116,7 +114,7 @@ func query(replay *storage.Replay) events.DeliveryQuery {
 	return q
 }
 
-// note stores how far a replay has come.
+// note stores the progress of a replay.
 func (r *Replayer) note(ctx context.Context, ref storage.Ref, from, next string, n counts) (storage.Replay, error) {
 	now := storage.Time{Time: r.Store.Now()}
 	replay, err := storage.Update(ctx, r.Store, ref, func(replay *storage.Replay) error {
@@ -140,10 +138,10 @@ func (r *Replayer) note(ctx context.Context, ref storage.Ref, from, next string,
 	return replay, err
 }
 
-// counts are what became of deliveries that were to be taken up.
+// counts are the results of retrying deliveries.
 type counts struct{ found, retried, superseded int }
 
-// takeUp takes up deliveries of an organization, in the order of their triggers.
+// takeUp retries deliveries of an organization, in the order of their triggers.
 func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.Delivery, again storage.Time) (n counts, err error) {
 	newest, err := r.Bus.Newest(ctx, org)
 	for len(deliveries) > 0 && err == nil {
@@ -160,8 +158,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 	return n, err
 }
 
-// takeUpTrigger takes up deliveries of one trigger, unless a newer one has taken its
-// place.
+// takeUpTrigger retries deliveries of one trigger, unless a newer trigger supersedes it.
 func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events.Trigger, deliveries []events.Delivery, again storage.Time, n *counts) error {
 	t, kept, err := r.Ledger.Kept(org, deliveries[0].TriggerID, deliveries)
 	if err != nil {
@@ -182,8 +179,9 @@ func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events
 	return nil
 }
 
-// putOnce puts a retry and then says so. Whoever took the task before may have come as
-// far, and the retry too: then it is done.
+// putOnce stores a retry and then the receipt of the manual retry. It does nothing if the
+// retry itself has a receipt. An earlier replayer has then stored the retry, and a worker
+// has handled it.
 func (r *Replayer) putOnce(ctx context.Context, retry events.Retry, receipt events.Receipt) error {
 	done, err := r.Bus.HasReceipt(ctx, receipt.OrganizationID, receipt.TriggerID, retry.Key())
 	if done || err != nil {
@@ -197,23 +195,23 @@ func (r *Replayer) putOnce(ctx context.Context, retry events.Retry, receipt even
 
 // RetryRequest is the body of a TaskRetry.
 type RetryRequest struct {
-	// Again is when it was asked for.
+	// Again is the time of the request.
 	Again storage.Time `json:"again"`
 }
 
-// NewRetryTask asks for one delivery to be taken up again.
+// NewRetryTask returns the task of a manual retry of one delivery.
 func NewRetryTask(org, messageID string, now time.Time) (events.Task, error) {
 	at := storage.Time{Time: now}
 	body, err := json.Marshal(RetryRequest{Again: at})
 	return events.Task{Kind: events.TaskRetry, OrganizationID: org, ID: messageID, DueAt: at, Body: body}, err
 }
 
-// lagFor is how long a ledger may take to show what another has shown already.
+// lagFor is how long one ledger may lag behind another ledger.
 const lagFor = 15 * time.Second
 
 var errLagging = errors.New("the ledger does not show the delivery yet")
 
-// retry takes up one delivery.
+// retry retries one delivery.
 func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) error {
 	var request RetryRequest
 	if err := json.Unmarshal(task.Body, &request); err != nil {
@@ -233,5 +231,5 @@ func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) 
 	return err
 }
 
-// GivenUp reports whether a delivery of the outcome can be taken up again.
+// GivenUp reports whether a delivery with this outcome can be retried manually.
 func GivenUp(o events.Outcome) bool { return o == events.OutcomeFailed || o == events.OutcomeExpired }

@@ -1,5 +1,5 @@
-// Package scheduler makes the runs of schedules: it triggers an organization's
-// webhooks when a schedule says so, once each, whoever of the fleet is there.
+// Package scheduler runs schedules: it accepts an organization's triggers at the
+// scheduled times. Each run is made once, by any process of the fleet.
 //
 // It may import events and storage.
 package scheduler

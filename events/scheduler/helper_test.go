@@ -185,6 +185,7 @@ func (l *triggers) last(org, scheduleID string) events.Trigger {
 type world struct {
 	t        testing.TB
 	store    *storage.Store
+	log      *storagetest.Log
 	tasks    *tasks
 	triggers *triggers
 	asked    int // of the triggers
@@ -192,9 +193,9 @@ type world struct {
 
 // newWorld is a world in a bubble of its own time.
 func newWorld(t testing.TB) *world {
-	store, _, _ := storagetest.NewStore(time.Now)
+	store, log, _ := storagetest.NewStore(time.Now)
 	w := &world{
-		t: t, store: store, triggers: &triggers{},
+		t: t, store: store, log: log, triggers: &triggers{},
 		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}},
 	}
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"}, storagetest.Home("org", "h1", "p"), storagetest.Home("org", "h2", "p"))

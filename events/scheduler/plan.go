@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// regularly does something again and again until ctx ends.
+// regularly calls do at every interval until ctx ends.
 func (s *Scheduler) regularly(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -25,9 +25,9 @@ func (s *Scheduler) regularly(ctx context.Context, every time.Duration, what str
 	}
 }
 
-// plan has the first run wait of every schedule that has none waiting, as after a
-// crash of who stored the schedule, and drops the runs of rules that are no more: at
-// the second look, for what was due before the rule was changed is still made.
+// plan stores the first run of every schedule without a pending run, for example after a
+// crash between storing a schedule and its run. It drops the runs of old revisions. It
+// drops them at the second check, because runs due before the change must still be made.
 func (s *Scheduler) plan(ctx context.Context) error {
 	waiting, err := s.Tasks.Tasks(ctx, events.TaskSchedule)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Scheduler) plan(ctx context.Context) error {
 	seen := s.stale
 	s.stale = map[events.TaskName]bool{}
 	for _, name := range stale {
-		if !seen[name] { // it may be about to be due
+		if !seen[name] { // the run may be about to be due
 			s.stale[name] = true
 			continue
 		}
@@ -56,8 +56,8 @@ func (s *Scheduler) plan(ctx context.Context) error {
 	return nil
 }
 
-// compare finds the tasks that are missing, and those that belong to an older
-// revision than the replica's. A task of a newer one is none of its business.
+// compare finds the missing tasks, and the tasks of older revisions than the replica's.
+// It ignores tasks of newer revisions.
 func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.Task, stale []events.TaskName, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		for name := range waiting {

@@ -12,37 +12,37 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// A schedule may run when prices change. Every scheduler sees it in its own replica, by
-// the revisions of what prices homes; what is already done says the last trigger of the
-// schedule, by the revision that it was accepted at, and of several that make the next,
-// one is accepted. So nothing is to be kept, and a change that was made while nobody was
-// there is found by who comes next.
+// A schedule may run when prices change. Every scheduler detects a change in its own
+// replica, by the revisions of the records that decide prices. The schedule's last
+// trigger records the revision of the last run. If several schedulers create the next
+// trigger, only one is accepted. So schedulers need no stored state, and the next
+// scheduler finds a change made while no scheduler ran.
 
 const (
-	// pricesEvery is how often it is looked whether prices have changed. A run is made
-	// when nothing has changed from one look to the next, as an import comes in parts, or
-	// after mostLooks that each found something new.
+	// pricesEvery is the interval between checks for changed prices. An import arrives in
+	// parts. So a schedule runs when a check finds nothing new, or after mostLooks
+	// consecutive checks with changes.
 	pricesEvery = 5 * time.Second
 	mostLooks   = 12
-	// changesFor is how old a change may be for a run to be made of it, as after a time in
-	// which the schedule was disabled.
+	// changesFor is the maximum age of a change that causes a run, for example after the
+	// schedule was disabled for a time.
 	changesFor = 24 * time.Hour
-	// mostPlans is how many plans a trigger names; where more have changed, it is of all
-	// homes.
+	// mostPlans is the maximum number of plans in a trigger. With more changed plans, the
+	// trigger covers all homes.
 	mostPlans = 100
 )
 
-// priceKinds are what homes have in common that decides prices.
+// priceKinds are the kinds of shared records that decide prices.
 var priceKinds = []storage.Kind{storage.KindRatePlan, storage.KindPlanEvent, storage.KindMarketSeries}
 
-// priceWatch is what was seen of one schedule.
+// priceWatch is the observed state of one schedule.
 type priceWatch struct {
-	newest uint64 // the last change that was seen
-	looks  int    // that found something new, in a row
-	done   uint64 // the last change that needs nothing more
+	newest uint64 // newest observed change
+	looks  int    // consecutive checks with new changes
+	done   uint64 // newest processed change
 }
 
-// lookAtPrices makes the runs of the schedules that run when prices change.
+// lookAtPrices runs the schedules whose prices have changed.
 func (s *Scheduler) lookAtPrices(ctx context.Context) error {
 	revision := s.Store.Revision()
 	if revision == s.revision {
@@ -75,7 +75,7 @@ func (s *Scheduler) lookAtPrices(ctx context.Context) error {
 	return nil
 }
 
-// settled reports whether it is time to see what a change means.
+// settled reports whether to process a change now.
 func (w *priceWatch) settled(newest uint64) bool {
 	if newest > w.newest && w.looks < mostLooks {
 		w.newest = newest
@@ -86,10 +86,10 @@ func (w *priceWatch) settled(newest uint64) bool {
 	return true
 }
 
-// priceChanges are the changes of late that may be of interest to a schedule.
+// priceChanges are the recent changes that may affect a schedule.
 type priceChanges struct {
 	schedule  storage.Schedule
-	first     uint64 // the revision that the schedule was made at
+	first     uint64 // revision of the schedule's creation
 	revisions []uint64
 }
 
@@ -100,7 +100,7 @@ func (c *priceChanges) newest() uint64 {
 	return slices.Max(c.revisions)
 }
 
-// since is the first change after a revision, 0 when there is none.
+// since returns the first change after a revision, 0 if there is none.
 func (c *priceChanges) since(revision uint64) (first uint64) {
 	for _, r := range c.revisions {
 		if r > max(revision, c.first) && (first == 0 || r < first) {
@@ -110,8 +110,8 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 	return first
 }
 
-// changes finds the schedules that run when prices change, and what has changed of late
-// for the organization of each.
+// changes returns the schedules that run when prices change, each with the recent changes
+// for its organization.
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
@@ -142,8 +142,8 @@ func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	return found, err
 }
 
-// changesOf are the revisions at which what an organization has, or all share, was changed
-// of late.
+// changesOf returns the revisions of recent changes to an organization's or the shared
+// records.
 func (s *Scheduler) changesOf(v storage.View, org string) (revisions []uint64, err error) {
 	now := s.Now()
 	for _, kind := range priceKinds {
@@ -158,8 +158,7 @@ func (s *Scheduler) changesOf(v storage.View, org string) (revisions []uint64, e
 	return revisions, err
 }
 
-// followPrices makes a schedule's run where a change affects homes and no run was made
-// of it.
+// followPrices runs a schedule if a change affects homes and has not caused a run yet.
 func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *priceChanges) error {
 	if c.newest() <= watch.done {
 		return nil
@@ -189,7 +188,7 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	if err == nil && t.Homes > 0 {
 		_, err = s.Triggers.Accept(ctx, t)
 		if errors.Is(err, storage.ErrConflict) {
-			return nil // another has; the next look sees whether anything is left
+			return nil // another scheduler's trigger was accepted; the next check finds any other change
 		}
 		if err == nil {
 			s.runs.Inc()
@@ -203,9 +202,9 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	return err
 }
 
-// affected are the plans of an organization's homes whose prices have changed from a
-// revision on, and the homes that they have: the plans of those too that sell to a market
-// which has changed. Where there are too many plans to name it is all homes.
+// affected returns the plans whose prices have changed since a revision, and the number
+// of their homes. This includes plans with homes that sell to a changed market. With too
+// many plans it returns no plans and the number of all homes.
 func affected(prices *signals.Reader, v storage.View, org string, since uint64) (plans []string, homes int, err error) {
 	counts, changed := map[string]int{}, map[string]bool{}
 	var failed error
@@ -214,17 +213,15 @@ func affected(prices *signals.Reader, v storage.View, org string, since uint64) 
 			return true
 		}
 		home, err := prices.Home(r)
-		if err != nil {
-			failed = err
-			return false
+		var revision uint64
+		if err == nil {
+			counts[home.RatePlanID]++
+			revision, err = prices.Shared(home)
 		}
-		counts[home.RatePlanID]++
-		revision, err := prices.Shared(home)
-		var unpriceable *signals.Unpriceable
 		switch {
 		case err == nil && revision >= since:
 			changed[home.RatePlanID] = true
-		case err != nil && !errors.As(err, &unpriceable): // which no change has made priceable
+		case err != nil && !signals.OfOne(err): // an error of the home alone means that no change made it priceable
 			failed = err
 		}
 		return failed == nil

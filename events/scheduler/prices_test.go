@@ -55,6 +55,22 @@ func (w *world) addHours(node string) {
 	}
 }
 
+// spoil makes a record one that does not decode.
+func (w *world) spoil(ref storage.Ref) {
+	w.t.Helper()
+	var r storage.Record
+	err := w.store.View(func(v storage.View) (err error) {
+		r, err = v.Get(ref)
+		return err
+	})
+	if err == nil {
+		_, err = w.log.Append(w.t.Context(), storage.Write{Ref: ref, Expect: r.Revision, First: r.First, At: time.Now(), Value: []byte("{")})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) put(e storage.Entity) {
 	w.t.Helper()
 	storagetest.Put(w.t, w.store, e)
@@ -99,6 +115,10 @@ func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
 		{"hours of a market that a plan follows", func(w *world) { w.addHours("COMED") }, "hourly of 1"},
 		{"hours of a market that a home sells to", func(w *world) { w.addHours("HUB") }, "flat of 1"},
 		{"hours of another market", func(w *world) { w.addHours("NODE") }, ""},
+		{"a plan, beside a home that cannot be decoded", func(w *world) {
+			w.spoil(storage.HomeRef("org", "h3"))
+			w.put(storagetest.RatePlan("org", "p", 0.2))
+		}, "p of 2"},
 		{"several in a minute", func(w *world) {
 			w.peak("p")
 			pass(2 * time.Second)

@@ -16,24 +16,24 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// The work of a scheduler.
+// Limits of a scheduler.
 const (
-	// slots is how many runs a process makes at once; each is a handful
-	// of durable writes.
+	// slots is the number of simultaneous runs of a process. Each run is a handful of
+	// durable writes.
 	slots = 4
-	// planEvery is how often it is looked whether every schedule has its next
-	// run waiting. Those who change a schedule see to it at once.
+	// planEvery is the interval between searches for schedules without a pending run. The
+	// writer of a schedule stores its first run at once.
 	planEvery = 30 * time.Second
 )
 
-// Runs is the log of triggers as the schedules that run when prices change read it.
+// Runs reads the triggers of schedules that run when prices change.
 type Runs interface {
-	// LastOf is the last trigger of such a schedule, zero when there was none. Errors:
+	// LastOf returns the last trigger of such a schedule, zero if there is none. Errors:
 	// storage.ErrUnavailable.
 	LastOf(ctx context.Context, org, scheduleID string) (events.Trigger, error)
 }
 
-// Deps are what a scheduler works with.
+// Deps are the dependencies of a scheduler.
 type Deps struct {
 	Store      *storage.Store
 	Book       *signals.Book
@@ -43,25 +43,29 @@ type Deps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Now        func() time.Time
+	// State is the log of record, which the scheduler follows for changes of OpenADR
+	// objects. It is nil if the OpenADR interface is off.
+	State storage.Log
+	// ReportRetention is the retention of the reports of OpenADR clients.
+	ReportRetention time.Duration
 }
 
-// Scheduler makes the runs of schedules. Any number of schedulers may run: a run
-// is a task that one of them takes, and its trigger is accepted once, whoever asks
-// for it and however often. The next run waits on disk before a run is made, so
-// one that is due while nobody is there is made when somebody is; of several, the
-// latest.
+// Scheduler runs schedules. Any number of schedulers may run: a run is a task of one
+// scheduler, and its trigger is accepted once, even if it is repeated. The scheduler
+// stores the next run on disk before it makes a run. So a run that is due during an
+// outage is made afterwards. If several runs were missed, only the latest is made.
 type Scheduler struct {
 	Deps
 	runs prometheus.Counter
-	// stale are the tasks of rules that were found to be no more, at the last look.
+	// stale are the tasks of old revisions that the last check found.
 	stale map[events.TaskName]bool
-	// prices is what was seen of the schedules that run when prices change, at the state
-	// of a revision.
+	// prices is the observed state of the schedules that run when prices change, at
+	// revision.
 	prices   map[storage.Ref]*priceWatch
 	revision uint64
 }
 
-// New makes a scheduler. Run starts it.
+// New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
 	runs := prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
@@ -70,39 +74,49 @@ func New(d Deps) *Scheduler {
 	return &Scheduler{Deps: d, runs: runs, prices: map[storage.Ref]*priceWatch{}}
 }
 
-// Run makes runs until ctx ends.
+// Run makes the scheduled runs until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) error {
-	finish := context.WithoutCancel(ctx) // what was taken is done, for it is short
+	finish := context.WithoutCancel(ctx) // a started run may finish, because it is short
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Tasks.ConsumeTasks(finish, ctx, events.TaskSchedule, slots, s.handle) })
 	group.Go(func() error {
 		return s.regularly(ctx, planEvery, "whether every schedule has its next run waiting", s.plan)
 	})
 	group.Go(func() error { return s.regularly(ctx, pricesEvery, "whether prices have changed", s.lookAtPrices) })
+	if s.State != nil {
+		c := &changes{Scheduler: s, interest: interest{byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
+		group.Go(func() error { return c.follow(ctx) })
+		group.Go(func() error {
+			return s.regularly(ctx, pricesEvery, "whether OpenADR events have changed", c.lookAtDays)
+		})
+		group.Go(func() error {
+			return s.regularly(ctx, expireEvery, "which OpenADR reports are too old", s.expireReports)
+		})
+	}
 	return group.Wait()
 }
 
-// runWait bounds the making of one run.
+// runWait is the timeout of one run.
 const runWait = 30 * time.Second
 
-// handle makes a run that is due.
+// handle makes a due run.
 func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken) error {
 	ctx, cancel := context.WithTimeout(ctx, runWait)
 	defer cancel()
-	// What was changed or deleted before must count.
+	// Earlier changes and deletions must count.
 	if err := s.Store.CatchUp(ctx); err != nil {
 		return err
 	}
 	schedule, revision, err := s.read(task)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return nil // it was deleted
+		return nil // the schedule was deleted
 	case err != nil:
 		return err
 	}
 	changed := revision != task.Revision
 	if !schedule.Enabled || changed && task.DueAt.After(schedule.UpdatedAt.Time) {
-		return nil // the runs after a change are those of the new rule
+		return nil // the runs after a change belong to the new revision
 	}
 	now, run := s.Now(), task.DueAt.Time
 	if !changed {
@@ -118,7 +132,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 	return s.trigger(ctx, &schedule, run, latest(now, run))
 }
 
-// read is the schedule that a task is a run of, and its revision.
+// read returns the schedule of a task, and its revision.
 func (s *Scheduler) read(task events.Task) (schedule storage.Schedule, revision uint64, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		schedule, revision, err = storage.Read[storage.Schedule](v, storage.ScheduleRef(task.OrganizationID, task.ID))
@@ -127,18 +141,20 @@ func (s *Scheduler) read(task events.Task) (schedule storage.Schedule, revision 
 	return schedule, revision, err
 }
 
-// trigger accepts the trigger of a run, unless there is one.
+// trigger accepts the trigger of a run, unless it exists.
 func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run, now time.Time) error {
 	window, ok := s.window(schedule, now)
 	if !ok {
 		return nil
 	}
 	t := events.NewScheduledTrigger(schedule, run, window, now)
-	err := s.Store.View(func(v storage.View) error {
+	suspended := false
+	err := s.Store.View(func(v storage.View) (err error) {
 		t.Homes, t.Revision = v.Count(storage.KindHome, t.OrganizationID), v.Revision()
-		return nil
+		suspended, err = storage.IsSuspended(v, t.OrganizationID)
+		return err
 	})
-	if err != nil {
+	if err != nil || suspended {
 		return err
 	}
 	if _, err := s.Triggers.Accept(ctx, t); err != nil {
@@ -149,10 +165,10 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	return nil
 }
 
-// window is what the signals of a run cover.
+// window returns the window of the signals of a run.
 func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing.Window, ok bool) {
 	w, err := schedule.WindowAt(now)
-	if err != nil { // it was valid when it was stored
+	if err != nil { // the window was valid when the schedule was stored
 		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
 	}
 	return w, err == nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 const minute = time.Minute
@@ -58,6 +59,27 @@ func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
 		}
 		pass(15 * minute)
 		w.expect("and then as ever", 15*minute, 67*minute, 75*minute)
+		stop()
+	})
+}
+
+// The schedules of a suspended organization do not run; resumed, they run as before, and
+// what was left out is not made up for.
+func TestSuspendedOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		suspend := func(suspended bool) {
+			storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
+		}
+		stop := w.fleet(2)
+		pass(16 * minute)
+		suspend(true)
+		pass(30 * minute)
+		w.expect("while it is suspended", 15*minute)
+		suspend(false)
+		pass(15 * minute)
+		w.expect("resumed", 15*minute, 60*minute)
 		stop()
 	})
 }

@@ -1,0 +1,65 @@
+package events_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// TestChange_Wants: who is notified of what, and with which targets.
+func TestChange_Wants(t *testing.T) {
+	event := events.Change{ObjectType: storage.OpenADREvent, Operation: events.OperationUpdate, ProgramID: "p"}
+	with := func(c events.Change, change func(*events.Change)) events.Change {
+		change(&c)
+		return c
+	}
+	targeted := with(event, func(c *events.Change) { c.Targets = []string{"a", "b"} })
+	report := with(event, func(c *events.Change) { c.ObjectType, c.ClientID = storage.OpenADRReport, "me" })
+	program := with(event, func(c *events.Change) { c.ObjectType = storage.OpenADRProgram })
+	all := []storage.OpenADRType{storage.OpenADREvent, storage.OpenADRReport, storage.OpenADRProgram}
+	for name, tt := range map[string]struct {
+		change       events.Change
+		client       string
+		business     bool
+		program      string
+		asked, grant []string
+		operation    string
+		want         string // callbacks and targets
+	}{
+		"an event without targets":         {change: event, want: "[0] []"},
+		"another operation":                {change: event, operation: events.OperationDelete, want: "[] []"},
+		"its program":                      {change: event, program: "p", want: "[0] []"},
+		"another program":                  {change: event, program: "q", want: "[] []"},
+		"a program, whatever its own is":   {change: program, program: "q", want: "[0] []"},
+		"asked and granted":                {change: targeted, asked: []string{"a", "c"}, grant: []string{"a", "b"}, want: "[0] [a]"},
+		"asked and not granted":            {change: targeted, asked: []string{"a"}, grant: []string{"c"}, want: "[] []"},
+		"granted and not asked":            {change: targeted, grant: []string{"a"}, want: "[] []"},
+		"asked of an event without any":    {change: event, asked: []string{"a"}, want: "[0] []"},
+		"business logic":                   {change: targeted, business: true, want: "[0] [a b]"},
+		"business logic that asks":         {change: targeted, business: true, asked: []string{"b"}, want: "[0] [b]"},
+		"business logic that asks in vain": {change: targeted, business: true, asked: []string{"c"}, want: "[] []"},
+		"the own report":                   {change: report, client: "me", want: "[0] []"},
+		"another's report":                 {change: report, client: "you", want: "[] []"},
+		"business logic's view of reports": {change: report, client: "you", business: true, want: "[0] []"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			operation := events.OperationUpdate
+			if tt.operation != "" {
+				operation = tt.operation
+			}
+			s := &storage.OpenADRObject{
+				ClientID: tt.client, Parent: tt.program, Targets: tt.asked, Callbacks: []storage.Callback{{Objects: all, Operations: []string{operation}}},
+			}
+			granted := map[string]bool{}
+			for _, g := range tt.grant {
+				granted[g] = true
+			}
+			callbacks, shown, err := tt.change.Wants(s, &events.Subscriber{Business: tt.business, Granted: func() (map[string]bool, error) { return granted, nil }})
+			if got := fmt.Sprint(callbacks, " ", shown); err != nil || got != tt.want {
+				t.Errorf("%s (%v), want %s", got, err, tt.want)
+			}
+		})
+	}
+}

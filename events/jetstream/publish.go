@@ -1,0 +1,148 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Accept stores a trigger and returns its sequence once it is durable.
+func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return 0, err
+	}
+	// gofail: var bugAnswerFirst struct{}
+	// if t.OnceKey == "" {
+	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t, data) }()
+	// 	return 0, nil
+	// }
+
+	// gofail: var acceptBefore struct{}
+	sequence, err := c.appendTrigger(ctx, t, data)
+	// gofail: var acceptAfter struct{}
+	return sequence, err
+}
+
+var _ events.TriggerLog = (*Conn)(nil)
+
+// appendTrigger appends an encoded trigger to the log, according to its kind.
+func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger, data []byte) (uint64, error) {
+	switch {
+	case t.OnceKey != "":
+		return c.acceptOnce(ctx, t, data)
+	case t.ScheduleID != "":
+		return c.publish(ctx, triggerSubject(t), t.ID, data, jetstream.WithExpectLastSequencePerSubject(t.Follows))
+	}
+	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, data)
+}
+
+// acceptOnce stores a trigger unless the log has an unexpired trigger with the same
+// idempotency key. The stream compares and sets, so one of two simultaneous requests
+// wins, and the other finds it.
+func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (uint64, error) {
+	const tries = 5
+	subject := triggerSubject(t)
+	var err error
+	for range tries {
+		var first events.Trigger
+		if first, err = c.lastTrigger(ctx, subject); err != nil {
+			return 0, err
+		}
+		switch {
+		case first.ID == t.ID: // an earlier attempt was stored although it failed
+			return first.Sequence, nil
+		case first.ID != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor)):
+			return 0, &events.AlreadyAccepted{First: first}
+		}
+		var sequence uint64
+		sequence, err = c.publishTraced(ctx, t.Traceparent, subject, t.ID, data, jetstream.WithExpectLastSequencePerSubject(first.Sequence))
+		if !errors.Is(err, storage.ErrConflict) {
+			return sequence, err
+		}
+	}
+	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// publishTries and publishWait limit one durable publish. Every attempt has the same
+// message id, because a publish that timed out may have been stored.
+const (
+	publishTries = 3
+	publishWait  = 4 * time.Second
+)
+
+// errAfterNoAnswer is a storage.ErrConflict after an attempt without a response. The
+// publish may conflict with its own first attempt.
+var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answered", storage.ErrConflict)
+
+// publish stores a message and waits until it is durable. Errors: storage.ErrConflict if
+// an expectation does not hold, storage.ErrUnavailable if NATS does not respond or cannot
+// store now.
+func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
+	return c.publishTraced(ctx, "", subject, messageID, data, opts...)
+}
+
+// publishTraced is publish with a trace. The trace context goes into a message header,
+// for people who inspect NATS.
+func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
+	opts = append(opts, jetstream.WithMsgID(messageID))
+	var failed error
+	for range publishTries {
+		try, cancel := context.WithTimeout(ctx, c.publishWait)
+		ack, err := c.js.PublishMsg(try, message(place, subject, data), opts...)
+		cancel()
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		var refused *jetstream.APIError
+		if errors.As(err, &refused) {
+			err = refusal(refused)
+			if failed != nil && errors.Is(err, storage.ErrConflict) {
+				err = errAfterNoAnswer
+			}
+			return 0, err
+		}
+		if errors.Is(err, nats.ErrMaxPayload) {
+			return 0, tooLarge(err)
+		}
+		failed = err
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, failed)
+}
+
+func message(place events.Traceparent, subject string, data []byte) *nats.Msg {
+	m := &nats.Msg{Subject: subject, Data: data}
+	if place != "" {
+		m.Header = nats.Header{events.TraceHeader: {string(place)}}
+	}
+	return m
+}
+
+// tooLarge returns the error for a message above the server's size limit. A retry does
+// not help.
+func tooLarge(err error) error {
+	return fmt.Errorf("%w: set max_payload: 8MB in the NATS server", err)
+}
+
+// refusal converts a JetStream error into an error of package storage.
+func refusal(e *jetstream.APIError) error {
+	if e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == wrongLastSequenceConstant {
+		return storage.ErrConflict
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, e)
+}
+
+// wrongLastSequenceConstant is the error code of a clustered server for
+// JSErrCodeStreamWrongLastSequence (nats-server errors.json).
+const wrongLastSequenceConstant = 10164

@@ -1,0 +1,177 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// PutPosition publishes the position of a walk. It waits for no acknowledgement. A worker
+// that misses the position may send superseded signals. Errors: storage.ErrUnavailable.
+func (c *Conn) PutPosition(p events.WalkPosition) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if err := c.nc.Publish(walkPrefix+p.OrganizationID+"."+p.TriggerID, data); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// FollowWalks passes the triggers accepted since a time and the positions of their walks
+// to a follower, and then each new one until ctx ends. It calls current once the follower
+// has everything that existed at the start.
+func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFollower, current func()) error {
+	group, ctx := errgroup.WithContext(ctx)
+	triggers, positions := make(chan struct{}), make(chan struct{})
+	group.Go(func() error {
+		return followFrom(ctx, c, triggersStream, since, triggers, func(sequence uint64, t events.Trigger) {
+			t.Sequence = sequence
+			f.Accepted(t)
+		})
+	})
+	group.Go(func() error {
+		return followFrom(ctx, c, walksStream, since, positions, func(_ uint64, p events.WalkPosition) { f.Reached(p) })
+	})
+	group.Go(func() error {
+		for _, done := range []chan struct{}{triggers, positions} {
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		current()
+		return nil
+	})
+	return group.Wait()
+}
+
+// followFrom follows a stream from a time on. It closes current after the last message
+// that existed at the start. It skips a message that does not decode, because one message
+// must not stop every worker. Without that message, a worker may send
+// superseded signals.
+func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current chan struct{}, take func(sequence uint64, v T)) error {
+	var first, end uint64
+	err := insist(ctx, c.log.With("stream", stream), "say where a stream begins", func() (err error) {
+		first, end, err = c.since(ctx, stream, since)
+		return err
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it ended before it began
+		}
+		return err
+	}
+	behind := first <= end
+	if !behind {
+		close(current)
+	}
+	decode := func(m jetstream.Msg) (events.Sequenced[*T], error) {
+		meta, err := m.Metadata()
+		if err != nil {
+			return events.Sequenced[*T]{}, err
+		}
+		v, err := fromJSON[T](m)
+		if err != nil {
+			c.log.Error("message does not decode, skipped", "stream", stream, "subject", m.Subject(), "error", err)
+			return events.Sequenced[*T]{Sequence: meta.Sequence.Stream}, nil
+		}
+		return events.Sequenced[*T]{Sequence: meta.Sequence.Stream, Value: &v}, nil
+	}
+	return tail(ctx, c, stream, first-1, 0, decode, func(batch []events.Sequenced[*T]) error {
+		for _, m := range batch {
+			if m.Value != nil {
+				take(m.Sequence, *m.Value)
+			}
+		}
+		if behind && batch[len(batch)-1].Sequence >= end {
+			behind = false
+			close(current)
+		}
+		return nil
+	})
+}
+
+// since returns the sequences of a stream's first message stored at or after a time, and
+// of its last message. Without such a message, first is greater than last.
+func (c *Conn) since(ctx context.Context, stream string, at time.Time) (first, last uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	s, err := c.js.Stream(ctx, stream)
+	if err != nil {
+		return 0, 0, err
+	}
+	state := s.CachedInfo().State
+	last = state.LastSeq
+	if state.Msgs == 0 || state.LastTime.Before(at) {
+		return last + 1, last, nil
+	}
+	if !state.FirstTime.Before(at) {
+		return state.FirstSeq, last, nil
+	}
+	consumer, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &at, HeadersOnly: true,
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	m, err := consumer.Next(jetstream.FetchMaxWait(c.publishWait))
+	if err != nil {
+		return 0, 0, err
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return 0, 0, err
+	}
+	return meta.Sequence.Stream, last, nil
+}
+
+// PutDeadLetter stores a message that cannot be processed. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) PutDeadLetter(ctx context.Context, d events.DeadLetter) error {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxDeadLetter {
+		d.Body = nil
+		if data, err = json.Marshal(d); err != nil {
+			return err
+		}
+	}
+	_, err = c.publish(ctx, deadPrefix+d.Kind, "dead."+d.ID, data)
+	return err
+}
+
+// maxDeadLetter limits a dead letter, in bytes. A larger dead letter loses its body.
+const maxDeadLetter = 64 << 10
+
+// DeadLetters returns the number of dead letters, and the newest dead letter. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) DeadLetters(ctx context.Context) (n uint64, newest events.DeadLetter, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	s, err := c.js.Stream(ctx, DeadStream)
+	if err != nil {
+		return 0, newest, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	state := s.CachedInfo().State
+	if state.Msgs == 0 {
+		return 0, newest, nil
+	}
+	m, err := s.GetMsg(ctx, state.LastSeq)
+	if err != nil {
+		return 0, newest, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	err = json.Unmarshal(m.Data, &newest)
+	return state.Msgs, newest, err
+}

@@ -1,0 +1,128 @@
+package jetstream
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// follower notes what it is told.
+type follower struct {
+	mu        sync.Mutex
+	sequences []uint64
+	slices    map[string]events.WalkPosition
+	told      chan struct{}
+}
+
+func (f *follower) Accepted(t events.Trigger) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sequences = append(f.sequences, t.Sequence)
+	f.told <- struct{}{}
+}
+
+func (f *follower) Reached(p events.WalkPosition) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.slices[p.TriggerID] = p
+	f.told <- struct{}{}
+}
+
+// A follower knows the triggers and the positions of their walks that there were when it
+// began, is told when it does, and hears of what comes after.
+func TestFollowWalks_TellsWhatWasAndWhatComes(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	accept := func() events.Trigger {
+		tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon}, noon)
+		var err error
+		tr.Sequence, err = b.Accept(within(t), tr)
+		must(t, err)
+		return tr
+	}
+	position := func(tr events.Trigger, slice int, last bool) {
+		must(t, b.PutPosition(events.WalkPosition{OrganizationID: "org", TriggerID: tr.ID, Slice: slice, Last: last}))
+	}
+	first, second := accept(), accept()
+	position(first, 0, false)
+	position(first, 7, true)
+	position(second, 3, false)
+	for _, subject := range []string{triggerPrefix + "org.garbage", walkPrefix + "org.garbage"} {
+		_, err := b.js.Publish(within(t), subject, []byte("garbage")) // it stops nobody
+		must(t, err)
+	}
+	f := &follower{slices: map[string]events.WalkPosition{}, told: make(chan struct{}, 100)}
+	ctx, cancel := context.WithCancel(t.Context())
+	current, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- b.FollowWalks(ctx, time.Now().Add(-time.Hour), f, func() { close(current) }) }()
+	<-current
+	f.mu.Lock()
+	if len(f.sequences) != 2 || f.sequences[0] != first.Sequence || f.slices[first.ID].Slice != 7 || !f.slices[first.ID].Last || f.slices[second.ID].Slice != 3 {
+		t.Errorf("it knows %v and %v", f.sequences, f.slices)
+	}
+	f.mu.Unlock()
+	for range len(f.told) {
+		<-f.told
+	}
+	third := accept()
+	<-f.told
+	position(third, 0, true)
+	<-f.told
+	f.mu.Lock()
+	if f.sequences[2] != third.Sequence || !f.slices[third.ID].Last {
+		t.Errorf("it heard of %v and %v", f.sequences, f.slices)
+	}
+	f.mu.Unlock()
+	cancel()
+	must(t, <-done)
+}
+
+// Whoever follows from now on is not told of what was before.
+func TestFollowWalks_BeginsAtItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.Accept(within(t), events.NewTrigger("org", pricing.Window{Start: noon, End: noon}, noon))
+	must(t, err)
+	for _, tt := range []struct {
+		since time.Time
+		told  int
+	}{{time.Now().Add(time.Hour), 0}, {time.Now().Add(-time.Hour), 1}} {
+		f := &follower{slices: map[string]events.WalkPosition{}, told: make(chan struct{}, 100)}
+		ctx, cancel := context.WithCancel(t.Context())
+		current, done := make(chan struct{}), make(chan error, 1)
+		go func() { done <- b.FollowWalks(ctx, tt.since, f, func() { close(current) }) }()
+		<-current
+		if n := len(f.told); n != tt.told {
+			t.Errorf("since %s it is told of %d triggers", tt.since, n)
+		}
+		cancel()
+		must(t, <-done)
+	}
+}
+
+// What cannot be processed is set aside, and can be looked at.
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	if n, _, err := b.DeadLetters(within(t)); n != 0 || err != nil {
+		t.Errorf("there are %d, %v", n, err)
+	}
+	small := events.DeadLetter{ID: "a", Kind: "slice", OrganizationID: "org", Reason: "why", Body: []byte("{}")}
+	large := events.DeadLetter{ID: "b", Kind: "retry", Reason: "large", Body: make([]byte, 2*maxDeadLetter)}
+	must(t, b.PutDeadLetter(within(t), small))
+	must(t, b.PutDeadLetter(within(t), small)) // the same again
+	n, newest, err := b.DeadLetters(within(t))
+	if must(t, err); n != 1 || newest.Reason != "why" || string(newest.Body) != "{}" {
+		t.Errorf("there are %d, the newest %+v", n, newest)
+	}
+	must(t, b.PutDeadLetter(within(t), large))
+	n, newest, err = b.DeadLetters(within(t))
+	if must(t, err); n != 2 || !strings.Contains(newest.Reason, "large") || newest.Body != nil {
+		t.Errorf("there are %d, the newest %+v", n, newest)
+	}
+}

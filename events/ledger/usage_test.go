@@ -1,0 +1,61 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+func usage(t *testing.T, l *Ledger, org string) events.Usage {
+	t.Helper()
+	u, err := l.Usage(org)
+	must(t, err)
+	return u
+}
+
+// TestUsage_FollowsTheTriggers counts what triggers take up until they are forgotten.
+func TestUsage_FollowsTheTriggers(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	first, other := trigger("acme", "trg_1", 0, 2), trigger("bolt", "trg_2", 0, 1)
+	accept(t, l, first, other)
+	accepted := usage(t, l, "acme")
+	if accepted.Waiting != 1 || accepted.Bytes == 0 {
+		t.Fatalf("after a trigger: %+v", accepted)
+	}
+	fold(t, l, slice(first, 0, true, delivery("h1", events.OutcomeDelivered, 1), delivery("h2", events.OutcomeRetrying, 1)))
+	retrying := usage(t, l, "acme")
+	if retrying.Waiting != 1 || retrying.Bytes <= accepted.Bytes {
+		t.Errorf("after a slice: %+v", retrying)
+	}
+	fold(t, l, retry(first, "r1", delivery("h2", events.OutcomeDelivered, 2)))
+	if done := usage(t, l, "acme"); done.Waiting != 0 || done.Bytes <= retrying.Bytes {
+		t.Errorf("at the end: %+v", done)
+	}
+	must(t, l.Prune(noon.Add(time.Minute)))
+	for _, org := range []string{"acme", "bolt"} {
+		if u := usage(t, l, org); u != (events.Usage{}) {
+			t.Errorf("%s: %+v of forgotten triggers", org, u)
+		}
+	}
+}
+
+func TestQuota_NamesTheLimit(t *testing.T) {
+	t.Parallel()
+	q := events.Quota{Waiting: 2, Bytes: 100}
+	for want, u := range map[string]events.Usage{
+		"": {Waiting: 1, Bytes: 99}, "max-waiting": {Waiting: 2}, "max-history": {Bytes: 100},
+	} {
+		err := q.Check("acme", u)
+		if want == "" && err == nil {
+			continue
+		}
+		if refused, ok := err.(*events.QuotaError); !ok || refused.Setting != want { //nolint:errorlint // as it is returned
+			t.Errorf("%+v: %v, want %q", u, err, want)
+		}
+	}
+	if err := (events.Quota{}).Check("acme", events.Usage{Waiting: 1 << 20, Bytes: 1 << 50}); err != nil {
+		t.Errorf("without a quota: %v", err)
+	}
+}

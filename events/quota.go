@@ -1,0 +1,42 @@
+package events
+
+import "fmt"
+
+// Quota limits the triggers of one organization. A zero field is no limit.
+type Quota struct {
+	// Waiting is the maximum number of uncompleted triggers. Bytes is the maximum size of
+	// the stored triggers and receipts.
+	Waiting int
+	Bytes   int64
+}
+
+// Usage is the current usage of one organization's triggers.
+type Usage struct {
+	Waiting int   `json:"waiting"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// QuotaError says that an organization has reached a limit.
+type QuotaError struct {
+	Org string
+	// Setting is the operator's name of the limit.
+	Setting   string
+	Used, Max int64
+}
+
+// Error returns the limit, its use and its maximum.
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("the organization %q has reached the limit %s: %d of %d", e.Org, e.Setting, e.Used, e.Max)
+}
+
+// Check returns an error if the organization's usage has reached a limit. Errors:
+// *QuotaError.
+func (q Quota) Check(org string, u Usage) error {
+	switch {
+	case q.Waiting > 0 && u.Waiting >= q.Waiting:
+		return &QuotaError{org, "max-waiting", int64(u.Waiting), int64(q.Waiting)}
+	case q.Bytes > 0 && u.Bytes >= q.Bytes:
+		return &QuotaError{org, "max-history", u.Bytes, q.Bytes}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// Gridhook notifies OpenADR subscribers of objects that clients write, which the log of
+// record shows, and of derived events with changed prices. Every scheduler sees both. An
+// object's last trigger records the last notified change. If several schedulers create
+// the next trigger, only one is accepted. So a crash loses no notification, and no
+// subscriber is notified twice.
+
+// changes creates the triggers of OpenADR changes for a scheduler.
+type changes struct {
+	*Scheduler
+	interest interest
+	// seen holds the fingerprints of processed derived events. pending holds the
+	// fingerprints of the last check.
+	seen, pending map[storage.Ref]string
+	// revision and at belong to the last check that left nothing pending.
+	revision uint64
+	at       time.Time
+}
+
+const (
+	// daysEvery is the interval between checks for a new day.
+	daysEvery = time.Minute
+	// tryAgainAfter is the delay after the message system did not accept a trigger.
+	tryAgainAfter = time.Second
+)
+
+// follow notifies subscribers of objects that clients write, until ctx ends.
+func (c *changes) follow(ctx context.Context) error {
+	after := c.Store.Revision()
+	for ctx.Err() == nil {
+		err := c.recent(ctx)
+		if err == nil {
+			err = c.State.Tail(ctx, after, func(batch []storage.Record) error {
+				for _, r := range batch {
+					if err := c.announce(ctx, r); err != nil {
+						return err
+					}
+					after = r.Revision
+				}
+				return nil
+			})
+		}
+		if err != nil && ctx.Err() == nil {
+			c.Log.Warn("OpenADR changes cannot be notified, retrying", "error", err)
+			c.wait(ctx, tryAgainAfter)
+		}
+	}
+	return nil
+}
+
+// recent notifies subscribers of objects written while no scheduler followed the log.
+func (c *changes) recent(ctx context.Context) error {
+	var found []storage.Record
+	now := c.Now()
+	err := c.Store.View(func(v storage.View) error {
+		return storage.EachOrganization(v, func(org string) (err error) {
+			for _, t := range storage.OpenADRTypes() {
+				err = errors.Join(err, v.Scan(t.Kind(), org, "", func(r storage.Record) bool {
+					if t == storage.OpenADRSubscription {
+						if o, err := storage.Decode[storage.OpenADRObject](r); err == nil {
+							c.interest.note(&o)
+						}
+					}
+					if !r.Deleted && now.Sub(r.At) < changesFor {
+						r.Value = append([]byte(nil), r.Value...)
+						found = append(found, r)
+					}
+					return true
+				}))
+			}
+			return err
+		})
+	})
+	if err == nil {
+		c.interest.setComplete()
+	}
+	for _, r := range found {
+		if err == nil {
+			err = c.announce(ctx, r)
+		}
+	}
+	return err
+}
+
+// announce creates the trigger of a written object, unless it exists. It then removes a
+// deleted object permanently.
+func (c *changes) announce(ctx context.Context, r storage.Record) error {
+	if r.Deleted || !strings.HasPrefix(string(r.Kind), "openadr") {
+		return nil
+	}
+	o, err := storage.Decode[storage.OpenADRObject](r)
+	if err != nil {
+		c.Log.Error("OpenADR object cannot be used", "object", r.Ref.String(), "error", err)
+		return nil
+	}
+	if o.Type == storage.OpenADRSubscription {
+		c.interest.note(&o)
+	}
+	if err := c.Store.WaitFor(ctx, r.Revision); err != nil {
+		return err
+	}
+	change := events.Change{ObjectType: o.Type, Operation: events.OperationUpdate, ObjectID: o.ID, ClientID: o.ClientID, Targets: o.Targets, Object: o.JSON()}
+	switch {
+	case o.Removed:
+		change.Operation = events.OperationDelete
+	case o.New():
+		change.Operation = events.OperationCreate
+	}
+	change.ProgramID = o.ProgramID()
+	if c.interest.has(r.Org, o.Type, change.Operation, change.ProgramID) {
+		var last events.Trigger
+		if last, err = c.Runs.LastOf(ctx, r.Org, o.ID); err == nil && last.Revision < r.Revision {
+			err = c.accept(ctx, r.Org, change, r.Revision, last)
+		}
+	}
+	if err == nil && o.Removed {
+		err = c.Store.Delete(ctx, r.Ref)
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
+			err = nil // another scheduler has removed it
+		}
+	}
+	return err
+}
+
+// accept accepts the trigger of a change if the organization has subscriptions.
+func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
+	subscriptions := 0
+	err := c.Store.View(func(v storage.View) error {
+		subscriptions = v.Count(storage.KindOpenADRSubscription, org)
+		return nil
+	})
+	if err != nil || subscriptions == 0 {
+		return err
+	}
+	t := events.NewChangeTrigger(org, change, revision, subscriptions, last, c.Now())
+	_, err = c.Triggers.Accept(ctx, t)
+	if errors.Is(err, storage.ErrConflict) {
+		return nil // another scheduler's trigger was accepted
+	}
+	if err != nil {
+		return fmt.Errorf("notify of %s %s: %w", change.ObjectType, change.ObjectID, err)
+	}
+	c.Log.Info("OpenADR object has changed", "object", change.ObjectID, "type", change.ObjectType, "operation", change.Operation,
+		"org", org, "trigger", t.ID, "subscriptions", subscriptions)
+	return nil
+}
+
+// lookAtDays notifies subscribers of derived events that are new or have changed values.
+func (c *changes) lookAtDays(ctx context.Context) error {
+	revision, now := c.Store.Revision(), c.Now()
+	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
+		return nil
+	}
+	found := map[storage.Ref]string{}
+	var changed []dayChange
+	err := c.Store.View(func(v storage.View) error {
+		revision = v.Revision()
+		return storage.EachOrganization(v, func(org string) error {
+			list, err := c.daysOf(v, org, now, found)
+			changed = append(changed, list...)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	waiting := false
+	for _, d := range changed {
+		if c.pending[d.ref] != d.change.Fingerprint { // an import arrives in parts, so wait until two checks agree
+			waiting = true
+			continue
+		}
+		if err := c.follows(ctx, &d, revision); err != nil {
+			return err
+		}
+		c.seen[d.ref] = d.change.Fingerprint
+	}
+	c.pending = found
+	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found[ref] == "" })
+	if !waiting {
+		c.revision, c.at = revision, now
+	}
+	return nil
+}
+
+// dayChange is a derived event that is new or has changed.
+type dayChange struct {
+	ref    storage.Ref
+	change events.Change
+}
+
+// daysOf calculates the derived events of the programs that an organization's
+// subscriptions select.
+func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
+	if v.Count(storage.KindOpenADRSubscription, org) == 0 {
+		return nil, nil
+	}
+	prices := c.Book.Reader(v)
+	programs, err := prices.Programs(org)
+	for i := range programs {
+		p := &programs[i]
+		wanted := c.interest.has(org, storage.OpenADREvent, events.OperationCreate, p.ID) || c.interest.has(org, storage.OpenADREvent, events.OperationUpdate, p.ID)
+		if err != nil || !wanted {
+			continue
+		}
+		for _, day := range p.Days(now) {
+			e, failed := prices.Encode(org, &day)
+			if signals.OfOne(failed) {
+				continue // the day has no event
+			}
+			if failed != nil {
+				return nil, failed
+			}
+			ref := storage.OpenADRRef(storage.OpenADREvent, org, day.ID)
+			if found[ref] = e.Fingerprint; c.seen[ref] != e.Fingerprint {
+				changed = append(changed, dayChange{ref, events.Change{
+					ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint, Object: e.JSON,
+				}})
+			}
+		}
+	}
+	return changed, err
+}
+
+// follows creates the trigger of a derived event, unless its last trigger had the same
+// values.
+func (c *changes) follows(ctx context.Context, d *dayChange, revision uint64) error {
+	last, err := c.Runs.LastOf(ctx, d.ref.Org, d.ref.ID)
+	switch {
+	case err != nil:
+		return err
+	case last.Change != nil && last.Change.Fingerprint == d.change.Fingerprint:
+		return nil
+	case last.Change == nil && c.seen[d.ref] == "":
+		d.change.Operation = events.OperationCreate
+	default:
+		d.change.Operation = events.OperationUpdate
+	}
+	if !c.interest.has(d.ref.Org, storage.OpenADREvent, d.change.Operation, d.change.ProgramID) {
+		return nil
+	}
+	return c.accept(ctx, d.ref.Org, d.change, revision, last)
+}
+
+// expireEvery is the interval between searches for expired reports.
+const expireEvery = time.Hour
+
+// expireReports deletes the reports that are older than their retention.
+func (s *Scheduler) expireReports(ctx context.Context) error {
+	var old []storage.Ref
+	now := s.Now()
+	err := s.Store.View(func(v storage.View) error {
+		return storage.EachOrganization(v, func(org string) error {
+			return v.Scan(storage.KindOpenADRReport, org, "", func(r storage.Record) bool {
+				if !r.Deleted && now.Sub(r.At) > s.ReportRetention {
+					old = append(old, r.Ref)
+				}
+				return true
+			})
+		})
+	})
+	for _, ref := range old {
+		if err == nil {
+			if err = s.Store.Delete(ctx, ref); errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
+				err = nil // another scheduler has deleted it, or it was written again
+			}
+		}
+	}
+	return err
+}
+
+// wait returns after a time, or when ctx ends.
+func (c *changes) wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

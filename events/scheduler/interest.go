@@ -1,0 +1,70 @@
+package scheduler
+
+import (
+	"sync"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// interest reports which changes the subscriptions of an organization want. A change
+// without a subscriber needs no walk. A deleted subscription counts until the process
+// ends, and costs at most a walk.
+type interest struct {
+	mu    sync.RWMutex
+	byOrg map[string]map[wanted]bool
+	// complete reports whether interest has all subscriptions of the start.
+	complete bool
+}
+
+// wanted is an operation on a type of object. For events, program selects a program; ""
+// selects all.
+type wanted struct {
+	of        storage.OpenADRType
+	operation string
+	program   string
+}
+
+func newWanted(of storage.OpenADRType, operation, program string) wanted {
+	if of != storage.OpenADREvent {
+		program = ""
+	}
+	return wanted{of, operation, program}
+}
+
+// note adds the changes that a subscription wants.
+func (i *interest) note(o *storage.OpenADRObject) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	set := i.byOrg[o.OrganizationID]
+	if set == nil {
+		set = map[wanted]bool{}
+		i.byOrg[o.OrganizationID] = set
+	}
+	for _, c := range o.Callbacks {
+		for _, of := range c.Objects {
+			for _, operation := range c.Operations {
+				set[newWanted(of, operation, o.Parent)] = true
+			}
+		}
+	}
+}
+
+// has reports whether a subscription may want a change.
+func (i *interest) has(org string, of storage.OpenADRType, operation, program string) bool {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	set := i.byOrg[org]
+	return set[newWanted(of, operation, "")] || set[newWanted(of, operation, program)]
+}
+
+func (i *interest) setComplete() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.complete = true
+}
+
+func (i *interest) isComplete() bool {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.complete
+}

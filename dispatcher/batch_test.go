@@ -2,16 +2,14 @@ package dispatcher
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/signals"
 )
 
 func batchesOf(n int) func(*storage.WebhookEndpoint) {
@@ -128,7 +126,7 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorAnswer},
 		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorAnswer},
 		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorAnswer},
-		"too much":     {200, `{"results":[` + strings.Repeat(" ", maxAnswer) + `]}`, events.ErrorAnswer},
+		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorAnswer},
 		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorAnswer},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -166,16 +164,6 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Answers that say nothing of the messages say that all have arrived.
-func TestABatchIsTakenAsAWhole(t *testing.T) {
-	for _, answer := range []string{"", "ok", "null", "[]", `"{"`, "{}", `{"ok":true}`, `{"results":[]}`, `{"results":null}`, `{"results":[{"webhookId":"another","status":500}]}`} {
-		a := attempt{status: 200, body: []byte(answer)}
-		if a.readItems(); judge(a) != delivered || judge(a.of("msg_1")) != delivered {
-			t.Errorf("%q is taken as %+v", answer, a)
-		}
 	}
 }
 
@@ -225,63 +213,4 @@ func TestBatchesAreSupersededAndExpire(t *testing.T) {
 		w.partner.wholly(func(*http.Request, int) (int, string) { return 500, "" })
 		w.wants(w.trigger(1), outcomes{events.OutcomeExpired: 20})
 	})
-}
-
-// A batch is bounded in bytes as well, and has at least one home.
-func TestBatchesAreBounded(t *testing.T) {
-	curve := func(n int) *signals.Curve { return &signals.Curve{Encoded: make([]byte, n)} }
-	var jobs []job
-	var places []int
-	for i, n := range []int{10, 2 * maxBundle, 10, maxBundle / 2, maxBundle / 2, 10, 10, 10, 10} {
-		jobs = append(jobs, job{message: message{signal: signals.Signal{Curve: curve(n)}}})
-		places = append(places, i)
-	}
-	if got := fmt.Sprint(bundleUp(jobs, places, 3)); got != "[[0] [1] [2 3] [4 5 6] [7 8]]" {
-		t.Errorf("they are %s", got)
-	}
-}
-
-// Over real connections, of either protocol, what is answered to a batch is read, and
-// an answer that does not come whole is none; to another request the status is all.
-func TestAnswersToBatches(t *testing.T) {
-	for _, multiplexed := range []bool{false, true} {
-		whole := true
-		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if (r.ProtoMajor == 2) != multiplexed {
-				t.Errorf("it came over %s", r.Proto)
-			}
-			const text = `{"results":[{"webhookId":"msg_1","status":422,"reason":"unknown home"}]}`
-			if whole {
-				_, _ = io.WriteString(w, text)
-				return
-			}
-			w.Header().Set("Content-Length", "1000")
-			_, _ = io.WriteString(w, text)
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}))
-		server.EnableHTTP2 = multiplexed
-		server.Config.ErrorLog = quiet
-		server.StartTLS()
-		e := endpointAt(t, server.URL, 10*time.Second)
-		e.BatchSize = 2
-		s := trusting(t, server)
-		for _, whole = range []bool{true, false} {
-			if one := post(t, s, e); judge(one) != delivered {
-				t.Errorf("no batch, whole %t: it is %+v", whole, one)
-			}
-			a := s.send(t.Context(), e, "msg_1", payload{text: []byte(testBody), answer: maxAnswer}, "", time.Now)
-			a.readItems()
-			if !whole {
-				if judge(a) != again || a.err == nil {
-					t.Errorf("broken off, it is %+v", a)
-				}
-				continue
-			}
-			if one := a.of("msg_1"); judge(a.of("msg_2")) != delivered || judge(one) != again || one.status != 422 || one.answer != "unknown home" {
-				t.Errorf("it is %+v", a)
-			}
-		}
-		server.Close()
-	}
 }

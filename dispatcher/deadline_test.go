@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -78,7 +80,7 @@ func TestAWorkerThatComesLate(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	for header, want := range map[string]time.Duration{"90": 90 * time.Second, "999999": maxRetryAfter} {
+	for header, want := range map[string]time.Duration{"90": 90 * time.Second, "999999": policy.MaxRetryAfter} {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.homes(1)
 			w.endpoint("ep")
@@ -94,7 +96,7 @@ func TestRetryAfter(t *testing.T) {
 			w.worker()
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
 			at := w.partner.attempts("ep", homeID(0))
-			if len(at) != 2 || at[1].Sub(at[0]) < want || at[1].Sub(at[0]) > want+longestBreak {
+			if len(at) != 2 || at[1].Sub(at[0]) < want || at[1].Sub(at[0]) > want+gate.LongestBreak {
 				t.Errorf("asked for %s it came at %v, want %s later", header, at, want)
 			}
 		})

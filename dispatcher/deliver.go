@@ -3,401 +3,303 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// result is what came of one job.
-type result struct {
-	delivery events.Delivery
-	// dueAt is when a RETRYING delivery is due, zero otherwise; nextAttempt is
-	// the number of the attempt then.
-	dueAt       time.Time
-	nextAttempt int
-	// notBefore is the time that the endpoint asked for, zero where it did not.
-	notBefore time.Time
-	// bundle is the number of the bundle that it came of, 0 where that was one job.
-	bundle int
-}
-
-// scratches keeps the buffers that bodies are made in.
-var scratches = sync.Pool{New: func() any { return &scratch{text: make([]byte, 0, 16<<10)} }}
-
-// lane is what one endpoint is sent of a slice. The endpoints of an organization
-// do not wait for one another.
+// lane is one endpoint's part of a slice or retry. Endpoints of an organization do not
+// wait for one another.
 type lane struct {
-	endpoint *endpoint
-	places   []int        // in the slice's jobs
-	bundles  [][]int      // the places by request, nil where each has its own
-	taken    atomic.Int64 // of the requests
-	left     atomic.Int64 // jobs that are not done
-	answered atomic.Int64 // when the last job was done, in ns since 1970
+	target *target.Target
+	jobs   []int // indexes in all jobs
+	// requests are the numbers of jobs in each request, nil if each job has its own
+	// request.
+	requests []int
+	progress *gate.Progress
+	mu       sync.Mutex
+	next     int // index of the next request
+	done     int // number of jobs in requests before next
 }
 
-func splitLanes(jobs []job) []*lane {
-	var list []*lane
-	byEndpoint := map[*endpoint]*lane{}
+func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
+	byTarget := map[*target.Target]*lane{}
 	for i := range jobs {
-		l := byEndpoint[jobs[i].endpoint]
+		l := byTarget[jobs[i].target]
 		if l == nil {
-			l = &lane{endpoint: jobs[i].endpoint}
-			l.answered.Store(time.Now().UnixNano())
-			byEndpoint[l.endpoint] = l
+			l = &lane{target: jobs[i].target}
+			byTarget[l.target] = l
 			list = append(list, l)
 		}
-		l.places = append(l.places, i)
-		l.left.Add(1)
+		l.jobs = append(l.jobs, i)
 	}
 	for _, l := range list {
-		if l.endpoint.BatchSize > 1 && jobs[l.places[0]].notice == nil {
-			l.bundles = bundleUp(jobs, l.places, l.endpoint.BatchSize)
+		if l.target.BatchSize > 1 && jobs[l.jobs[0]].Notice == nil {
+			l.requests = webhook.Split(len(l.jobs), l.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
 		}
+		l.progress = l.target.Gate.Progress(len(l.jobs))
+		parts = append(parts, l.progress)
 	}
-	return list
+	return list, parts
 }
 
-// requests is how many requests the lane takes.
-func (l *lane) requests() int {
-	if l.bundles != nil {
-		return len(l.bundles)
+// size returns the number of requests in the lane.
+func (l *lane) size() int {
+	if l.requests != nil {
+		return len(l.requests)
 	}
-	return len(l.places)
+	return len(l.jobs)
 }
 
-// next takes the places of the next request, none when there are no more, which
-// request that is from 0, and the number of the bundle that they are.
-func (l *lane) next() (which []int, nth, bundle int) {
-	n := int(l.taken.Add(1)) - 1
-	switch {
-	case n >= l.requests():
-		return nil, n, 0
-	case l.bundles != nil:
-		return l.bundles[n], n, n + 1
+// take returns the next request. The request has no jobs if none are left.
+func (l *lane) take(all []job, results []result) request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next >= l.size() {
+		return request{}
 	}
-	return l.places[n : n+1], n, 0
+	r := request{all: all, results: results, target: l.target, number: l.next, batch: l.requests != nil}
+	length := 1
+	if r.batch {
+		length = l.requests[l.next]
+	}
+	r.jobs = l.jobs[l.done : l.done+length]
+	l.next, l.done = l.next+1, l.done+length
+	return r
 }
 
-// deliver makes one attempt for every job and returns what came of them and the
-// retries to be scheduled. It frees its slot when that takes long.
-func (w *Worker) deliver(ctx context.Context, t *events.Trigger, jobs []job, free func()) ([]events.Delivery, []events.Retry) {
-	results := w.attempt(ctx, jobs, free)
-	retries := groupRetries(t, jobs, results)
-	deliveries := make([]events.Delivery, len(jobs))
-	for i := range results {
-		deliveries[i] = results[i].delivery
+// deliver makes one attempt for every job and returns the results. It frees its slot if
+// the attempts take long.
+func (w *Worker) deliver(ctx context.Context, jobs []job, free func()) []result {
+	if len(jobs) == 0 {
+		return nil
 	}
-	w.metrics.count(deliveries)
-	return deliveries, retries
-}
-
-// attempt makes one attempt for every job, as the lanes of their endpoints allow.
-func (w *Worker) attempt(ctx context.Context, jobs []job, free func()) []result {
 	results := make([]result, len(jobs))
-	lanes := splitLanes(jobs)
-	done := w.relief.watch(lanes, free)
+	lanes, parts := splitLanes(jobs)
+	done := w.gate.Watch(parts, free)
+	defer done()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		until := l.endpoint.down(w.Now(), w.Jitter())
-		if len(lanes) > 1 || jobs[0].notice != nil { // otherwise whoever calls has looked
-			until = l.endpoint.unavailable(w.Now(), w.Jitter())
+		down := w.staggered(l.target.Gate.OpenUntil(w.Now()))
+		if len(lanes) > 1 || jobs[0].Notice != nil { // otherwise the caller has checked
+			down = w.unavailableUntil(l.target, w.Now())
 		}
-		for range min(l.requests(), max(1, w.opt.perSlice()/len(lanes))) {
-			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
+		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
+			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, down) })
 		}
 	}
 	wg.Wait()
-	done()
 	return results
 }
 
-// deliverLane takes jobs of a lane, one after another, until there are none. Where
-// the endpoint is unavailable until a time, they are put off.
+// deliverLane makes all requests of a lane, one after another. If the endpoint is
+// unavailable until a time, deliverLane postpones the jobs.
 func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
-	room := scratches.Get().(*scratch)
-	defer room.done()
+	scratch := webhook.GetScratch()
+	defer scratch.Put()
 	for {
-		b := bundle{jobs: all, results: results}
-		if b.which, b.nth, b.number = l.next(); b.which == nil {
+		r := l.take(all, results)
+		if len(r.jobs) == 0 {
 			return
 		}
-		jobs := len(b.which)
+		jobs := len(r.jobs)
 		if until.IsZero() {
-			w.tryGuarded(ctx, &b, room)
+			w.attempt(ctx, &r, scratch)
 		} else {
-			b.each(func(j *job) result { return w.putOff(j, until) })
+			r.each(func(j *job) result { return w.putOff(j, until) })
 		}
-		l.left.Add(-int64(jobs))
-		l.answered.Store(time.Now().UnixNano())
+		l.progress.Done(jobs)
 	}
 }
 
-// tryGuarded turns a panic into a failed attempt: one home must not take the
-// worker down.
-func (w *Worker) tryGuarded(ctx context.Context, b *bundle, room *scratch) {
-	j := b.first()
+// request is a single job, or a batch of several jobs.
+type request struct {
+	all     []job
+	results []result
+	jobs    []int // indexes in all and results
+	target  *target.Target
+	number  int // number in the lane, from 0
+	batch   bool
+}
+
+func (r *request) first() *job { return &r.all[r.jobs[0]] }
+
+// each sets the result of each job.
+func (r *request) each(conclude func(j *job) result) {
+	for _, i := range r.jobs {
+		r.results[i] = conclude(&r.all[i])
+		if r.batch {
+			r.results[i].together = r.number + 1
+		}
+	}
+}
+
+// attempt makes one request and concludes each of its jobs. A panic counts as a failed
+// attempt, because one home must not crash the worker.
+func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scratch) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.Log.Error("a delivery panicked", "org", j.trigger.OrganizationID, "home", j.signal.HomeID, "panic", p, "stack", string(debug.Stack()))
-			b.each(func(j *job) result { return w.again(j, attempt{at: w.Now(), err: errors.New("an internal error")}) })
+			j := r.first()
+			w.Log.Error("delivery panicked", "org", j.Trigger.OrganizationID, "home", j.Signal.HomeID, "panic", p, "stack", string(debug.Stack()))
+			failed := send.Attempt{At: w.Now(), Err: errors.New("an internal error")}
+			r.each(func(j *job) result { return w.retryLater(j, attempt{Attempt: failed}) })
 		}
 	}()
-	w.try(ctx, b, room)
-}
-
-// deadline is when a job is given up. The first attempt is made however little
-// patience the endpoint has, for that is about retries: only the end of the
-// signal's own window, or of a day, comes before it.
-func (j *job) deadline() time.Time {
-	policy := j.endpoint.RetryPolicy
-	if j.attempt == 1 {
-		policy.GiveUpSeconds = events.LongestRetry.Seconds()
-	}
-	return j.trigger.Deadline(policy)
-}
-
-// try makes one attempt, unless its deadline has passed or the worker must stop.
-func (w *Worker) try(ctx context.Context, b *bundle, room *scratch) {
-	e, deadline := b.first().endpoint, b.first().deadline() // which are those of all
-	handedBack := func(j *job) result { return handBack(j, w.Now()) }
-	late := func(j *job) result { return w.givenUp(j, w.Now(), deadline, attempt{at: w.Now()}, j.attempt-1) }
-	if !w.Now().Before(deadline) {
-		b.each(late)
+	if conclude := w.expired(r); conclude != nil {
+		r.each(conclude)
 		return
 	}
-	if e.limiter != nil {
-		if e.limiter.WaitN(ctx, len(b.which)) != nil {
-			b.each(handedBack)
-			return
-		}
-		if w.paused(e) { // while it waited, perhaps for minutes
-			b.each(func(j *job) result { return dropPaused(j, w.Now()) })
-			return
-		}
-	}
-	if !e.bulkhead.enter(ctx) {
-		b.each(handedBack)
+	began := time.Now()
+	pass, err := r.target.Gate.Enter(ctx, len(r.jobs))
+	defer pass.Leave(gate.Report{}) // no effect after an earlier Leave
+	if conclude := w.refuse(ctx, r, &pass, err, time.Since(began)); conclude != nil {
+		r.each(conclude)
 		return
 	}
-	defer e.bulkhead.leave()
-	p := w.askLeave(ctx, e)
-	defer e.breaker.dropped(&p) // unless it was reported
+	if r.jobs = w.inOrder(r); len(r.jobs) == 0 {
+		return
+	}
+	a := w.post(ctx, r, scratch)
+	w.leave(r, &pass, &a)
+	r.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.ID)) })
+}
+
+// expired returns the conclusion of jobs whose deadline has passed, otherwise nil. All
+// jobs of a request have the same deadline.
+func (w *Worker) expired(r *request) func(*job) result {
+	deadline := r.first().deadline()
+	if w.Now().Before(deadline) {
+		return nil
+	}
+	return func(j *job) result {
+		return w.givenUp(j, deadline, attempt{Attempt: send.Attempt{At: w.Now()}}, j.attempt-1)
+	}
+}
+
+// pausedAfter is the wait after which a request checks whether its endpoint was disabled
+// meanwhile.
+const pausedAfter = time.Second
+
+// refuse decides after the wait at the gate. It returns how each job ends without a
+// request, or nil if the request may be made.
+func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
-	case ctx.Err() != nil:
-		b.each(handedBack)
-		return
-	case !p.allowed:
-		b.each(func(j *job) result { return w.putOff(j, p.until) })
-		return
-	case !w.Now().Before(deadline): // it has waited for long
-		b.each(late)
-		return
+	case err != nil, ctx.Err() != nil:
+		return func(j *job) result { return handBack(j, w.Now()) }
+	case waited > pausedAfter && w.paused(r.target):
+		return func(j *job) result { return dropPaused(j, w.Now()) }
+	case !pass.Until.IsZero():
+		return func(j *job) result { return w.putOff(j, pass.Until) }
 	}
-	if b.which = w.inTurn(ctx, b); len(b.which) == 0 {
-		return
-	}
-	id, body := room.payload(b)
-	w.metrics.inFlight.Inc()
-	a := w.tracing.send(ctx, w.sender, e, id, body, w.Now, b.nth)
-	w.metrics.inFlight.Dec()
-	w.attempts.Add(1)
-	if b.number > 0 {
-		a.batch = id
-		a.readItems()
-	}
-	w.metrics.attempted(a)
-	w.reportTo(e, &p, a, len(b.which))
-	b.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.id)) })
+	return w.expired(r) // the request may have waited for long
 }
 
-// inTurn are those of a bundle's jobs that have not lost their turn. The others are
-// settled: a newer trigger may take the place of some, whose homes it means.
-func (w *Worker) inTurn(ctx context.Context, b *bundle) (which []int) {
-	left := b.which
-	for n, i := range b.which {
-		j := &b.jobs[i]
-		by := w.lost(ctx, j)
-		switch whole := len(left) == len(b.which); {
-		case by == nil && !whole:
+// inOrder returns the jobs of a request that no newer trigger supersedes. It concludes
+// the superseded jobs.
+func (w *Worker) inOrder(r *request) (left []int) {
+	for n, i := range r.jobs {
+		d, superseded := w.superseded(&r.all[i])
+		switch {
+		case superseded && left == nil:
+			left = append(make([]int, 0, len(r.jobs)), r.jobs[:n]...) // r.jobs belongs to the lane
+			r.results[i] = result{delivery: d}
+		case superseded:
+			r.results[i] = result{delivery: d}
+		case left != nil:
 			left = append(left, i)
-		case by != nil:
-			if whole {
-				left = slices.Clone(b.which[:n]) // which is the lane's
-			}
-			b.results[i] = result{delivery: w.superseded(j.id, j.signal.HomeID, j.endpoint.ID, j.attempt-1, by)}
 		}
+	}
+	if left == nil {
+		return r.jobs
 	}
 	return left
 }
 
-// askLeave asks the endpoint's breaker for leave, and waits for the end of a probe
-// that is under way.
-func (w *Worker) askLeave(ctx context.Context, e *endpoint) pass {
-	for {
-		p := e.breaker.ask(w.Now())
-		if p.probed == nil {
-			return p
+// attempt is an attempt as its messages see it.
+type attempt struct {
+	send.Attempt
+	// batchID is the webhook-id of a batch, "" for a single message. results are the
+	// results of single messages in the response.
+	batchID string
+	results map[string]webhook.Result
+	// single reports whether the status belongs to one message of a batch.
+	single bool
+}
+
+// of returns the attempt as one message sees it.
+func (a *attempt) of(messageID string) attempt {
+	of := *a
+	if r, ok := a.results[messageID]; ok {
+		of.Status, of.single = r.Status, true
+		of.Response = send.Text([]byte(r.Reason[:min(len(r.Reason), send.KeptResponse)]))
+	}
+	return of
+}
+
+// post makes the payload, signs it and sends it.
+func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch) attempt {
+	scratch.Messages = scratch.Messages[:0]
+	for _, i := range r.jobs {
+		scratch.Messages = append(scratch.Messages, &r.all[i].Message)
+	}
+	payload := scratch.Payload(r.batch, r.target.Compression)
+	at := w.Now()
+	out := send.Request{At: at, ID: payload.ID, Headers: r.target.Headers(&payload, at), Body: payload.Sent(), Number: r.number}
+	if r.batch {
+		out.KeepResponse = send.MaxResponse // the response may hold the results of single messages
+	}
+	w.metrics.inFlight.Inc()
+	a := attempt{Attempt: w.Sender.Send(ctx, r.target.Destination, &out)}
+	w.metrics.inFlight.Dec()
+	w.attempts.Add(1)
+	if r.batch {
+		a.batchID = payload.ID
+		if a.Verdict() == policy.Delivered {
+			a.results, a.Err = webhook.ReadResults(a.Body)
 		}
-		select {
-		case <-p.probed:
-		case <-ctx.Done():
-			return p
-		}
+	}
+	w.metrics.attempted(&a.Attempt)
+	return a
+}
+
+// leave reports to the gate how a request ended.
+func (w *Worker) leave(r *request, pass *gate.Pass, a *attempt) {
+	e := r.target
+	switch pass.Leave(gate.Report{
+		Sent: true, Answered: a.Err == nil, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
+	}) {
+	case gate.Opened:
+		w.Log.Warn("breaker opened, endpoint is down", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.Summary())
+	case gate.Closed:
+		w.Log.Info("breaker closed, endpoint is back", "org", e.OrganizationID, "endpoint", e.ID)
 	}
 }
 
-// reportTo tells the endpoint's breaker what came of an attempt for a number of homes.
-func (w *Worker) reportTo(e *endpoint, p *pass, a attempt, homes int) {
-	defer func() { p.probe = false }()
-	now := w.Now()
-	switch {
-	case judge(a) == delivered:
-		if e.breaker.succeeded() {
-			w.Log.Info("an endpoint is back: its breaker has closed", "org", e.OrganizationID, "endpoint", e.ID)
-		}
-	case a.retryAfter > 0:
-		e.breaker.hold(now, now.Add(min(a.retryAfter, maxRetryAfter)))
-	default:
-		weight := min(homes*weightRefused, weightNoAnswer)
-		if a.err != nil {
-			weight = weightNoAnswer
-		}
-		pause := func(n int) time.Duration {
-			return time.Duration((0.5 + w.Jitter()/2) * float64(ceiling(e.RetryPolicy, n)))
-		}
-		if e.breaker.failed(*p, weight, now, pause) {
-			w.Log.Warn("an endpoint is taken to be down: its breaker has opened", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.why())
-		}
-	}
-}
-
-// putOff leaves a job undone until its endpoint may be back, as long as the
-// endpoint has patience.
-func (w *Worker) putOff(j *job, until time.Time) result {
-	now, deadline := w.Now(), j.trigger.Deadline(j.endpoint.RetryPolicy)
-	if !now.Before(deadline) {
-		return w.givenUp(j, now, deadline, attempt{at: now}, j.attempt-1)
-	}
-	until = until.Add(time.Duration(w.Jitter() * float64(crowdedFor)))
-	if deadline.Before(until) {
-		until = deadline // to be given up then
-	}
-	d := j.delivery(attempt{at: now}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
-	d.NextAt = storage.Time{Time: until.UTC()}
-	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
-}
-
-// conclude turns an attempt into an outcome.
-func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
-	d := j.delivery(a, j.attempt)
-	switch judge(a) {
-	case delivered:
-		d.Outcome, d.Answer = events.OutcomeDelivered, ""
-		return result{delivery: d}
-	case gone:
-		if a.item {
-			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone for this home"
-			return result{delivery: d}
-		}
-		w.disable(ctx, j.endpoint)
-		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
-		return result{delivery: d}
-	default:
-		return w.again(j, a)
-	}
-}
-
-// again schedules the next attempt, or gives up when there is no time for one.
-func (w *Worker) again(j *job, a attempt) result {
-	policy, now := j.endpoint.RetryPolicy, w.Now()
-	deadline := j.trigger.Deadline(policy)
-	due, ok := next(policy, j.attempt, now, deadline, a.retryAfter, w.Jitter())
-	if !ok {
-		return w.givenUp(j, now, deadline, a, j.attempt)
-	}
-	d := j.delivery(a, j.attempt)
-	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
-	r := result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
-	if a.retryAfter > 0 {
-		r.notBefore = now.Add(min(a.retryAfter, maxRetryAfter))
-	}
-	return r
-}
-
-// paused reports whether an endpoint that was enabled when its jobs were planned
-// is no longer.
-func (w *Worker) paused(e *endpoint) bool {
+// paused reports whether an endpoint was disabled after its jobs were made.
+func (w *Worker) paused(e *target.Target) bool {
 	paused := false
-	_ = w.Store.View(func(v storage.View) error { // what cannot be read is as it was
-		now, err := w.endpoints.get(v, e.OrganizationID, e.ID)
+	_ = w.Store.View(func(v storage.View) error { // on an error the endpoint counts as unchanged
+		now, err := w.targets.Get(v, e.OrganizationID, e.ID)
 		paused = errors.Is(err, storage.ErrNotFound) || err == nil && !now.Enabled
 		return nil
 	})
 	return paused
 }
 
-// reasonPaused is why what waits for an endpoint that was paused is let go.
-const reasonPaused = "the endpoint is disabled"
-
-// dropPaused is the outcome of what an endpoint is not sent any more.
-func dropPaused(j *job, now time.Time) result {
-	d := j.delivery(attempt{at: now}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeFailed, reasonPaused
-	return result{delivery: d}
-}
-
-// givenUp is the outcome when no attempt can come before the deadline: EXPIRED
-// when the signal's own window ends it, FAILED when the policy does.
-func (w *Worker) givenUp(j *job, now, deadline time.Time, a attempt, attempts int) result {
-	d := j.delivery(a, attempts)
-	d.Outcome = events.OutcomeFailed
-	if deadline.Equal(j.trigger.End.Time) {
-		d.Outcome = events.OutcomeExpired
-	}
-	if d.Reason == "" {
-		d.Reason = "its time was over before another attempt"
-	}
-	d.At = storage.Time{Time: now.UTC()}
-	return result{delivery: d}
-}
-
-// handBack leaves a job undone for whoever is there next, at once.
-func handBack(j *job, now time.Time) result {
-	d := j.delivery(attempt{at: now}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "handed back because the worker was stopping"
-	d.NextAt = storage.Time{Time: now}
-	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
-}
-
-// delivery describes an attempt, without an outcome yet.
-func (j *job) delivery(a attempt, attempts int) events.Delivery {
-	d := events.Delivery{
-		MessageID: j.id, HomeID: j.signal.HomeID, EndpointID: j.endpoint.ID, Attempt: attempts,
-		At: storage.Time{Time: a.at.UTC()}, BatchID: a.batch, Status: a.status, Answer: a.answer,
-		Milliseconds: float64(a.took.Microseconds()) / 1000,
-	}
-	switch {
-	case a.err != nil:
-		d.Reason = a.err.Error()
-	case a.status != 0 && (a.status < 200 || a.status > 299):
-		d.Reason = "the endpoint answered " + statusLine(a.status)
-	}
-	a.describe(&d)
-	return d
-}
-
-// disable turns an endpoint off that wants nothing more.
-func (w *Worker) disable(ctx context.Context, e *endpoint) {
-	ctx, cancel := settling(ctx)
+// disable disables an endpoint that responded 410 Gone.
+func (w *Worker) disable(ctx context.Context, e *target.Target) {
+	ctx, cancel := persisting(ctx)
 	defer cancel()
-	_, err := storage.Update(ctx, w.Store, e.Ref(), func(stored *storage.WebhookEndpoint) error {
-		if !stored.Enabled || stored.URL != e.URL {
+	err := storage.UpdateEndpoint(ctx, w.Store, e.OrganizationID, e.ID, func(stored *storage.WebhookEndpoint) error {
+		if !stored.Enabled || stored.URL != e.URL || stored.SealedURL != e.SealedURL {
 			return errAlready
 		}
 		stored.Disable(storage.DisabledGone, "it answered 410 Gone", w.Store.Now())
@@ -405,11 +307,20 @@ func (w *Worker) disable(ctx context.Context, e *endpoint) {
 	})
 	switch {
 	case err == nil:
-		w.Log.Warn("an endpoint answered 410 Gone and is disabled", "org", e.OrganizationID, "endpoint", e.ID)
+		w.Log.Warn("endpoint answered 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
 	case !errors.Is(err, errAlready):
-		w.Log.Error("an endpoint that answered 410 Gone could not be disabled; the next answer tries again",
-			"org", e.OrganizationID, "endpoint", e.ID, "error", err)
+		w.Log.Error("endpoint answered 410 Gone but could not be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
 	}
 }
 
 var errAlready = errors.New("already so")
+
+// contained converts a panic into an error.
+func contained(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}

@@ -1,9 +1,16 @@
-// Package dispatcher delivers: it walks a trigger's homes in slices, prices each,
-// signs and sends the webhooks, judges the answers, schedules what must be tried
-// again, and stores a receipt before it lets go of a slice.
+// Package dispatcher walks a trigger's homes in slices, prices each home, sends the
+// webhooks, and records their outcomes before it acknowledges a slice.
 //
-// The way of a slice reads as one line: plan -> successor -> payload -> sign ->
-// send -> judge -> next -> receipt -> acknowledge. Judge and Next are pure.
+// walkSlice in slice.go shows the steps of a slice in order: done already -> admit ->
+// read homes -> enqueue the next slice -> price -> supersede -> unchanged -> deliver ->
+// record. The caller acknowledges. Each step has the file of its name.
+//
+//	gate      may a request to this endpoint go now?
+//	webhook   the bytes: message, batch, compression, signature
+//	send      the wire: one POST, the destination guard, the HTTP client
+//	policy    what a response means, and when a retry is made; pure
+//	target    the stored endpoints, made ready to send to
+//	resume, tester, tracing   lost slices, test events, spans
 //
 // dispatcher may import events, storage and pricing; it never imports api.
 package dispatcher

@@ -36,8 +36,16 @@ type fakeBus struct {
 	receipts []events.Receipt
 	stored   map[string]bool // subjects of receipts
 
+	positions []events.WalkPosition
+	dead      []events.DeadLetter
+	// refuse, if not nil, says why something cannot be done at all, and spoil changes the
+	// retries that are put.
+	refuse      func(name, detail string) error
+	spoil       func(r *events.Retry)
+	reachedAsks int // how often a worker asked how far a walk has come
 	known       map[string]events.Known
-	everPut     map[string]int // how often a slice was put on the queue
+	putAt       map[string]time.Time // when a slice was put for the first time
+	everPut     map[string]int       // how often a slice was put on the queue
 	retryPuts   []events.Retry
 	everTold    []events.Notice
 	redelivered int  // messages that were handed out again
@@ -60,10 +68,11 @@ const (
 	busAckWait  = 10 * time.Second
 	busNakDelay = time.Second
 	busMoment   = 10 * time.Millisecond
+	busDedupe   = 2 * time.Minute
 )
 
 func newFakeBus(t testing.TB) *fakeBus {
-	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}}
+	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, putAt: map[string]time.Time{}}
 }
 
 // wakeLocked tells everybody that something has changed.
@@ -126,6 +135,13 @@ func (b *fakeBus) lose() {
 	defer b.mu.Unlock()
 	b.slices = nil
 	b.wakeLocked()
+}
+
+func (b *fakeBus) refused(name, detail string) error {
+	if b.refuse == nil {
+		return nil
+	}
+	return b.refuse(name, detail)
 }
 
 // busConn is one worker's connection to the bus. Once it is dead it does nothing.
@@ -234,7 +250,14 @@ func (c *busConn) do(ctx context.Context, name string, fn func(b *fakeBus)) erro
 func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
 	return c.do(ctx, "put slice", func(b *fakeBus) {
 		key := sliceName(s.Trigger.ID, s.Number)
+		// The stream remembers the message id of a slice that is put for the first time.
+		if at, put := b.putAt[key]; !s.Resumed && put && time.Since(at) < busDedupe {
+			return
+		}
 		if !b.queuedLocked(key) {
+			if !s.Resumed {
+				b.putAt[key] = time.Now()
+			}
 			b.slices = append(b.slices, &queued[events.Slice]{value: copied(b, s), key: key})
 			b.everPut[key]++
 		}
@@ -242,9 +265,15 @@ func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
 }
 
 func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error {
+	if err := c.bus.refused("put retries", ""); err != nil {
+		return err
+	}
 	return c.do(ctx, "put retries", func(b *fakeBus) {
 		for _, r := range retries {
 			r = copied(b, r)
+			if b.spoil != nil && r.Walk == nil {
+				b.spoil(&r)
+			}
 			key := r.Trigger.ID + "." + r.Key()
 			due := r.DueAt.Truncate(time.Second)
 			if due.Before(r.DueAt.Time) {
@@ -290,32 +319,46 @@ func (c *busConn) Reached(ctx context.Context, t events.Trigger, number int) (re
 	err = c.ask(ctx, "reached", func(b *fakeBus) {
 		parked := t.ID + "." + events.ParkedKey(number)
 		s := events.Slice{Number: number}
+		b.reachedAsks++
 		reached = b.queuedLocked(sliceName(t.ID, number)) || b.stored[receiptName(t.OrganizationID, t.ID, s.Key())] ||
 			slices.ContainsFunc(b.retries, func(m *queued[events.Retry]) bool { return m.key == parked })
 	})
 	return reached, err
 }
 
-func (c *busConn) Newest(ctx context.Context, org string) (newest events.Trigger, err error) {
-	err = c.ask(ctx, "newest", func(b *fakeBus) {
-		for _, t := range b.log {
-			if t.OrganizationID == org {
-				newest = t
-			}
-		}
-	})
-	return newest, err
+func (c *busConn) PutPosition(p events.WalkPosition) error {
+	return c.do(context.Background(), "position", func(b *fakeBus) { b.positions = append(b.positions, p) })
 }
 
-func (c *busConn) Next(ctx context.Context, org string, after uint64) (next events.Trigger, err error) {
-	err = c.ask(ctx, "next", func(b *fakeBus) {
-		for _, t := range b.log {
-			if t.OrganizationID == org && t.Sequence > after && next.ID == "" {
-				next = t
-			}
+// FollowWalks tells of everything in the order in which it came to the bus.
+func (c *busConn) FollowWalks(ctx context.Context, _ time.Time, f events.WalkFollower, current func()) error {
+	triggers, positions := 0, 0
+	for {
+		b := c.bus
+		b.mu.Lock()
+		for _, t := range b.log[triggers:] {
+			f.Accepted(t)
 		}
-	})
-	return next, err
+		for _, p := range b.positions[positions:] {
+			f.Reached(p)
+		}
+		triggers, positions = len(b.log), len(b.positions)
+		changed := b.changed
+		b.mu.Unlock()
+		if current != nil {
+			current()
+			current = nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (c *busConn) PutDeadLetter(ctx context.Context, d events.DeadLetter) error {
+	return c.do(ctx, "put dead letter", func(b *fakeBus) { b.dead = append(b.dead, d) })
 }
 
 func knownName(org, endpointID string, slice int) string {
@@ -323,6 +366,9 @@ func knownName(org, endpointID string, slice int) string {
 }
 
 func (c *busConn) Known(ctx context.Context, org, endpointID string, slice int) (known events.Known, err error) {
+	if err := c.bus.refused("known", knownName(org, endpointID, slice)); err != nil {
+		return known, err
+	}
 	err = c.do(ctx, "known", func(b *fakeBus) {
 		stored := b.known[knownName(org, endpointID, slice)]
 		known = copied(b, stored)

@@ -2,7 +2,6 @@ package dispatcher
 
 import (
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -10,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
-	"pgregory.net/rapid"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/tester"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -35,59 +34,6 @@ func inflate(t testing.TB, packed []byte) []byte {
 		t.Errorf("a body does not inflate: %v", err)
 	}
 	return text
-}
-
-// deflate is a piece as package signals makes it.
-func deflate(t rapid.TB, piece []byte) []byte {
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(piece)
-	}
-	if err == nil {
-		err = w.Flush()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// Whatever a text is made of, and wherever its pieces are, what is put together is
-// a gzip member of it and of nothing more.
-func TestPackedTextsInflate(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		pieces := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 2000), 0, 4).Draw(rt, "pieces")
-		between := rapid.SliceOfN(rapid.Byte(), 0, 50)
-		text := between.Draw(rt, "beginning")
-		if rapid.IntRange(0, 9).Draw(rt, "long") == 0 {
-			text = append(text, make([]byte, rapid.SampledFrom([]int{65535, 65536, 200_000}).Draw(rt, "length"))...)
-		}
-		for _, p := range pieces {
-			text = append(append(text, p...), between.Draw(rt, "after a piece")...)
-		}
-		pack := newPacker([]byte("before"), text)
-		for _, p := range pieces {
-			if rapid.Bool().Draw(rt, "another piece first") {
-				other := between.Draw(rt, "another")
-				pack.shared(other, deflate(rt, other))
-			}
-			pack.shared(p, deflate(rt, p))
-		}
-		packed, ok := bytes.CutPrefix(pack.finish(), []byte("before"))
-		if !ok {
-			rt.Fatal("what was there is gone")
-		}
-		in := bytes.NewReader(packed)
-		r, err := gzip.NewReader(in)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		r.Multistream(false)
-		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text) || in.Len() != 0 {
-			rt.Fatalf("%d bytes came of %d, %d are left: %v", len(got), len(text), in.Len(), err)
-		}
-	})
 }
 
 // An endpoint that asks for it is sent its signals compressed, in either format, and
@@ -162,19 +108,10 @@ func TestACompressedTestOverTCP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true}, nil)
-		defer tester.sender.close()
+		tester := tester.New(w.store, w.vault, send.New(send.Options{Guard: send.Guard{AllowPrivate: true}, IdlePerDestination: 1}))
+		defer tester.Close()
 		if d, err := tester.SendTest(t.Context(), e); err != nil || d.Outcome != events.OutcomeDelivered {
 			t.Errorf("the test ended as %+v, %v", d, err)
 		}
 	})
-}
-
-// A rotation under compression has both signatures of each secret.
-func TestSignaturesOfACompressedBody(t *testing.T) {
-	signers := []*signer{newTestSigner(t, testSecret, time.Time{}), newTestSigner(t, secretOf(strings.Repeat("o", 24)), time.Time{})}
-	_, value := signature(signers, "msg_1", noon, payload{text: []byte("text"), packed: []byte("packed")})
-	if n := len(strings.Fields(value)); n != 4 {
-		t.Errorf("%d signatures, want 4: %s", n, value)
-	}
 }

@@ -92,8 +92,8 @@ func TestTheLogTellsTheKind(t *testing.T) {
 			switch came := n.Add(1); {
 			case came <= 2:
 				return http.StatusNotFound
-			case came <= 6:
-				return 0 // the connection breaks, the used one and the new one
+			case came <= 5:
+				return 0 // the connections break, the used one and the new ones
 			}
 			return http.StatusOK
 		})

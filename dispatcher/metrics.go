@@ -1,16 +1,14 @@
 package dispatcher
 
 import (
-	"errors"
-	"net"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 )
 
-// metrics are what a worker counts. No label has a home, an endpoint or an
-// organization: their number is not bounded.
+// metrics are a worker's metrics. No label has a home, an endpoint or an organization,
+// because their number is unbounded.
 type metrics struct {
 	triggers         prometheus.Counter
 	homesWalked      prometheus.Counter
@@ -19,12 +17,15 @@ type metrics struct {
 	attemptSeconds   prometheus.Histogram
 	retriesScheduled prometheus.Counter
 	walksParked      prometheus.Counter
-	tellings         *prometheus.CounterVec
+	homesFailed      prometheus.Counter
+	failures         prometheus.Counter
+	deadLetters      prometheus.Counter
+	notices          *prometheus.CounterVec
 	inFlight         prometheus.Gauge
 	slicesInFlight   prometheus.Gauge
 }
 
-// The classes of attempts.
+// Classes of attempts.
 const (
 	classSuccess     = "2xx"
 	classRedirect    = "3xx"
@@ -32,11 +33,10 @@ const (
 	classServerError = "5xx"
 	classTimeout     = "timeout"
 	classConnection  = "connection"
-	classToken       = "token" // none was had, and no request made
+	classToken       = "token" // no token, so no request was made
 )
 
-// newMetrics registers the metrics; down counts the endpoints that are taken to be
-// down.
+// newMetrics registers the metrics. down counts the endpoints that are down.
 func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
@@ -60,14 +60,17 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		}),
 		retriesScheduled: counter("retries_scheduled_total", "Retry messages scheduled; one may carry several homes that failed together."),
 		walksParked:      counter("walks_parked_total", "Walks parked as one message because every endpoint was down or crowded."),
-		tellings: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "notice_attempts_total", Help: "What came of attempts to tell an endpoint of a notice, by outcome.",
+		homesFailed:      counter("homes_failed_total", "Homes that had no signal because a stored record cannot be used or pricing failed."),
+		failures:         counter("messages_failed_total", "Slices and retries that failed for a reason of their own, each time."),
+		deadLetters:      counter("dead_letters_total", "Slices and retries that failed each time and were set aside."),
+		notices: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "notice_attempts_total", Help: "Attempts to send a notice to an endpoint, by outcome.",
 		}, []string{"outcome"}),
 		inFlight:       gauge("attempts_in_flight", "Webhook requests in flight."),
 		slicesInFlight: gauge("slices_in_flight", "Slices being walked."),
 	}
 	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
-		m.retriesScheduled, m.walksParked, m.tellings, m.inFlight, m.slicesInFlight)
+		m.retriesScheduled, m.walksParked, m.homesFailed, m.failures, m.deadLetters, m.notices, m.inFlight, m.slicesInFlight)
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints that this worker takes to be down: their breaker is open.",
 	}, func() float64 { return float64(down()) }))
@@ -75,7 +78,7 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		m.deliveries.WithLabelValues(string(o))
 	}
 	for _, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed} {
-		m.tellings.WithLabelValues(string(o))
+		m.notices.WithLabelValues(string(o))
 	}
 	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken} {
 		m.attempts.WithLabelValues(c)
@@ -93,35 +96,32 @@ func (m *metrics) count(deliveries []events.Delivery) {
 	}
 }
 
-func (m *metrics) attempted(a attempt) {
-	if a.trace.IsValid() {
-		exemplar := prometheus.Labels{"trace_id": a.trace.String()}
-		m.attemptSeconds.(prometheus.ExemplarObserver).ObserveWithExemplar(a.took.Seconds(), exemplar)
+func (m *metrics) attempted(a *send.Attempt) {
+	if a.TraceID.IsValid() {
+		exemplar := prometheus.Labels{"trace_id": a.TraceID.String()}
+		m.attemptSeconds.(prometheus.ExemplarObserver).ObserveWithExemplar(a.Took.Seconds(), exemplar)
 	} else {
-		m.attemptSeconds.Observe(a.took.Seconds())
+		m.attemptSeconds.Observe(a.Took.Seconds())
 	}
 	m.attempts.WithLabelValues(class(a)).Inc()
 }
 
-func class(a attempt) string {
-	if errors.Is(a.err, errToken) {
-		return classToken
-	}
-	if a.err != nil {
-		var timeout net.Error
-		if errors.Is(a.err, errNoAnswer) || errors.As(a.err, &timeout) && timeout.Timeout() {
-			return classTimeout
-		}
-		return classConnection
-	}
-	switch a.status / 100 {
-	case 2:
+func class(a *send.Attempt) string {
+	switch a.ErrorClass() {
+	case "":
 		return classSuccess
-	case 3:
-		return classRedirect
-	case 4:
-		return classClientError
-	default:
+	case events.ErrorStatus:
+		switch a.Status / 100 {
+		case 3:
+			return classRedirect
+		case 4:
+			return classClientError
+		}
 		return classServerError
+	case events.ErrorToken:
+		return classToken
+	case events.ErrorTimeout:
+		return classTimeout
 	}
+	return classConnection
 }

@@ -4,66 +4,67 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// An endpoint may ask for a home's signal only when it is not the same as the last
-// that it was delivered. What it is known to have is kept a slice of homes
-// together, and is forgotten rather than guessed: a home whose last delivery is not
-// certain is sent its signal.
+// An endpoint may ask for a home's signal only if it differs from the last delivered
+// signal. The known signals of an endpoint are stored per slice of homes. If the last
+// delivery of a home is uncertain, the worker deletes its known signal and sends the next
+// signal.
 
-// skipUnchanged settles the jobs whose endpoint has the same signal already, and
-// returns what the endpoints that ask for changes are known to have.
-func (w *Worker) skipUnchanged(ctx context.Context, t *events.Trigger, plan *slicePlan) (map[*endpoint]events.Known, error) {
-	have := map[*endpoint]events.Known{}
-	kept := plan.jobs[:0]
-	for _, j := range plan.jobs {
-		if j.endpoint.DeliveryMode != storage.DeliverOnChange {
-			kept = append(kept, j)
+// skipUnchanged removes the jobs whose endpoint already has the same signal. It returns
+// the remaining jobs, the outcomes of the removed jobs, and the known signals of the
+// endpoints that ask for changes.
+func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, jobs []job) (left []job, outcomes []events.Delivery, have map[*target.Target]events.Known, err error) {
+	have = map[*target.Target]events.Known{}
+	left = jobs[:0]
+	for i := range jobs {
+		j := &jobs[i]
+		if j.target.DeliveryMode != storage.DeliverOnChange {
+			left = append(left, *j)
 			continue
 		}
-		known, ok := have[j.endpoint]
+		known, ok := have[j.target]
 		if !ok {
-			var err error
-			if known, err = w.Bus.Known(ctx, t.OrganizationID, j.endpoint.ID, plan.bounds.Number); err != nil {
-				return nil, err
+			if known, err = w.Bus.Known(ctx, s.Trigger.OrganizationID, j.target.ID, s.Number); err != nil {
+				return nil, nil, nil, err
 			}
-			have[j.endpoint] = known
+			have[j.target] = known
 		}
-		if known.Signals[j.signal.HomeID] != j.signal.Fingerprint() {
-			kept = append(kept, j)
+		if known.Signals[j.Signal.HomeID] != j.Signal.Fingerprint() {
+			left = append(left, *j)
 			continue
 		}
-		plan.settled = append(plan.settled, events.Delivery{
-			MessageID: j.id, HomeID: j.signal.HomeID, EndpointID: j.endpoint.ID, Outcome: events.OutcomeUnchanged,
+		outcomes = append(outcomes, events.Delivery{
+			MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeUnchanged,
 			At: storage.Time{Time: w.Store.Now()}, Reason: "the endpoint has the same signal",
 		})
 	}
-	plan.jobs = kept
-	return have, nil
+	return left, outcomes, have, nil
 }
 
-// keepKnown stores what the endpoints that ask for changes are known to have after
-// a slice's deliveries.
-func (w *Worker) keepKnown(ctx context.Context, t *events.Trigger, slice int, have map[*endpoint]events.Known, jobs []job, deliveries []events.Delivery) error {
+// keepKnown stores the known signals of the endpoints that ask for changes after a
+// slice's deliveries.
+func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have map[*target.Target]events.Known, jobs []job, results []result) error {
 	for e, known := range have {
 		changed := false
 		for i := range jobs {
-			if j := &jobs[i]; j.endpoint == e {
-				changed = note(known.Signals, j.signal.HomeID, j.signal.Fingerprint(), deliveries[i].Outcome) || changed
+			if j := &jobs[i]; j.target == e {
+				changed = note(known.Signals, j.Signal.HomeID, j.Signal.Fingerprint(), results[i].delivery.Outcome) || changed
 			}
 		}
 		if !changed {
 			continue
 		}
-		err := w.hold(ctx, func(ctx context.Context) error {
-			return w.Bus.PutKnown(ctx, t.OrganizationID, e.ID, slice, known)
+		err := w.persist(ctx, func(ctx context.Context) error {
+			return w.Bus.PutKnown(ctx, s.Trigger.OrganizationID, e.ID, s.Number, known)
 		})
 		if errors.Is(err, storage.ErrConflict) {
-			// Another trigger's slice of the same homes was delivered at the
-			// same time, and nobody knows which came last.
-			err = w.forget(ctx, t, e.ID, slice, homesOf(jobs, e))
+			// Another trigger's slice of the same homes was delivered at the same time.
+			// The order of the two is unknown.
+			err = w.forget(ctx, &s.Trigger, e.ID, s.Number, homesOf(jobs, e))
 		}
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func (w *Worker) keepKnown(ctx context.Context, t *events.Trigger, slice int, ha
 	return nil
 }
 
-// note notes what came of a home's delivery, and reports whether that is news.
+// note records the outcome of a home's delivery. It reports whether signals changed.
 func note(signals map[string]string, home, fingerprint string, outcome events.Outcome) bool {
 	had, ok := signals[home]
 	if outcome == events.OutcomeDelivered {
@@ -83,19 +84,19 @@ func note(signals map[string]string, home, fingerprint string, outcome events.Ou
 	return ok
 }
 
-func homesOf(jobs []job, e *endpoint) []string {
+func homesOf(jobs []job, e *target.Target) []string {
 	var homes []string
 	for i := range jobs {
-		if jobs[i].endpoint == e {
-			homes = append(homes, jobs[i].signal.HomeID)
+		if jobs[i].target == e {
+			homes = append(homes, jobs[i].Signal.HomeID)
 		}
 	}
 	return homes
 }
 
-// forget forgets what an endpoint has of some homes.
+// forget deletes the known signals of an endpoint for some homes.
 func (w *Worker) forget(ctx context.Context, t *events.Trigger, endpointID string, slice int, homes []string) error {
-	return w.hold(ctx, func(ctx context.Context) error { return w.tryForget(ctx, t, endpointID, slice, homes) })
+	return w.persist(ctx, func(ctx context.Context) error { return w.tryForget(ctx, t, endpointID, slice, homes) })
 }
 
 func (w *Worker) tryForget(ctx context.Context, t *events.Trigger, endpointID string, slice int, homes []string) error {

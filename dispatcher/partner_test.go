@@ -98,7 +98,7 @@ func (p *partner) dial(ctx context.Context, _, address string) (net.Conn, error)
 }
 
 // hangUp is what the operating system does for a process that died.
-func (p *partner) hangUp(n *node) { n.sender.close() }
+func (p *partner) hangUp(n *node) { n.Sender.Close() }
 
 // Accept, Close and Addr make the partner a net.Listener.
 func (p *partner) Accept() (net.Conn, error) {
@@ -175,7 +175,7 @@ func arrivalOf(host, id string, body []byte) arrival {
 	_, number, _ := strings.Cut(string(body[:min(len(body), 400)]), `"sequence":`)
 	number, _, _ = strings.Cut(number, ",")
 	a.sequence, _ = strconv.ParseUint(number, 10, 64) // a notice has none
-	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated {
+	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated && a.kind != storage.EventOpenADRUpdated {
 		a.text, a.home = string(body), ""
 	}
 	return a

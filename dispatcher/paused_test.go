@@ -7,8 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // pause changes whether an endpoint is enabled.
@@ -59,6 +61,46 @@ func TestAPausedEndpointQueuesNothing(t *testing.T) {
 	})
 }
 
+// suspend changes whether the organization org is suspended.
+func (w *world) suspend(suspended bool) {
+	w.t.Helper()
+	o := storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}}
+	storagetest.Put(w.t, w.store, &o)
+}
+
+// A suspended organization is sent nothing, nothing is queued for it, and what waits for it
+// is dropped when it is due. Its neighbour goes on.
+func TestSuspendedOrganization(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 5
+		w.homes(homes)
+		w.neighbour(homes)
+		w.endpoint("ep")
+		w.partner.refuses("ep", true)
+		w.worker()
+		before := w.trigger(24)
+		<-time.After(100 * time.Millisecond)
+		synctest.Wait()
+		if w.waiting() == 0 {
+			t.Fatal("nothing waits")
+		}
+		w.suspend(true)
+		w.partner.refuses("ep", false)
+		w.wants(w.trigger(24), outcomes{events.OutcomeNoEndpoint: homes})
+		if p, _ := w.settled(before); p.Status != events.TriggerCompleted || p.Outcomes[events.OutcomeDelivered] != 0 {
+			t.Errorf("the trigger before is %s with %v", p.Status, p.Outcomes)
+		}
+		w.wants(w.triggerOf("neighbour", 24), outcomes{events.OutcomeDelivered: homes})
+		for _, a := range w.partner.got() {
+			if a.host == "ep" {
+				t.Fatal("the suspended organization was sent something")
+			}
+		}
+		w.suspend(false)
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+	})
+}
+
 // What waits for an endpoint when it is paused is let go when it is due, whether it
 // waits home by home or as a parked walk, and stays let go after the pause.
 func TestPausingLetsGoOfWhatWaits(t *testing.T) {
@@ -81,7 +123,7 @@ func TestPausingLetsGoOfWhatWaits(t *testing.T) {
 		if p.Status != events.TriggerCompleted || p.Outcomes[events.OutcomeFailed]+p.Outcomes[events.OutcomeNoEndpoint] != homes || p.Outcomes[events.OutcomeFailed] == 0 {
 			t.Errorf("it is %s with %v", p.Status, p.Outcomes)
 		}
-		if took := time.Since(began); took > 2*longestBreak {
+		if took := time.Since(began); took > 2*gate.LongestBreak {
 			t.Errorf("it was let go of after %s", took)
 		}
 		for _, d := range list {

@@ -3,34 +3,160 @@ package dispatcher
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
+	"fmt"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// groupRetries makes the retries of what failed, at the coarsest unit that is
-// true: homes that failed one by one wait with those whose own jitter has put them in
-// the same part of the pause, and those of one batch together; where an endpoint is
-// down, or every home of the slice failed at it, those with the same attempt due wait
-// together as one message. The results then say when each is due.
-func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
+// handleRetry makes the due attempt. Errors: as for handleSlice.
+func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.Taken) error {
+	r.Trigger.Sequence = r.Sequence
+	err := contained(func() error { return w.retry(ctx, &r, taken) })
+	if err == nil || handsBack(ctx, err) {
+		return err
+	}
+	return w.retryFailed(ctx, &r, err)
+}
+
+// retry performs the steps of a retry.
+func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken) error {
+	if r.Walk != nil {
+		return w.unpark(ctx, *r.Walk)
+	}
+	t := &r.Trigger
+	if taken.Redelivered {
+		if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
+			return err
+		}
+	}
+	to, gone, err := w.recipient(r)
+	if err != nil {
+		return err
+	}
+	receipt := events.Receipt{Key: r.Key()}
+	if gone != "" {
+		receipt.Deliveries, receipt.Kept = w.abandoned(r, gone), keptOfRetry(r)
+		return w.record(ctx, t, nil, nil, receipt)
+	}
+	jobs, err := retryJobs(r, to)
+	if err != nil {
+		return err
+	}
+	jobs, receipt.Deliveries = w.supersede(jobs)
+	if len(jobs) > 0 {
+		if until, _ := w.parkUntil(t, []*target.Target{to}, w.Now()); !until.IsZero() {
+			return w.postpone(ctx, *r, until)
+		}
+	}
+	w.metrics.count(receipt.Deliveries)
+	results := w.deliver(ctx, jobs, taken.Free)
+	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
+		// A newer signal may have arrived before this signal.
+		if err := w.forget(ctx, t, to.ID, r.Slice, homesOf(jobs, to)); err != nil {
+			return err
+		}
+	}
+	return w.record(ctx, t, jobs, results, receipt)
+}
+
+// recipient returns the endpoint of a retry. gone is the reason if there is no usable
+// endpoint.
+func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err error) {
+	err = w.view(func(v storage.View) (err error) {
+		to, err = w.targets.Get(v, r.Trigger.OrganizationID, r.EndpointID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			gone, err = "the endpoint was deleted", nil
+		case errors.Is(err, target.ErrBroken):
+			w.Log.Error("endpoint cannot be used", "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "error", err)
+			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", r.EndpointID), nil
+		case err == nil && !to.Enabled:
+			gone = reasonPaused
+		}
+		return err
+	})
+	return to, gone, err
+}
+
+// postpone schedules an unchanged retry for a later time.
+func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
+	r.Round++
+	r.DueAt = storage.Time{Time: until.UTC()}
+	return w.putRetries(ctx, []events.Retry{r})
+}
+
+// retryJobs recreates the same messages from the content of the retry.
+func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
+	t := &r.Trigger
+	if t.Change != nil {
+		return retryNotifications(r, to), nil
+	}
+	curves := make([]*signals.Curve, len(r.Curves))
+	for i, c := range r.Curves {
+		curve, err := pricing.CurveFromRuns(t.Window(), c.Runs, c.ExportCompensation, c.ImportSource)
+		if err != nil {
+			return nil, err
+		}
+		curves[i] = signals.NewCurve(*curve, c.RatePlanID).WithEmissions(events.Emissions(c.Emissions))
+	}
+	jobs := make([]job, len(r.Homes))
+	for i, h := range r.Homes {
+		if h.Curve < 0 || h.Curve >= len(curves) {
+			return nil, fmt.Errorf("home %q of the retry refers to curve %d of %d", h.HomeID, h.Curve, len(curves))
+		}
+		signal := signals.Signal{HomeID: h.HomeID, Curve: curves[h.Curve], Revision: h.Revision}
+		jobs[i] = job{
+			Message: webhook.NewMessage(t, to.ID, signal, r.Format), target: to, attempt: r.Attempt, round: r.Round,
+			order: order{t, r.Slice, true},
+		}
+	}
+	return jobs, nil
+}
+
+// abandoned returns the outcomes of a retry without a usable endpoint.
+func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
+	list := make([]events.Delivery, len(r.Homes))
+	for i, h := range r.Homes {
+		list[i] = events.Delivery{
+			MessageID: events.MessageID(r.Trigger.ID, h.HomeID, r.EndpointID), HomeID: h.HomeID, EndpointID: r.EndpointID,
+			Outcome: events.OutcomeFailed, Attempt: r.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: why,
+		}
+	}
+	w.metrics.count(list)
+	return list
+}
+
+// batchRetries groups failed deliveries into retry messages. It uses the largest group
+// that applies:
+//
+//   - If the endpoint is down, or failed for every home of the slice, all homes with
+//     the
+//
+// same next attempt share one message.
+//   - Homes of one failed batch share one message.
+//   - Other homes share a message if they are due in the same part of the delay.
+//
+// batchRetries sets the due time of each delivery in results.
+func batchRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
 	type tally struct {
-		endpoint *endpoint
-		jobs     int
-		failed   []int
+		target *target.Target
+		jobs   int
+		failed []int
 	}
 	var order []*tally
 	byEndpoint := map[string]*tally{}
 	for i := range jobs {
-		e := jobs[i].endpoint
+		e := jobs[i].target
 		c := byEndpoint[e.ID]
 		if c == nil {
-			c = &tally{endpoint: e}
+			c = &tally{target: e}
 			byEndpoint[e.ID] = c
 			order = append(order, c)
 		}
@@ -44,44 +170,45 @@ func groupRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 		if len(c.failed) == 0 {
 			continue
 		}
-		whole := len(c.failed) == c.jobs || c.endpoint.breaker.open()
-		part := pausePart(c.endpoint.RetryPolicy, results[c.failed[0]].nextAttempt-1)
-		for _, together := range inCompany(results, c.failed, whole, part) {
+		_, _, open := c.target.Gate.Standing()
+		whole := open || len(c.failed) == c.jobs
+		part := delayPart(c.target.RetryPolicy, results[c.failed[0]].nextAttempt-1)
+		for _, together := range batch(results, c.failed, whole, part) {
 			retries = append(retries, newRetry(t, jobs, results, together))
 		}
 	}
 	return retries
 }
 
-// pauseParts is how many parts the longest pause has for homes that failed one by one.
-// A slice of which most homes failed then has some ten retries in place of one each:
-// what is stored, comes due and is settled is the message. A worker that dies between
-// storing the retries and the receipt leaves them to a slice that is done again, whose
-// own may be in other company: then homes of that slice are tried by both.
-const pauseParts = 8
+// delayParts is the number of parts of the longest delay for homes that failed
+// separately. A slice with mostly failed homes then has about ten retries, not one for
+// each home. The cost of a retry is its message, not its homes. A worker may die between
+// storing the retries and the receipt. The repeated slice may group its retries
+// differently, and both groups then try the same homes.
+const delayParts = 8
 
-// pausePart is how long a part of the longest pause is after a number of failed
-// attempts. What is due within a second is due together in any case: PutRetries rounds up.
-func pausePart(policy storage.RetryPolicy, failed int) time.Duration {
-	return max(ceiling(policy, max(1, failed))/pauseParts, time.Second)
+// delayPart returns the length of one part of the longest delay after a number of failed
+// attempts. It is at least a second, because PutRetries rounds up to whole seconds.
+func delayPart(p storage.RetryPolicy, failed int) time.Duration {
+	return max(policy.MaxDelay(p, max(1, failed))/delayParts, time.Second)
 }
 
-// inCompany splits what failed at an endpoint into what waits together: all with the
-// same attempt due where the whole of it failed, and otherwise what one request was
-// for, or what is due in the same part of the pause, which is that long.
-func inCompany(results []result, which []int, whole bool, part time.Duration) [][]int {
-	type company struct {
-		attempt, bundle int
-		part            int64
+// batch groups the failed jobs of one endpoint. If the whole endpoint failed, jobs with
+// the same next attempt form a group. Otherwise the jobs of one batch form a group, or
+// jobs that are due in the same part of the delay. part is the length of a part.
+func batch(results []result, which []int, whole bool, part time.Duration) [][]int {
+	type group struct {
+		attempt, together int
+		part              int64
 	}
 	var groups [][]int
-	place := map[company]int{}
+	place := map[group]int{}
 	for _, i := range which {
-		c := company{attempt: results[i].nextAttempt}
+		c := group{attempt: results[i].nextAttempt}
 		switch {
 		case whole:
-		case results[i].bundle > 0:
-			c.bundle = results[i].bundle
+		case results[i].together > 0:
+			c.together = results[i].together
 		default:
 			c.part = results[i].dueAt.UnixNano() / int64(part)
 		}
@@ -96,12 +223,12 @@ func inCompany(results []result, which []int, whole bool, part time.Duration) []
 	return groups
 }
 
-// newRetry makes one retry of some of the jobs, all of one endpoint.
+// newRetry makes one retry of some jobs of one endpoint.
 func newRetry(t *events.Trigger, jobs []job, results []result, which []int) events.Retry {
 	r := events.Retry{
 		Trigger: *t, Sequence: t.Sequence,
-		EndpointID: jobs[which[0]].endpoint.ID, Format: jobs[which[0]].format, Attempt: results[which[0]].nextAttempt, Round: jobs[which[0]].round + 1,
-		Slice: jobs[which[0]].slice,
+		EndpointID: jobs[which[0]].target.ID, Format: jobs[which[0]].Format, Attempt: results[which[0]].nextAttempt, Round: jobs[which[0]].round + 1,
+		Slice: jobs[which[0]].order.slice,
 	}
 	r.DueAt = storage.Time{Time: dueTogether(results, which).UTC()}
 	for _, i := range which {
@@ -112,10 +239,9 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 	return r
 }
 
-// dueTogether is when results are due that wait together: after one pause, that of the
-// last of them. The longest of so many random pauses would be about the policy's
-// ceiling each time, at which all slices that failed together came back together. What
-// the endpoint asked for of any holds for all.
+// dueTogether returns the due time of a group: the due time of its last job. The longest
+// of many random delays would be near the policy's maximum each time, and all slices that
+// failed together would return together. A Retry-After of any job applies to the group.
 func dueTogether(results []result, which []int) time.Time {
 	due := results[which[len(which)-1]].dueAt
 	for _, i := range which {
@@ -124,121 +250,11 @@ func dueTogether(results []result, which []int) time.Time {
 	return due
 }
 
-// retryCurve is what a message in the format needs of a curve.
+// retryCurve returns the parts of a curve that a message in the format needs.
 func retryCurve(c *signals.Curve, format storage.SignalFormat) events.RetryCurve {
 	r := events.RetryCurve{RatePlanID: c.RatePlanID, Runs: c.Runs(), ExportCompensation: c.ExportCompensation, ImportSource: c.ImportSource}
 	if format == storage.FormatOpenADR3 {
 		r.Emissions = events.EmissionRuns(c.Emissions())
 	}
 	return r
-}
-
-// handleRetry makes the attempt that is due.
-func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.Taken) error {
-	if r.Walk != nil {
-		return w.unpark(ctx, *r.Walk)
-	}
-	t := r.Trigger
-	t.Sequence = r.Sequence
-	if taken.Redelivered {
-		if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
-			return err
-		}
-	}
-	receipt := events.Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: r.Key()}
-	var target *endpoint
-	err := w.Store.View(func(v storage.View) (err error) {
-		target, err = w.endpoints.get(v, t.OrganizationID, r.EndpointID)
-		return err
-	})
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, "the endpoint was deleted"), abandonedOf(&r)
-		return w.settle(ctx, nil, receipt)
-	case err != nil:
-		return err
-	case !target.Enabled:
-		receipt.Deliveries, receipt.Kept = w.abandoned(&t, &r, reasonPaused), abandonedOf(&r)
-		return w.settle(ctx, nil, receipt)
-	}
-	turn := &turn{trigger: &t, slice: r.Slice, late: true}
-	by, err := w.over(ctx, turn)
-	switch until, _ := w.parkUntil(&t, []*endpoint{target}, w.Now()); {
-	case err != nil:
-		return err
-	case by != nil:
-		receipt.Deliveries = w.dropped(&t, &r, by)
-		return w.settle(ctx, nil, receipt)
-	case !until.IsZero():
-		return w.postpone(ctx, r, until)
-	}
-	jobs, err := retryJobs(&t, &r, target)
-	if err != nil {
-		return err
-	}
-	for i := range jobs {
-		jobs[i].turn = turn
-	}
-	deliveries, retries := w.deliver(ctx, &t, jobs, taken.Free)
-	if target.DeliveryMode == storage.DeliverOnChange {
-		// A newer signal may have come before this one.
-		if err := w.forget(ctx, &t, target.ID, r.Slice, homesOf(jobs, target)); err != nil {
-			return err
-		}
-	}
-	receipt.Deliveries, receipt.Kept = deliveries, givenUpOf(jobs, deliveries)
-	return w.settle(ctx, retries, receipt)
-}
-
-// retryJobs makes the same messages again from what the retry carries.
-func retryJobs(t *events.Trigger, r *events.Retry, target *endpoint) ([]job, error) {
-	curves := make([]*signals.Curve, len(r.Curves))
-	for i, c := range r.Curves {
-		curve, err := pricing.CurveFromRuns(t.Window(), c.Runs, c.ExportCompensation, c.ImportSource)
-		if err != nil {
-			return nil, err
-		}
-		curves[i] = signals.NewCurve(*curve, c.RatePlanID).WithEmissions(events.Emissions(c.Emissions))
-	}
-	jobs := make([]job, len(r.Homes))
-	for i, h := range r.Homes {
-		if h.Curve < 0 || h.Curve >= len(curves) {
-			return nil, errors.New("a retry refers to a curve that it does not carry")
-		}
-		signal := signals.Signal{HomeID: h.HomeID, Curve: curves[h.Curve], Revision: h.Revision}
-		m := newMessage(t, target.ID, signal)
-		m.format = r.Format
-		jobs[i] = job{message: m, endpoint: target, attempt: r.Attempt, round: r.Round, slice: r.Slice}
-	}
-	return jobs, nil
-}
-
-// abandoned are the outcomes of a retry that has nowhere to go.
-func (w *Worker) abandoned(t *events.Trigger, r *events.Retry, why string) []events.Delivery {
-	list := make([]events.Delivery, len(r.Homes))
-	for i, h := range r.Homes {
-		list[i] = events.Delivery{
-			MessageID: events.MessageID(t.ID, h.HomeID, r.EndpointID), HomeID: h.HomeID, EndpointID: r.EndpointID,
-			Outcome: events.OutcomeFailed, Attempt: r.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: why,
-		}
-	}
-	w.metrics.count(list)
-	return list
-}
-
-// dropped are the outcomes of a retry whose place a newer trigger has taken.
-func (w *Worker) dropped(t *events.Trigger, r *events.Retry, by *events.Trigger) []events.Delivery {
-	list := make([]events.Delivery, len(r.Homes))
-	for i, h := range r.Homes {
-		list[i] = w.superseded(events.MessageID(t.ID, h.HomeID, r.EndpointID), h.HomeID, r.EndpointID, r.Attempt-1, by)
-	}
-	w.metrics.count(list)
-	return list
-}
-
-func statusLine(status int) string {
-	if name := http.StatusText(status); name != "" {
-		return strconv.Itoa(status) + " " + name
-	}
-	return strconv.Itoa(status)
 }

@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/tester"
+	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -113,7 +117,7 @@ func TestTheNextAttemptComesWhenItIsToldToBeDue(t *testing.T) {
 			}
 		}
 		// One for each slice, and one for each part of the pause and the one that the hour cuts.
-		if told != stumbling || len(pauses) < 5 || len(pauses) > 2+pauseParts+1 {
+		if told != stumbling || len(pauses) < 5 || len(pauses) > 2+delayParts+1 {
 			t.Errorf("%d waited, for %d different times", told, len(pauses))
 		}
 	})
@@ -139,7 +143,7 @@ func TestADeadEndpoint(t *testing.T) {
 		w.partner.refuses("ep", false)
 		back := time.Now()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
-		if took := time.Since(back); took > longestBreak+10*time.Second {
+		if took := time.Since(back); took > gate.LongestBreak+10*time.Second {
 			t.Errorf("it took %s from its coming back", took)
 		}
 	})
@@ -231,11 +235,13 @@ func TestAPanicIsAFailedAttempt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		n := w.worker()
 		tr := w.trigger(24)
-		e := &endpoint{WebhookEndpoint: storage.NewWebhookEndpoint("org"), breaker: &breaker{}} // without a bulkhead
-		j := job{message: newMessage(&tr, "ep", signals.Signal{HomeID: "h"}), endpoint: e, attempt: 1}
-		b := bundle{jobs: []job{j}, results: make([]result, 1), which: []int{0}}
-		n.tryGuarded(t.Context(), &b, new(scratch))
-		if r := b.results[0]; r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
+		e := aTarget(storage.DefaultRetryPolicy())
+		r := request{
+			all:     []job{{Message: webhook.NewMessage(&tr, "ep", signals.Signal{HomeID: "h"}, storage.FormatSignal), target: e, attempt: 1}}, // without a curve
+			results: make([]result, 1), jobs: []int{0}, target: e,
+		}
+		n.attempt(t.Context(), &r, webhook.GetScratch())
+		if r := r.results[0]; r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
 			t.Errorf("it is %+v", r)
 		}
 	})
@@ -244,7 +250,7 @@ func TestAPanicIsAFailedAttempt(t *testing.T) {
 // A retry wherever whose worker dies goes on, with one outcome for each home.
 func TestAWorkerDiesOfARetry(t *testing.T) {
 	for _, point := range []string{
-		"before put retries", "after put retries", "before put receipt", "after put receipt", "before ack retry", "before ack slice", "before newest",
+		"before put retries", "after put retries", "before put receipt", "after put receipt", "before ack retry", "before ack slice", "before position",
 	} {
 		for times := 1; times <= 3; times++ {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -366,10 +372,8 @@ func TestNewestWins(t *testing.T) {
 func TestSendTest(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
-		tester := NewTester(w.store, w.vault, Guard{AllowPrivate: true}, nil)
-		tester.sender.close()
-		tester.sender = newSenderOver(w.partner.dial, nil, 1)
-		defer tester.sender.close()
+		tester := tester.New(w.store, w.vault, send.New(send.Options{Dial: w.partner.dial, IdlePerDestination: 1}))
+		defer tester.Close()
 		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
 		if err != nil {
 			t.Fatal(err)

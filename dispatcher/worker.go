@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync/atomic"
@@ -11,49 +12,56 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/tracing"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Bus is what a worker needs of the message system. Every Put returns when what
-// it stores is durable, except that slices need not survive a power cut: they can
-// be derived from triggers and receipts.
+// Bus is the part of the message system that a worker uses. Every Put returns when its
+// message is durable. Only slices need not survive a power cut, because they can be
+// derived from triggers and receipts.
 type Bus interface {
 	PutSlice(ctx context.Context, s events.Slice) error
 	PutRetries(ctx context.Context, retries []events.Retry) error
 	PutReceipt(ctx context.Context, r events.Receipt) error
-	// HasReceipt reports whether a receipt of that key is stored.
+	// HasReceipt reports whether a receipt with that key is stored.
 	HasReceipt(ctx context.Context, org, triggerID, key string) (bool, error)
-	// Reached reports whether a trigger's walk has come to a slice.
+	// Reached reports whether a trigger's walk has reached a slice.
 	Reached(ctx context.Context, t events.Trigger, number int) (bool, error)
-	// Known and PutKnown are what an endpoint has of the signals of a slice of
-	// homes. PutKnown replaces the state that was read; errors:
+	// PutPosition publishes the position of a walk to all workers that follow walks now
+	// or later. It does not wait for an acknowledgement.
+	PutPosition(p events.WalkPosition) error
+	// FollowWalks passes the triggers accepted since a time and the positions of their
+	// walks to f, and then each new one until ctx ends. It calls current once f has
+	// everything that existed at the start.
+	FollowWalks(ctx context.Context, since time.Time, f events.WalkFollower, current func()) error
+	// Known and PutKnown read and write an endpoint's known signals of a slice of homes.
+	// PutKnown replaces the state at the revision read by Known. Errors:
 	// storage.ErrConflict.
 	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
 	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error
-	// Newest is an organization's newest trigger, with its sequence; zero when
-	// it has none.
-	Newest(ctx context.Context, org string) (events.Trigger, error)
-	// Next is an organization's first trigger after a sequence, zero when it has
-	// none.
-	Next(ctx context.Context, org string, after uint64) (events.Trigger, error)
-	// ConsumeTriggers, ConsumeSlices and ConsumeRetries take messages in a
-	// number of slots until taking ends, and return when all are handled. An
-	// error of handle hands the message back.
+	// PutDeadLetter stores a message that cannot be processed, for an operator.
+	PutDeadLetter(ctx context.Context, d events.DeadLetter) error
+	// The Consume methods handle messages in a number of slots until taking ends. They
+	// return when all handlers have returned. A message whose handler returns an error is
+	// redelivered.
 	ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error
 	ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error
 	ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error
 	ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error
 	ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error
-	// PutTask has a task wait, in place of one of the same name; PutNewTask leaves
-	// that one as it is.
+	// PutTask schedules a task and replaces a pending task of the same name. PutNewTask
+	// keeps a pending task of the same name.
 	PutTask(ctx context.Context, t events.Task) error
 	PutNewTask(ctx context.Context, t events.Task) error
 }
 
-// Deps are what a worker works with.
+// Deps are the dependencies of a worker.
 type Deps struct {
 	Bus        Bus
 	Store      *storage.Store
@@ -62,31 +70,43 @@ type Deps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Now        func() time.Time
-	// Jitter returns a number in [0,1); nil means a random one.
+	// Jitter returns a number in [0,1). nil selects a random number.
 	Jitter func() float64
-	// Tracer makes the spans; nil means that there are none.
+	// Tracer makes the spans. nil disables spans.
 	Tracer trace.Tracer
+	// Sender sends the webhooks. If it is nil, New makes a sender from the options. The
+	// worker closes the sender.
+	Sender *send.Sender
 }
 
-// Options bound a worker.
+// Options configure a worker.
 type Options struct {
-	// Slices is how many slices are walked at once, default 16.
+	// Slices is the number of slices walked at once, default 16.
 	Slices int
-	// Concurrency is how many requests may be in flight for slices, default
-	// 256; the retries that are due may have half as many beside them.
+	// Concurrency is the maximum number of requests in flight, default 1024. Hanging
+	// requests and retries count.
 	Concurrency int
-	// EndpointConcurrency is how many requests one endpoint may have in flight
-	// from this worker, default 64.
+	// EndpointConcurrency is the maximum number of requests in flight to one endpoint
+	// from this worker, default 64. An endpoint without a good response yet has an
+	// eighth.
 	EndpointConcurrency int
-	// DrainTimeout is how long a stopping worker may take to finish what it
-	// holds, default 30 s. What is left then is handed back.
+	// DrainTimeout is the time in which a stopping worker finishes its messages, default
+	// 30 s. The worker then hands the remaining messages back.
 	DrainTimeout time.Duration
-	// AllowPrivate lets webhooks go to http, any port, and loopback or private
-	// addresses.
+	// AllowPrivate allows webhooks to http, any port, and loopback or private addresses.
 	AllowPrivate bool
-	// TracedRequests is how many requests of a slice or retry and to an endpoint
-	// have a span of their own.
+	// Allowed are destinations in addition to the public internet. Egress configures the
+	// way to all destinations.
+	Allowed send.Allowed
+	Egress  send.Egress
+	// TracedRequests is the number of requests per endpoint, in each slice or retry, that
+	// have their own span.
 	TracedRequests int
+}
+
+// Guard returns the destination guard of the options.
+func (o Options) Guard() send.Guard {
+	return send.Guard{AllowPrivate: o.AllowPrivate, Allowed: o.Allowed}
 }
 
 func (o Options) withDefaults() Options {
@@ -96,68 +116,76 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.Slices, 16)
-	set(&o.Concurrency, 256)
+	set(&o.Concurrency, 1024)
 	set(&o.EndpointConcurrency, 64)
+	o.EndpointConcurrency = min(o.EndpointConcurrency, o.Concurrency)
 	if o.DrainTimeout <= 0 {
 		o.DrainTimeout = 30 * time.Second
 	}
 	return o
 }
 
-// perSlice is how many requests one slice may have in flight.
-func (o Options) perSlice() int { return max(1, o.Concurrency/o.Slices) }
+// maxPerSlice limits the requests of one slice, so that several slices share an endpoint.
+const maxPerSlice = 16
 
-// slowEach is how many slow slices one endpoint may have: so many as fill the places of
-// its requests, and one more to follow. What a worker has begun it must end, and more
-// would leave the last of a walk to one worker.
-func (o Options) slowEach() int {
-	return min(1+(o.EndpointConcurrency+o.perSlice()-1)/o.perSlice(), maxSlowEach)
+// perSlice returns the maximum number of requests in flight of one slice.
+func (o Options) perSlice() int { return min(maxPerSlice, max(1, o.Concurrency/o.Slices)) }
+
+// maxSlowSlices limits the slow slices of one endpoint.
+const maxSlowSlices = 8
+
+// slowSlices returns the maximum number of slow slices of one endpoint. It is the number
+// that fills the endpoint's concurrency limit, plus one to follow. A worker must finish
+// the slices that it has begun. With more slices, the last slices of a walk would all be
+// at one worker.
+func (o Options) slowSlices() int {
+	return min(1+(o.EndpointConcurrency+o.perSlice()-1)/o.perSlice(), maxSlowSlices)
 }
 
-// Worker takes triggers, slices and retries off their queues and delivers.
+// Worker takes triggers, slices and retries from their queues and delivers.
 type Worker struct {
 	Deps
-	opt       Options
-	metrics   *metrics
-	endpoints *endpoints
-	sender    *sender
-	relief    *relief
-	newest    newest
-	attempts  atomic.Uint64
-	tracing   tracing
+	opt      Options
+	metrics  *metrics
+	gate     *gate.Gate
+	targets  *target.Registry
+	walks    *walks
+	attempts atomic.Uint64
 }
 
-// New makes a worker. Run starts it.
+// New returns a worker. Run starts it.
 func New(d Deps, o Options) *Worker {
 	o = o.withDefaults()
 	if d.Jitter == nil {
 		d.Jitter = rand.Float64
 	}
-	endpoints := newEndpoints(d.Vault, o.EndpointConcurrency, o.slowEach())
+	if d.Sender == nil {
+		d.Sender = send.New(send.Options{
+			Guard: o.Guard(), Egress: o.Egress, IdlePerDestination: o.EndpointConcurrency,
+			Tracer: d.Tracer, TracedRequests: o.TracedRequests,
+		})
+	}
+	g := gate.New(gate.Options{
+		Concurrency: o.Concurrency, EndpointConcurrency: o.EndpointConcurrency, SlowSlices: o.slowSlices(), Now: d.Now, Jitter: d.Jitter,
+	})
+	targets := target.NewRegistry(d.Vault, g)
 	return &Worker{
-		Deps: d, opt: o,
-		metrics:   newMetrics(d.Registerer, func() int { return endpoints.down(d.Now()) }),
-		endpoints: endpoints,
-		sender:    newSender(Guard{AllowPrivate: o.AllowPrivate}, o.EndpointConcurrency),
-		relief:    newRelief(),
-		newest:    newest{seen: map[string]*newestSeen{}},
-		tracing:   tracing{tracer: d.Tracer, requests: o.TracedRequests},
+		Deps: d, opt: o, gate: g, targets: targets,
+		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
+		walks:   newWalks(),
 	}
 }
 
-// OpenBreakers are the endpoints that the worker does not try home by home.
-func (w *Worker) OpenBreakers() []events.OpenBreaker { return w.endpoints.open() }
+// OpenBreakers lists the worker's breakers that are not closed.
+func (w *Worker) OpenBreakers() []events.OpenBreaker { return w.targets.OpenBreakers() }
 
-// Attempts is how many webhook requests the worker has made.
+// Attempts returns the number of webhook requests that the worker has made.
 func (w *Worker) Attempts() uint64 { return w.attempts.Load() }
 
-// catchUpWait is how long a slice waits for the replica before it is handed
-// back for another worker, or a later moment.
-const catchUpWait = 5 * time.Second
-
-// Run works until ctx ends and then drains: it takes nothing new, finishes the
-// slices it holds, and hands back what is not done when the drain timeout ends.
+// Run works until ctx ends, and then drains: it takes no new message and finishes its
+// current messages. After the drain timeout it hands the remaining messages back.
 func (w *Worker) Run(ctx context.Context) error {
+	defer w.Sender.Close()
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
@@ -165,45 +193,83 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			w.Log.Warn("the drain timeout has ended: handing back what is not delivered")
+			w.Log.Warn("drain timeout ended, handing back what is not delivered")
 			cancel()
 		case <-hard.Done():
 		}
 	})
 	defer stop()
-	// A queue that cannot be consumed ends the others too: a half-dead worker
-	// must not look alive.
-	group, taking := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return w.Bus.ConsumeTriggers(hard, taking, 2, traced(w.tracing, "begin walk", tellTrigger, w.handleTrigger))
+	// The followers outlive the queues, because current messages need them. If a follower
+	// fails, the queues end: a half-dead worker must not look alive.
+	following, unfollow := context.WithCancel(hard)
+	followers, failed := errgroup.WithContext(following)
+	current := make(chan struct{})
+	followers.Go(func() error {
+		return w.Bus.FollowWalks(failed, w.Now().Add(-events.LongestRetry), w.walks, func() { close(current) })
 	})
-	group.Go(func() error {
-		return w.Bus.ConsumeSlices(hard, taking, w.opt.Slices, traced(w.tracing, "walk slice", tellSlice, w.handleSlice))
-	})
-	group.Go(func() error {
-		return w.Bus.ConsumeRetries(hard, taking, max(1, w.opt.Slices/2), traced(w.tracing, "send again", tellRetry, w.handleRetry))
-	})
-	group.Go(func() error { return w.Bus.ConsumeNotices(hard, taking, 1, w.handleNotice) })
-	group.Go(func() error {
-		return w.Bus.ConsumeTasks(hard, taking, events.TaskNotice, tellingSlots, w.handleTelling)
-	})
-	err := group.Wait()
-	w.sender.close()
-	return err
+	followers.Go(func() error { return w.sweep(failed) })
+	taking, halt := context.WithCancel(ctx)
+	defer halt()
+	defer context.AfterFunc(failed, halt)()
+	var err error
+	select {
+	case <-current:
+		err = w.consume(hard, taking)
+	case <-taking.Done():
+	}
+	unfollow()
+	return errors.Join(err, followers.Wait())
 }
 
-// handleTrigger begins a trigger's walk.
-func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken events.Taken) error {
-	if taken.Redelivered || w.Now().Sub(t.CreatedAt.Time) > stalledAfter/2 {
-		if begun, err := w.Bus.Reached(ctx, t, 0); begun || err != nil {
-			return err
+// consume consumes all queues until taking ends. If one queue fails, the others end too.
+func (w *Worker) consume(ctx, taking context.Context) error {
+	group, taking := errgroup.WithContext(taking)
+	group.Go(func() error {
+		return w.Bus.ConsumeTriggers(ctx, taking, 2, tracing.Handle(w.Tracer, "begin walk", tracing.Trigger, w.handleTrigger))
+	})
+	group.Go(func() error {
+		return w.Bus.ConsumeSlices(ctx, taking, w.opt.Slices, tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
+	})
+	group.Go(func() error {
+		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "send again", tracing.Retry, w.handleRetry))
+	})
+	group.Go(func() error { return w.Bus.ConsumeNotices(ctx, taking, 1, w.handleNotice) })
+	group.Go(func() error {
+		return w.Bus.ConsumeTasks(ctx, taking, events.TaskNotice, noticeSlots, w.handleNoticeTask)
+	})
+	return group.Wait()
+}
+
+// sweepEvery is the interval between sweeps of deleted endpoints.
+const sweepEvery = 10 * time.Second
+
+// sweep drops deleted endpoints until ctx ends. So their secrets leave the memory, and
+// their breakers are no longer reported.
+func (w *Worker) sweep(ctx context.Context) error {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if err := w.view(w.targets.Sweep); err != nil {
+				w.Log.Warn("endpoint sweep failed", "error", err)
+			}
+		case <-ctx.Done():
+			return nil
 		}
 	}
-	// A walk that begins late may come after a newer one.
-	if err := w.Bus.PutSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}); err != nil {
-		return err
+}
+
+// storeError is an error of the replica. The message is handed back for another worker.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+// view reads the replica. Errors: *storeError.
+func (w *Worker) view(read func(storage.View) error) error {
+	if err := w.Store.View(read); err != nil {
+		return &storeError{err}
 	}
-	w.metrics.triggers.Inc()
-	w.Log.Info("a trigger's walk begins", "trigger", t.ID, "org", t.OrganizationID, "homes", t.Homes, "request", t.RequestID)
 	return nil
 }

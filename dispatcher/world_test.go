@@ -2,7 +2,6 @@ package dispatcher
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gridhook/gridhook/dispatcher/resume"
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/ledger"
 	"github.com/gridhook/gridhook/pricing"
@@ -134,6 +135,21 @@ func (w *world) homes(n int) {
 	storagetest.Put(w.t, w.store, list...)
 }
 
+// plan stores a rate plan of everybody's.
+func (w *world) plan(id string) {
+	w.t.Helper()
+	storagetest.Put(w.t, w.store, storagetest.RatePlan(storage.Shared, id, 0.25))
+}
+
+// changeHome changes a home of the organization org.
+func (w *world) changeHome(id string, change func(*storage.Home)) {
+	w.t.Helper()
+	_, err := storage.Update(w.t.Context(), w.store, storage.HomeRef("org", id), func(h *storage.Home) error { change(h); return nil })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) delete(ref storage.Ref) {
 	w.t.Helper()
 	if err := w.store.Delete(w.t.Context(), ref); err != nil {
@@ -192,17 +208,16 @@ func (w *world) worker(point ...func(at string) bool) *node {
 	if jitter == nil {
 		jitter = func() float64 { return 0.5 }
 	}
-	n.Worker = New(Deps{
-		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
-		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: jitter,
-	}, w.options)
-	n.sender.close()
-	n.sender = newSenderOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+	sender := send.New(send.Options{IdlePerDestination: 8, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if n.conn.isDead() { // the dead do not send, though their goroutines run to their end
 			return nil, errRefused
 		}
 		return w.partner.dial(ctx, network, address)
-	}, &tls.Config{MinVersion: tls.VersionTLS12}, 8)
+	}})
+	n.Worker = New(Deps{
+		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
+		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: jitter, Sender: sender,
+	}, w.options)
 	ctx, cancel := context.WithCancel(context.Background())
 	n.conn.die = func() { cancel(); w.partner.hangUp(n) }
 	done := make(chan error, 1)
@@ -277,8 +292,8 @@ func repeated(list []events.Delivery) string {
 // resumer runs a resumer on a worker's connection, and the ledger that it asks.
 func (w *world) resumer(n *node) (stop func()) { return w.running(w.newResumer(n).Run, w.follow) }
 
-func (w *world) newResumer(n *node) *Resumer {
-	return NewResumer(w.ledger, n.conn, discard, prometheus.NewRegistry(), time.Now)
+func (w *world) newResumer(n *node) *resume.Resumer {
+	return resume.New(w.ledger, n.conn, discard, prometheus.NewRegistry(), time.Now)
 }
 
 // follow keeps the ledger up with the receipts.

@@ -1,0 +1,163 @@
+package dispatcher
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// overwrite writes a record that is not what its kind demands, as a damaged or foreign
+// writer does.
+func (w *world) overwrite(ref storage.Ref, value string) {
+	w.t.Helper()
+	var current storage.Record
+	err := w.store.View(func(v storage.View) (err error) {
+		current, err = v.Get(ref)
+		return err
+	})
+	if err == nil {
+		_, err = w.log.Append(w.t.Context(), storage.Write{Ref: ref, Expect: current.Revision, First: current.First, At: time.Now(), Value: []byte(value)})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A home whose record does not decode is one outcome that says why. All others of the
+// organization have their signal, without a moment's delay.
+func TestWalk_OneBrokenHomeHarmsNobody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 16 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep")
+		w.overwrite(storage.HomeRef("org", homeID(70)), `{"enabled":tru`)
+		w.worker()
+		began := time.Now()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - 1, events.OutcomeUnpriceable: 1}) {
+			if broken := d.HomeID == homeID(70); broken != (d.Outcome == events.OutcomeUnpriceable) || broken && !strings.Contains(d.Reason, "cannot be decoded") {
+				t.Errorf("%s ended as %+v", d.HomeID, d)
+			}
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the walk took %s", took)
+		}
+		if len(w.bus.dead) != 0 || w.bus.redelivered != 0 {
+			t.Errorf("%d dead letters, %d redeliveries", len(w.bus.dead), w.bus.redelivered)
+		}
+	})
+}
+
+// A rate plan that does not decode is the outcome of the homes that are on it.
+func TestWalk_OneBrokenPlanHarmsItsHomesAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(100)
+		w.endpoint("ep")
+		other := func(h *storage.Home) { h.RatePlanID = "broken" }
+		w.plan("broken")
+		for i := range 10 {
+			w.changeHome(homeID(10*i), other)
+		}
+		w.overwrite(storage.RatePlanRef(storage.Shared, "broken"), `[]`)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 90, events.OutcomeUnpriceable: 10})
+	})
+}
+
+// An endpoint whose record does not decode fails its own deliveries. The others of the
+// organization are sent everything.
+func TestWalk_OneBrokenEndpointHarmsNobody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = events.SliceHomes + 3
+		w.homes(homes)
+		w.endpoint("bad")
+		w.endpoint("good")
+		w.overwrite(storage.WebhookEndpointRef("org", "bad"), `{"url":1}`)
+		w.worker()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes, events.OutcomeFailed: homes}) {
+			if (d.EndpointID == "bad") != (d.Outcome == events.OutcomeFailed) || d.EndpointID == "bad" && !strings.Contains(d.Reason, `the stored endpoint "bad" cannot be used`) {
+				t.Fatalf("%s ended as %+v", d.HomeID, d)
+			}
+		}
+	})
+}
+
+// A slice that fails for a reason of its own is tried a few times, with a delay, and then
+// recorded as failed for its homes and set aside. The rest of its walk goes on.
+func TestSlice_ThatFailsAlwaysIsSetAside(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3*events.SliceHomes + 1
+		w.homes(homes)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverOnChange })
+		w.bus.refuse = func(name, detail string) error {
+			if name == "known" && strings.HasSuffix(detail, ".1") { // of the second slice
+				return errors.New("bad")
+			}
+			return nil
+		}
+		w.worker()
+		began := time.Now()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - events.SliceHomes, events.OutcomeFailed: events.SliceHomes}) {
+			if second := d.HomeID >= homeID(events.SliceHomes) && d.HomeID < homeID(2*events.SliceHomes); second != (d.Outcome == events.OutcomeFailed) || second && !strings.Contains(d.Reason, "5 times: bad") {
+				t.Fatalf("%s ended as %+v", d.HomeID, d)
+			}
+		}
+		if took := time.Since(began); took < 10*time.Second || took > time.Minute {
+			t.Errorf("it was given up after %s", took)
+		}
+		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "slice" || !strings.Contains(string(w.bus.dead[0].Body), `"number":1`) || w.bus.redelivered != 0 {
+			t.Errorf("set aside are %+v, and %d were handed out again", w.bus.dead, w.bus.redelivered)
+		}
+	})
+}
+
+// A retry that fails for a reason of its own is set aside as well, and can be replayed.
+func TestRetry_ThatFailsAlwaysIsSetAside(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 3, ""))
+		w.bus.spoil = func(r *events.Retry) {
+			if r.Failures == 0 {
+				r.Homes[0].Curve = 7
+			}
+		}
+		w.worker()
+		tr := w.trigger(24)
+		for _, d := range w.wants(tr, outcomes{events.OutcomeFailed: 3}) {
+			if !strings.Contains(d.Reason, "5 times: home") || d.Attempt != 1 {
+				t.Fatalf("%s ended as %+v", d.HomeID, d)
+			}
+		}
+		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "retry" || w.bus.dead[0].TriggerID != tr.ID {
+			t.Errorf("set aside are %+v", w.bus.dead)
+		}
+	})
+}
+
+// Retries that can never be stored are failed deliveries: nothing is sent again.
+func TestRecord_RetriesThatCannotBeStoredAreFailures(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(5)
+		w.endpoint("ep")
+		w.partner.answers(failing(500, 2, ""))
+		w.bus.refuse = func(name, _ string) error {
+			if name == "put retries" {
+				return errors.New("maximum payload exceeded")
+			}
+			return nil
+		}
+		w.worker()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeFailed: 2}) {
+			if d.Outcome == events.OutcomeFailed && !strings.Contains(d.Reason, "the retry cannot be stored: maximum payload exceeded") {
+				t.Errorf("%s ended as %+v", d.HomeID, d)
+			}
+		}
+		if n := len(w.partner.got()); n != 5 {
+			t.Errorf("%d webhooks came of 5", n)
+		}
+	})
+}

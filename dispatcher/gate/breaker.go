@@ -1,0 +1,194 @@
+package gate
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Limits of the breakers.
+const (
+	// breakAfter is the total weight of consecutive failures that opens the breaker. A
+	// refusal weighs little: it costs no more than a success, and may concern a single
+	// home. A missing response weighs much: it holds a connection for long, and concerns
+	// the whole endpoint.
+	breakAfter     = 512
+	weightRefused  = 1
+	weightNoAnswer = 50
+	// LongestBreak limits how long a breaker stays open. So it also limits how long a
+	// recovered endpoint waits for a probe.
+	LongestBreak = time.Minute
+	// forgottenAfter is how long an open breaker still counts as down after its probe was
+	// due. If nobody makes the probe, nothing waits for the endpoint.
+	forgottenAfter = 5 * time.Minute
+)
+
+// breaker is the circuit breaker of one endpoint. It is closed while the endpoint
+// responds. Consecutive failures with a total weight of breakAfter open it. An open
+// breaker allows no request until a time. Then one request, the probe, decides whether
+// the breaker closes or stays open.
+type breaker struct {
+	mu      sync.Mutex
+	weight  int           // of the consecutive failures
+	answers bool          // the endpoint has responded well before
+	opens   int           // consecutive openings
+	since   time.Time     // time of opening, zero while closed
+	probeAt time.Time     // due time of the probe, zero while closed
+	probe   chan struct{} // closed at the end of the current probe, nil without a probe
+}
+
+// leave is a breaker's decision. If until is zero, a request may be made. probe reports
+// whether the request is the probe.
+type leave struct {
+	probe bool
+	until time.Time
+}
+
+// await asks for permission to make a request, and waits for the end of a current probe.
+func (b *breaker) await(ctx context.Context, now func() time.Time) (leave, error) {
+	for {
+		l, probing := b.ask(now())
+		if probing == nil {
+			return l, nil
+		}
+		select {
+		case <-probing:
+		case <-ctx.Done():
+			return leave{}, ctx.Err()
+		}
+	}
+}
+
+// ask asks for permission. If probing is not nil, another request is the probe. The
+// caller must ask again when probing closes.
+func (b *breaker) ask(now time.Time) (l leave, probing <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.probeAt.IsZero():
+		return leave{}, nil
+	case now.Before(b.probeAt):
+		return leave{until: b.probeAt}, nil
+	case b.probe != nil:
+		return leave{}, b.probe
+	default:
+		b.probe = make(chan struct{})
+		return leave{probe: true}, nil
+	}
+}
+
+// openUntil returns the time when an open breaker allows a probe. It is zero if the
+// breaker is closed or the probe is due.
+func (b *breaker) openUntil(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.probeAt) {
+		return b.probeAt
+	}
+	return time.Time{}
+}
+
+// down reports whether recent requests indicate that the endpoint is down.
+func (b *breaker) down(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.probeAt.IsZero() && now.Sub(b.probeAt) < forgottenAfter
+}
+
+// trusted reports whether the endpoint responded well to its last request.
+func (b *breaker) trusted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.answers && b.weight == 0
+}
+
+// succeeded records a good response and reports whether it closed the breaker.
+func (b *breaker) succeeded() (closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	closed = !b.probeAt.IsZero()
+	b.weight, b.opens, b.since, b.probeAt, b.answers = 0, 0, time.Time{}, time.Time{}, true
+	b.endProbe()
+	return closed
+}
+
+// failed records a failed request with its weight, and reports whether it opened the
+// breaker. openFor returns how long the breaker stays open at its n-th consecutive
+// opening, from 1.
+func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n int) time.Duration) (opened bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.weight += weight
+	switch {
+	case probe:
+		defer b.endProbe()
+	case !b.probeAt.IsZero() || b.weight < breakAfter:
+		return false // open already, or below the limit
+	}
+	opened = b.probeAt.IsZero()
+	b.opens++
+	b.openedAt(now)
+	b.probeAt = now.Add(min(openFor(b.opens), LongestBreak))
+	return opened
+}
+
+func (b *breaker) openedAt(now time.Time) {
+	if b.since.IsZero() {
+		b.since = now
+	}
+}
+
+// standing returns the times of the breaker's opening and of its next probe. ok is false
+// if the breaker is closed.
+func (b *breaker) standing() (since, probeAt time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.since, b.probeAt, !b.probeAt.IsZero()
+}
+
+// hold keeps the breaker open until the time that the endpoint requested.
+func (b *breaker) hold(now, until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.openedAt(now)
+	if until.After(b.probeAt) {
+		b.probeAt = until
+	}
+	b.endProbe()
+}
+
+// drop cancels a probe that was not made.
+func (b *breaker) drop(probe bool) {
+	if !probe {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endProbe()
+}
+
+// reset closes the breaker and clears its state.
+func (b *breaker) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.weight, b.opens, b.since, b.probeAt, b.answers = 0, 0, time.Time{}, time.Time{}, false
+	b.endProbe()
+}
+
+func (b *breaker) endProbe() {
+	if b.probe != nil {
+		close(b.probe)
+		b.probe = nil
+	}
+}
+
+// Down reports whether recent requests indicate that the endpoint is down.
+func (e *Endpoint) Down(now time.Time) bool { return e.breaker.down(now) }
+
+// OpenUntil returns the time when an open breaker allows a probe. It is zero if the
+// breaker is closed or the probe is due.
+func (e *Endpoint) OpenUntil(now time.Time) time.Time { return e.breaker.openUntil(now) }
+
+// Standing returns the times of the breaker's opening and of its next probe. open is
+// false if the breaker is closed.
+func (e *Endpoint) Standing() (since, probeAt time.Time, open bool) { return e.breaker.standing() }

@@ -1,0 +1,198 @@
+package gate
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Endpoint is a worker's record of one endpoint's behaviour. It outlives the revisions of
+// the endpoint's stored record.
+type Endpoint struct {
+	gate    *Gate
+	breaker breaker
+	slow    slowSlices
+
+	// Lock mu before the breaker's mutex, never while holding the breaker's mutex.
+	mu     sync.Mutex
+	policy storage.RetryPolicy
+	// limiter enforces the rate limit, nil without a rate limit.
+	limiter *rate.Limiter
+	// inFlight counts the requests in flight. queue holds the requests that wait for the
+	// concurrency limit.
+	inFlight int
+	queue    []chan struct{}
+	// pending counts the requests that wait or are in flight. sent counts the requests in
+	// flight. pendingSince and sentSince are the times when these counts rose from 0.
+	// answered is the time of the last response.
+	pending, sent                     int
+	pendingSince, sentSince, answered time.Time
+}
+
+// NewEndpoint returns an endpoint without history.
+func (g *Gate) NewEndpoint() *Endpoint {
+	return &Endpoint{gate: g, slow: slowSlices{most: g.opt.SlowSlices}}
+}
+
+// Configure sets an endpoint's retry policy, its rate limit in deliveries per second (0
+// for none), and its batch size. The rate limit admits a whole batch at once.
+func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.policy = p
+	limit, burst := rate.Limit(perSecond), max(1, int(perSecond/10), batch)
+	switch {
+	case perSecond <= 0:
+		e.limiter = nil
+	case e.limiter == nil || e.limiter.Limit() != limit || e.limiter.Burst() != burst:
+		e.limiter = rate.NewLimiter(limit, burst)
+	}
+}
+
+// spread waits until the rate limit admits the given number of deliveries.
+func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
+	e.mu.Lock()
+	limiter := e.limiter
+	e.mu.Unlock()
+	if limiter == nil {
+		return nil
+	}
+	err := limiter.WaitN(ctx, deliveries)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err // WaitN fails at once if the wait would exceed the deadline of ctx
+}
+
+// Moved resets the breaker after a change of the endpoint's URL.
+func (e *Endpoint) Moved() { e.breaker.reset() }
+
+// openFor returns a function of how long the breaker stays open at its n-th consecutive
+// opening. The returned function takes no lock, because the breaker calls it under its
+// own mutex, and mu must be locked before that mutex.
+func (e *Endpoint) openFor() func(n int) time.Duration {
+	e.mu.Lock()
+	p := e.policy
+	e.mu.Unlock()
+	share := 0.5 + e.gate.opt.Jitter()/2
+	return func(n int) time.Duration { return time.Duration(share * float64(policy.MaxDelay(p, n))) }
+}
+
+// proven reports whether the endpoint responded well to its last request, and still
+// responds.
+func (e *Endpoint) proven() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.provenLocked()
+}
+
+func (e *Endpoint) provenLocked() bool {
+	return e.breaker.trusted() && (e.sent == 0 || time.Since(latest(e.answered, e.sentSince)) <= slowAfter)
+}
+
+// silence returns the time without a response to the pending requests, 0 if there are
+// none.
+func (e *Endpoint) silence() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.pending == 0 {
+		return 0
+	}
+	return time.Since(latest(e.answered, e.pendingSince))
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (e *Endpoint) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.pending++; e.pending == 1 {
+		e.pendingSince = time.Now()
+	}
+}
+
+func (e *Endpoint) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pending--
+}
+
+// departs records that a request is sent. returns records that it has ended.
+func (e *Endpoint) departs() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sent++; e.sent == 1 {
+		e.sentSince = time.Now()
+	}
+}
+
+func (e *Endpoint) returns(answered bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sent--; answered {
+		e.answered = time.Now()
+	}
+}
+
+// limitLocked returns the current concurrency limit.
+func (e *Endpoint) limitLocked() int {
+	if e.provenLocked() {
+		return e.gate.opt.EndpointConcurrency
+	}
+	return max(1, e.gate.opt.EndpointConcurrency/slowStart)
+}
+
+// acquire waits for the endpoint's concurrency limit, first come, first served.
+func (e *Endpoint) acquire(ctx context.Context) error {
+	e.mu.Lock()
+	if len(e.queue) == 0 && e.inFlight < e.limitLocked() {
+		e.inFlight++
+		e.mu.Unlock()
+		return nil
+	}
+	granted := make(chan struct{})
+	e.queue = append(e.queue, granted)
+	e.mu.Unlock()
+	select {
+	case <-granted:
+		return nil
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, c := range e.queue {
+		if c == granted {
+			e.queue = append(e.queue[:i], e.queue[i+1:]...)
+			return ctx.Err()
+		}
+	}
+	e.inFlight-- // the request was granted at that very moment
+	e.grantLocked()
+	return ctx.Err()
+}
+
+func (e *Endpoint) release() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inFlight--
+	e.grantLocked()
+}
+
+func (e *Endpoint) grantLocked() {
+	for len(e.queue) > 0 && e.inFlight < e.limitLocked() {
+		close(e.queue[0])
+		e.queue[0] = nil
+		e.queue = e.queue[1:]
+		e.inFlight++
+	}
+}

@@ -1,0 +1,177 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+)
+
+// Options limit the requests of a worker.
+type Options struct {
+	// Concurrency is the maximum number of requests in flight to all endpoints together.
+	Concurrency int
+	// EndpointConcurrency is the maximum number of requests in flight to one endpoint.
+	EndpointConcurrency int
+	// SlowSlices is the maximum number of slow slices of one endpoint.
+	SlowSlices int
+	// Now is the clock of the breakers.
+	Now func() time.Time
+	// Jitter returns a number in [0,1).
+	Jitter func() float64
+}
+
+// slowStart divides the concurrency limit of an unproven endpoint. So a hanging endpoint
+// holds an eighth of the requests of a good endpoint.
+const slowStart = 8
+
+// Gate holds the limits that all endpoints of a worker share.
+type Gate struct {
+	opt Options
+	// total limits all requests in flight. unproven limits the requests to unproven
+	// endpoints. It is half of total, so the other half stays free for proven endpoints.
+	total, unproven chan struct{}
+	// slow counts the slow slices. waiting counts the slices that wait for capacity.
+	slow, waiting *semaphore.Weighted
+}
+
+// New returns a gate.
+func New(o Options) *Gate {
+	return &Gate{
+		opt: o, total: make(chan struct{}, o.Concurrency), unproven: make(chan struct{}, max(1, o.Concurrency/2)),
+		slow: semaphore.NewWeighted(maxSlow), waiting: semaphore.NewWeighted(maxWaitingAll),
+	}
+}
+
+// Pass is the permission to make one request. Leave ends it.
+type Pass struct {
+	endpoint        *Endpoint
+	probe, unproven bool
+	// Until is the time of the next try if the endpoint is down. It is zero if the
+	// request may be made.
+	Until time.Time
+}
+
+// Report describes how a request ended. The zero value means that no request was made.
+type Report struct {
+	// Sent reports whether a request was made, Answered whether a response came, and
+	// Delivered whether the response was good.
+	Sent, Answered, Delivered bool
+	// RetryAfter is the delay that the endpoint requested, 0 for none.
+	RetryAfter time.Duration
+	// Deliveries is the number of deliveries in the request.
+	Deliveries int
+}
+
+// Change is the effect of a report.
+type Change int
+
+// Effects of a report.
+const (
+	Unchanged Change = iota
+	// Opened: the breaker opened, because the endpoint counts as down.
+	Opened
+	// Closed: the breaker closed, because the endpoint is back.
+	Closed
+)
+
+// Enter waits until a request with a number of deliveries may be sent. If the endpoint is
+// down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx.
+func (e *Endpoint) Enter(ctx context.Context, deliveries int) (Pass, error) {
+	e.begin()
+	p, err := e.enter(ctx, deliveries)
+	if err != nil || !p.Until.IsZero() {
+		e.end()
+	}
+	return p, err
+}
+
+func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error) {
+	if err := e.spread(ctx, deliveries); err != nil {
+		return p, err
+	}
+	if err := e.acquire(ctx); err != nil {
+		return p, err
+	}
+	leave, err := e.breaker.await(ctx, e.gate.opt.Now)
+	if p.probe, p.Until = leave.probe, leave.until; err != nil || !p.Until.IsZero() {
+		e.release()
+		return p, err
+	}
+	if p.unproven = !e.proven(); p.unproven {
+		err = take(ctx, e.gate.unproven)
+	}
+	if err == nil {
+		if err = take(ctx, e.gate.total); err != nil && p.unproven {
+			<-e.gate.unproven
+		}
+	}
+	if err != nil {
+		e.breaker.drop(p.probe)
+		e.release()
+		return p, err
+	}
+	e.departs()
+	p.endpoint = e
+	return p, nil
+}
+
+// take acquires a slot of a semaphore, or returns the error of ctx.
+func take(ctx context.Context, places chan struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Leave ends a pass and reports how its request ended. Only the first call counts, so the
+// caller may also defer a call.
+func (p *Pass) Leave(r Report) Change {
+	e := p.endpoint
+	if e == nil {
+		return Unchanged
+	}
+	p.endpoint = nil
+	<-e.gate.total
+	if p.unproven {
+		<-e.gate.unproven
+	}
+	change := e.report(p.probe, r)
+	e.returns(r.Answered)
+	e.release()
+	e.end()
+	return change
+}
+
+// report passes the end of a request to the breaker.
+func (e *Endpoint) report(probe bool, r Report) Change {
+	now := e.gate.opt.Now()
+	switch {
+	case !r.Sent:
+		e.breaker.drop(probe)
+	case r.Delivered:
+		if e.breaker.succeeded() {
+			return Closed
+		}
+	case r.RetryAfter > 0:
+		e.breaker.hold(now, now.Add(min(r.RetryAfter, policy.MaxRetryAfter)))
+	default:
+		weight := weightNoAnswer
+		if r.Answered {
+			weight = min(r.Deliveries*weightRefused, weightNoAnswer)
+		}
+		if e.breaker.failed(probe, weight, now, e.openFor()) {
+			return Opened
+		}
+	}
+	return Unchanged
+}

@@ -1,0 +1,245 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A slice holds one of the worker's slots. If an endpoint does not respond, the slice is
+// slow: it frees its slot and continues beside the other slices. So hanging requests
+// never take the slots that good endpoints need. The number of slow slices per endpoint
+// and per worker is limited. Slices beyond an endpoint's limit wait in memory while the
+// endpoint responds. They are parked on disk while it does not.
+const (
+	// slowAfter is how long a slice may hold its slot without a response from an
+	// endpoint.
+	slowAfter = 100 * time.Millisecond
+	// suspectAfter is the same for an endpoint without a good response to its last
+	// request, or without any request.
+	suspectAfter = 5 * time.Millisecond
+	// maxSlow limits the slow slices of a worker, and so its memory.
+	maxSlow = 512
+	// maxWaiting limits the slices that wait for one endpoint: the walks of a hundred
+	// triggers. maxWaitingAll limits the waiting slices of the worker. A waiting slice
+	// has not been read yet, so it takes little memory.
+	maxWaiting    = 512
+	maxWaitingAll = 4096
+	// ParkAfter is how long an endpoint may be silent before its waiting slices are
+	// parked. It is also how long they are parked.
+	ParkAfter = 2 * time.Second
+)
+
+// slowSlices counts the slow slices of one endpoint.
+type slowSlices struct {
+	most int
+
+	mu      sync.Mutex
+	slow    int
+	waiting []chan struct{} // each closed when there may be capacity
+	// left is the time when the last slow slice ended. every is the time between the last
+	// two ends.
+	left  time.Time
+	every time.Duration
+}
+
+func (c *slowSlices) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.slow >= c.most
+}
+
+func (c *slowSlices) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slow++
+}
+
+// leave wakes as many waiting slices as there is capacity for. More slices may have
+// entered than the limit allows, so there may be none.
+func (c *slowSlices) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if !c.left.IsZero() {
+		c.every = now.Sub(c.left)
+	}
+	c.left = now
+	c.slow--
+	for range min(c.most-c.slow, len(c.waiting)) {
+		close(c.waiting[0])
+		c.waiting = c.waiting[1:]
+	}
+}
+
+// hold returns how long a waiting slice keeps its slot. If slow slices end often, hold is
+// a little longer than the usual wait, so a busy worker leaves the next slice to another
+// worker. Otherwise hold is 0.
+func (c *slowSlices) hold() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.every > 0 && c.every <= 2*slowAfter {
+		return 4 * slowAfter
+	}
+	return 0
+}
+
+// await waits for capacity until a timeout. It returns false after the timeout, or if too
+// many slices wait.
+func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
+	c.mu.Lock()
+	if c.slow < c.most {
+		c.mu.Unlock()
+		return true
+	}
+	if len(c.waiting) >= maxWaiting {
+		c.mu.Unlock()
+		return false
+	}
+	room := make(chan struct{})
+	c.waiting = append(c.waiting, room)
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	select {
+	case <-room:
+		return true
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.Index(c.waiting, room)
+	if at < 0 { // capacity became free at that very moment
+		return true
+	}
+	c.waiting = slices.Delete(c.waiting, at, at+1)
+	return false
+}
+
+// Full reports whether the endpoint has reached its limit of slow slices.
+func (e *Endpoint) Full() bool { return e.slow.full() }
+
+// AwaitRoom waits until the endpoint may have capacity for another slice. It returns false
+// if the endpoint has been silent for ParkAfter, or too many slices wait. The caller must
+// then park the slice. The slice holds its slot for a while and then frees it. A waiting
+// slice has not begun, so a crash does not repeat any part of it.
+func (e *Endpoint) AwaitRoom(ctx context.Context, free func()) bool {
+	if !e.gate.waiting.TryAcquire(1) {
+		return false
+	}
+	defer e.gate.waiting.Release(1)
+	long := time.AfterFunc(e.slow.hold(), free)
+	defer long.Stop()
+	for ctx.Err() == nil {
+		left := ParkAfter - e.silence()
+		if left <= 0 {
+			return false
+		}
+		if e.slow.await(ctx, left) {
+			return true
+		}
+		if e.slow.crowded() {
+			return false
+		}
+	}
+	return false
+}
+
+// crowded reports whether the maximum number of slices wait.
+func (c *slowSlices) crowded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting) >= maxWaiting
+}
+
+// Progress is the progress of a slice at one endpoint.
+type Progress struct {
+	endpoint *Endpoint
+	left     atomic.Int64 // remaining deliveries
+	answered atomic.Int64 // time of the last completed delivery, in ns since 1970
+}
+
+// Progress starts a slice's deliveries to the endpoint.
+func (e *Endpoint) Progress(deliveries int) *Progress {
+	p := &Progress{endpoint: e}
+	p.left.Store(int64(deliveries))
+	p.answered.Store(time.Now().UnixNano())
+	return p
+}
+
+// Done records completed deliveries.
+func (p *Progress) Done(deliveries int) {
+	p.left.Add(-int64(deliveries))
+	p.answered.Store(time.Now().UnixNano())
+}
+
+// slow reports whether the slice has waited too long for a response of the endpoint.
+func (p *Progress) slow(now time.Time) bool {
+	patience := suspectAfter
+	if p.endpoint.breaker.trusted() {
+		patience = slowAfter
+	}
+	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.answered.Load())) >= patience
+}
+
+// Watch frees a slice's slot once one of its endpoints is slow, if the worker may have
+// another slow slice. done ends the watch.
+func (g *Gate) Watch(parts []*Progress, free func()) (done func()) {
+	w := &watch{gate: g, parts: parts, free: free}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(suspectAfter, w.look)
+	return w.end
+}
+
+// watch monitors one slice.
+type watch struct {
+	gate  *Gate
+	parts []*Progress
+	free  func()
+
+	mu    sync.Mutex
+	timer *time.Timer
+	ended bool
+	slow  []*Progress // the slow endpoints when the slot was freed
+}
+
+// look frees the slot if an endpoint is slow, and otherwise checks again later.
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
+	}
+	now := time.Now()
+	for _, p := range w.parts {
+		if p.slow(now) {
+			w.slow = append(w.slow, p)
+		}
+	}
+	if w.slow == nil || !w.gate.slow.TryAcquire(1) {
+		w.slow = nil
+		w.timer.Reset(slowAfter / 4)
+		return
+	}
+	for _, p := range w.slow {
+		p.endpoint.slow.enter()
+	}
+	w.free()
+}
+
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	w.timer.Stop()
+	if w.slow == nil {
+		return
+	}
+	for _, p := range w.slow {
+		p.endpoint.slow.leave()
+	}
+	w.gate.slow.Release(1)
+}

@@ -1,0 +1,135 @@
+package dispatcher
+
+import (
+	"context"
+	"time"
+
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// result is the outcome of one job.
+type result struct {
+	delivery events.Delivery
+	// dueAt is the due time of a RETRYING delivery, otherwise zero. nextAttempt is the
+	// number of the next attempt.
+	dueAt       time.Time
+	nextAttempt int
+	// notBefore is the time that the endpoint requested, zero without a request.
+	notBefore time.Time
+	// together is the number of the job's batch, from 1. It is 0 for a single job.
+	together int
+}
+
+// deadline returns the time after which no attempt is made. The endpoint's policy limits
+// only retries. So the first attempt is given up only at the end of the signal's window,
+// or after a day.
+func (j *job) deadline() time.Time {
+	p := j.target.RetryPolicy
+	if j.attempt == 1 {
+		p.GiveUpSeconds = events.LongestRetry.Seconds()
+	}
+	return j.Trigger.Deadline(p)
+}
+
+// conclude converts an attempt into an outcome.
+func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
+	d := j.delivery(&a, j.attempt)
+	switch a.Verdict() {
+	case policy.Delivered:
+		d.Outcome, d.Answer = events.OutcomeDelivered, ""
+		return result{delivery: d}
+	case policy.Gone:
+		if a.single {
+			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone for this home"
+			return result{delivery: d}
+		}
+		w.disable(ctx, j.target)
+		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
+		return result{delivery: d}
+	default:
+		return w.retryLater(j, a)
+	}
+}
+
+// retryLater schedules the next attempt, or gives up if the deadline comes first.
+func (w *Worker) retryLater(j *job, a attempt) result {
+	p, now := j.target.RetryPolicy, w.Now()
+	deadline := j.Trigger.Deadline(p)
+	due, ok := policy.Next(p, j.attempt, now, deadline, a.RetryAfter, w.Jitter())
+	if !ok {
+		return w.givenUp(j, deadline, a, j.attempt)
+	}
+	d := j.delivery(&a, j.attempt)
+	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
+	r := result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+	if a.RetryAfter > 0 {
+		r.notBefore = now.Add(min(a.RetryAfter, policy.MaxRetryAfter))
+	}
+	return r
+}
+
+// givenUp returns the outcome if no attempt can come before the deadline: EXPIRED if the
+// signal's window sets the deadline, FAILED if the policy does.
+func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) result {
+	d := j.delivery(&a, attempts)
+	d.Outcome = events.OutcomeFailed
+	if deadline.Equal(j.Trigger.End.Time) {
+		d.Outcome = events.OutcomeExpired
+	}
+	if d.Reason == "" {
+		d.Reason = "its time was over before another attempt"
+	}
+	d.At = storage.Time{Time: w.Now().UTC()}
+	return result{delivery: d}
+}
+
+// putOff postpones a job until its endpoint may be back, unless the endpoint's policy
+// gives up.
+func (w *Worker) putOff(j *job, until time.Time) result {
+	now, deadline := w.Now(), j.Trigger.Deadline(j.target.RetryPolicy)
+	a := attempt{Attempt: send.Attempt{At: now}}
+	if !now.Before(deadline) {
+		return w.givenUp(j, deadline, a, j.attempt-1)
+	}
+	until = until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
+	if deadline.Before(until) {
+		until = deadline // so that it is given up then
+	}
+	d := j.delivery(&a, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
+	d.NextAt = storage.Time{Time: until.UTC()}
+	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
+}
+
+// handBack schedules a job at once for another worker.
+func handBack(j *job, now time.Time) result {
+	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeRetrying, "handed back because the worker was stopping"
+	d.NextAt = storage.Time{Time: now}
+	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
+}
+
+// reasonPaused is the reason of deliveries to a disabled endpoint.
+const reasonPaused = "the endpoint is disabled"
+
+// dropPaused returns the outcome of a job whose endpoint is disabled.
+func dropPaused(j *job, now time.Time) result {
+	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
+	d.Outcome, d.Reason = events.OutcomeFailed, reasonPaused
+	return result{delivery: d}
+}
+
+// delivery describes an attempt. The outcome is not set yet.
+func (j *job) delivery(a *attempt, attempts int) events.Delivery {
+	d := events.Delivery{
+		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts,
+		At: storage.Time{Time: a.At.UTC()}, BatchID: a.batchID, Status: a.Status, Answer: a.Response,
+		Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
+	}
+	a.Describe(&d)
+	return d
+}

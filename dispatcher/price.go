@@ -1,0 +1,143 @@
+package dispatcher
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/webhook"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// job is one message for one endpoint.
+type job struct {
+	webhook.Message
+	target *target.Target
+	// attempt is the number of the next attempt, from 1. round counts the earlier
+	// postponements.
+	attempt, round int
+	order          order
+}
+
+// price makes the jobs of a slice: one for each home and endpoint. A home without a
+// signal, or without an endpoint, gets its outcome at once. Any failure of a home, even a
+// panic, is an outcome of that home. Errors: *storeError.
+func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place order) (jobs []job, outcomes []events.Delivery, err error) {
+	if s.Trigger.Change != nil {
+		return w.notify(s, read, place)
+	}
+	t, failed := &s.Trigger, homeFailures{}
+	now := storage.Time{Time: w.Store.Now()}
+	jobs = make([]job, 0, len(read.homes)*len(to.targets))
+	err = w.view(func(v storage.View) error {
+		prices := w.Book.Reader(v)
+		for _, r := range read.homes {
+			signal, why, err := priceHome(prices, r, t)
+			var home *signals.HomeError
+			switch {
+			case errors.Is(err, errNotMeant):
+				continue
+			case errors.As(err, &home):
+				failed.add(r.ID, err)
+				why = home.Reason
+			case err != nil:
+				return fmt.Errorf("price the home %s: %w", r.Ref, err)
+			}
+			read.bounds.Homes++
+			if why != "" {
+				outcomes = append(outcomes, events.Delivery{HomeID: r.ID, Outcome: events.OutcomeUnpriceable, At: now, Reason: why})
+				continue
+			}
+			outcomes = append(outcomes, withoutRequest(t, r.ID, to, now)...)
+			for _, e := range to.targets {
+				jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, order: place})
+			}
+		}
+		return nil
+	})
+	w.reportFailures(s, failed, to.broken)
+	return jobs, outcomes, err
+}
+
+// withoutRequest returns a home's outcomes at the broken endpoints. Without any endpoint
+// it returns the single outcome NO_ENDPOINT.
+func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage.Time) (list []events.Delivery) {
+	if len(to.targets)+len(to.broken) == 0 {
+		return []events.Delivery{{
+			HomeID: homeID, Outcome: events.OutcomeNoEndpoint, At: now,
+			Reason: "the organization has no enabled endpoint for " + storage.EventPriceSignalUpdated,
+		}}
+	}
+	for _, b := range to.broken {
+		list = append(list, events.Delivery{
+			MessageID: events.MessageID(t.ID, homeID, b.ID), HomeID: homeID, EndpointID: b.ID, Outcome: events.OutcomeFailed, At: now,
+			Reason: fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", b.ID),
+		})
+	}
+	return list
+}
+
+// errNotMeant says that a trigger does not select a home.
+var errNotMeant = errors.New("not meant")
+
+// priceHome returns a home's signal, or the reason why it has none. Errors: errNotMeant,
+// *signals.HomeError, and errors of the store.
+func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (signal signals.Signal, why string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &signals.HomeError{
+				Reason: "an internal error: the home could not be priced", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+			}
+		}
+	}()
+	if r.Deleted {
+		if len(t.RatePlanIDs) > 0 {
+			return signal, "", errNotMeant // a deleted home has no plan
+		}
+		return signal, "the home was deleted after the trigger", nil
+	}
+	home, err := prices.Home(r)
+	switch {
+	case err != nil:
+		return signal, "", err
+	case !t.Means(home.RatePlanID):
+		return signal, "", errNotMeant
+	case !home.Enabled:
+		return signal, "the home is not enabled", nil
+	}
+	signal, err = prices.Signal(home, t.Window())
+	if u, ok := errors.AsType[*signals.Unpriceable](err); ok {
+		return signal, u.Reason, nil
+	}
+	return signal, "", err
+}
+
+// homeFailures counts the homes of a slice whose records or prices are broken.
+type homeFailures struct {
+	homes int
+	first string
+	err   error
+}
+
+func (f *homeFailures) add(homeID string, err error) {
+	if f.homes++; f.homes == 1 {
+		f.first, f.err = homeID, err
+	}
+}
+
+// reportFailures logs and counts the broken homes and endpoints of a slice. It logs one
+// line for all homes, and one line for each endpoint.
+func (w *Worker) reportFailures(s *events.Slice, failed homeFailures, broken []target.Broken) {
+	t := &s.Trigger
+	if failed.homes > 0 {
+		w.metrics.homesFailed.Add(float64(failed.homes))
+		w.Log.Error("home cannot be priced", "trigger", t.ID, "org", t.OrganizationID, "slice", s.Number,
+			"home", failed.first, "homes", failed.homes, "error", failed.err)
+	}
+	for _, b := range broken {
+		w.Log.Error("endpoint cannot be used", "trigger", t.ID, "org", t.OrganizationID, "slice", s.Number, "endpoint", b.ID, "error", b.Err)
+	}
+}

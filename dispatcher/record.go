@@ -1,0 +1,229 @@
+package dispatcher
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// persistTimeout is the timeout of one attempt to store retries and receipts. The attempt
+// continues when the worker stops.
+const persistTimeout = 30 * time.Second
+
+func persisting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), persistTimeout)
+}
+
+// Delays between attempts to persist.
+const (
+	firstPersistDelay = 250 * time.Millisecond
+	lastPersistDelay  = 5 * time.Second
+)
+
+// persist stores the outcomes of requests. It retries while the message system is
+// unavailable, until ctx ends, because a slice without its receipt is delivered again.
+// Errors: the error of ctx, and permanent errors.
+func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) error) error {
+	try := func() error {
+		ctx, cancel := persisting(ctx)
+		defer cancel()
+		err := store(ctx)
+		if err != nil && !errors.Is(err, storage.ErrUnavailable) {
+			return backoff.Permanent(err)
+		}
+		return err
+	}
+	delays := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(firstPersistDelay), backoff.WithMaxInterval(lastPersistDelay), backoff.WithMaxElapsedTime(0),
+	)
+	return backoff.RetryNotify(try, backoff.WithContext(delays, ctx), func(err error, delay time.Duration) {
+		w.Log.Warn("receipt store unavailable, retrying", "retry_in", delay, "error", err)
+	})
+}
+
+// record stores the retries and then the receipt. When it returns, both are durable, and
+// the worker may acknowledge the slice or retry. The given receipt has its key and the
+// outcomes without a request. record adds the outcomes of the jobs.
+func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
+	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
+	retries := batchRetries(t, jobs, results)
+	err := w.persist(ctx, func(ctx context.Context) error { return w.putRetries(ctx, retries) })
+	if err != nil && handsBack(ctx, err) {
+		return err
+	}
+	deliveries := make([]events.Delivery, len(results))
+	for i := range results {
+		d := results[i].delivery
+		if err != nil && !results[i].dueAt.IsZero() {
+			d.Outcome, d.NextAt, d.Reason = events.OutcomeFailed, storage.Time{}, fmt.Sprintf("the retry cannot be stored: %v", err)
+		}
+		deliveries[i] = d
+	}
+	w.metrics.count(deliveries)
+	receipt.Kept = append(receipt.Kept, givenUpOf(jobs, deliveries)...)
+	receipt.Deliveries = append(receipt.Deliveries, deliveries...)
+	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
+}
+
+func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {
+	if len(retries) == 0 {
+		return nil
+	}
+	ctx, cancel := persisting(ctx)
+	defer cancel()
+	if err := w.Bus.PutRetries(ctx, retries); err != nil {
+		return err
+	}
+	w.metrics.retriesScheduled.Add(float64(len(retries)))
+	return nil
+}
+
+// givenUpOf returns the content of the messages that were given up, for replays. It
+// returns one entry for each endpoint and format. It leaves out entries that exceed the
+// size of a receipt.
+func givenUpOf(jobs []job, deliveries []events.Delivery) []events.Kept {
+	type group struct {
+		endpoint string
+		format   storage.SignalFormat
+	}
+	var groups []group
+	which := map[group][]int{}
+	for i := range jobs {
+		if o := deliveries[i].Outcome; o != events.OutcomeFailed && o != events.OutcomeExpired {
+			continue
+		}
+		g := group{jobs[i].target.ID, jobs[i].Format}
+		if which[g] == nil {
+			groups = append(groups, g)
+		}
+		which[g] = append(which[g], i)
+	}
+	var kept []events.Kept
+	for _, g := range groups {
+		k := keptOf(jobs, which[g])
+		if k.Fits(kept) {
+			kept = append(kept, k)
+		}
+	}
+	return kept
+}
+
+// keptOf returns the content of some jobs of one endpoint and format.
+func keptOf(jobs []job, which []int) events.Kept {
+	first := &jobs[which[0]]
+	k := events.Kept{EndpointID: first.target.ID, Format: first.Format, Slice: first.order.slice}
+	places := map[*signals.Curve]int{}
+	for _, i := range which {
+		s := &jobs[i].Signal
+		if s.Curve == nil {
+			k.Homes = append(k.Homes, events.RetryHome{HomeID: s.HomeID, Targets: jobs[i].Shown})
+			continue
+		}
+		place, ok := places[s.Curve]
+		if !ok {
+			place = len(k.Curves)
+			places[s.Curve] = place
+			k.Curves = append(k.Curves, retryCurve(s.Curve, k.Format))
+		}
+		k.Homes = append(k.Homes, events.RetryHome{HomeID: s.HomeID, Curve: place, Revision: s.Revision})
+	}
+	return k
+}
+
+// keptOfRetry returns the content of a retry whose endpoint is gone.
+func keptOfRetry(r *events.Retry) []events.Kept {
+	k := events.Kept{EndpointID: r.EndpointID, Format: r.Format, Slice: r.Slice, Homes: r.Homes, Curves: r.Curves}
+	if !k.Fits(nil) {
+		return nil
+	}
+	return []events.Kept{k}
+}
+
+// maxFailures is how often a slice or a retry may fail. Then its homes are recorded as
+// failed, and the message becomes a dead letter.
+const maxFailures = 5
+
+// failurePolicy sets the delays between attempts of a failed slice or retry.
+var failurePolicy = storage.RetryPolicy{InitialSeconds: 1, Multiplier: 2, MaxSeconds: 30}
+
+// handsBack reports whether an error is not the message's fault: the store or NATS is
+// unavailable, or the worker is stopping. Such a message is handed back without a limit.
+func handsBack(ctx context.Context, err error) bool {
+	var store *storeError
+	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// sliceFailed retries a slice later, or records it as failed and continues its walk.
+func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) error {
+	w.metrics.failures.Inc()
+	s.Failures++
+	w.Log.Error("slice failed", "trigger", s.Trigger.ID, "org", s.Trigger.OrganizationID, "slice", s.Number, "failures", s.Failures, "error", cause)
+	if s.Failures < maxFailures {
+		return w.park(ctx, s, w.Now().Add(policy.MaxDelay(failurePolicy, s.Failures)))
+	}
+	homes, err := w.readHomes(s)
+	if err != nil {
+		return err
+	}
+	if err := w.enqueueNext(ctx, s, homes.ahead, true); err != nil {
+		return err
+	}
+	receipt := events.Receipt{Key: s.Key(), Slice: &homes.bounds}
+	now := storage.Time{Time: w.Store.Now()}
+	for _, h := range homes.homes {
+		homes.bounds.Homes++
+		receipt.Deliveries = append(receipt.Deliveries, events.Delivery{
+			HomeID: h.ID, Outcome: events.OutcomeFailed, At: now, Reason: failedReason(cause),
+		})
+	}
+	w.metrics.count(receipt.Deliveries)
+	if err := w.setAside(ctx, "slice", &s.Trigger, s.Key(), s, cause); err != nil {
+		return err
+	}
+	return w.record(ctx, &s.Trigger, nil, nil, receipt)
+}
+
+// retryFailed repeats a retry later, or records it as failed.
+func (w *Worker) retryFailed(ctx context.Context, r *events.Retry, cause error) error {
+	w.metrics.failures.Inc()
+	r.Failures++
+	w.Log.Error("retry failed", "trigger", r.Trigger.ID, "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "failures", r.Failures, "error", cause)
+	if r.Failures < maxFailures {
+		return w.postpone(ctx, *r, w.Now().Add(policy.MaxDelay(failurePolicy, r.Failures)))
+	}
+	if err := w.setAside(ctx, "retry", &r.Trigger, r.Key(), r, cause); err != nil {
+		return err
+	}
+	return w.record(ctx, &r.Trigger, nil, nil, events.Receipt{Key: r.Key(), Deliveries: w.abandoned(r, failedReason(cause)), Kept: keptOfRetry(r)})
+}
+
+// failedReason returns the reason in the delivery log for a dead letter.
+func failedReason(cause error) string {
+	const longest = 200
+	text := cause.Error()
+	return fmt.Sprintf("an internal error, %d times: %s", maxFailures, text[:min(len(text), longest)])
+}
+
+// setAside stores a message that cannot be processed as a dead letter.
+func (w *Worker) setAside(ctx context.Context, kind string, t *events.Trigger, key string, message any, cause error) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		body = []byte(err.Error())
+	}
+	d := events.DeadLetter{
+		ID: t.ID + "." + key, Kind: kind, OrganizationID: t.OrganizationID, TriggerID: t.ID, Reason: cause.Error(),
+		At: storage.Time{Time: w.Now().UTC().Truncate(time.Millisecond)}, Body: body,
+	}
+	w.metrics.deadLetters.Inc()
+	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutDeadLetter(ctx, d) })
+}

@@ -1,0 +1,438 @@
+package httpclient
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// post sends one request, and keeps up to keep bytes of the body of a failure.
+func (t *Target) post(ctx context.Context, body []byte, keep int, headers ...Header) (*Response, error) {
+	return t.Do(ctx, &Request{Body: body, Headers: headers, Keep: Keep{Failure: keep}}, &Timing{})
+}
+
+// newClient is a client whose connections are counted.
+func newClient(t testing.TB, dials *atomic.Int64) *Client {
+	c := New(Options{
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		},
+		TLS: &tls.Config{MinVersion: tls.VersionTLS12}, HandshakeTimeout: 5 * time.Second,
+		MaxIdle: 4, IdleTimeout: time.Minute, MaxHeader: 4096, MaxBody: 8192, BodyTimeout: 5 * time.Second,
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func target(t testing.TB, c *Client, raw string) *Target {
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Target(TargetOptions{URL: u, Header: http.Header{"Content-Type": {"application/json"}, "X-Own": {"yes"}}, Organization: "org"})
+}
+
+// scripted is a server that reads a request and answers what script says, in
+// bytes; it closes the connection when script returns false.
+func scripted(t testing.TB, script func(n int, w io.Writer) bool) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	var n atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				for {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					if _, err := io.Copy(io.Discard, r.Body); err != nil || !script(int(n.Add(1)), conn) {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String() + "/hooks?a=b"
+}
+
+func patience(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestPostSendsWhatWasAsked(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+		w.Header().Set("X-Answer", "yes")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	var dials atomic.Int64
+	to := target(t, newClient(t, &dials), server.URL+"/a%20b?c=d")
+	for range 3 {
+		answer, err := to.post(patience(t), []byte(`{"x":1}`), 100, Header{"Webhook-Id", "msg_1"})
+		if err != nil || answer.Status != http.StatusTooManyRequests || answer.Header.Get("X-Answer") != "yes" {
+			t.Fatalf("answered %+v, %v", answer, err)
+		}
+	}
+	if got.Method != http.MethodPost || got.RequestURI != "/a%20b?c=d" || got.Host != strings.TrimPrefix(server.URL, "http://") {
+		t.Errorf("the request was %s %s to %s", got.Method, got.RequestURI, got.Host)
+	}
+	if string(body) != `{"x":1}` || got.ContentLength != 7 {
+		t.Errorf("the body was %q of %d bytes", body, got.ContentLength)
+	}
+	for name, want := range map[string]string{"Content-Type": "application/json", "X-Own": "yes", "Webhook-Id": "msg_1"} {
+		if got.Header.Get(name) != want {
+			t.Errorf("the header %s was %q, want %q", name, got.Header.Get(name), want)
+		}
+	}
+	if n := dials.Load(); n != 1 {
+		t.Errorf("%d connections were made for requests one after another, want 1", n)
+	}
+}
+
+// Answers of all kinds, and whether the connection goes on after each.
+func TestPostReadsAnswers(t *testing.T) {
+	long := strings.Repeat("x", 20_000)
+	cases := []struct {
+		name, answer string
+		status       int
+		body         string
+		dials        int64 // for two requests
+		fails        string
+	}{
+		{name: "no content", answer: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, dials: 1},
+		{name: "empty", answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", status: 200, dials: 1},
+		{name: "a body", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", status: 200, dials: 1},
+		{name: "chunks", answer: "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", status: 500, body: "abcde", dials: 1},
+		{name: "closed after", answer: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", status: 200, dials: 2},
+		{name: "HTTP/1.0", answer: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", status: 200, dials: 2},
+		{name: "more than was announced", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n", status: 200, dials: 2},
+		{name: "interim answers", answer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", status: 200, dials: 1},
+		{name: "a long refusal", answer: "HTTP/1.1 400 No\r\nContent-Length: 20000\r\n\r\n" + long, status: 400, body: long[:10], dials: 2},
+		{name: "a redirect", answer: "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", status: 302, dials: 1},
+		{name: "too many interim answers", answer: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 6), fails: "interim", dials: 2},
+		{name: "another protocol", answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", fails: "protocols", dials: 2},
+		{name: "no HTTP", answer: "SSH-2.0-OpenSSH_9.6\r\n\r\n", fails: "malformed", dials: 2},
+		{name: "long headers", answer: "HTTP/1.1 200 OK\r\nX-Long: " + long + "\r\n\r\n", fails: "headers are longer", dials: 2},
+		{name: "two lengths", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokk", fails: "Content-Length", dials: 2},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var dials atomic.Int64
+			to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
+				_, err := io.WriteString(w, c.answer)
+				return err == nil
+			}))
+			for range 2 {
+				answer, err := to.post(patience(t), []byte("{}"), 10)
+				switch {
+				case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)):
+					t.Fatalf("ended with %v, want %q", err, c.fails)
+				case c.fails == "" && (err != nil || answer.Status != c.status || string(answer.Body) != c.body):
+					t.Fatalf("answered %+v, %v", answer, err)
+				}
+			}
+			if n := dials.Load(); n != c.dials {
+				t.Errorf("%d connections were made, want %d", n, c.dials)
+			}
+		})
+	}
+}
+
+// A success whose body is cut off is told apart from a whole one.
+func TestPostTellsACutOffBody(t *testing.T) {
+	var dials atomic.Int64
+	to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
+		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+		return false
+	}))
+	answer, err := to.post(patience(t), []byte("{}"), 10)
+	if answer == nil || answer.Status != 200 || err == nil {
+		t.Errorf("answered %+v, %v", answer, err)
+	}
+}
+
+// A body that does not come costs BodyTimeout and the connection, not all of the
+// request's time.
+func TestPostDoesNotWaitForABody(t *testing.T) {
+	var dials atomic.Int64
+	c := newClient(t, &dials)
+	c.options.BodyTimeout = 50 * time.Millisecond
+	answered := make(chan struct{})
+	to := target(t, c, scripted(t, func(_ int, w io.Writer) bool {
+		_, _ = io.WriteString(w, "HTTP/1.1 500 No\r\nContent-Length: 10\r\n\r\nhalf")
+		<-answered
+		return false
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	answer, err := to.post(ctx, []byte("{}"), 10)
+	if answer == nil || answer.Status != 500 || string(answer.Body) != "half" || err == nil || ctx.Err() != nil {
+		t.Errorf("answered %+v, %v", answer, err)
+	}
+	close(answered)
+}
+
+// A connection that the other side closed while it was kept costs nothing but a
+// new one.
+func TestPostOnAStaleConnection(t *testing.T) {
+	var dials atomic.Int64
+	closed := make(chan struct{}, 1)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var bodies atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r, err := http.ReadRequest(bufio.NewReader(conn))
+			if err == nil {
+				_, _ = io.Copy(io.Discard, r.Body)
+				bodies.Add(1)
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+			_ = conn.Close() // without having said so
+			closed <- struct{}{}
+		}
+	}()
+	to := target(t, newClient(t, &dials), "http://"+l.Addr().String())
+	for i := range 3 {
+		answer, err := to.post(patience(t), []byte("{}"), 10)
+		if err != nil || answer.Status != 200 {
+			t.Fatalf("request %d: %+v, %v", i, answer, err)
+		}
+		<-closed
+	}
+	if dials.Load() != 3 || bodies.Load() != 3 {
+		t.Errorf("%d connections and %d requests, want 3 of each", dials.Load(), bodies.Load())
+	}
+}
+
+// A new connection that is closed without an answer is a failure: only a kept
+// one is tried again.
+func TestPostUnanswered(t *testing.T) {
+	var dials atomic.Int64
+	to := target(t, newClient(t, &dials), scripted(t, func(int, io.Writer) bool { return false }))
+	if answer, err := to.post(patience(t), []byte("{}"), 10); err == nil || !errors.Is(err, io.EOF) {
+		t.Errorf("answered %+v, %v", answer, err)
+	}
+	if n := dials.Load(); n != 1 {
+		t.Errorf("%d connections were made, want 1", n)
+	}
+}
+
+// An answer may come before the request was read, as of a server that refuses a
+// body for its size.
+func TestPostAnsweredEarly(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 1)) // and nothing more
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+		<-done
+		_ = conn.Close()
+	}()
+	defer close(done)
+	var dials atomic.Int64
+	answer, err := target(t, newClient(t, &dials), "http://"+l.Addr().String()).post(patience(t), make([]byte, 1000), 10)
+	if err != nil || answer.Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("answered %+v, %v", answer, err)
+	}
+}
+
+func TestPostEndsWithItsContext(t *testing.T) {
+	silent := make(chan struct{})
+	asked := make(chan struct{}, 2)
+	url := scripted(t, func(int, io.Writer) bool { asked <- struct{}{}; <-silent; return false })
+	defer close(silent)
+	var dials atomic.Int64
+	to := target(t, newClient(t, &dials), url)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the time-out ended with %v", err)
+	}
+	<-asked
+	ctx, cancel = context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("the cancellation ended with %v", err)
+	}
+}
+
+func TestPostOverTLS(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) })
+	server := httptest.NewTLSServer(handler)
+	defer server.Close()
+	var dials atomic.Int64
+	c := newClient(t, &dials)
+	if _, err := target(t, c, server.URL).post(patience(t), []byte("{}"), 10); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an unknown authority's certificate ended with %v", err)
+	}
+	c.options.TLS.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	to := target(t, c, server.URL)
+	dials.Store(0)
+	for range 2 {
+		if answer, err := to.post(patience(t), []byte("{}"), 10); err != nil || answer.Status != 200 {
+			t.Fatalf("answered %+v, %v", answer, err)
+		}
+	}
+	if n := dials.Load(); n != 1 {
+		t.Errorf("%d connections were made, want 1", n)
+	}
+}
+
+// take returns an idle connection, nil if there is none.
+func take(d *destination) *http1Conn {
+	c, _ := d.acquire(context.Background())
+	return c
+}
+
+func named(address string) destinationKey {
+	return destinationKey{organization: "org", address: address}
+}
+
+// A destination is remembered while it has connections, or somebody who may make some,
+// and no longer: partners may name any number of them.
+func TestDestinationsAreForgotten(t *testing.T) {
+	p := newPool(2, time.Hour)
+	defer p.close()
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	kept := newHTTP1Conn(ours, 10)
+	p.destination(named("connected")).put(kept)
+	target := p.destination(named("named"))
+	for i := range 100 {
+		p.destination(named(fmt.Sprint(i)))
+	}
+	runtime.GC()
+	p.sweep()
+	p.mu.Lock()
+	remembered := len(p.destinations)
+	p.mu.Unlock()
+	if remembered != 2 || p.destination(named("named")) != target || take(p.destination(named("connected"))) != kept {
+		t.Errorf("%d destinations are remembered, want the connected and the named", remembered)
+	}
+}
+
+// Connections that are kept are bounded in number and time, and Close closes
+// them.
+func TestPool(t *testing.T) {
+	p := newPool(2, time.Hour)
+	place := p.destination(named("a"))
+	if p.destination(named("a")) != place || p.destination(named("b")) == place {
+		t.Fatal("a destination has one place of its own")
+	}
+	var conns []*http1Conn
+	for range 3 {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		conns = append(conns, newHTTP1Conn(ours, 10))
+	}
+	open := func(c *http1Conn) bool { return c.conn.SetDeadline(time.Time{}) == nil }
+	for _, c := range conns {
+		place.put(c)
+	}
+	if !open(conns[0]) || !open(conns[1]) || open(conns[2]) {
+		t.Error("two connections are kept and the third is closed")
+	}
+	if take(place) != conns[1] {
+		t.Error("the last used comes first")
+	}
+	place.put(conns[1])
+	conns[0].idleSince = time.Now().Add(-2 * time.Hour)
+	p.sweep()
+	if open(conns[0]) || !open(conns[1]) {
+		t.Error("what was not used for long is closed, and nothing else")
+	}
+	p.close()
+	if open(conns[1]) || take(place) != nil {
+		t.Error("Close closes what is kept")
+	}
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	late := newHTTP1Conn(ours, 10)
+	place.put(late)
+	if open(late) {
+		t.Error("what is put aside after Close is closed")
+	}
+}
+
+// Whatever a destination answers, a request ends, and soon.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+	f.Add([]byte("HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
+	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"))
+	f.Add([]byte("\x00\xff\r\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer theirs.Close()
+			if r, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
+			_ = theirs.SetWriteDeadline(time.Now().Add(time.Second)) // it may not be read to its end
+			_, _ = theirs.Write(raw)
+		}()
+		c := New(Options{
+			Dial:    func(context.Context, string, string) (net.Conn, error) { return ours, nil },
+			MaxIdle: 1, IdleTimeout: time.Minute, MaxHeader: 1024, MaxBody: 1024, BodyTimeout: 5 * time.Second,
+		})
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		answer, err := target(t, c, "http://x.example").post(ctx, []byte("{}"), 64)
+		if ctx.Err() != nil {
+			t.Fatal("it did not end")
+		}
+		if err == nil && (answer.Status < 200 || answer.Status > 999 || len(answer.Body) > 64) {
+			t.Fatalf("answered %+v", answer)
+		}
+	})
+}
+
+var quietLog = log.New(io.Discard, "", 0)

@@ -1,0 +1,277 @@
+package httpclient
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// secureServer serves TLS as configured, with the HTTP versions that its protocols name.
+func secureServer(t testing.TB, handler http.HandlerFunc, configure func(*httptest.Server)) *httptest.Server {
+	s := httptest.NewUnstartedServer(handler)
+	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	s.EnableHTTP2 = true
+	configure(s)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// trust has a client trust a server's certificate.
+func trust(c *Client, s *httptest.Server) {
+	c.options.TLS.RootCAs = s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+}
+
+func targetOver(t testing.TB, c *Client, raw string, protocol Protocol, organization string) *Target {
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Target(TargetOptions{URL: u, Header: http.Header{"X-Own": {"yes"}}, Protocol: protocol, Organization: organization})
+}
+
+// protocolNames are what a server says that it speaks.
+func protocolNames(names ...string) func(*httptest.Server) {
+	return func(s *httptest.Server) {
+		s.TLS.NextProtos = names
+		s.EnableHTTP2 = slices.Contains(names, alpnHTTP2)
+		if !s.EnableHTTP2 {
+			s.Config.Protocols = new(http.Protocols)
+			s.Config.Protocols.SetHTTP1(true)
+		}
+	}
+}
+
+// refusing has a server refuse, in the handshake, whoever does not offer a protocol.
+func refusing(name string) func(*httptest.Server) {
+	return func(s *httptest.Server) {
+		s.TLS.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			if slices.Contains(hello.SupportedProtos, name) {
+				return nil, nil
+			}
+			refuses := s.TLS.Clone()
+			refuses.NextProtos = []string{"other"}
+			return refuses, nil
+		}
+	}
+}
+
+func TestProtocols(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		protocol  Protocol
+		configure func(*httptest.Server)
+		want      string
+		dials     int64
+	}{
+		{"auto, both offered", Auto, protocolNames(alpnHTTP2, alpnHTTP1), "HTTP/1.1", 1},
+		{"auto, HTTP/1.1 refused", Auto, refusing(alpnHTTP2), "HTTP/2.0", 2},
+		{"auto, HTTP/2 only", Auto, protocolNames(alpnHTTP2), "HTTP/2.0", 2},
+		{"auto, no protocol chosen", Auto, func(s *httptest.Server) { protocolNames("")(s); s.TLS.NextProtos = nil }, "HTTP/1.1", 1},
+		{"1.1, both offered", HTTP1, protocolNames(alpnHTTP2, alpnHTTP1), "HTTP/1.1", 1},
+		{"1.1, HTTP/1.1 refused", HTTP1, refusing(alpnHTTP2), "", 2},
+		{"2, both offered", HTTP2, protocolNames(alpnHTTP1, alpnHTTP2), "HTTP/1.1", 1},
+		{"2, preferred", HTTP2, protocolNames(alpnHTTP2, alpnHTTP1), "HTTP/2.0", 1},
+		{"2, HTTP/1.1 only", HTTP2, protocolNames(alpnHTTP1), "HTTP/1.1", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }, func(s *httptest.Server) {
+				c.configure(s)
+				s.Config.ErrorLog = quietLog
+			})
+			var dials atomic.Int64
+			client := newClient(t, &dials)
+			trust(client, s)
+			to := targetOver(t, client, s.URL, c.protocol, "org")
+			for range 2 {
+				response, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: 10}}, &Timing{})
+				if c.want == "" {
+					if !errors.Is(err, ErrTLS) {
+						t.Fatalf("%+v, %v", response, err)
+					}
+					continue
+				}
+				if err != nil || string(response.Body) != c.want {
+					t.Fatalf("%+v, %v, want %s", response, err, c.want)
+				}
+			}
+			if n := dials.Load(); n != c.dials {
+				t.Errorf("%d connections, want %d", n, c.dials)
+			}
+		})
+	}
+}
+
+// Organizations share no connection, over either protocol; one organization's endpoints
+// do.
+func TestOrganizationsShareNoConnection(t *testing.T) {
+	for _, protocol := range []Protocol{HTTP1, HTTP2} {
+		s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RemoteAddr) }, func(*httptest.Server) {})
+		var dials atomic.Int64
+		client := newClient(t, &dials)
+		trust(client, s)
+		ask := func(to *Target) string {
+			response, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: 100}}, &Timing{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(response.Body)
+		}
+		a, b, other := targetOver(t, client, s.URL+"/a", protocol, "one"), targetOver(t, client, s.URL+"/b", protocol, "one"), targetOver(t, client, s.URL+"/a", protocol, "two")
+		first := ask(a)
+		if got := ask(b); got != first {
+			t.Errorf("protocol %d: another endpoint of the organization came from %s, not from %s", protocol, got, first)
+		}
+		if got := ask(other); got == first {
+			t.Errorf("protocol %d: another organization came from %s, too", protocol, got)
+		}
+		runtime.KeepAlive(a)
+	}
+}
+
+// Many requests at a time share a few connections, and no more streams than the server
+// allows.
+func TestHTTP2SharesConnections(t *testing.T) {
+	const most, requests = 5, 200
+	var mu sync.Mutex
+	active := map[string]int{}
+	s := secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		active[r.RemoteAddr]++
+		if n := active[r.RemoteAddr]; n > most {
+			t.Errorf("%d streams at a time on one connection", n)
+		}
+		mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		active[r.RemoteAddr]--
+		mu.Unlock()
+	}, func(s *httptest.Server) { s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: most} })
+	var dials atomic.Int64
+	client := newClient(t, &dials)
+	trust(client, s)
+	to := targetOver(t, client, s.URL, HTTP2, "org")
+	var wg sync.WaitGroup
+	for range requests {
+		wg.Go(func() {
+			if response, err := to.Do(patience(t), &Request{Body: make([]byte, 3000)}, &Timing{}); err != nil || response.Status != 200 {
+				t.Errorf("%+v, %v", response, err)
+			}
+		})
+	}
+	wg.Wait()
+	// One that was refused before the limit was known has net/http open another connection.
+	if n := dials.Load(); n < 1 || int(n) > 3*maxHTTP2Conns {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// A server that ends each connection after a request (GOAWAY) costs connections, no
+// requests.
+func TestHTTP2GoAway(t *testing.T) {
+	s := secureServer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }, func(*httptest.Server) {})
+	var dials atomic.Int64
+	client := newClient(t, &dials)
+	trust(client, s)
+	to := targetOver(t, client, s.URL, HTTP2, "org")
+	for range 50 {
+		if response, err := to.Do(patience(t), &Request{Body: make([]byte, 3000)}, &Timing{}); err != nil || response.Status != 200 {
+			t.Fatalf("%+v, %v", response, err)
+		}
+	}
+	if n := dials.Load(); n < 2 {
+		t.Errorf("%d connections: the server ended none", n)
+	}
+}
+
+// Close ends idle connections now, and a connection in use after its request.
+func TestHTTP2Close(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	closed := make(chan struct{}, 1)
+	s := secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			asked <- struct{}{}
+			<-answer
+		}
+	}, func(s *httptest.Server) {
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				closed <- struct{}{}
+			}
+		}
+	})
+	for _, path := range []string{"/", "/slow"} {
+		client := newClient(t, new(atomic.Int64))
+		trust(client, s)
+		to := targetOver(t, client, s.URL+path, HTTP2, "org")
+		done := make(chan error, 1)
+		go func() {
+			_, err := to.Do(patience(t), &Request{Body: []byte("{}")}, &Timing{})
+			done <- err
+		}()
+		if path == "/" {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			client.Close()
+		} else {
+			<-asked
+			client.Close()
+			close(answer)
+			if err := <-done; err != nil {
+				t.Errorf("a request under way ended with %v", err)
+			}
+		}
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the connection is open", path)
+		}
+	}
+}
+
+// Of many requests that wait for one connection attempt, each learns why it failed, and
+// the next request makes another attempt.
+func TestHTTP2ConnectFails(t *testing.T) {
+	var dials atomic.Int64
+	client := newClient(t, &dials)
+	refused := errors.New("refused")
+	client.options.Dial = nil
+	dial := func() (*http2Conn, error) { dials.Add(1); return nil, refused }
+	d := client.pool.destination(named("x"))
+	for want := range int64(3) {
+		if _, err := d.shared.acquire(t.Context(), dial); !errors.Is(err, refused) || dials.Load() != want+1 {
+			t.Errorf("%v after %d attempts", err, dials.Load())
+		}
+	}
+	begun, end := make(chan struct{}), make(chan struct{})
+	failures := make(chan error, 10)
+	go func() {
+		_, err := d.shared.acquire(t.Context(), func() (*http2Conn, error) { close(begun); <-end; return nil, refused })
+		failures <- err
+	}()
+	<-begun
+	for range cap(failures) - 1 {
+		go func() {
+			_, err := d.shared.acquire(t.Context(), dial)
+			failures <- err
+		}()
+	}
+	close(end)
+	for range cap(failures) {
+		if err := <-failures; !errors.Is(err, refused) {
+			t.Error(err)
+		}
+	}
+}

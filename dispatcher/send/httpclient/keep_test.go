@@ -1,0 +1,27 @@
+package httpclient
+
+import (
+	"io"
+	"sync/atomic"
+	"testing"
+)
+
+// Of a success as much is kept as was asked for, and the connection goes on.
+func TestKeep(t *testing.T) {
+	for _, keep := range []int{0, 3, 100} {
+		var dials atomic.Int64
+		to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
+			_, err := io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole")
+			return err == nil
+		}))
+		for range 2 {
+			answer, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: keep, Failure: 1}}, &Timing{})
+			if want := "whole"[:min(keep, 5)]; err != nil || string(answer.Body) != want {
+				t.Errorf("of %d bytes it keeps %q, want %q: %v", keep, answer.Body, want, err)
+			}
+		}
+		if n := dials.Load(); n != 1 {
+			t.Errorf("%d connections were made", n)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package httpclient
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// plain reads what net/http reads, or nothing.
+func FuzzPlain(f *testing.F) {
+	for _, raw := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK",
+		"HTTP/1.1 202 \r\ncontent-length:5\r\n\r\nwhole",
+		"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+	} {
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c := newHTTP1Conn(nil, len(raw))
+		c.reader.Reset(bytes.NewReader(raw))
+		_, _ = c.reader.Peek(1)
+		before := c.reader.Buffered()
+		answer, ok := c.plain(len(raw))
+		if !ok {
+			if c.reader.Buffered() != before {
+				t.Fatal("it read a part of a response that it leaves to net/http")
+			}
+			return
+		}
+		in := bufio.NewReader(bytes.NewReader(raw))
+		want, err := http.ReadResponse(in, post)
+		if err != nil {
+			t.Fatalf("net/http refuses it: %v", err)
+		}
+		body, err := io.ReadAll(want.Body)
+		if err != nil || want.Close || want.StatusCode != answer.Status || !bytes.Equal(body, answer.Body) || in.Buffered() != c.reader.Buffered() {
+			t.Fatalf("it is %d %q and %d bytes are left, where net/http says %d %q and %d (close %t): %v",
+				answer.Status, answer.Body, c.reader.Buffered(), want.StatusCode, body, in.Buffered(), want.Close, err)
+		}
+	})
+}
+
+// A response that is no plain success is left to net/http.
+func TestNotPlain(t *testing.T) {
+	const length = "Content-Length: 0\r\n"
+	for name, head := range map[string]string{
+		"an error":                 "HTTP/1.1 500 No\r\n" + length,
+		"too many requests":        "HTTP/1.1 429 Slow\r\nRetry-After: 3\r\n" + length,
+		"an interim answer":        "HTTP/1.1 103 Early\r\n",
+		"HTTP/1.0":                 "HTTP/1.0 200 OK\r\n" + length,
+		"no length":                "HTTP/1.1 200 OK\r\n",
+		"two lengths":              "HTTP/1.1 200 OK\r\n" + length + length,
+		"a signed length":          "HTTP/1.1 200 OK\r\nContent-Length: +0\r\n",
+		"chunks":                   "HTTP/1.1 200 OK\r\n" + length + "Transfer-Encoding: chunked\r\n",
+		"the end of a connection":  "HTTP/1.1 200 OK\r\n" + length + "CONNECTION: close\r\n",
+		"a folded line":            "HTTP/1.1 200 OK\r\n" + length + " folded: yes\r\n",
+		"a space before the colon": "HTTP/1.1 200 OK\r\nContent-Length : 0\r\n",
+		"a bare line feed":         "HTTP/1.1 200 OK\r\n" + strings.TrimSuffix(length, "\r\n") + "\nX: y\r\n",
+		"more than has come":       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n",
+	} {
+		c := newHTTP1Conn(nil, 1024)
+		c.reader.Reset(strings.NewReader(head + "\r\n"))
+		_, _ = c.reader.Peek(1)
+		if _, ok := c.plain(0); ok {
+			t.Errorf("%s is taken for a plain success", name)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package httpclient
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+)
+
+// destinationKey identifies targets that may share connections.
+type destinationKey struct {
+	organization, scheme, address, identity string
+	protocol                                Protocol
+}
+
+// pool holds the connections to all destinations.
+type pool struct {
+	maxIdle int
+	timeout time.Duration
+
+	mu sync.Mutex
+	// destinations are the destinations with targets or connections. retained keeps the
+	// destinations with connections alive. The garbage collector removes the others with
+	// their targets.
+	destinations map[destinationKey]weak.Pointer[destination]
+	retained     map[*destination]struct{}
+	sweeper      *time.Timer
+	closed       bool
+}
+
+func newPool(maxIdle int, timeout time.Duration) *pool {
+	p := &pool{maxIdle: maxIdle, timeout: timeout, destinations: map[destinationKey]weak.Pointer[destination]{}, retained: map[*destination]struct{}{}}
+	p.mu.Lock() // the sweep may start before the next line ends
+	defer p.mu.Unlock()
+	p.sweeper = time.AfterFunc(timeout, p.sweep)
+	return p
+}
+
+// destination returns the connections of a destination.
+func (p *pool) destination(key destinationKey) *destination {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.destinations[key].Value()
+	if d == nil {
+		d = &destination{pool: p, closed: p.closed}
+		d.shared.opened = d.retain
+		d.speaks.Store(int32(key.protocol))
+		p.destinations[key] = weak.Make(d)
+	}
+	return d
+}
+
+// retain keeps a destination with connections alive.
+func (p *pool) retain(d *destination) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retained[d] = struct{}{}
+	if p.closed {
+		d.close()
+	}
+}
+
+// sweep closes connections that were idle for too long, and drops destinations without
+// targets and connections.
+func (p *pool) sweep() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	for d := range p.retained {
+		if d.expire(time.Now().Add(-p.timeout)) {
+			delete(p.retained, d)
+		}
+	}
+	maps.DeleteFunc(p.destinations, func(_ destinationKey, d weak.Pointer[destination]) bool { return d.Value() == nil })
+	p.sweeper.Reset(p.timeout / 2)
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.sweeper.Stop()
+	for _, w := range p.destinations {
+		if d := w.Value(); d != nil {
+			d.close()
+		}
+	}
+}
+
+// destination holds the connections to one destination, and its protocol. Auto means that
+// the protocol is unknown. Requests then use HTTP/1.1.
+type destination struct {
+	pool   *pool
+	speaks atomic.Int32 // a Protocol
+	shared sharedConns  // over HTTP/2
+
+	mu       sync.Mutex
+	idle     []*http1Conn // over HTTP/1.1, last used at the end
+	dials    int          // HTTP/1.1 connections in progress
+	waiting  []chan *http1Conn
+	retained bool // the pool retains it
+	closed   bool
+}
+
+// maxDials is the maximum number of HTTP/1.1 connections that are opened to a destination
+// at the same time. A request that waits longer than dialPatience may exceed it. A TLS
+// handshake costs as much as some twenty requests. So a burst of requests waits for idle
+// connections instead of opening one for each request.
+const (
+	maxDials     = 4
+	dialPatience = 200 * time.Millisecond
+)
+
+// acquire returns an idle connection. If it returns nil, the caller must open a
+// connection and then call dialled. Errors: the errors of ctx.
+func (d *destination) acquire(ctx context.Context) (*http1Conn, error) {
+	d.mu.Lock()
+	if n := len(d.idle); n > 0 {
+		c := d.idle[n-1]
+		d.idle[n-1] = nil
+		d.idle = d.idle[:n-1]
+		d.mu.Unlock()
+		return c, nil
+	}
+	if d.dials < maxDials {
+		d.dials++
+		d.mu.Unlock()
+		return nil, nil
+	}
+	turn := make(chan *http1Conn, 1)
+	d.waiting = append(d.waiting, turn)
+	d.mu.Unlock()
+	patience := time.NewTimer(dialPatience)
+	defer patience.Stop()
+	select {
+	case c := <-turn:
+		return c, nil
+	case <-patience.C:
+		if d.leave(turn) {
+			return nil, nil
+		}
+		return <-turn, nil
+	case <-ctx.Done():
+		if !d.leave(turn) {
+			d.put(<-turn)
+		} else {
+			d.dialled()
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+// leave removes a request from the queue, to open a connection. It returns false if the
+// request has already received its connection.
+func (d *destination) leave(turn chan *http1Conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := slices.Index(d.waiting, turn)
+	if n < 0 {
+		return false
+	}
+	d.waiting = slices.Delete(d.waiting, n, n+1)
+	d.dials++
+	return true
+}
+
+// dialled ends the opening of a connection, successful or not. The next request in the
+// queue may then open a connection.
+func (d *destination) dialled() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dials > maxDials || !d.hand(nil) {
+		d.dials--
+	}
+}
+
+// hand gives a connection, or nil, to the first request in the queue. It returns false if
+// the queue is empty. The caller holds the mutex.
+func (d *destination) hand(c *http1Conn) bool {
+	if len(d.waiting) == 0 {
+		return false
+	}
+	d.waiting[0] <- c
+	d.waiting = slices.Delete(d.waiting, 0, 1)
+	return true
+}
+
+// put gives a connection to the first request in the queue, or keeps it as idle. It
+// closes the connection if enough are idle. A nil connection is the permission to open a
+// connection. put passes it on.
+func (d *destination) put(c *http1Conn) {
+	if c == nil {
+		d.dialled()
+		return
+	}
+	c.idleSince = time.Now()
+	d.mu.Lock()
+	handed := d.hand(c)
+	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle
+	if kept {
+		d.idle = append(d.idle, c)
+	}
+	d.mu.Unlock()
+	switch {
+	case kept:
+		d.retain()
+	case !handed:
+		c.close()
+	}
+}
+
+// retain makes the pool keep the destination until it has no connections.
+func (d *destination) retain() {
+	d.mu.Lock()
+	first := !d.retained
+	d.retained = true
+	d.mu.Unlock()
+	if first {
+		d.pool.retain(d)
+	}
+}
+
+// expire closes the connections that have been idle since before a time. It reports
+// whether no connections are left.
+func (d *destination) expire(before time.Time) (empty bool) {
+	http2Empty := d.shared.prune()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for n < len(d.idle) && d.idle[n].idleSince.Before(before) {
+		d.idle[n].close()
+		n++
+	}
+	d.idle = append(d.idle[:0:0], d.idle[n:]...)
+	d.retained = len(d.idle) > 0 || !http2Empty
+	return !d.retained
+}
+
+// close closes the idle connections. Other connections close after their requests.
+func (d *destination) close() {
+	d.shared.close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for _, c := range d.idle {
+		c.close()
+	}
+	d.idle = nil
+}

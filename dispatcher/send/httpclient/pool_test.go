@@ -1,0 +1,105 @@
+package httpclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A burst of requests opens few connections at a time.
+func TestBurstOpensFewConnectionsAtATime(t *testing.T) {
+	var dials, most, now atomic.Int64
+	c := newClient(t, &dials)
+	dial := c.options.Dial
+	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		return dial(ctx, network, address)
+	}
+	to := target(t, c, scripted(t, func(_ int, w io.Writer) bool {
+		_, err := io.WriteString(w, fine)
+		return err == nil
+	}))
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
+				t.Errorf("%+v, %v", response, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := most.Load(); n > maxDials {
+		t.Errorf("%d connections were opened at a time", n)
+	}
+}
+
+// A request that waits takes an idle connection, the turn to open one, the end of its
+// patience or the end of its context.
+func TestWaitingForConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(2, time.Hour)
+		defer p.close()
+		d := p.destination(named("a"))
+		turn := func() {
+			t.Helper()
+			if c, err := d.acquire(t.Context()); c != nil || err != nil {
+				t.Fatalf("%v, %v: not the turn to open a connection", c, err)
+			}
+		}
+		for range maxDials {
+			turn()
+		}
+		type result struct {
+			c   *http1Conn
+			err error
+		}
+		// wait begins to wait, and returns when it does.
+		wait := func(ctx context.Context) chan result {
+			results := make(chan result, 1)
+			go func() {
+				c, err := d.acquire(ctx)
+				results <- result{c, err}
+			}()
+			synctest.Wait()
+			return results
+		}
+		first, second := wait(t.Context()), wait(t.Context())
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		idle := newHTTP1Conn(ours, 10)
+		d.put(idle)
+		if r := <-first; r.c != idle || r.err != nil {
+			t.Errorf("the first in line got %+v, not the idle connection", r)
+		}
+		d.dialled()
+		if r := <-second; r.c != nil || r.err != nil {
+			t.Errorf("the second in line got %+v, not the turn", r)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		third := wait(ctx)
+		cancel()
+		if r := <-third; !errors.Is(r.err, context.Canceled) {
+			t.Errorf("cancelled: %+v", r)
+		}
+		began := time.Now()
+		turn()
+		if waited := time.Since(began); waited != dialPatience || d.dials != maxDials+1 {
+			t.Errorf("the turn came after %s, and %d connections are being opened", waited, d.dials)
+		}
+		for range maxDials + 1 {
+			d.dialled()
+		}
+		if d.dials != 0 || len(d.waiting) != 0 {
+			t.Errorf("%d connections are being opened, %d requests wait", d.dials, len(d.waiting))
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package httpclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// Protocol is the HTTP version of a target over TLS. Without TLS it is always HTTP/1.1.
+type Protocol int
+
+const (
+	// Auto uses HTTP/1.1, and HTTP/2 if the destination refuses HTTP/1.1. With a client
+	// certificate, Auto means HTTP1.
+	Auto Protocol = iota
+	// HTTP1 uses HTTP/1.1 only.
+	HTTP1
+	// HTTP2 uses HTTP/2, and HTTP/1.1 if the destination does not offer HTTP/2.
+	HTTP2
+)
+
+// Protocol names in the TLS handshake (ALPN).
+const (
+	alpnHTTP1 = "http/1.1"
+	alpnHTTP2 = "h2"
+)
+
+// TargetOptions describe a target.
+type TargetOptions struct {
+	// URL has the scheme http or https.
+	URL *url.URL
+	// Header is sent with every request. Names and values must be valid.
+	Header http.Header
+	// Organization owns the target. Targets of different organizations never share a
+	// connection.
+	Organization string
+	// Identity is the client certificate for destinations that request one.
+	Identity Identity
+	// Protocol is the version of HTTP.
+	Protocol Protocol
+}
+
+// Identity is a client certificate. Connections of one identity are not used with another
+// identity.
+type Identity struct {
+	// Name distinguishes identities.
+	Name        string
+	Certificate *tls.Certificate
+}
+
+// Target is a URL with the headers of every request to it.
+type Target struct {
+	client      *Client
+	destination *destination
+	url         *url.URL
+	header      http.Header
+	protocol    Protocol
+	address     string      // host:port
+	tls         *tls.Config // nil for http
+	head        []byte      // the request line and the common headers of HTTP/1.1
+}
+
+// Target prepares a target.
+func (c *Client) Target(o TargetOptions) *Target {
+	t := &Target{client: c, url: o.URL, header: o.Header, protocol: o.Protocol, address: o.URL.Host, head: requestHead(o.URL, o.Header)}
+	port := "80"
+	if o.URL.Scheme == "https" {
+		port = "443"
+		t.tls = c.options.TLS.Clone()
+		t.tls.ServerName = o.URL.Hostname()
+		if certificate := o.Identity.Certificate; certificate != nil {
+			if t.protocol == Auto { // servers that request a certificate late cannot do so over HTTP/2
+				t.protocol = HTTP1
+			}
+			t.tls.ClientSessionCache = nil // otherwise an identity could resume another identity's session
+			// The client sends the certificate whatever authorities the destination
+			// names.
+			t.tls.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }
+		}
+	} else {
+		t.protocol = HTTP1
+	}
+	if o.URL.Port() == "" {
+		t.address = net.JoinHostPort(o.URL.Hostname(), port)
+	}
+	t.destination = c.pool.destination(destinationKey{
+		organization: o.Organization, scheme: o.URL.Scheme, address: t.address, identity: o.Identity.Name, protocol: t.protocol,
+	})
+	return t
+}
+
+func requestHead(u *url.URL, header http.Header) []byte {
+	head := []byte("POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n")
+	names := make([]string, 0, len(header))
+	for name := range header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range header[name] {
+			head = appendHeader(head, name, value)
+		}
+	}
+	return head
+}
+
+func appendHeader(dst []byte, name, value string) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ": "...)
+	dst = append(dst, value...)
+	return append(dst, "\r\n"...)
+}
+
+// connect dials, and performs the TLS handshake for https with the given protocols. It
+// ends at the deadline unless it is zero. Errors: errNoProtocol.
+func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing, protocols ...string) (net.Conn, error) {
+	if !deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline)
+		defer cancel()
+	}
+	started := time.Now()
+	raw, err := t.client.options.Dial(timing.resolving(ctx), "tcp", t.address)
+	timing.Connect = time.Since(started) - timing.DNS
+	if err != nil {
+		return nil, because(ctx, err)
+	}
+	checked := newCheckedConn(raw)
+	if t.tls == nil {
+		return checked, nil
+	}
+	config := t.tls.Clone()
+	config.NextProtos = protocols
+	secure := tls.Client(checked, config)
+	handshake, cancel := context.WithTimeout(ctx, t.client.options.HandshakeTimeout)
+	defer cancel()
+	started = time.Now()
+	err = secure.HandshakeContext(handshake)
+	timing.TLS = time.Since(started)
+	if err == nil {
+		return secure, nil
+	}
+	_ = raw.Close()
+	if isAlert(err, alertNoApplicationProtocol) {
+		return nil, fmt.Errorf("%w: %w: %w", ErrTLS, errNoProtocol, err)
+	}
+	return nil, because(ctx, fmt.Errorf("%w: %w", ErrTLS, err))
+}
+
+// errNoProtocol says that the destination accepts none of the offered protocols.
+var errNoProtocol = errors.New("the destination does not offer the protocol")
+
+// alertNoApplicationProtocol is no_application_protocol of RFC 7301.
+const alertNoApplicationProtocol = 120
+
+// isAlert reports whether an error is a TLS alert from the other side. crypto/tls does
+// not export the type of the alert, so isAlert reads its number by reflection.
+func isAlert(err error, number uint64) bool {
+	var operation *net.OpError
+	if !errors.As(err, &operation) || operation.Op != "remote error" {
+		return false
+	}
+	alert := reflect.ValueOf(operation.Err)
+	return alert.Kind() == reflect.Uint8 && alert.Uint() == number
+}

@@ -1,0 +1,26 @@
+package httpclient
+
+import (
+	"context"
+	"net/http/httptrace"
+	"time"
+)
+
+// Timing holds the durations of a request's phases, 0 for phases that did not happen.
+type Timing struct {
+	// DNS, Connect and TLS are the durations of the name resolution, the connection and
+	// the TLS handshake of a new connection.
+	DNS, Connect, TLS time.Duration
+	// FirstByte is the time from sending the request to the first byte of the response,
+	// or to the end of the wait.
+	FirstByte time.Duration
+}
+
+// resolving returns a context that records the duration of the name resolution.
+func (t *Timing) resolving(ctx context.Context) context.Context {
+	var started time.Time
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart: func(httptrace.DNSStartInfo) { started = time.Now() },
+		DNSDone:  func(httptrace.DNSDoneInfo) { t.DNS = time.Since(started) },
+	})
+}

@@ -1,0 +1,126 @@
+package send
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
+)
+
+// resolver is a name server whose every name means something else each time.
+type resolver struct {
+	conn net.PacketConn
+
+	mu      sync.Mutex
+	answers []netip.Addr
+	asked   int
+}
+
+func newResolver(t *testing.T) *resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &resolver{conn: conn}
+	var serving sync.WaitGroup
+	serving.Go(r.serve)
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = before
+		_ = conn.Close()
+		serving.Wait()
+	})
+	return r
+}
+
+func (r *resolver) serve() {
+	buf := make([]byte, 1500)
+	for {
+		n, from, err := r.conn.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		var m dnsmessage.Message
+		if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+			continue
+		}
+		q := m.Questions[0]
+		m.Response, m.Authoritative, m.Additionals = true, true, nil
+		header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 0}
+		for _, addr := range r.now(q.Type) {
+			if addr.Is4() && q.Type == dnsmessage.TypeA {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: addr.As4()}})
+			}
+			if addr.Is6() && q.Type == dnsmessage.TypeAAAA {
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
+			}
+		}
+		if out, err := m.Pack(); err == nil {
+			_, _ = r.conn.WriteTo(out, from)
+		}
+	}
+}
+
+func (r *resolver) now(kind dnsmessage.Type) []netip.Addr {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if kind == dnsmessage.TypeA {
+		r.asked++
+	}
+	return r.answers
+}
+
+func (r *resolver) means(addrs ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = nil
+	for _, a := range addrs {
+		r.answers = append(r.answers, netip.MustParseAddr(a))
+	}
+}
+
+// count is how often an address was asked for.
+func (r *resolver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked
+}
+
+// A name that passed at registration, and means another address at each
+// connection, is resolved and judged at each: nothing of an earlier answer counts.
+func TestANameThatMeansAnotherAddressEachTime(t *testing.T) {
+	const name = "hooks.rebinding.example"
+	if err := (Guard{}).CheckURL("https://" + name + ":8443/hook"); err != nil {
+		t.Fatal(err)
+	}
+	r := newResolver(t)
+	s := New(Options{IdlePerDestination: 1})
+	defer s.Close()
+	for _, multiplexed := range []bool{false, true} {
+		e := endpointAt(t, "https://"+name+":8443/hook", 5*time.Second)
+		if multiplexed {
+			e.Protocol = httpclient.HTTP2
+		}
+		for _, addrs := range [][]string{{"127.0.0.1"}, {"::1"}, {"10.0.0.7"}, {"169.254.169.254"}, {"::ffff:192.168.0.1"}, {"127.0.0.1", "::1", "fd00::1"}, {"0.0.0.0"}, {"64:ff9b::7f00:1"}} {
+			r.means(addrs...)
+			before := r.count()
+			if a := post(t, s, e); a.Err == nil || !strings.Contains(a.Err.Error(), "not allowed") {
+				t.Errorf("when it means %v: %+v", addrs, a)
+			}
+			if r.count() == before {
+				t.Errorf("when it means %v nobody asked", addrs)
+			}
+		}
+	}
+}

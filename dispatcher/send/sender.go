@@ -1,0 +1,238 @@
+package send
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
+)
+
+// Limits of a response.
+const (
+	// MaxResponse is the maximum number of body bytes to read.
+	MaxResponse = 64 << 10
+	// KeptResponse is the maximum number of stored body bytes of an unsuccessful
+	// response.
+	KeptResponse       = 1 << 10
+	maxResponseHeaders = 16 << 10
+)
+
+// Timeouts of a connection. The endpoint's own timeout applies to the whole attempt.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+	idleTimeout      = 60 * time.Second
+	// bodyTimeout is the timeout for reading a response's body after its status.
+	bodyTimeout = time.Second
+)
+
+// Options configure the connections of a Sender.
+type Options struct {
+	// Guard decides which addresses may be dialled.
+	Guard Guard
+	// Egress configures the way to destinations.
+	Egress Egress
+	// IdlePerDestination is the maximum number of idle connections to one destination.
+	IdlePerDestination int
+	// Tracer makes a span for the first TracedRequests requests of a message to an
+	// endpoint. nil disables spans.
+	Tracer         trace.Tracer
+	TracedRequests int
+	// Now is the clock of attempts.
+	Now func() time.Time
+	// Dial and TLS replace the guarded dialer and its TLS configuration in tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	TLS  *tls.Config
+}
+
+// Sender posts webhooks. It follows no redirects, keeps no cookies and does not retry.
+// Close ends it.
+type Sender struct {
+	opt    Options
+	client *httpclient.Client
+	// authorities is the client for token endpoints. It uses transport. running ends its
+	// requests, and Close waits for fetching.
+	authorities *http.Client
+	transport   *http.Transport
+	running     context.Context //nolint:containedctx // the sender's own life
+	stop        context.CancelFunc
+	fetching    sync.WaitGroup
+}
+
+// New returns a sender.
+func New(o Options) *Sender {
+	if o.Dial == nil {
+		o.Dial = o.Egress.dialer(o.Guard)
+	}
+	if o.TLS == nil {
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Egress.Roots, ClientSessionCache: tls.NewLRUClientSessionCache(1024)}
+	}
+	s := &Sender{
+		opt: o,
+		client: httpclient.New(httpclient.Options{
+			Dial: o.Dial, TLS: o.TLS, HandshakeTimeout: handshakeTimeout,
+			MaxIdle: o.IdlePerDestination, IdleTimeout: idleTimeout,
+			MaxHeader: maxResponseHeaders, MaxBody: MaxResponse, BodyTimeout: bodyTimeout,
+		}),
+		transport: &http.Transport{
+			Proxy:                  nil, // Dial uses the operator's proxy; environment variables must not reroute a signed webhook
+			DialContext:            o.Dial,
+			TLSClientConfig:        o.TLS.Clone(),
+			TLSHandshakeTimeout:    handshakeTimeout,
+			MaxIdleConnsPerHost:    o.IdlePerDestination,
+			MaxConnsPerHost:        0, // the gate limits the requests
+			IdleConnTimeout:        idleTimeout,
+			MaxResponseHeaderBytes: maxResponseHeaders,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true,
+		},
+	}
+	s.authorities = newAuthorities(s.transport)
+	s.running, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Close closes idle connections, cancels the requests for tokens and waits for them.
+func (s *Sender) Close() {
+	s.stop()
+	s.fetching.Wait()
+	s.client.Close()
+	s.transport.CloseIdleConnections()
+}
+
+// Destination holds the common properties of an endpoint's requests.
+type Destination struct {
+	// Organization owns the destination. Organizations never share connections.
+	Organization string
+	URL          *url.URL
+	// Header is sent with every request. It must not change.
+	Header  http.Header
+	Timeout time.Duration
+	// Tokens authorize the requests. It is nil if Header does, or no authorization is
+	// needed.
+	Tokens *Tokens
+	// Identity is the client certificate, zero if there is none.
+	Identity httpclient.Identity
+	// Protocol is the endpoint's HTTP version.
+	Protocol httpclient.Protocol
+	// EndpointID is the endpoint's name in spans.
+	EndpointID string
+
+	once   sync.Once
+	posted *httpclient.Target
+}
+
+// target returns the HTTP client's target of the destination.
+func (d *Destination) target(c *httpclient.Client) *httpclient.Target {
+	d.once.Do(func() {
+		d.posted = c.Target(httpclient.TargetOptions{
+			URL: d.URL, Header: d.Header, Organization: d.Organization, Identity: d.Identity, Protocol: d.Protocol,
+		})
+	})
+	return d.posted
+}
+
+// Header is one header of a request.
+type Header = httpclient.Header
+
+// Request is one webhook request.
+type Request struct {
+	// At is the time of the attempt. The signature contains it.
+	At time.Time
+	// ID is the webhook-id.
+	ID      string
+	Headers []Header
+	Body    []byte
+	// KeepResponse is the number of body bytes of a successful response to keep.
+	KeepResponse int
+	// Number is the index of the request among its message's requests to this endpoint,
+	// from 0.
+	Number int
+}
+
+// post makes the request. The attempt ends after the destination's timeout.
+func (s *Sender) post(ctx context.Context, d *Destination, r *Request, more ...Header) Attempt {
+	a := Attempt{At: r.At}
+	started := time.Now()
+	request := httpclient.Request{
+		Body: r.Body, Keep: httpclient.Keep{Failure: KeptResponse, Success: r.KeepResponse}, Deadline: started.Add(d.Timeout),
+		Headers: append(r.Headers, more...),
+	}
+	// gofail: var postBefore struct{}
+	var err error
+	if d.Tokens != nil {
+		err = s.sendAuthorized(ctx, d, &request, &a)
+	} else {
+		err = s.exchange(ctx, d, &request, &a)
+	}
+	// gofail: var postAfter struct{}
+	a.Took = time.Since(started)
+	if err != nil {
+		a.Err = explain(ctx, err, d.Timeout, a.Took)
+	}
+	return a
+}
+
+// exchange makes a request and records its response.
+func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) error {
+	response, err := d.target(s.client).Do(ctx, r, &a.Timing)
+	if response == nil {
+		return err
+	}
+	a.Status = response.Status
+	a.noteRetryAfter(response.Header)
+	return a.noteBody(response.Body, r.Keep.Success, err)
+}
+
+// noteBody stores a response's body. A truncated body is an error only if the caller
+// needs the body of a success.
+func (a *Attempt) noteBody(body []byte, success int, err error) error {
+	if policy.Judge(a.Status, nil) != policy.Delivered {
+		a.Response = Text(body)
+		return nil
+	}
+	if success == 0 {
+		return nil
+	}
+	a.Body = body
+	return err
+}
+
+// noteRetryAfter stores the delay that the endpoint requested.
+func (a *Attempt) noteRetryAfter(h http.Header) {
+	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
+		a.RetryAfter = parseRetryAfter(h.Get("Retry-After"), a.At)
+	}
+}
+
+// parseRetryAfter parses seconds or an HTTP date. It returns 0 for anything else.
+func parseRetryAfter(s string, now time.Time) time.Duration {
+	n, err := strconv.Atoi(s)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, n is the largest or the smallest int
+		return time.Duration(min(max(n, 0), int(policy.MaxRetryAfter/time.Second))) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(t.Sub(now), 0)
+	}
+	return 0
+}
+
+// Text converts bytes of a response to valid UTF-8, for display and JSON.
+func Text(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return string(bytes.ToValidUTF8(b, []byte("\uFFFD")))
+}

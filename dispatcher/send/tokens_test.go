@@ -1,0 +1,169 @@
+package send
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// tokenServer is a token endpoint that gives tokens one after another.
+type tokenServer struct {
+	mu     sync.Mutex
+	asked  int
+	forms  []string
+	answer func(n int, w http.ResponseWriter) // what it does instead, if not nil
+}
+
+func (a *tokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
+	id, secret, _ := r.BasicAuth()
+	a.mu.Lock()
+	a.asked++
+	n, answer := a.asked, a.answer
+	a.forms = append(a.forms, fmt.Sprintf("%s %s %s", id, secret, r.PostForm.Encode()))
+	a.mu.Unlock()
+	if answer != nil {
+		answer(n, w)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"access_token":"token-%d","token_type":"Bearer","expires_in":3600}`, n)
+}
+
+func (a *tokenServer) times() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked
+}
+
+// authorized is an endpoint with tokens, made ready to send to over real connections.
+func authorized(t *testing.T, a http.Handler, partner http.HandlerFunc) (*Sender, *Destination) {
+	t.Helper()
+	server, hook := httptest.NewServer(a), httptest.NewServer(partner)
+	t.Cleanup(server.Close)
+	t.Cleanup(hook.Close)
+	e := endpointAt(t, hook.URL, 10*time.Second)
+	e.Tokens = NewTokens(&storage.Authentication{TokenURL: server.URL, ClientID: "gridhook", Scopes: []string{"hooks", "more"}, Audience: "us"}, "client-secret")
+	return newTestSender(t), e
+}
+
+// A token is asked for once, over a real connection, and used until it ends.
+func TestTokensAreShared(t *testing.T) {
+	a := &tokenServer{}
+	s, e := authorized(t, a, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get("X-Own") != "yes" {
+			t.Errorf("it was sent %v", r.Header)
+		}
+	})
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if got := post(t, s, e); got.Verdict() != policy.Delivered {
+				t.Errorf("it is %+v", got)
+			}
+		})
+	}
+	wg.Wait()
+	if a.times() != 1 {
+		t.Errorf("a token was asked for %d times", a.times())
+	}
+	if want := "gridhook client-secret audience=us&grant_type=client_credentials&scope=hooks+more"; a.forms[0] != want {
+		t.Errorf("it was asked for with %q, want %q", a.forms[0], want)
+	}
+}
+
+// A token that the destination refuses is replaced once, within the attempt; where
+// the new one is refused as well, nobody asks for more.
+func TestARefusedTokenIsReplacedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		good           string
+		verdict        policy.Verdict
+		asked, arrived int // after two attempts
+	}{
+		"revoked": {good: "Bearer token-2", verdict: policy.Delivered, asked: 2, arrived: 3},
+		"refused": {good: "", verdict: policy.Retry, asked: 2, arrived: 3},
+	} {
+		var mu sync.Mutex
+		arrived := 0
+		a := &tokenServer{}
+		s, e := authorized(t, a, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if arrived++; r.Header.Get("Authorization") != c.good {
+				w.WriteHeader(http.StatusUnauthorized)
+				_, _ = io.WriteString(w, "no")
+			}
+		})
+		for range 2 {
+			if got := post(t, s, e); got.Verdict() != c.verdict || c.verdict == policy.Retry && (got.Status != 401 || got.Response != "no") {
+				t.Errorf("%s: it is %+v", name, got)
+			}
+		}
+		if a.times() != c.asked || arrived != c.arrived {
+			t.Errorf("%s: %d tokens were asked for and %d requests made, want %d and %d", name, a.times(), arrived, c.asked, c.arrived)
+		}
+	}
+}
+
+// Whatever a token endpoint answers, what is told of it does not repeat what it was
+// sent, and the failure is one that is tried again.
+func TestWhatTokenEndpointsAnswer(t *testing.T) {
+	write := func(status int, kind, body string) func(int, http.ResponseWriter) {
+		return func(_ int, w http.ResponseWriter) {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Location", "http://127.0.0.1:1/")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for name, c := range map[string]struct {
+		answer func(int, http.ResponseWriter)
+		want   string
+	}{
+		"refused":        {write(401, "application/json", `{"error":"invalid_client","error_description":"client-secret is wrong"}`), "401 Unauthorized: invalid_client"},
+		"a strange code": {write(400, "application/json", `{"error":"client-secret: no"}`), "answered 400 Bad Request"},
+		"down":           {write(503, "text/html", "<h1>client-secret</h1>"), "503 Service Unavailable"},
+		"redirected":     {write(302, "text/html", ""), "302 Found"},
+		"not JSON":       {write(200, "application/json", "client-secret"), "holds none"},
+		"empty":          {write(200, "application/json", "{}"), "holds none"},
+		"a MAC token":    {write(200, "application/json", `{"access_token":"x","token_type":"mac"}`), "no bearer token"},
+		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil: 1","token_type":"bearer"}`), "does not fit"},
+		"a long one":     {write(200, "application/json", `{"access_token":"`+strings.Repeat("x", maxToken+1)+`","token_type":"bearer"}`), "does not fit"},
+		"an endless one": {func(_ int, w http.ResponseWriter) {
+			for range 3 << 8 {
+				_, _ = w.Write(bytes.Repeat([]byte("x"), 4096))
+			}
+		}, "token endpoint"},
+		"a broken one": {func(int, http.ResponseWriter) { panic(http.ErrAbortHandler) }, "EOF"},
+	} {
+		s, e := authorized(t, &tokenServer{answer: c.answer}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was made without a token", name) })
+		a := post(t, s, e)
+		if a.Verdict() != policy.Retry || a.ErrorClass() != events.ErrorToken || a.Err == nil || !strings.Contains(a.Err.Error(), c.want) {
+			t.Errorf("%s: it is %v, of the class %s; want %q", name, a.Err, a.ErrorClass(), c.want)
+		}
+		if a.Err != nil && (strings.Contains(a.Err.Error(), "client-secret") || len(a.Err.Error()) > 200) {
+			t.Errorf("%s: it tells %q", name, a.Err)
+		}
+	}
+}
+
+// A token endpoint is dialled under the guard like any destination.
+func TestTheGuardHoldsForTokenEndpoints(t *testing.T) {
+	a := &tokenServer{}
+	_, e := authorized(t, a, func(http.ResponseWriter, *http.Request) {})
+	s := New(Options{IdlePerDestination: 1})
+	defer s.Close()
+	if got := post(t, s, e); got.ErrorClass() != events.ErrorToken || a.times() != 0 || !strings.Contains(fmt.Sprint(got.Err), errNotAllowed.Error()) {
+		t.Errorf("it is %v, asked for %d times", got.Err, a.times())
+	}
+}

@@ -1,0 +1,379 @@
+package dispatcher
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+type outcomes = map[events.Outcome]int
+
+// checkDelivered checks that the partner answered each of a trigger's DELIVERED
+// well, and how often at most.
+func (w *world) checkDelivered(list []events.Delivery, most int) {
+	w.t.Helper()
+	got := w.partner.checkMessages(nil)
+	for _, d := range list {
+		n := got[d.HomeID+" at "+d.EndpointID]
+		if d.Outcome == events.OutcomeDelivered && n == 0 {
+			w.t.Errorf("%s at %s is DELIVERED, and the partner never got it", d.HomeID, d.EndpointID)
+		}
+		if n > most {
+			w.t.Errorf("%s at %s was delivered %d times", d.HomeID, d.EndpointID, n)
+		}
+	}
+}
+
+func TestEveryHomeIsReachedOnce(t *testing.T) {
+	for _, n := range []int{0, 1, events.SliceHomes, events.SliceHomes + 1, 7*events.SliceHomes - 1} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.homes(n)
+			w.endpoint("ep1")
+			w.endpoint("ep2")
+			w.worker()
+			tr := w.trigger(24)
+			want := outcomes{events.OutcomeDelivered: 2 * n}
+			if n == 0 {
+				want = outcomes{}
+			}
+			list := w.wants(tr, want)
+			w.checkDelivered(list, 1)
+			if p, _ := w.seen(tr); p.Walked != n || p.Homes != n || w.bus.redelivered != 0 {
+				t.Errorf("of %d homes %d were walked, and %d messages were handed out again", n, p.Walked, w.bus.redelivered)
+			}
+			for _, d := range list {
+				if d.MessageID != events.MessageID(tr.ID, d.HomeID, d.EndpointID) || d.Attempt != 1 || d.Status != 200 || d.Reason != "" {
+					t.Errorf("a delivery is %+v", d)
+				}
+			}
+			if slices := max(1, (n+events.SliceHomes-1)/events.SliceHomes); len(w.bus.receipts) != slices {
+				t.Errorf("%d homes have %d receipts, want one for each of %d slices", n, len(w.bus.receipts), slices)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotDelivered(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		off := storagetest.Home("org", "home_off", "plan")
+		off.Enabled = false
+		storagetest.Put(t, w.store, off, storagetest.Home("org", "home_planless", ""), storagetest.Home("org", "home_lost", "gone"),
+			storagetest.Home("other", "home_foreign", "plan"))
+		w.endpoint("ep")
+		w.endpoint("deaf", func(e *storage.WebhookEndpoint) { e.EventTypes = []string{storage.EventTriggerCompleted} })
+		w.endpoint("disabled", func(e *storage.WebhookEndpoint) { e.Enabled = false })
+		w.endpoint("deleted")
+		w.delete(storage.WebhookEndpointRef("org", "deleted"))
+		w.worker()
+		reasons := map[string]string{}
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeUnpriceable: 3}) {
+			reasons[d.HomeID] = d.Reason
+			if d.Outcome == events.OutcomeUnpriceable && (d.MessageID != "" || d.EndpointID != "" || d.Attempt != 0) {
+				t.Errorf("an unpriceable one is %+v", d)
+			}
+		}
+		for home, want := range map[string]string{"home_off": "not enabled", "home_planless": "no rate plan", "home_lost": "does not exist"} {
+			if !strings.Contains(reasons[home], want) {
+				t.Errorf("%s: %q, want %q", home, reasons[home], want)
+			}
+		}
+		for _, a := range w.partner.got() {
+			if a.host != "ep" || a.home == "home_foreign" {
+				t.Errorf("%s was sent %s", a.host, a.home)
+			}
+		}
+	})
+}
+
+func TestAnOrganizationWithoutAnEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.endpoint("deaf", func(e *storage.WebhookEndpoint) { e.EventTypes = []string{storage.EventTriggerCompleted} })
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeNoEndpoint: 2})
+	})
+}
+
+// A walk meets the homes that there were at its trigger.
+func TestTheHomesOfThatMoment(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(4)
+		w.endpoint("ep")
+		w.delete(storage.HomeRef("org", homeID(0)))
+		tr := w.trigger(24) // homes 1, 2 and 3
+		w.delete(storage.HomeRef("org", homeID(1)))
+		storagetest.Put(t, w.store, storagetest.Home("org", "home_new", "plan"))
+		w.delete(storage.HomeRef("org", homeID(2)))
+		storagetest.Put(t, w.store, storagetest.Home("org", homeID(2), "plan")) // made again
+		w.worker()
+		var got []string
+		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 2, events.OutcomeUnpriceable: 1}) {
+			got = append(got, fmt.Sprint(d.HomeID, " ", d.Outcome, " ", d.Reason))
+		}
+		slices.Sort(got)
+		if want := []string{"home_0001 UNPRICEABLE the home was deleted after the trigger", "home_0002 DELIVERED ", "home_0003 DELIVERED "}; !slices.Equal(got, want) {
+			t.Errorf("it reached %q, want %q", got, want)
+		}
+	})
+}
+
+// Slices end where they end, whatever is deleted and made again while a walk is
+// under way.
+func TestSlicesDoNotShift(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 6 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		for i := range 20 {
+			w.delete(storage.HomeRef("org", homeID(7*i)))
+		}
+		tr := w.trigger(24)
+		var puts atomic.Int64
+		w.worker(func(at string) bool {
+			if at == "before put slice" && puts.Add(1) == 2 { // the first slice is planned, and no other
+				for i := range 20 {
+					storagetest.Put(t, w.store, storagetest.Home("org", homeID(7*i), "plan"))
+				}
+			}
+			return false
+		})
+		w.bus.await(w.bus.idleLocked)
+		p, list := w.seen(tr)
+		if p.Status != events.TriggerCompleted || repeated(list) != "" {
+			t.Errorf("it is %s, and %q has two outcomes", p.Status, repeated(list))
+		}
+		reached := map[string]bool{}
+		for _, d := range list {
+			reached[d.HomeID] = true
+		}
+		for i := range n {
+			if !reached[homeID(i)] && (i%7 != 0 || i >= 140) {
+				t.Errorf("%s was skipped", homeID(i))
+			}
+		}
+		w.checkDelivered(list, 1)
+	})
+}
+
+// What follows a slice is on the queue before anything of the slice is sent.
+func TestSuccessorsAreQueuedFirst(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices = 9
+		w.homes(slices * events.SliceHomes)
+		w.endpoint("ep")
+		var tr events.Trigger
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			var i int
+			_, _ = fmt.Sscanf(a.home, "home_%d", &i)
+			w.bus.mu.Lock()
+			defer w.bus.mu.Unlock()
+			if next := i/events.SliceHomes + lanes; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
+				t.Errorf("%s came before slice %d was queued", a.home, next)
+			}
+			return http.StatusOK
+		})
+		tr = w.trigger(24)
+		w.worker()
+		w.wants(tr, outcomes{events.OutcomeDelivered: slices * events.SliceHomes})
+		for key, n := range w.bus.everPut {
+			if n != 1 {
+				t.Errorf("slice %s was queued %d times", key, n)
+			}
+		}
+	})
+}
+
+// A worker waits until its replica has what the trigger has.
+func TestASliceWaitsForTheReplica(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.endpoint("ep")
+		n := w.worker()
+		release := n.replica.Hold()
+		w.homes(2)
+		tr := w.trigger(24)
+		<-time.After(3 * catchUpTimeout)
+		if got := w.partner.got(); len(got) != 0 {
+			t.Errorf("%d were sent by a worker that does not know the homes", len(got))
+		}
+		release()
+		w.wants(tr, outcomes{events.OutcomeDelivered: 2})
+	})
+}
+
+// dieAt makes a worker die when it comes to a point for the n-th time.
+func dieAt(point string, n int) func(string) bool {
+	var passed atomic.Int64
+	return func(at string) bool { return at == point && passed.Add(1) == int64(n) }
+}
+
+// Wherever a worker dies, the next one takes up the walk: it forks nothing, and
+// delivers again at most what was in flight.
+func TestAWorkerDies(t *testing.T) {
+	const n = 7*events.SliceHomes - 10
+	for _, point := range []string{
+		"before put slice", "after put slice", "before put receipt", "after put receipt", "before ack trigger", "before ack slice",
+	} {
+		for _, times := range []int{1, 2, 6} {
+			if times > 1 && point == "before ack trigger" {
+				continue
+			}
+			inWorld(t, func(t *testing.T, w *world) {
+				w.homes(n)
+				w.endpoint("ep")
+				dying := w.worker(dieAt(point, times))
+				tr := w.trigger(24)
+				w.bus.await(func() bool { return dying.conn.isDead() })
+				w.worker()
+				list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
+				w.checkDelivered(list, 2)
+				again := 0
+				for _, times := range w.partner.checkMessages(nil) {
+					again += times - 1
+				}
+				if most := w.options.Slices * events.SliceHomes; again > most {
+					t.Errorf("%s, %d: %d homes were delivered again, and at most %d were in flight", point, times, again, most)
+				}
+				if point == "after put receipt" && times == 1 && again > (w.options.Slices-1)*events.SliceHomes {
+					t.Errorf("a slice with its receipt was delivered again: %d homes", again)
+				}
+				for key, n := range w.bus.everPut {
+					if n != 1 {
+						t.Errorf("%s, %d: the walk forked: slice %s was queued %d times", point, times, key, n)
+					}
+				}
+				if len(w.bus.receipts) != 7 {
+					t.Errorf("%s, %d: %d receipts for 7 slices", point, times, len(w.bus.receipts))
+				}
+			})
+		}
+	}
+}
+
+// A bus that does not answer for a while holds everything up and loses nothing.
+func TestTheBusIsDownForAWhile(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3 * events.SliceHomes)
+		w.endpoint("ep")
+		w.worker()
+		down := false
+		w.partner.answers(func(*http.Request, arrival) int {
+			w.bus.mu.Lock()
+			defer w.bus.mu.Unlock()
+			if !down {
+				down, w.bus.down = true, true
+			}
+			return http.StatusOK
+		})
+		tr := w.trigger(24)
+		<-time.After(time.Minute)
+		w.bus.mu.Lock()
+		w.bus.down = false
+		w.bus.wakeLocked()
+		w.bus.mu.Unlock()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 3 * events.SliceHomes}), 3)
+	})
+}
+
+// A graceful stop in the middle: what is held is finished, and nothing of it is
+// handed out again.
+func TestAGracefulStop(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 40 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int { <-time.After(time.Millisecond); return http.StatusOK })
+		first := w.worker()
+		tr := w.trigger(24)
+		<-time.After(30 * time.Millisecond)
+		first.stop()
+		if got := len(w.partner.got()); got == 0 || got == n {
+			t.Fatalf("%d were sent before the stop: it was not in the middle", got)
+		}
+		w.worker()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+		}
+	})
+}
+
+// A stop that cannot wait for a partner who hangs hands back what is not done.
+func TestAStopThatCannotWait(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 3 * events.SliceHomes
+		w.options.DrainTimeout = 2 * time.Second
+		w.homes(n)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.TimeoutSeconds = 60 })
+		hanging := true
+		w.partner.answers(func(r *http.Request, _ arrival) int {
+			if hanging {
+				<-r.Context().Done()
+				return 0
+			}
+			return http.StatusOK
+		})
+		first := w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Second)
+		began := time.Now()
+		first.stop()
+		if took := time.Since(began); took > w.options.DrainTimeout+100*time.Millisecond {
+			t.Errorf("the stop took %s", took)
+		}
+		synctest.Wait()
+		hanging = false
+		w.worker()
+		list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
+		w.checkDelivered(list, 1)
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+		}
+		for _, d := range list {
+			if d.Attempt > 2 {
+				t.Errorf("%s took %d attempts: what was handed back counts as tried", d.HomeID, d.Attempt)
+			}
+		}
+	})
+}
+
+// The queue of slices is not synced: what it loses is put again from the ledger.
+func TestAResumerPutsWhatTheQueueLost(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 12 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int { <-time.After(5 * time.Millisecond); return http.StatusOK })
+		first := w.worker()
+		tr := w.trigger(24)
+		w.bus.await(func() bool { return len(w.bus.receipts) >= 3 })
+		first.conn.kill()
+		first.stop()
+		w.bus.lose()
+		n2 := w.worker()
+		stop := w.resumer(n2)
+		defer stop()
+		w.bus.await(func() bool { return len(w.bus.receipts) == 12 })
+		list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
+		w.checkDelivered(list, 2)
+		for _, r := range w.bus.retryPuts {
+			if r.Walk != nil { // what waits for room is put again
+				w.bus.everPut[sliceName(r.Trigger.ID, r.Walk.Number)]--
+			}
+		}
+		for key, times := range w.bus.everPut {
+			if times > 2 {
+				t.Errorf("slice %s was queued %d times", key, times)
+			}
+		}
+	})
+}

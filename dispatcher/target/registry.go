@@ -1,0 +1,178 @@
+package target
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// maxReady limits the targets of a registry.
+const maxReady = 16384
+
+// Registry holds the targets of a worker. It prepares each target once per revision.
+type Registry struct {
+	vault *vault.Vault
+	gate  *gate.Gate
+
+	mu    sync.Mutex
+	ready map[storage.Ref]*Target
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry(v *vault.Vault, g *gate.Gate) *Registry {
+	return &Registry{vault: v, gate: g, ready: map[storage.Ref]*Target{}}
+}
+
+// Broken is an endpoint that cannot be prepared.
+type Broken struct {
+	ID  string
+	Err error
+}
+
+// List returns an organization's enabled endpoints that want an event type. It returns
+// endpoints that cannot be prepared as broken, so that they do not block the others. A
+// suspended organization has no endpoints. Errors: errors of the store.
+func (s *Registry) List(v storage.View, org, eventType string) (ready []*Target, broken []Broken, err error) {
+	if suspended, err := storage.IsSuspended(v, org); suspended || err != nil {
+		return nil, nil, err
+	}
+	err = v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+		if r.Deleted {
+			s.drop(r.Ref)
+			return true
+		}
+		t, err := s.prepare(r)
+		switch {
+		case err != nil:
+			broken = append(broken, Broken{r.ID, err})
+		case t.Wants(eventType):
+			ready = append(ready, t)
+		}
+		return true
+	})
+	return ready, broken, err
+}
+
+// Get returns one endpoint. If its organization is suspended, the endpoint is not
+// enabled. Errors: storage.ErrNotFound, ErrBroken, errors of the store.
+func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
+	r, err := storage.FindEndpoint(v, org, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.Deleted {
+		s.drop(r.Ref)
+		return nil, storage.ErrNotFound
+	}
+	t, err := s.prepare(r)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, errors.Join(ErrBroken, err)
+	}
+	suspended, err := storage.IsSuspended(v, org)
+	if suspended {
+		paused := *t
+		paused.Enabled = false
+		t = &paused
+	}
+	return t, err
+}
+
+// ErrBroken says that an endpoint cannot be prepared for sending.
+var ErrBroken = errors.New("the endpoint's record cannot be used")
+
+// Sweep drops endpoints that are missing from a view, with their secrets.
+func (s *Registry) Sweep(v storage.View) error {
+	s.mu.Lock()
+	refs := make([]storage.Ref, 0, len(s.ready))
+	for ref := range s.ready {
+		refs = append(refs, ref)
+	}
+	s.mu.Unlock()
+	for _, ref := range refs {
+		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound), err == nil && r.Deleted:
+			s.drop(ref)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Registry) drop(ref storage.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ready, ref)
+}
+
+// Down counts the endpoints that are down.
+func (s *Registry) Down(now time.Time) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.ready {
+		if t.Gate.Down(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// maxReported limits the breakers in a report, so that the report fits into a message.
+// Each has some 150 bytes.
+const maxReported = 4096
+
+// OpenBreakers lists the breakers that are not closed.
+func (s *Registry) OpenBreakers() (list []events.OpenBreaker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.ready {
+		if since, probeAt, open := t.Gate.Standing(); open && len(list) < maxReported {
+			list = append(list, events.OpenBreaker{
+				OrganizationID: t.OrganizationID, EndpointID: t.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
+			})
+		}
+	}
+	return list
+}
+
+// prepare returns the target of a record. It prepares a target once per revision. The
+// gate's state survives across revisions.
+func (s *Registry) prepare(r storage.Record) (*Target, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.ready[r.Ref]
+	if have != nil && have.revision == r.Revision {
+		return have, nil
+	}
+	t, err := Open(s.vault, r)
+	if err != nil {
+		return nil, err
+	}
+	if have != nil {
+		t.Gate = have.Gate
+		t.Destination.Tokens = t.Destination.Tokens.OrSame(have.Destination.Tokens)
+		if *have.Destination.URL != *t.Destination.URL {
+			t.Gate.Moved()
+		}
+	} else {
+		t.Gate = s.gate.NewEndpoint()
+	}
+	t.Gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
+	if len(s.ready) >= maxReady {
+		for ref := range s.ready { // any target; it is prepared again when needed
+			delete(s.ready, ref)
+			break
+		}
+	}
+	s.ready[r.Ref] = t
+	return t, nil
+}

@@ -1,0 +1,73 @@
+package tester
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/webhook"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// Tester sends webhook.test events. Close ends it.
+type Tester struct {
+	store  *storage.Store
+	vault  *vault.Vault
+	sender *send.Sender
+}
+
+// New returns a tester that owns sender and closes it.
+func New(s *storage.Store, v *vault.Vault, sender *send.Sender) *Tester {
+	return &Tester{store: s, vault: v, sender: sender}
+}
+
+// Close closes the tester's connections and waits for its current requests.
+func (t *Tester) Close() { t.sender.Close() }
+
+// VerifyCallback asks the callback of an OpenADR subscription to prove that it belongs to
+// its client.
+func (t *Tester) VerifyCallback(ctx context.Context, rawURL string) error {
+	return t.sender.Echo(ctx, rawURL)
+}
+
+// SendTest makes one attempt and returns its outcome. It does not retry.
+func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
+	var to *target.Target
+	err := t.store.View(func(v storage.View) error {
+		r, err := v.Get(e.Ref())
+		if err == nil {
+			to, err = target.Open(t.vault, r)
+		}
+		return err
+	})
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	now := t.store.Now()
+	body, err := json.Marshal(map[string]any{
+		"type": storage.EventWebhookTest, "timestamp": storage.Time{Time: now},
+		"data": map[string]string{"organizationId": e.OrganizationID, "endpointId": e.ID},
+	})
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	p := webhook.NewPayload(storage.NewID("msg_", now), body, to.Compression)
+	a := t.sender.Send(ctx, to.Destination, &send.Request{At: now, ID: p.ID, Headers: to.Headers(&p, now), Body: p.Sent()})
+	d := events.Delivery{
+		MessageID: p.ID, EndpointID: to.ID, Outcome: events.OutcomeFailed, Attempt: 1, At: storage.Time{Time: a.At.UTC()},
+		Status: a.Status, Answer: a.Response, Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
+	}
+	a.Describe(&d)
+	if a.Verdict() == policy.Delivered {
+		d.Outcome = events.OutcomeDelivered
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return d, ctx.Err()
+	}
+	return d, nil
+}

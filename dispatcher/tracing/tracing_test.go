@@ -1,0 +1,49 @@
+package tracing
+
+import (
+	"context"
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// TestWithoutTracingNothingIsPaid wants no allocation for spans that nobody asked for.
+func TestWithoutTracingNothingIsPaid(t *testing.T) {
+	handle := func(context.Context, events.Slice, events.Taken) error { return nil }
+	s := events.Slice{Trigger: events.Trigger{ID: "trg_1"}}
+	handler := Handle(nil, "walk slice", Slice, handle)
+	if n := testing.AllocsPerRun(100, func() { _ = handler(t.Context(), s, events.Taken{}) }); n > 0 {
+		t.Errorf("without a tracer a slice costs %v allocations more", n)
+	}
+}
+
+// TestWhatHasNoTraceBeginsNone wants no span for a trigger that nobody traced, such as
+// one of a process that has no tracer.
+func TestWhatHasNoTraceBeginsNone(t *testing.T) {
+	tracer := &countingTracer{}
+	handler := Handle(tracer, "walk slice", Slice, func(context.Context, events.Slice, events.Taken) error { return nil })
+	s := events.Slice{}
+	for _, place := range []events.Traceparent{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
+		s.Trigger.Traceparent = place
+		if err := handler(t.Context(), s, events.Taken{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tracer.begun != 1 {
+		t.Errorf("%d spans were begun, want that of the slice with a place in a trace alone", tracer.begun)
+	}
+}
+
+// countingTracer counts the spans that begin.
+type countingTracer struct {
+	noop.Tracer
+	begun int
+}
+
+func (c *countingTracer) Start(ctx context.Context, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
+	c.begun++
+	return c.Tracer.Start(ctx, name, o...)
+}

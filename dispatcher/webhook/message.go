@@ -1,0 +1,85 @@
+package webhook
+
+import (
+	"strconv"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// Message is one webhook: a trigger's signal of one home for one endpoint, or a notice.
+// Its identifier and body depend only on the trigger, the home, the endpoint, the signal
+// and the format. So every attempt has the same identifier and body.
+type Message struct {
+	ID      string
+	Trigger *events.Trigger
+	Signal  signals.Signal
+	// Notice is set on a notice, which has no signal.
+	Notice *events.Notice
+	// Format is the endpoint's format at the creation of the message.
+	Format storage.SignalFormat
+	// Shown are the targets in a notification.
+	Shown []string
+}
+
+// NewNotification returns the notification of a trigger's change for a callback of a
+// subscription.
+func NewNotification(t *events.Trigger, subscriptionID, callbackID string, shown []string) Message {
+	return Message{
+		ID: events.MessageID(t.ID, subscriptionID, callbackID), Trigger: t, Signal: signals.Signal{HomeID: subscriptionID}, Shown: shown,
+	}
+}
+
+// Signals reports whether the message is a price signal.
+func (m *Message) Signals() bool { return m.Notice == nil && m.Trigger.Change == nil }
+
+// NewMessage returns the message of a trigger's signal for an endpoint.
+func NewMessage(t *events.Trigger, endpointID string, signal signals.Signal, format storage.SignalFormat) Message {
+	return Message{ID: events.MessageID(t.ID, signal.HomeID, endpointID), Trigger: t, Signal: signal, Format: format}
+}
+
+// AppendBody appends the webhook's JSON.
+func (m *Message) AppendBody(dst []byte) []byte {
+	if m.Notice != nil {
+		return m.Notice.AppendBody(dst)
+	}
+	if c := m.Trigger.Change; c != nil {
+		return c.AppendBody(dst, m.Shown)
+	}
+	return m.appendMembers(append(dst, '{'))
+}
+
+// appendItem appends the message as an item of a batch, with its identifier. A single
+// message has its identifier in a header.
+func (m *Message) appendItem(dst []byte) []byte {
+	dst = append(dst, `{"webhookId":"`...)
+	dst = append(dst, m.ID...)
+	return m.appendMembers(append(dst, `",`...))
+}
+
+// appendMembers appends the JSON after the opening brace.
+func (m *Message) appendMembers(dst []byte) []byte {
+	if m.Format == storage.FormatOpenADR3 {
+		dst = append(dst, `"type":"`+storage.EventOpenADRUpdated+`","timestamp":"`...)
+	} else {
+		dst = append(dst, `"type":"`+storage.EventPriceSignalUpdated+`","timestamp":"`...)
+	}
+	dst = m.Trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
+	dst = append(dst, `","data":{"triggerId":"`...)
+	dst = append(dst, m.Trigger.ID...)
+	dst = append(dst, `","organizationId":"`...)
+	dst = append(dst, m.Trigger.OrganizationID...)
+	dst = append(dst, `","sequence":`...)
+	dst = strconv.AppendUint(dst, m.Trigger.Sequence, 10)
+	dst = append(dst, ',')
+	if m.Format != storage.FormatOpenADR3 {
+		dst = m.Signal.AppendFields(dst, m.Trigger.CreatedAt.Time)
+		return append(dst, "}}"...)
+	}
+	dst = append(dst, `"homeId":"`...)
+	dst = append(dst, m.Signal.HomeID...)
+	dst = append(dst, `","events":[`...)
+	dst = m.Signal.AppendOpenADR(dst, m.Trigger.CreatedAt.Time)
+	return append(dst, "]}}"...)
+}

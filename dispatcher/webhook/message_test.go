@@ -1,0 +1,80 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/dispatcher/internal/drawtest"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// The body is an envelope around the price signal that the API answers.
+func TestTheBodyIsTheSignalOfTheAPI(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := drawtest.Trigger(rt)
+		signal := signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}
+		m := NewMessage(&tr, "ep", signal, storage.FormatSignal)
+		body := m.AppendBody([]byte("kept"))[len("kept"):]
+		var got struct {
+			Type      string
+			Timestamp storage.Time
+			Data      map[string]json.RawMessage
+		}
+		if err := json.Unmarshal(body, &got); err != nil {
+			rt.Fatalf("%v: %s", err, body)
+		}
+		var api map[string]json.RawMessage
+		if err := json.Unmarshal(signal.Append(nil, tr.CreatedAt.Time), &api); err != nil {
+			rt.Fatal(err)
+		}
+		for name, want := range map[string]any{"triggerId": tr.ID, "organizationId": "org", "sequence": tr.Sequence} {
+			text, _ := json.Marshal(want)
+			if string(got.Data[name]) != string(text) {
+				rt.Fatalf("%s is %s, want %s", name, got.Data[name], text)
+			}
+			delete(got.Data, name)
+		}
+		if got.Type != storage.EventPriceSignalUpdated || !got.Timestamp.Equal(tr.CreatedAt.Time) {
+			rt.Fatalf("it is %s of %s", got.Type, got.Timestamp)
+		}
+		if !reflect.DeepEqual(got.Data, api) {
+			rt.Fatalf("the rest is\n%s, want\n%s", body, signal.Append(nil, tr.CreatedAt.Time))
+		}
+	})
+}
+
+// An endpoint that asks for OpenADR gets the signal as an event, in the same
+// envelope.
+func TestTheBodyMayBeAnEventOfOpenADR(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := drawtest.Trigger(rt)
+		m := NewMessage(&tr, "ep", signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}, storage.FormatOpenADR3)
+		body := m.AppendBody(nil)
+		var got struct {
+			Type string
+			Data struct {
+				TriggerID, OrganizationID, HomeID string
+				Sequence                          uint64
+				Events                            []json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(body, &got); err != nil {
+			rt.Fatalf("%v: %s", err, body)
+		}
+		d := got.Data
+		if got.Type != storage.EventOpenADRUpdated || d.TriggerID != tr.ID || d.OrganizationID != "org" || d.HomeID != "home_1" || d.Sequence != tr.Sequence {
+			rt.Fatalf("it is %s", body)
+		}
+		if want := m.Signal.AppendOpenADR(nil, tr.CreatedAt.Time); len(d.Events) != 1 || !bytes.Equal(d.Events[0], want) {
+			rt.Fatalf("the events are %s, want %s", d.Events, want)
+		}
+	})
+}

@@ -4,11 +4,15 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gridhook/gridhook/api/openadr"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
@@ -16,173 +20,113 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Tester sends a webhook.test to an endpoint, once and now.
+// Tester sends a single webhook.test to an endpoint immediately.
 type Tester interface {
 	SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error)
 }
 
-// Deps is what the operations work with. All are needed but where it says so.
+// Deps are the dependencies of the operations. Every field is required unless its comment
+// says otherwise.
 type Deps struct {
 	Store    *storage.Store
+	Requests storage.Requests
+	Feedback storage.FeedbackLog
 	Book     *signals.Book
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
 	Ledger   events.Ledger
-	// Tasks is where the next runs of schedules wait. It may be nil; a scheduler
-	// sees to them a little later then.
+	// Tasks schedules the next runs of schedules. If nil, a scheduler finds the runs a
+	// little later.
 	Tasks interface {
 		PutTask(ctx context.Context, t events.Task) error
 	}
-	// Destinations is the operator's policy on where webhooks may go. It returns
-	// a *storage.InvalidError on the field url, or nil.
+	// Destinations applies the operator's policy on webhook destinations. It returns nil
+	// or a *storage.InvalidError on the field url.
 	Destinations func(rawURL string) error
-	// Tester may be nil; endpoints cannot be tested then.
+	// Tester may be nil. Endpoints cannot be tested then.
 	Tester Tester
-	// Eligibility is what is known of places and utilities beside what is
-	// published: of which utilities rate plans are at hand, above all. The rate
-	// plans that are stored, and what the operator imported, count without being
-	// named here.
+	// Eligibility adds facts about places and utilities to the published data, above all
+	// the utilities with available rate plans. Stored rate plans and the operator's
+	// imports count without being listed here.
 	Eligibility eligibility.Options
-	// Estimates are shared by the listeners of a process. It may be nil; then each
-	// has its own.
+	// Estimates are shared by the listeners of a process. If nil, each listener has its
+	// own.
 	Estimates *Estimates
-	// Breakers tells how the workers stand to an endpoint. It may be nil; then every
-	// breaker is taken to be closed.
+	// Breakers returns the state of an endpoint's circuit breaker in the workers. If nil,
+	// every breaker counts as closed.
 	Breakers interface {
 		Of(org, endpointID string, now time.Time) events.Breaker
 	}
-	// Uses may be nil; when keys are used is not noted then.
-	Uses *KeyUses
-	Log  *slog.Logger
-	// Registerer may be nil; nothing is measured then.
+	// LastUsed records when keys were last used. If nil, nothing is recorded.
+	LastUsed *rest.LastUsed
+	Log      *slog.Logger
+	// Registerer registers the metrics. If nil, nothing is measured.
 	Registerer prometheus.Registerer
 	Now        func() time.Time
-	// Tracer may be nil; nothing is traced then.
+	// Tracer records spans. If nil, nothing is traced.
 	Tracer trace.Tracer
-	// OperatorKey opens the operator's operations. Empty opens them to nobody.
+	// OpenADR enables the OpenADR interface beside the partners' operations.
+	OpenADR bool
+	// VerifyCallback asks the callback of an OpenADR subscription to prove that it
+	// belongs to the client. If nil, callbacks are not verified.
+	VerifyCallback func(ctx context.Context, rawURL string) error
+	// OperatorKey authorizes the operator's operations. If empty, no caller is
+	// authorized.
 	OperatorKey string
 }
 
-// Options bound what a request may cost. Zero fields take their defaults.
-type Options struct {
-	// MaxBody is the largest JSON body in bytes, by default 1 MiB. It is also
-	// the longest line of an import.
-	MaxBody int64
-	// MaxImportBody is the largest import in bytes, by default 16 MiB.
-	MaxImportBody int64
-	// MaxDepth is how deep JSON may be nested, by default 32.
-	MaxDepth int
-	// Rate and Burst limit the requests of one key: by default 100 a second,
-	// and 200 at once.
-	Rate  float64
-	Burst int
-	// FeedbackRate and FeedbackBurst limit the feedback of one client address:
-	// by default one in five seconds, and 10 at once.
-	FeedbackRate  float64
-	FeedbackBurst int
-	// Timeout bounds one operation, by default 25 s: less than the server
-	// waits to write, so that there is always an answer.
-	Timeout time.Duration
-	// Origins are those whose pages may call the partners' operations from
-	// browsers, by default none.
-	Origins []string
-}
-
-func (o Options) withDefaults() Options {
-	o.MaxBody = positive(o.MaxBody, 1<<20)
-	o.MaxImportBody = positive(o.MaxImportBody, 16<<20)
-	o.MaxDepth = positive(o.MaxDepth, 32)
-	o.Rate = positive(o.Rate, 100)
-	o.Burst = positive(o.Burst, 200)
-	o.FeedbackRate = positive(o.FeedbackRate, 0.2)
-	o.FeedbackBurst = positive(o.FeedbackBurst, 10)
-	o.Timeout = positive(o.Timeout, 25*time.Second)
-	return o
-}
-
-func positive[T int | int64 | float64 | time.Duration](v, otherwise T) T {
-	if v > 0 {
-		return v
+// Public returns the handler of the partners' operations. Callers authenticate with an
+// organization's API key.
+func Public(d Deps, o rest.Options) http.Handler {
+	s := newServer(d, o)
+	operations := rest.CrossOrigin(o.Origins, s.rest.Router(s.rest.Partner, s.partnerRoutes(), pages(AudiencePartner)))
+	if !d.OpenADR {
+		return operations
 	}
-	return otherwise
+	adr := openadr.New(openadr.Deps{
+		Store: d.Store, Book: d.Book, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.EscapedPath(), openadr.Prefix) {
+			adr.ServeHTTP(w, r)
+			return
+		}
+		operations.ServeHTTP(w, r)
+	})
 }
 
-// Public serves the partners' operations, with the keys of organizations.
-func Public(d Deps, o Options) http.Handler {
+// Admin returns the handler of the operator's and the partners' operations. Callers
+// authenticate with the operator's key. For a partner's operation, the request names the
+// organization in rest.OrganizationHeader.
+func Admin(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	return crossOrigin(o.Origins, s.router(s.partner, partnerRoutes(), partnerDocs))
+	return s.rest.Router(s.rest.Operator(d.OperatorKey), s.routes(), pages(AudienceOperator))
 }
 
-// Admin serves the operator's operations and, for an organization that the
-// request names in OrganizationHeader, the partners' too, with the operator's
-// key.
-func Admin(d Deps, o Options) http.Handler {
-	s := newServer(d, o)
-	return s.router(s.operator(d.OperatorKey), Routes(), operatorDocs)
-}
+// Routes returns all operations. The partners' operations come first.
+func Routes() []rest.Route { return (&server{}).routes() }
 
-// server is what every operation has at hand.
+func (s *server) routes() []rest.Route { return slices.Concat(s.partnerRoutes(), s.operatorRoutes()) }
+
+// server has the shared state of the operations.
 type server struct {
 	Deps
-	options Options
-	metrics *metrics
-	// keys limits by API key, addresses by client address.
-	keys, addresses *limiter
-	// plans are the EIA numbers of the utilities that stored rate plans are of.
-	plans *index[int]
-	facts facts
-	// known are the keys of the requests lately: decoding one takes longer than all else
-	// that is done to let a request in. devices and flows are those that are asked for
-	// again and again while somebody looks at a home, encoded. checkers are the
-	// organizations' of eligibility, and areas what they said.
-	known    records[*storage.Key]
-	devices  records[*answered[storage.HVACDevice]]
-	flows    records[*answered[storage.Onboarding]]
-	checkers latest[string, *eligibility.Checker]
-	areas    latest[areaOf, *answered[eligibility.Result]]
+	rest *rest.Server
+	// plans caches the EIA number of each stored rate plan's utility.
+	plans    *index[int]
+	facts    facts
+	checkers checkerCache
 }
 
-func newServer(d Deps, o Options) *server {
-	o = o.withDefaults()
+func newServer(d Deps, o rest.Options) *server {
 	if d.Estimates == nil {
 		d.Estimates = NewEstimates(0, nil)
 	}
 	return &server{
-		Deps: d, options: o, metrics: newMetrics(d.Registerer),
-		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
-		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(),
-		known: newRecords[*storage.Key](16384), checkers: latest[string, *eligibility.Checker]{most: 1024}, areas: latest[areaOf, *answered[eligibility.Result]]{most: 4096},
-		devices: newRecords[*answered[storage.HVACDevice]](4096), flows: newRecords[*answered[storage.Onboarding]](16384),
-	}
-}
-
-// Connections bound what one connection may cost. Zero fields take their
-// defaults.
-type Connections struct {
-	// HeaderTimeout is how long a request's headers may take to come, by default
-	// 5 s, and ReadTimeout how long all of it, by default 15 s.
-	HeaderTimeout, ReadTimeout time.Duration
-	// WriteTimeout is how long it may take from the headers to the end of the
-	// answer, by default 30 s: longer than Options.Timeout.
-	WriteTimeout time.Duration
-	// IdleTimeout is how long a connection may wait for its next request, by
-	// default 60 s.
-	IdleTimeout time.Duration
-	// MaxHeaders is the most bytes of headers, by default 16 KiB.
-	MaxHeaders int
-}
-
-// NewHTTPServer is an http.Server that no slow or greedy client holds up.
-func NewHTTPServer(handler http.Handler, c Connections, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: positive(c.HeaderTimeout, 5*time.Second),
-		ReadTimeout:       positive(c.ReadTimeout, 15*time.Second),
-		WriteTimeout:      positive(c.WriteTimeout, 30*time.Second),
-		IdleTimeout:       positive(c.IdleTimeout, 60*time.Second),
-		MaxHeaderBytes:    positive(c.MaxHeaders, 16<<10),
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		// OPTIONS * is answered as every other unknown path.
-		DisableGeneralOptionsHandler: true,
+		Deps: d,
+		rest: rest.New(rest.Deps{
+			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
+		}, o),
+		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(), checkers: checkerCache{byOrg: map[string]checkerAt{}},
 	}
 }

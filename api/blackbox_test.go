@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -22,18 +22,18 @@ const (
 // refusal is one thing that must be refused, of each operation that it applies to.
 type refusal struct {
 	name    string
-	applies func(api.Route) bool
+	applies func(rest.Route) bool
 	change  func(*request)
 	status  int
 	code    string
 	field   string // what is named, where a field is
 }
 
-func always(api.Route) bool       { return true }
-func takesKey(r api.Route) bool   { return !r.Open }
-func takesJSON(r api.Route) bool  { return r.Body != api.BodyLines }
-func requires(r api.Route) bool   { return r.Body == api.BodyRequired }
-func identified(r api.Route) bool { return strings.Contains(r.Path, "{id}") }
+func always(rest.Route) bool       { return true }
+func takesKey(r rest.Route) bool   { return !r.Open }
+func takesJSON(r rest.Route) bool  { return r.Body != rest.BodyLines }
+func requires(r rest.Route) bool   { return r.Body == rest.BodyRequired }
+func identified(r rest.Route) bool { return strings.Contains(r.Path, "{id}") }
 
 func body(text string) func(*request) { return func(r *request) { r.body = text } }
 
@@ -48,31 +48,31 @@ func nested(levels int) string {
 }
 
 var refusals = []refusal{
-	{"no key", takesKey, without(api.KeyHeader), 401, api.CodeMissingAPIKey, ""},
-	{"an empty key", takesKey, with(api.KeyHeader, ""), 401, api.CodeMissingAPIKey, ""},
-	{"a wrong key", takesKey, with(api.KeyHeader, "ghk_key_1_00"), 401, api.CodeInvalidAPIKey, ""},
-	{"two keys", takesKey, with(api.KeyHeader, "a", "b"), 401, api.CodeInvalidAPIKey, ""},
-	{"GET", always, func(r *request) { r.method, r.body = http.MethodGet, "" }, 405, api.CodeMethodNotAllowed, ""},
-	{"PUT", always, func(r *request) { r.method = http.MethodPut }, 405, api.CodeMethodNotAllowed, ""},
-	{"DELETE", always, func(r *request) { r.method = http.MethodDelete }, 405, api.CodeMethodNotAllowed, ""},
-	{"an unknown field", takesJSON, body(`{"bogus":1}`), 400, api.CodeValidationFailed, "bogus"},
-	{"an array", takesJSON, body(`[]`), 400, api.CodeValidationFailed, "body"},
-	{"a text", takesJSON, body(`"text"`), 400, api.CodeValidationFailed, "body"},
-	{"null", takesJSON, body(`null`), 400, api.CodeValidationFailed, "body"},
-	{"no JSON", takesJSON, body(`{`), 400, api.CodeValidationFailed, "body"},
-	{"two values", takesJSON, body(`{} {}`), 400, api.CodeValidationFailed, "body"},
-	{"no UTF-8", takesJSON, body("{\"a\":\"\xff\"}"), 400, api.CodeValidationFailed, "body"},
-	{"33 levels", takesJSON, body(nested(33)), 400, api.CodeValidationFailed, "body"},
-	{"no body", requires, body(""), 400, api.CodeValidationFailed, "body"},
-	{"an identifier that is none", identified, func(r *request) { r.url = strings.Replace(r.url, "/none", "/a.b", 1) }, 400, api.CodeValidationFailed, "id"},
-	{"another media type", always, with("Content-Type", "text/plain"), 415, api.CodeUnsupportedMediaType, ""},
-	{"a form", always, with("Content-Type", "application/x-www-form-urlencoded"), 415, api.CodeUnsupportedMediaType, ""},
-	{"an encoding", always, with("Content-Encoding", "gzip"), 415, api.CodeUnsupportedMediaType, ""},
+	{"no key", takesKey, without(rest.KeyHeader), 401, rest.CodeMissingAPIKey, ""},
+	{"an empty key", takesKey, with(rest.KeyHeader, ""), 401, rest.CodeMissingAPIKey, ""},
+	{"a wrong key", takesKey, with(rest.KeyHeader, "ghk_key_1_00"), 401, rest.CodeInvalidAPIKey, ""},
+	{"two keys", takesKey, with(rest.KeyHeader, "a", "b"), 401, rest.CodeInvalidAPIKey, ""},
+	{"GET", always, func(r *request) { r.method, r.body = http.MethodGet, "" }, 405, rest.CodeMethodNotAllowed, ""},
+	{"PUT", always, func(r *request) { r.method = http.MethodPut }, 405, rest.CodeMethodNotAllowed, ""},
+	{"DELETE", always, func(r *request) { r.method = http.MethodDelete }, 405, rest.CodeMethodNotAllowed, ""},
+	{"an unknown field", takesJSON, body(`{"bogus":1}`), 400, rest.CodeValidationFailed, "bogus"},
+	{"an array", takesJSON, body(`[]`), 400, rest.CodeValidationFailed, "body"},
+	{"a text", takesJSON, body(`"text"`), 400, rest.CodeValidationFailed, "body"},
+	{"null", takesJSON, body(`null`), 400, rest.CodeValidationFailed, "body"},
+	{"no JSON", takesJSON, body(`{`), 400, rest.CodeValidationFailed, "body"},
+	{"two values", takesJSON, body(`{} {}`), 400, rest.CodeValidationFailed, "body"},
+	{"no UTF-8", takesJSON, body("{\"a\":\"\xff\"}"), 400, rest.CodeValidationFailed, "body"},
+	{"33 levels", takesJSON, body(nested(33)), 400, rest.CodeValidationFailed, "body"},
+	{"no body", requires, body(""), 400, rest.CodeValidationFailed, "body"},
+	{"an identifier that is none", identified, func(r *request) { r.url = strings.Replace(r.url, "/none", "/a.b", 1) }, 400, rest.CodeValidationFailed, "id"},
+	{"another media type", always, with("Content-Type", "text/plain"), 415, rest.CodeUnsupportedMediaType, ""},
+	{"a form", always, with("Content-Type", "application/x-www-form-urlencoded"), 415, rest.CodeUnsupportedMediaType, ""},
+	{"an encoding", always, with("Content-Encoding", "gzip"), 415, rest.CodeUnsupportedMediaType, ""},
 }
 
 // limit is the most bytes that an operation takes in these tests.
-func limit(r api.Route) int {
-	if r.Body == api.BodyLines {
+func limit(r rest.Route) int {
+	if r.Body == rest.BodyLines {
 		return smallImport
 	}
 	return smallBody
@@ -82,9 +82,9 @@ func limit(r api.Route) int {
 // added has its cases, and fails until its example works. What the document says
 // of each field is held against the API in TestBoundsAreThoseOfTheDocument.
 func TestEveryOperation(t *testing.T) {
-	s := newStageWith(t, api.Options{MaxBody: smallBody, MaxImportBody: smallImport})
+	s := newStageWith(t, rest.Options{MaxBody: smallBody, MaxImportBody: smallImport})
 	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
-	examples, bolt := openapi.Requests(), s.env.key("bolt")
+	examples, bolt := api.RequestExamples(), s.env.key("bolt")
 	cases := 0
 	for _, r := range api.Routes() {
 		t.Run(r.Name, func(t *testing.T) {
@@ -108,19 +108,19 @@ func TestEveryOperation(t *testing.T) {
 }
 
 // request is one that gets as far as the operation's own checks.
-func (s *stage) request(r api.Route) request {
+func (s *stage) request(r rest.Route) request {
 	contentType, text := bodyOf(r)
-	req := request{url: s.public.URL + path(r, "none"), body: text, header: http.Header{"Content-Type": {contentType}, api.KeyHeader: {s.key}}}
+	req := request{url: s.public.URL + path(r, "none"), body: text, header: http.Header{"Content-Type": {contentType}, rest.KeyHeader: {s.key}}}
 	if req.body == "" {
 		req.body = "{}"
 	}
 	if r.Operator {
-		req.url, req.header[api.KeyHeader] = s.admin.URL+path(r, "none"), []string{operatorKey}
+		req.url, req.header[rest.KeyHeader] = s.admin.URL+path(r, "none"), []string{operatorKey}
 	}
 	return req
 }
 
-func (s *stage) refuses(r api.Route, refused refusal) {
+func (s *stage) refuses(r rest.Route, refused refusal) {
 	s.t.Helper()
 	req := s.request(r)
 	refused.change(&req)
@@ -136,7 +136,7 @@ func (s *stage) refuses(r api.Route, refused refusal) {
 }
 
 // sizes sends bodies as large as they may be, and one byte larger.
-func (s *stage) sizes(r api.Route) (cases int) {
+func (s *stage) sizes(r rest.Route) (cases int) {
 	s.t.Helper()
 	for size, refused := range map[int]bool{limit(r): false, limit(r) + 1: true} {
 		req := s.request(r)
@@ -169,7 +169,7 @@ func (s *stage) chunked(r request) int {
 }
 
 // scopes sends with a key of every other scope.
-func (s *stage) scopes(r api.Route) (cases int) {
+func (s *stage) scopes(r rest.Route) (cases int) {
 	s.t.Helper()
 	if r.Operator || r.Open {
 		return 0
@@ -179,8 +179,8 @@ func (s *stage) scopes(r api.Route) (cases int) {
 			continue
 		}
 		req := s.request(r)
-		req.header[api.KeyHeader] = []string{s.env.key("acme", scope)}
-		if a := s.send(req); a.status != http.StatusForbidden || a.code(s.t) != api.CodeForbidden {
+		req.header[rest.KeyHeader] = []string{s.env.key("acme", scope)}
+		if a := s.send(req); a.status != http.StatusForbidden || a.code(s.t) != rest.CodeForbidden {
 			s.t.Errorf("with the scope %s alone: %d %s", scope, a.status, a.body)
 		}
 		cases++
@@ -198,7 +198,7 @@ func (s *stage) things() map[string]string {
 // foreign asks with another organization's key for what is acme's: what an
 // operation names in its path or its body is answered as what nobody has, and
 // nothing else tells of it.
-func (s *stage) foreign(r api.Route, key, example string) {
+func (s *stage) foreign(r rest.Route, key, example string) {
 	s.t.Helper()
 	in := map[string]any{}
 	if example != "" {

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -24,10 +25,10 @@ type stage struct {
 	replay             string
 }
 
-func newStage(t *testing.T) *stage { return newStageWith(t, api.Options{}) }
+func newStage(t *testing.T) *stage { return newStageWith(t, rest.Options{}) }
 
 // newStageWith is a stage on which nobody is limited in number.
-func newStageWith(t *testing.T, o api.Options) *stage {
+func newStageWith(t *testing.T, o rest.Options) *stage {
 	o.Rate, o.Burst, o.FeedbackRate, o.FeedbackBurst = 1e6, 1e6, 1e6, 1e6
 	e := newEnv(t, o)
 	e.load(
@@ -64,7 +65,7 @@ var imported = map[string][2]string{
 }
 
 // identifier is what an operation's path names.
-func (s *stage) identifier(r api.Route) string {
+func (s *stage) identifier(r rest.Route) string {
 	switch {
 	case r.Name == "deleteEndpoint":
 		return s.newEndpoint()
@@ -103,12 +104,12 @@ func (s *stage) identifier(r api.Route) string {
 }
 
 // send sends an operation a body.
-func (s *stage) sendTo(r api.Route, body string) answer {
+func (s *stage) sendTo(r rest.Route, body string) answer {
 	s.t.Helper()
 	body = strings.ReplaceAll(body, "trg_01JZ2E6K8M0000000000000000", s.trigger)
 	path := strings.ReplaceAll(r.Path, "{id}", s.identifier(r))
 	switch {
-	case r.Body == api.BodyLines:
+	case r.Body == rest.BodyLines:
 		return s.importLines(body)
 	case r.Operator:
 		return s.operate(path, body)
@@ -119,13 +120,13 @@ func (s *stage) sendTo(r api.Route, body string) answer {
 
 func TestEveryExampleWorks(t *testing.T) {
 	s := newStage(t)
-	requests := openapi.Requests()
+	requests := api.RequestExamples()
 	for _, r := range api.Routes() {
 		a := s.sendTo(r, requests[r.Name])
 		if a.status != http.StatusOK {
 			t.Errorf("the example of %s is answered %s", r.Name, a.body)
 		}
-		if r.Body == api.BodyLines && a.object(t)["failed"].(float64) != 0 {
+		if r.Body == rest.BodyLines && a.object(t)["failed"].(float64) != 0 {
 			t.Errorf("the example of %s fails: %s", r.Name, a.body)
 		}
 		delete(requests, r.Name)
@@ -143,17 +144,17 @@ func TestBoundsAreThoseOfTheDocument(t *testing.T) {
 	d, err := theDocument()
 	must(t, err)
 	for _, r := range api.Routes() {
-		example := openapi.Requests()[r.Name]
+		example := api.RequestExamples()[r.Name]
 		operation := "#/paths/" + strings.ReplaceAll(r.Path, "/", "~1") + "/post/requestBody/content/"
 		switch r.Body {
-		case api.BodyLines:
+		case rest.BodyLines:
 			s.sendTo(r, example)
 			either := d.at(operation + "application~1x-ndjson/schema")["oneOf"].([]any)
 			for i, line := range strings.Split(strings.TrimSpace(example), "\n") {
 				p := prober{s, d, r, line, "line"}
 				p.probe(either[i].(map[string]any), nil)
 			}
-		case api.BodyRequired, api.BodyOptional:
+		case rest.BodyRequired, rest.BodyOptional:
 			if example == "" {
 				example = "{}"
 			}
@@ -168,7 +169,7 @@ func TestBoundsAreThoseOfTheDocument(t *testing.T) {
 type prober struct {
 	*stage
 	d       *document
-	route   api.Route
+	route   rest.Route
 	example string
 	root    string
 }
@@ -296,10 +297,10 @@ func (p prober) fieldsWith(field []string, value any) ([]string, answer) {
 	text, err := json.Marshal(body)
 	must(p.t, err)
 	a := p.sendTo(p.route, string(text))
-	if p.route.Body != api.BodyLines {
+	if p.route.Body != rest.BodyLines {
 		return a.fields(p.t), a
 	}
-	var imported api.Imported
+	var imported wire.Imported
 	must(p.t, json.Unmarshal(a.body, &imported))
 	fields := []string{}
 	for _, e := range imported.Errors {

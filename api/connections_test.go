@@ -9,19 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/http1"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
-// bounded serves with bounds on connections, lean or by net/http alone, and dials it.
-func bounded(t *testing.T, c api.Connections, lean bool) net.Conn {
+// bounded serves with bounds on connections, and dials it.
+func bounded(t *testing.T, c rest.Connections) net.Conn {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	server := api.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
-	s := serving(server)
-	if lean {
-		s = http1.Over(server)
-	}
+	s := rest.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(listen(t, s).URL, "http://"))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -32,40 +27,39 @@ func bounded(t *testing.T, c api.Connections, lean bool) net.Conn {
 func TestConnectionsAreBounded(t *testing.T) {
 	const wait = 50 * time.Millisecond
 	for name, test := range map[string]struct {
-		bounds api.Connections
+		bounds rest.Connections
 		sent   string
 		answer string // how what comes back begins, until the connection ends
 	}{
-		"headers that fit":        {api.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
-		"headers that do not":     {api.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
-		"headers never complete":  {api.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
-		"nothing more comes":      {api.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
-		"nothing comes":           {api.Connections{HeaderTimeout: wait}, "", ""},
-		"a POST never complete":   {api.Connections{HeaderTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n", ""},
-		"nothing more but a POST": {api.Connections{IdleTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"headers that fit":        {rest.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
+		"headers that do not":     {rest.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers just too large":  {rest.Connections{MaxHeaders: 16 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 16<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers never complete":  {rest.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more comes":      {rest.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"nothing comes":           {rest.Connections{HeaderTimeout: wait}, "", ""},
+		"a POST never complete":   {rest.Connections{HeaderTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more but a POST": {rest.Connections{IdleTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
 	} {
-		for how, lean := range map[string]bool{"lean": true, "net/http": false} {
-			t.Run(name+" "+how, func(t *testing.T) {
-				conn := bounded(t, test.bounds, lean)
-				_, err := io.WriteString(conn, test.sent)
-				must(t, err)
-				got, err := io.ReadAll(conn) // ends when the server hangs up
-				if err != nil && len(got) == 0 {
-					t.Fatal(err)
-				}
-				if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
-					t.Errorf("answered %.60q, want %q", got, test.answer)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			conn := bounded(t, test.bounds)
+			_, err := io.WriteString(conn, test.sent)
+			must(t, err)
+			got, err := io.ReadAll(conn) // ends when the server hangs up
+			if err != nil && len(got) == 0 {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
+				t.Errorf("answered %.60q, want %q", got, test.answer)
+			}
+		})
 	}
 }
 
 // TestDefaultsOfConnections: what nobody configures is bounded all the same.
 func TestDefaultsOfConnections(t *testing.T) {
-	s := api.NewHTTPServer(http.NotFoundHandler(), api.Connections{}, slog.New(slog.DiscardHandler))
+	s := rest.NewHTTPServer(http.NotFoundHandler(), rest.Connections{}, slog.New(slog.DiscardHandler))
 	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second ||
-		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 16<<10 {
+		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 12<<10 {
 		t.Errorf("the defaults are %+v", s)
 	}
 }

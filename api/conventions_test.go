@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // path is a route's path with an identifier in the place of {id}.
-func path(r api.Route, id string) string { return strings.ReplaceAll(r.Path, "{id}", id) }
+func path(r rest.Route, id string) string { return strings.ReplaceAll(r.Path, "{id}", id) }
 
 // bodyOf is a body that gets as far as the operation's own checks.
-func bodyOf(r api.Route) (contentType, body string) {
+func bodyOf(r rest.Route) (contentType, body string) {
 	switch r.Body {
-	case api.BodyRequired:
+	case rest.BodyRequired:
 		return "application/json", `{}`
-	case api.BodyLines:
+	case rest.BodyLines:
 		return "application/x-ndjson", `{}`
 	default:
 		return "application/json", ""
@@ -28,7 +29,7 @@ func bodyOf(r api.Route) (contentType, body string) {
 }
 
 // at sends a request to a route on the listener where it is.
-func (e *env) at(r api.Route, keys []string, change func(*request)) answer {
+func (e *env) at(r rest.Route, keys []string, change func(*request)) answer {
 	e.t.Helper()
 	contentType, body := bodyOf(r)
 	req := request{url: e.public.URL + path(r, "none"), body: body, header: http.Header{"Content-Type": {contentType}}}
@@ -36,7 +37,7 @@ func (e *env) at(r api.Route, keys []string, change func(*request)) answer {
 		req.url = e.admin.URL + path(r, "none")
 	}
 	if keys != nil {
-		req.header[api.KeyHeader] = keys
+		req.header[rest.KeyHeader] = keys
 	}
 	if change != nil {
 		change(&req)
@@ -44,17 +45,17 @@ func (e *env) at(r api.Route, keys []string, change func(*request)) answer {
 	return e.send(req)
 }
 
-func keyed() []api.Route {
-	return slices.DeleteFunc(api.Routes(), func(r api.Route) bool { return r.Open })
+func keyed() []rest.Route {
+	return slices.DeleteFunc(api.Routes(), func(r rest.Route) bool { return r.Open })
 }
 
 func TestEveryOperationNeedsItsKey(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	good, foreign := e.twoTenants()
 	for _, r := range keyed() {
-		e.at(r, nil, nil).expect(t, 401, api.CodeMissingAPIKey)
-		e.at(r, []string{""}, nil).expect(t, 401, api.CodeMissingAPIKey)
-		if recovery := e.at(r, nil, nil).object(t)["recovery_action"].(string); !strings.Contains(recovery, api.KeyHeader) || !strings.Contains(recovery, "/v1/feedback") {
+		e.at(r, nil, nil).expect(t, 401, rest.CodeMissingAPIKey)
+		e.at(r, []string{""}, nil).expect(t, 401, rest.CodeMissingAPIKey)
+		if recovery := e.at(r, nil, nil).object(t)["recovery_action"].(string); !strings.Contains(recovery, rest.KeyHeader) || !strings.Contains(recovery, "/v1/feedback") {
 			t.Errorf("%s: recovery is %q", r.Path, recovery)
 		}
 		id, _, _ := storage.SplitKey(good)
@@ -62,18 +63,18 @@ func TestEveryOperationNeedsItsKey(t *testing.T) {
 			{"nonsense"}, {"ghk_"}, {"ghk_key_x_"}, {"gho_x"}, {good[:len(good)-1] + "x"}, {"ghk_" + id + "_00"},
 			{strings.Replace(good, id, id+"x", 1)}, {good, good}, {good, foreign}, {"", good},
 		} {
-			e.at(r, wrong, nil).expect(t, 401, api.CodeInvalidAPIKey)
+			e.at(r, wrong, nil).expect(t, 401, rest.CodeInvalidAPIKey)
 		}
 		other := operatorKey
 		if r.Operator {
 			other = good
 		}
-		e.at(r, []string{other}, nil).expect(t, 401, api.CodeInvalidAPIKey)
+		e.at(r, []string{other}, nil).expect(t, 401, rest.CodeInvalidAPIKey)
 	}
 }
 
 func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	revoked, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(revoked)
 	e.ask(revoked, "/v1/webhook/endpoints/list", "").ok(t)
@@ -89,7 +90,7 @@ func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
 		e.ask("ghk_key_none_ab", "/v1/webhook/endpoints/list", ""),
 	}
 	for _, a := range answers {
-		a.expect(t, 401, api.CodeInvalidAPIKey)
+		a.expect(t, 401, rest.CodeInvalidAPIKey)
 		if anonymous(a) != anonymous(answers[0]) {
 			t.Errorf("one reads %s, another %s", a.body, answers[0].body)
 		}
@@ -102,7 +103,7 @@ var requestIDField = regexp.MustCompile(`"request_id":"[^"]*"`)
 func anonymous(a answer) string { return requestIDField.ReplaceAllString(string(a.body), "") }
 
 func TestScopes(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	e.twoTenants()
 	for _, scope := range storage.Scopes() {
 		key := e.key("acme", scope)
@@ -119,11 +120,11 @@ func TestScopes(t *testing.T) {
 }
 
 func TestOtherMethodsAreRefused(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	for _, r := range api.Routes() {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
 			a := e.at(r, nil, func(r *request) { r.method, r.body = method, "" })
-			a.expect(t, 405, api.CodeMethodNotAllowed)
+			a.expect(t, 405, rest.CodeMethodNotAllowed)
 			if a.header.Get("Allow") != http.MethodPost {
 				t.Errorf("%s %s: Allow is %q", method, r.Path, a.header.Get("Allow"))
 			}
@@ -132,14 +133,14 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 }
 
 func TestUnknownPaths(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, p := range []string{
 		"/", "/v1", "/v1/", "/v2/feedback", "/v1/homes", "/v1/homes/home1", "/v1/homes/home1/price_signal/", "/V1/homes/home1/price_signal",
 		"//v1/homes/home1/price_signal", "/v1//homes/home1/price_signal", "/v1/homes/../homes/home1/price_signal", "/v1/./homes/home1/price_signal",
 		"/metrics", "/debug/pprof/", "/livez", "/v1/admin/organizations/list", "/v1/admin/import",
 	} {
-		a := e.ask(key, p, "").expect(t, 404, api.CodeNotFound)
+		a := e.ask(key, p, "").expect(t, 404, rest.CodeNotFound)
 		if loc := a.header.Get("Location"); loc != "" {
 			t.Errorf("%s redirects to %s", p, loc)
 		}
@@ -147,7 +148,7 @@ func TestUnknownPaths(t *testing.T) {
 }
 
 func TestEveryAnswerHasTheHeaders(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	list, signal := "/v1/webhook/endpoints/list", "/v1/homes/home1/price_signal"
 	for name, a := range map[string]answer{
@@ -172,7 +173,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 }
 
 func TestRequestIDOfTheCaller(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	for given, kept := range map[string]bool{
 		"mine-1": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "two words": false, "a.b": false, "": false,
 	} {
@@ -188,7 +189,7 @@ func TestRequestIDOfTheCaller(t *testing.T) {
 }
 
 func TestIdentifiersInPaths(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range keyed() {
 		if !strings.Contains(r.Path, "{id}") {
@@ -204,7 +205,7 @@ func TestIdentifiersInPaths(t *testing.T) {
 			a := e.at(r, []string{k}, func(req *request) {
 				req.url = strings.Replace(req.url, path(r, "none"), path(r, id), 1)
 			})
-			a.expect(t, 400, api.CodeValidationFailed)
+			a.expect(t, 400, rest.CodeValidationFailed)
 			if !slices.Contains(a.fields(t), "id") {
 				t.Errorf("%s with %q: fields %v", r.Path, id, a.fields(t))
 			}
@@ -213,10 +214,10 @@ func TestIdentifiersInPaths(t *testing.T) {
 }
 
 func TestUnknownFieldsAndWrongTypes(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range api.Routes() {
-		if r.Body == api.BodyLines {
+		if r.Body == rest.BodyLines {
 			continue
 		}
 		k := key
@@ -227,13 +228,13 @@ func TestUnknownFieldsAndWrongTypes(t *testing.T) {
 			`{"bogus":1}`: "bogus", `[]`: "body", `"text"`: "body", `null`: "body", `{`: "body", `{} {}`: "body", `{"a":"\xff"}`: "body",
 			strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40): "body",
 		} {
-			a := e.at(r, []string{k}, func(req *request) { req.body = body }).expect(t, 400, api.CodeValidationFailed)
+			a := e.at(r, []string{k}, func(req *request) { req.body = body }).expect(t, 400, rest.CodeValidationFailed)
 			if !slices.Contains(a.fields(t), field) {
 				t.Errorf("%s with %s: fields %v", r.Path, body, a.fields(t))
 			}
 		}
-		if r.Body == api.BodyRequired {
-			a := e.at(r, []string{k}, func(req *request) { req.body = "" }).expect(t, 400, api.CodeValidationFailed)
+		if r.Body == rest.BodyRequired {
+			a := e.at(r, []string{k}, func(req *request) { req.body = "" }).expect(t, 400, rest.CodeValidationFailed)
 			if !slices.Equal(a.fields(t), []string{"body"}) {
 				t.Errorf("%s without a body: fields %v", r.Path, a.fields(t))
 			}
@@ -244,7 +245,7 @@ func TestUnknownFieldsAndWrongTypes(t *testing.T) {
 // TestNothingForeign asks for everything by the identifiers of another tenant:
 // the answers are those to identifiers that nobody has, byte for byte.
 func TestNothingForeign(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	endpoint := e.ask(acme, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`).ok(t)["id"].(string)
 	trigger := e.ask(acme, "/v1/webhook/price_signal/trigger", `{}`).ok(t)["triggerId"].(string)
@@ -270,7 +271,7 @@ func TestNothingForeign(t *testing.T) {
 }
 
 // foreignBody is a body that is right, so that only the identifier is wrong.
-func foreignBody(r api.Route) string {
+func foreignBody(r rest.Route) string {
 	bodies := map[string]string{
 		"updateHVACLinkedFlag": `{"linked":true}`, "getHVACEstimatedSavings": `{"type":"monthly"}`, "replayEndpoint": `{"since":"2026-07-01T00:00:00Z"}`,
 	}
@@ -281,44 +282,44 @@ func foreignBody(r api.Route) string {
 }
 
 func TestActingForAnotherOrganization(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme","unborn"]}`)
 	parent := e.key("parent")
 	as := func(key, org string) answer {
-		return e.send(request{url: e.public.URL + "/v1/homes/home1/price_signal", header: http.Header{api.KeyHeader: {key}, api.OrganizationHeader: {org}}})
+		return e.send(request{url: e.public.URL + "/v1/homes/home1/price_signal", header: http.Header{rest.KeyHeader: {key}, rest.OrganizationHeader: {org}}})
 	}
 	as(parent, "acme").ok(t)
 	as(acme, "acme").ok(t)
-	as(parent, "parent").expect(t, 404, api.CodeNotFound)
-	forbidden := as(parent, "bolt").expect(t, 403, api.CodeForbidden)
+	as(parent, "parent").expect(t, 404, rest.CodeNotFound)
+	forbidden := as(parent, "bolt").expect(t, 403, rest.CodeForbidden)
 	for _, org := range []string{"nobody", "unborn", "_"} {
-		if a := as(parent, org).expect(t, 403, api.CodeForbidden); anonymous(a) != anonymous(forbidden) {
+		if a := as(parent, org).expect(t, 403, rest.CodeForbidden); anonymous(a) != anonymous(forbidden) {
 			t.Errorf("%s: %s, want %s", org, a.body, forbidden.body)
 		}
 	}
-	as(acme, "parent").expect(t, 403, api.CodeForbidden)
-	if fields := as(parent, "a.b").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{api.OrganizationHeader}) {
+	as(acme, "parent").expect(t, 403, rest.CodeForbidden)
+	if fields := as(parent, "a.b").expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{rest.OrganizationHeader}) {
 		t.Errorf("fields %v", fields)
 	}
 	trigger := "/v1/webhook/price_signal/trigger"
 	if got := e.ask(parent, trigger, `{"organizationId":"acme"}`).ok(t); got["organizationId"] != "acme" || got["homes"] != 1.0 {
 		t.Errorf("triggered %v", got)
 	}
-	e.ask(parent, trigger, `{"organizationId":"bolt"}`).expect(t, 403, api.CodeForbidden)
-	e.ask(acme, trigger, `{"organizationId":"nobody"}`).expect(t, 403, api.CodeForbidden)
-	e.ask(acme, trigger, `{"organizationId":""}`).expect(t, 400, api.CodeValidationFailed)
+	e.ask(parent, trigger, `{"organizationId":"bolt"}`).expect(t, 403, rest.CodeForbidden)
+	e.ask(acme, trigger, `{"organizationId":"nobody"}`).expect(t, 403, rest.CodeForbidden)
+	e.ask(acme, trigger, `{"organizationId":""}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
 func TestOperatorActsForAnOrganization(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	signal := "/v1/homes/home1/price_signal"
 	e.operateFor("acme", signal, "").ok(t)
-	e.operateFor("bolt", signal, "").expect(t, 404, api.CodeNotFound)
-	e.operateFor("nobody", signal, "").expect(t, 404, api.CodeNotFound)
-	e.operateFor("_", signal, "").expect(t, 404, api.CodeNotFound)
-	if fields := e.operate(signal, "").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{api.OrganizationHeader}) {
+	e.operateFor("bolt", signal, "").expect(t, 404, rest.CodeNotFound)
+	e.operateFor("nobody", signal, "").expect(t, 404, rest.CodeNotFound)
+	e.operateFor("_", signal, "").expect(t, 404, rest.CodeNotFound)
+	if fields := e.operate(signal, "").expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{rest.OrganizationHeader}) {
 		t.Errorf("fields %v", fields)
 	}
 	if got := e.operateFor("acme", "/v1/webhook/price_signal/trigger", `{}`).ok(t); got["organizationId"] != "acme" {
@@ -327,11 +328,11 @@ func TestOperatorActsForAnOrganization(t *testing.T) {
 }
 
 func TestNoOperatorKeyIsNobodys(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	deps := e.deps
 	deps.Registerer, deps.OperatorKey = nil, ""
-	s := e.serve(api.Admin(deps, api.Options{}))
+	s := e.serve(api.Admin(deps, rest.Options{}))
 	for _, key := range []string{"x", "gho_"} {
-		e.send(request{url: s.URL + "/v1/admin/organizations/list", header: http.Header{api.KeyHeader: {key}}}).expect(t, 401, api.CodeInvalidAPIKey)
+		e.send(request{url: s.URL + "/v1/admin/organizations/list", header: http.Header{rest.KeyHeader: {key}}}).expect(t, 401, rest.CodeInvalidAPIKey)
 	}
 }

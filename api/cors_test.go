@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 const page = "https://app.example"
@@ -21,11 +21,11 @@ func (e *env) fromPage(method, path, origin string, more http.Header) answer {
 
 // TestNoCrossOriginByDefault: whatever a page asks, nothing allows it.
 func TestNoCrossOriginByDefault(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, a := range []answer{
 		e.fromPage(http.MethodOptions, signalPath, page, http.Header{"Access-Control-Request-Method": {"POST"}}),
-		e.fromPage(http.MethodPost, signalPath, page, http.Header{api.KeyHeader: {key}}),
+		e.fromPage(http.MethodPost, signalPath, page, http.Header{rest.KeyHeader: {key}}),
 		e.fromPage(http.MethodPost, "/v1/feedback", "null", nil),
 	} {
 		for name := range a.header {
@@ -37,21 +37,21 @@ func TestNoCrossOriginByDefault(t *testing.T) {
 }
 
 func TestCrossOrigin(t *testing.T) {
-	e := newEnv(t, api.Options{Origins: []string{page}})
+	e := newEnv(t, rest.Options{Origins: []string{page}})
 	key, _ := e.twoTenants()
 	asked := http.Header{"Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type,x-ws-api-key"}}
 	a := e.fromPage(http.MethodOptions, signalPath, page, asked)
 	if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != page || a.header.Get("Access-Control-Allow-Methods") != "POST" ||
-		!strings.Contains(a.header.Get("Access-Control-Allow-Headers"), api.KeyHeader) || len(a.body) > 0 {
+		!strings.Contains(a.header.Get("Access-Control-Allow-Headers"), rest.KeyHeader) || len(a.body) > 0 {
 		t.Errorf("asked beforehand: %d %v", a.status, a.header)
 	}
-	a = e.fromPage(http.MethodPost, signalPath, page, http.Header{api.KeyHeader: {key}})
+	a = e.fromPage(http.MethodPost, signalPath, page, http.Header{rest.KeyHeader: {key}})
 	if a.ok(t); a.header.Get("Access-Control-Allow-Origin") != page || !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
 		t.Errorf("answered with %v", a.header)
 	}
 	for _, foreign := range []string{"https://evil.example", "https://app.example.evil.example", "http://app.example", "https://app.example:8443", "null", ""} {
-		a := e.fromPage(http.MethodOptions, signalPath, foreign, asked).expect(t, 405, api.CodeMethodNotAllowed)
-		b := e.fromPage(http.MethodPost, signalPath, foreign, http.Header{api.KeyHeader: {key}})
+		a := e.fromPage(http.MethodOptions, signalPath, foreign, asked).expect(t, 405, rest.CodeMethodNotAllowed)
+		b := e.fromPage(http.MethodPost, signalPath, foreign, http.Header{rest.KeyHeader: {key}})
 		if b.ok(t); a.header.Get("Access-Control-Allow-Origin")+b.header.Get("Access-Control-Allow-Origin") != "" || b.header.Get("Vary") != "Origin" {
 			t.Errorf("%q is allowed: %v, %v", foreign, a.header, b.header)
 		}
@@ -59,5 +59,5 @@ func TestCrossOrigin(t *testing.T) {
 	if a := e.send(request{method: http.MethodOptions, url: e.admin.URL + signalPath, header: http.Header{"Origin": {page}, "Access-Control-Request-Method": {"POST"}}}); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("the operator's listener takes part")
 	}
-	e.fromPage(http.MethodOptions, signalPath, page, nil).expect(t, 405, api.CodeMethodNotAllowed) // nothing was asked beforehand
+	e.fromPage(http.MethodOptions, signalPath, page, nil).expect(t, 405, rest.CodeMethodNotAllowed) // nothing was asked beforehand
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -55,7 +55,7 @@ func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) str
 }
 
 func TestDeliveryLog(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	var triggers, messages []string
 	for i, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeFailed} {
@@ -84,11 +84,11 @@ func TestDeliveryLog(t *testing.T) {
 		}
 	}
 	page := e.ask(acme, deliveriesPath+"list", `{"limit":1}`).ok(t)
-	rest := e.ask(acme, deliveriesPath+"list", `{"limit":1,"after":"`+page["next"].(string)+`"}`).ok(t)
-	if rest["data"].([]any)[0].(map[string]any)["id"] != messages[0] || rest["next"] != nil {
-		t.Errorf("the second page is %v", rest)
+	second := e.ask(acme, deliveriesPath+"list", `{"limit":1,"after":"`+page["next"].(string)+`"}`).ok(t)
+	if second["data"].([]any)[0].(map[string]any)["id"] != messages[0] || second["next"] != nil {
+		t.Errorf("the second page is %v", second)
 	}
-	e.ask(acme, deliveriesPath+"list", `{"since":"2026-07-01T12:09:00Z","until":"2026-07-01T12:09:00Z"}`).expect(t, 400, api.CodeValidationFailed)
+	e.ask(acme, deliveriesPath+"list", `{"since":"2026-07-01T12:09:00Z","until":"2026-07-01T12:09:00Z"}`).expect(t, 400, rest.CodeValidationFailed)
 	if list := e.ask(bolt, deliveriesPath+"list", "").ok(t)["data"].([]any); len(list) != 0 {
 		t.Errorf("another organization sees %v", list)
 	}
@@ -101,6 +101,6 @@ func TestDeliveryLog(t *testing.T) {
 	if a := attempts[0].(map[string]any); a["errorClass"] != "status" || a["durationMs"] != 12.5 || fmt.Sprint(a["timing"]) != "map[connectMs:2 dnsMs:1 firstByteMs:4 tlsMs:3]" {
 		t.Errorf("its attempt is %v", a)
 	}
-	e.ask(bolt, deliveriesPath+messages[1]+"/get", "").expect(t, 404, api.CodeNotFound)
-	e.ask(acme, deliveriesPath+"msg_unknown/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(bolt, deliveriesPath+messages[1]+"/get", "").expect(t, 404, rest.CodeNotFound)
+	e.ask(acme, deliveriesPath+"msg_unknown/get", "").expect(t, 404, rest.CodeNotFound)
 }

@@ -1,13 +1,13 @@
-// Package api is Gridhook's HTTP interface: the partners' operations and the
-// operator's.
+// Package api is Gridhook's HTTP interface for partners and the operator.
 //
-// Every operation is a POST with JSON in and out, and one row of the table in
-// routes.go. The way of a request reads from top to bottom in serve.go: path,
-// method, size, key, rate, media type, JSON, schema, object, conflict. An
-// operation is a method that takes its decoded input and returns a value or an
-// error; the value becomes JSON, and the error a public problem (problem.go), in
-// one place each.
+// Every operation is a POST with JSON in and out. Each operation is a row of the tables
+// in routes.go and routes_operator.go. An operation is a method that takes its decoded
+// and checked input and returns a value or an error. The files are named for the nouns of
+// the operations.
 //
-// api may import events, storage and pricing, and not the dispatcher. The router
-// is gorilla/mux, which nothing outside this package knows.
+// Package rest routes a request to its operation and writes the response. Package wire
+// has the types of requests and responses. Package schema decodes, checks and documents
+// by the tags of the types.
+//
+// api may import events, storage and pricing. It must not import the dispatcher.
 package api

@@ -1,57 +1,39 @@
 package api
 
 import (
-	"embed"
-	"net/http"
-	"path"
-	"strconv"
+	_ "embed"
+	"errors"
+	"html/template"
+	"strings"
 
-	"github.com/gorilla/mux"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
-//go:generate go run ./internal/openapi/gen
+// Assets of the documentation page, which uses Redoc. See reference/README.md.
+var (
+	//go:embed reference/index.html
+	pageHTML string
+	//go:embed reference/redoc.js.gz
+	rendererGzip []byte
 
-// docs are the documents of this interface, for partners and for the operator,
-// made of the table of routes and its types by go generate.
-//
-//go:embed docs
-var docs embed.FS
-
-// The folders of the documents.
-const (
-	partnerDocs  = "docs/partner"
-	operatorDocs = "docs/operator"
+	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// serveDocs serves the documents of a folder: OpenAPI, and a page to read.
-func (s *server) serveDocs(r *mux.Router, folder string) {
-	for _, d := range []struct{ path, file, contentType string }{
-		{"/openapi.json", "openapi.json", "application/json"},
-		{"/openapi.yaml", "openapi.yaml", "application/yaml"},
-		{"/docs", "index.html", "text/html; charset=utf-8"},
-	} {
-		data, err := docs.ReadFile(path.Join(folder, d.file))
-		if err != nil {
-			panic("api: " + err.Error()) // a test reads each
-		}
-		s.metrics.prepare(d.path)
-		refuse := s.observe(d.path, func(w http.ResponseWriter, _ *http.Request, _ *call) (any, error) {
-			w.Header().Set("Allow", "GET, HEAD")
-			return nil, errReadOnly
-		})
-		r.HandleFunc(d.path, func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet && r.Method != http.MethodHead {
-				refuse.ServeHTTP(w, r)
-				return
-			}
-			h := w.Header()
-			h.Set("Content-Type", d.contentType)
-			h.Set("Content-Length", strconv.Itoa(len(data)))
-			h.Set("Cache-Control", "no-cache")
-			h.Set("X-Content-Type-Options", "nosniff")
-			// The page has styles and nothing that runs or is fetched.
-			h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-			_, _ = w.Write(data) // the caller may be gone
-		})
+// pagePolicy is the content security policy of the documentation page. The page may run
+// its renderer and read the OpenAPI document only.
+const pagePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; worker-src blob:; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// pages returns the OpenAPI document of an audience and its documentation page.
+func pages(a Audience) []rest.Page {
+	text, err := OpenAPI(a)
+	var html strings.Builder
+	if err := errors.Join(err, page.Execute(&html, (&document{audience: a}).title())); err != nil {
+		panic("api: " + err.Error()) // a test builds each page
+	}
+	return []rest.Page{
+		{Path: "/openapi.json", Data: text, Header: map[string]string{"Content-Type": "application/json"}},
+		{Path: "/docs", Data: []byte(html.String()), Header: map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": pagePolicy}},
+		{Path: "/docs/redoc.js", Data: rendererGzip, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8", "Content-Encoding": "gzip"}},
 	}
 }

@@ -3,56 +3,62 @@ package api
 import (
 	"context"
 	"maps"
+	"strings"
+	"sync"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/storage"
 )
 
-type zipcodeInput struct {
-	Zipcode string `json:"zipcode"`
-}
-
-func (in *zipcodeInput) check(_ *server, _ *call, p *problems) { checkZipcode(p, in.Zipcode) }
-
-func checkZipcode(p *problems, zipcode string) {
-	p.Check(storage.ValidZipcode(zipcode), "zipcode", "must be a US zipcode such as 60614")
-}
-
-func (s *server) checkEligibility(_ context.Context, c *call, in *zipcodeInput) (*answered[eligibility.Result], error) {
-	if result, ok := s.areas.get(areaOf{c.org, in.Zipcode}, s.Store.Revision()); ok {
-		return result, nil
-	}
-	return s.lookUpEligibility(c.org, in.Zipcode)
-}
-
-func (s *server) lookUpEligibility(org, zipcode string) (result *answered[eligibility.Result], err error) {
+func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.ZipcodeInput) (result wire.Eligibility, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		result, err = s.eligibility(v, org, zipcode)
+		checker, err := s.checker(v, c.Org)
+		if err == nil {
+			area, _ := checker.Area(in.Zipcode)
+			result.Result = checker.Check(in.Zipcode)
+			result.NetMetering = regime.Now(area.State, utilityOf(nil, &area), dateOf(c.Now))
+		}
 		return err
 	})
 	return result, err
 }
 
-// eligibility checks a zipcode with the rate plans that an organization has at
-// hand: those of the operator's choice, the shared ones and its own.
-func (s *server) eligibility(v storage.View, org, zipcode string) (*answered[eligibility.Result], error) {
-	return s.areas.of(areaOf{org, zipcode}, v.Revision(), func() (*answered[eligibility.Result], error) {
-		checker, err := s.checker(v, org)
-		if err != nil {
-			return nil, err
-		}
-		return answerOf(checker.Check(zipcode))
-	})
+// checkerCache caches an organization's checker while the store's revision is unchanged.
+// Building a checker reads every rate plan that the organization can use.
+type checkerCache struct {
+	mu    sync.Mutex
+	byOrg map[string]checkerAt
 }
 
-// areaOf is a zipcode that an organization asks about.
-type areaOf struct{ org, zipcode string }
+type checkerAt struct {
+	revision uint64
+	checker  *eligibility.Checker
+}
 
-// checker knows what is published, what the operator imported, and which
-// utilities an organization has rate plans of. It is made anew when anything that is
-// stored has changed.
+// maxCheckers is the maximum number of cached checkers. A full cache is cleared.
+const maxCheckers = 1024
+
+// checker returns the organization's eligibility checker. The checker uses the published
+// data, the operator's imports, and the utilities of the organization's and the shared
+// rate plans.
 func (s *server) checker(v storage.View, org string) (*eligibility.Checker, error) {
-	return s.checkers.of(org, v.Revision(), func() (*eligibility.Checker, error) { return s.newChecker(v, org) })
+	s.checkers.mu.Lock()
+	defer s.checkers.mu.Unlock()
+	if cached, ok := s.checkers.byOrg[org]; ok && cached.revision == v.Revision() {
+		return cached.checker, nil
+	}
+	checker, err := s.newChecker(v, org)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.checkers.byOrg) >= maxCheckers {
+		clear(s.checkers.byOrg)
+	}
+	s.checkers.byOrg[strings.Clone(org)] = checkerAt{v.Revision(), checker}
+	return checker, nil
 }
 
 func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, error) {
@@ -73,17 +79,17 @@ func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, e
 	return eligibility.New(options)
 }
 
-// eligible is the eligibility of a home by its zipcode.
+// eligible returns the eligibility of a home in a zipcode.
 func (s *server) eligible(v storage.View, org, zipcode string) (storage.EligibilityStatus, error) {
-	result, err := s.eligibility(v, org, zipcode)
-	if err != nil || !result.entity.Supported {
+	checker, err := s.checker(v, org)
+	if err != nil || !checker.Check(zipcode).Supported {
 		return storage.NotEligible, err
 	}
 	return storage.Eligible, nil
 }
 
-// place gives a home what its zipcode tells and nobody said: its time zone and
-// its city. What is known of zipcodes is known of the United States.
+// place sets a home's time zone and city from its zipcode if they are empty. Zipcodes are
+// known for the United States only.
 func place(h *storage.Home, c *eligibility.Checker) {
 	area, known := c.Area(h.Zipcode)
 	if !known || h.Country != "" && h.Country != "US" && h.Country != "USA" {

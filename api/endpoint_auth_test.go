@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -49,7 +50,7 @@ func (e *env) stored(id string) storage.WebhookEndpoint {
 // What authorizes requests is sealed where it is stored, and never shown; what is not
 // given again stays, unless it would then go elsewhere.
 func TestAuthenticationLife(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","authentication":{"type":"bearer","token":"opaque-token"}}`)
 	id := made.ok(t)["id"].(string)
@@ -103,7 +104,7 @@ func TestAuthenticationLife(t *testing.T) {
 }
 
 func TestWrongAuthentication(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(time.Hour))
 	ended, endedKey := clientCertificate(t, e.clock().Add(-time.Hour))
@@ -139,7 +140,7 @@ func oauth2(tokenURL string) string {
 }
 
 func TestClientCertificateLife(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(24*time.Hour))
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","clientCertificate":`+jsonOf(t, map[string]string{"certificate": certificate, "privateKey": private})+`}`).ok(t)
@@ -177,13 +178,13 @@ func TestClientCertificateLife(t *testing.T) {
 
 // The same line again changes nothing, although what is sealed is never sealed alike.
 func TestImportedAuthentication(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"imported","url":"https://acme.example/","authentication":{"type":"bearer","token":"TOKEN"}}`
 	for i, step := range []struct{ token, change, holds string }{
 		{"opaque", "created", "opaque"}, {"opaque", "unchanged", "opaque"}, {"********", "unchanged", "opaque"}, {"other", "updated", "other"},
 	} {
-		var got api.Imported
+		var got wire.Imported
 		must(t, json.Unmarshal(e.importLines(strings.Replace(line, "TOKEN", step.token, 1)).body, &got))
 		if n := map[string]int{"created": got.Created, "unchanged": got.Unchanged, "updated": got.Updated}[step.change]; n != 1 {
 			t.Errorf("step %d: it is %+v, want it %s", i, got, step.change)

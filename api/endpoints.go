@@ -3,97 +3,115 @@ package api
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// EndpointSettings are what a partner decides about an endpoint.
-type EndpointSettings struct {
-	URL         string `json:"url"`
-	Description string `json:"description"`
-	// EventTypes are the events sent; empty means all.
-	EventTypes []string `json:"eventTypes"`
-	// Enabled is whether anything is sent. While it is false, nothing is queued
-	// for the endpoint either, and what waits for it is let go when it is due. A
-	// test is sent all the same.
-	Enabled bool `json:"enabled"`
-	// Headers are sent with every delivery.
-	Headers map[string]string `json:"headers"`
-	// RateLimit is the most deliveries a second, 0 for no limit.
-	RateLimit float64 `json:"rateLimit"`
-	// TimeoutSeconds bounds one attempt.
-	TimeoutSeconds float64              `json:"timeoutSeconds"`
-	DeliveryMode   storage.DeliveryMode `json:"deliveryMode"`
-	// Format is how signals are written.
-	Format storage.SignalFormat `json:"format"`
-	// Compression is how bodies are compressed: gzip is Content-Encoding: gzip, with
-	// a signature for the bytes that are sent and one for the JSON in them.
-	Compression storage.Compression `json:"compression"`
-	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
-	// BatchSize is how many homes' signals one request may carry. With 0 and 1 each is
-	// sent on its own, and with more as price_signal.batch.
-	BatchSize int `json:"batchSize"`
-	// Authentication and clientCertificate are null where the signature is all that
-	// the destination needs.
-	Authentication    *Authentication    `json:"authentication"`
-	ClientCertificate *ClientCertificate `json:"clientCertificate"`
-}
-
-func settingsOf(e *storage.WebhookEndpoint) EndpointSettings {
-	return EndpointSettings{
-		URL: e.URL, Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: e.Headers,
+func settingsOf(e *storage.WebhookEndpoint) wire.EndpointSettings {
+	return wire.EndpointSettings{
+		URL: storage.MaskURL(e.URL), Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: maskedHeaders(e),
 		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
 		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
-		BatchSize: max(1, e.BatchSize), Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
+		HTTPVersion: cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto),
+		BatchSize:   max(1, e.BatchSize), Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
 	}
 }
 
-func (in *EndpointSettings) setDefaults() {
+// newSettings returns the default settings of an endpoint.
+func newSettings() wire.EndpointSettings {
 	e := storage.NewWebhookEndpoint("")
-	*in = settingsOf(&e)
+	return settingsOf(&e)
 }
 
-// apply sets the settings on an endpoint, but for those that applySecrets seals.
-func (in *EndpointSettings) apply(e *storage.WebhookEndpoint) {
+// configure applies the settings to an endpoint and checks the whole endpoint. The check
+// includes the operator's policy on destinations. configure also seals the endpoint's
+// secrets. before is the endpoint before the change, empty for a new endpoint.
+func (s *server) configure(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+	had := *before
+	if err := s.Vault.OpenEndpoint(&had); err != nil {
+		return err
+	}
+	applySettings(in, e)
+	unmask(e, &had, p)
+	if err := s.applyAccess(in, e, &had, p); err != nil {
+		return err
+	}
+	checkHeaderCase(e.Headers, p)
+	if err := p.AddError(e.Validate()); err != nil {
+		return err
+	}
+	if err := p.AddError(s.Destinations(e.URL)); err != nil {
+		return err
+	}
+	return s.Vault.SealEndpoint(e, before)
+}
+
+// applySettings applies the settings that are stored without sealing.
+func applySettings(in *wire.EndpointSettings, e *storage.WebhookEndpoint) {
 	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
 	e.SetEnabled(in.Enabled)
 	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
-	e.Format, e.Compression, e.BatchSize = in.Format, in.Compression, in.BatchSize
+	e.Format, e.Compression, e.HTTPVersion, e.BatchSize = in.Format, in.Compression, in.HTTPVersion, in.BatchSize
 }
 
-// checkEndpoint names every wrong field of an endpoint, what the operator's
-// policy says of its destination included.
-func (s *server) checkEndpoint(e *storage.WebhookEndpoint, p *problems) error {
-	if err := p.addError(e.Validate()); err != nil {
-		return err
+// maskedHeaders returns the names of an endpoint's headers, each with a masked value.
+func maskedHeaders(e *storage.WebhookEndpoint) map[string]string {
+	shown := make(map[string]string, len(e.Headers)+len(e.SealedHeaders))
+	for _, headers := range []map[string]string{e.Headers, e.SealedHeaders} {
+		for name := range headers {
+			shown[name] = masked
+		}
 	}
-	return p.addError(s.Destinations(e.URL))
+	return shown
 }
 
-// Endpoint is a webhook endpoint as it is shown: without its secrets.
-type Endpoint struct {
-	ID string `json:"id"`
-	EndpointSettings
-	// PublicKey verifies the deliveries of an endpoint with ed25519 signatures,
-	// whpk_ and base64; empty with hmac.
-	PublicKey string `json:"publicKey"`
-	// SecretRotatedAt is when the newest signing secret was made.
-	SecretRotatedAt storage.Time `json:"secretRotatedAt"`
-	// Disabled is why the service has disabled it; null where it has not, or it
-	// was enabled again.
-	Disabled *storage.Disabled `json:"disabled"`
-	// Health is how it has done of late.
-	Health events.Health `json:"health"`
-	// Breaker is whether it is tried now.
-	Breaker   events.Breaker `json:"breaker"`
-	CreatedAt storage.Time   `json:"createdAt"`
-	UpdatedAt storage.Time   `json:"updatedAt"`
+// unmask replaces masked values in an endpoint's URL and headers with the stored values.
+// had is the endpoint before the change, with its values opened. Stored values stay with
+// their host. Otherwise, a caller who may change the endpoint could redirect the values
+// to another host.
+func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
+	switch {
+	case e.URL == storage.MaskURL(had.URL):
+		e.URL = had.URL
+	case strings.HasSuffix(e.URL, "?"+masked):
+		p.Addf("url", "must be given with its whole query: %s stands for the stored query of the stored URL alone", masked)
+	}
+	headers := maps.Clone(e.Headers)
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if headers[name] != masked {
+			continue
+		}
+		value, stored := had.Headers[name]
+		p.Check(stored, "headers."+name, "is required")
+		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "must be given again where the url's host changes")
+		headers[name] = value
+	}
+	e.Headers = headers
 }
 
-func (s *server) showEndpoint(e *storage.WebhookEndpoint) (Endpoint, error) {
-	shown := Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
+// checkHeaderCase refuses headers whose names differ only in case. HTTP treats the names
+// as one header, so either value could be sent.
+func checkHeaderCase(headers map[string]string, p *rest.FieldErrors) {
+	first := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		other, twice := first[strings.ToLower(name)]
+		if twice {
+			p.Addf("headers", "%q and %q differ in case only: give one of them", other, name)
+		}
+		first[strings.ToLower(name)] = name
+	}
+}
+
+func (s *server) showEndpoint(e *storage.WebhookEndpoint) (wire.Endpoint, error) {
+	shown := wire.Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
 	}
@@ -106,148 +124,137 @@ func (s *server) showEndpoint(e *storage.WebhookEndpoint) (Endpoint, error) {
 	return shown, err
 }
 
-// showSecret shows an endpoint that was stored, with its secret.
-func (s *server) showSecret(e *storage.WebhookEndpoint, secret string, err error) (EndpointWithSecret, error) {
+// showSecret returns the response for a stored endpoint, including its secret.
+func (s *server) showSecret(e *storage.WebhookEndpoint, secret string, err error) (wire.EndpointWithSecret, error) {
 	if err != nil {
-		return EndpointWithSecret{}, err
+		return wire.EndpointWithSecret{}, err
 	}
 	shown, err := s.showEndpoint(e)
-	return EndpointWithSecret{shown, secret}, err
-}
-
-// EndpointWithSecret is an endpoint with its signing secret, shown this once.
-type EndpointWithSecret struct {
-	Endpoint
-	// Secret is empty with ed25519: the public key is all that it takes to
-	// verify.
-	Secret string `json:"secret"`
+	return wire.EndpointWithSecret{Endpoint: shown, Secret: secret}, err
 }
 
 type createEndpointInput struct {
-	EndpointSettings
-	SecretChoice
+	_ struct{} `required:"url"`
+
+	wire.EndpointSettings
+	wire.SecretChoice
 }
 
 func (in *createEndpointInput) setDefaults() {
-	in.EndpointSettings.setDefaults()
-	in.SecretChoice.setDefaults()
+	in.EndpointSettings = newSettings()
+	in.Signature = storage.SignatureHMAC
 }
 
-func (in *createEndpointInput) check(s *server, c *call, p *problems) {
-	in.SecretChoice.check(p)
-	e := storage.WebhookEndpoint{ID: storage.NewID("ep_", c.now)}
-	in.apply(&e)
-	_ = s.applySecrets(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, p) // nothing was sealed that might not open
-	_ = s.checkEndpoint(&e, p)                                                  // nothing but field errors
+func (in *createEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
+	checkSecretChoice(&in.SecretChoice, p)
+	e := storage.WebhookEndpoint{ID: storage.NewID("ep_", c.Now)}
+	_ = s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, p) // a new endpoint has no sealed value that could fail to open
 }
 
-func (s *server) createEndpoint(ctx context.Context, c *call, in *createEndpointInput) (EndpointWithSecret, error) {
-	e := storage.NewWebhookEndpoint(c.org)
-	e.ID = storage.NewID("ep_", c.now)
-	in.apply(&e)
-	var p problems // which check has told
-	if err := s.applySecrets(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &p); err != nil {
-		return EndpointWithSecret{}, err
+func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
+	e := storage.NewWebhookEndpoint(c.Org)
+	e.ID = storage.NewID("ep_", c.Now)
+	var p rest.FieldErrors // check has reported these
+	if err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &p); err != nil {
+		return wire.EndpointWithSecret{}, err
 	}
-	secret := s.newSecret(&e, in.SecretChoice, c.now)
+	secret := s.newSecret(&e, in.SecretChoice, c.Now)
 	return s.showSecret(&e, secret, s.Store.Create(ctx, &e))
 }
 
-func (s *server) listEndpoints(_ context.Context, c *call, in *pageInput) (Page[Endpoint], error) {
-	list, err := storage.List[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint, c.org, in.After, in.Limit+1)
+func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
+	var list []storage.WebhookEndpoint
+	err := s.Store.View(func(v storage.View) (err error) {
+		list, err = storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
+		return err
+	})
 	if err != nil {
-		return Page[Endpoint]{}, err
+		return wire.Page[wire.Endpoint]{}, err
 	}
-	page := newPage(list, in.Limit, func(e *storage.WebhookEndpoint) string { return e.ID })
-	return showEach(page, s.showEndpoint)
+	page := rest.NewPage(list, in.Limit, func(e *storage.WebhookEndpoint) string { return e.ID })
+	return rest.ShowEach(page, s.showEndpoint)
 }
 
-func (s *server) getEndpoint(_ context.Context, c *call, _ *struct{}) (Endpoint, error) {
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.org, c.id))
+func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire.Endpoint, error) {
+	var e storage.WebhookEndpoint
+	err := s.Store.View(func(v storage.View) error {
+		r, err := storage.FindEndpoint(v, c.Org, c.ID)
+		if err == nil {
+			e, err = storage.DecodeEndpoint(r)
+		}
+		return err
+	})
 	if err != nil {
-		return Endpoint{}, err
+		return wire.Endpoint{}, err
 	}
 	return s.showEndpoint(&e)
 }
 
-// updateEndpointInput holds the settings to change; what is absent stays as it
-// is.
-type updateEndpointInput struct{ EndpointSettings }
+// updateEndpointInput has the settings to change. An absent field keeps its value.
+type updateEndpointInput struct{ wire.EndpointSettings }
 
-// check judges the endpoint as it would become. One that does not exist is left
-// to the operation itself.
-func (in *updateEndpointInput) check(s *server, c *call, p *problems) {
-	ref := storage.WebhookEndpointRef(c.org, c.id)
+// check validates the endpoint as it would be after the update. The operation itself
+// reports a missing endpoint.
+func (in *updateEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
+	ref := storage.WebhookEndpointRef(c.Org, c.ID)
 	if !ref.Valid() {
 		return
 	}
 	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
-		_ = s.changeEndpoint(&e, c, p) // nothing but field errors
+		_ = s.changeEndpoint(&e, c, p) // updateEndpoint reports other errors
 	}
 }
 
-// changeEndpoint decodes the body onto an endpoint's settings.
-func (s *server) changeEndpoint(e *storage.WebhookEndpoint, c *call, p *problems) error {
+// changeEndpoint decodes the body into an endpoint's settings.
+func (s *server) changeEndpoint(e *storage.WebhookEndpoint, c *rest.Call, p *rest.FieldErrors) error {
 	before, settings := *e, settingsOf(e)
-	p.add(decode(c.body, &settings, "body", s.options.MaxDepth))
-	settings.apply(e)
-	if err := s.applySecrets(&settings, e, &before, p); err != nil {
-		return err
-	}
-	return s.checkEndpoint(e, p)
+	wrong, _ := s.decode(c.Body, &settings, "body")
+	p.Add(wrong)
+	return s.configure(&settings, e, &before, p)
 }
 
-func (s *server) updateEndpoint(ctx context.Context, c *call, _ *updateEndpointInput) (Endpoint, error) {
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.org, c.id), func(e *storage.WebhookEndpoint) error {
-		var p problems
+func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
+	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
+		var p rest.FieldErrors
 		if err := s.changeEndpoint(e, c, &p); err != nil {
 			return err
 		}
 		return p.Err()
 	})
 	if err != nil {
-		return Endpoint{}, err
+		return wire.Endpoint{}, err
 	}
 	return s.showEndpoint(&e)
 }
 
-// Deleted says what was deleted.
-type Deleted struct {
-	ID      string `json:"id"`
-	Deleted bool   `json:"deleted"`
-}
-
-func (s *server) deleteEndpoint(ctx context.Context, c *call, _ *struct{}) (Deleted, error) {
-	return Deleted{c.id, true}, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.org, c.id))
+func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
+	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
 }
 
 type rotateSecretInput struct {
-	// Secret is by default made for you. One of your own is whsec_ and the
-	// base64 of 24 to 64 random bytes; it is for hmac alone.
-	Secret string `json:"secret" null:"no"`
-	// Signature is hmac or ed25519, and by default as before. Both sign for a
-	// day where it changes.
-	Signature *storage.Signature `json:"signature"`
+	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"secret is by default made for you. One of your own is whsec_ and the base64 of 24 to 64 random bytes; it is for hmac alone."`
+	Signature *storage.Signature `json:"signature" doc:"Hmac or ed25519, and by default as before. Both sign for a day where it changes."`
 }
 
-func (in *rotateSecretInput) check(s *server, c *call, p *problems) {
+func (in *rotateSecretInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
 	choice := in.choice(storage.SignatureHMAC)
-	ref := storage.WebhookEndpointRef(c.org, c.id)
+	ref := storage.WebhookEndpointRef(c.Org, c.ID)
 	if !ref.Valid() {
 		return
 	}
 	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
 		choice = in.choice(signatureOf(&e))
 	}
-	choice.check(p)
+	checkSecretChoice(&choice, p)
 }
 
-// choice is what the input asks for, where before is how the endpoint signs.
-func (in *rotateSecretInput) choice(before storage.Signature) SecretChoice {
+// choice returns the secret and signature that the input requests. before is the
+// endpoint's current signature, the default.
+func (in *rotateSecretInput) choice(before storage.Signature) wire.SecretChoice {
 	if in.Signature != nil {
 		before = *in.Signature
 	}
-	return SecretChoice{Secret: in.Secret, Signature: before}
+	return wire.SecretChoice{Secret: in.Secret, Signature: before}
 }
 
 func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
@@ -257,23 +264,27 @@ func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 	return storage.SignatureHMAC
 }
 
-func (s *server) rotateSecret(ctx context.Context, c *call, in *rotateSecretInput) (EndpointWithSecret, error) {
+func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.org, c.id), func(e *storage.WebhookEndpoint) error {
-		secret = s.newSecret(e, in.choice(signatureOf(e)), c.now)
+	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
+		secret = s.newSecret(e, in.choice(signatureOf(e)), c.Now)
 		return nil
 	})
 	return s.showSecret(&e, secret, err)
 }
 
-var errNoTester = &Problem{
-	Status: http.StatusServiceUnavailable, Code: CodeUnavailable, RetryAfter: unavailableSeconds,
+var errNoTester = &rest.Problem{
+	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
 	Message:  "This process cannot send test webhooks.",
 	Recovery: "Send the request to one that can.",
 }
 
-func (s *server) testEndpoint(ctx context.Context, c *call, _ *struct{}) (events.Delivery, error) {
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.org, c.id))
+// testTimeout is the timeout of an endpoint's test: the maximum timeoutSeconds plus an
+// allowance for the rest of the operation.
+const testTimeout = 65 * time.Second
+
+func (s *server) testEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (events.Delivery, error) {
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, c.ID))
 	if err != nil {
 		return events.Delivery{}, err
 	}

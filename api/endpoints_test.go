@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 const endpointsPath = "/v1/webhook/endpoints/"
 
 func TestEndpointLife(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","eventTypes":["price_signal.updated"],"headers":{"X-Site":"1"}}`).ok(t)
 	id := made["id"].(string)
@@ -30,7 +31,7 @@ func TestEndpointLife(t *testing.T) {
 	}
 	e.pass(time.Minute)
 	changed := e.ask(key, endpointsPath+id+"/update", `{"description":"new","retryPolicy":{"initialSeconds":7}}`).ok(t)
-	if changed["description"] != "new" || changed["url"] != "https://acme.example/hooks" || changed["headers"].(map[string]any)["X-Site"] != "1" {
+	if changed["description"] != "new" || changed["url"] != "https://acme.example/hooks" || changed["headers"].(map[string]any)["X-Site"] != "********" {
 		t.Errorf("changed to %v", changed)
 	}
 	if policy := changed["retryPolicy"].(map[string]any); policy["initialSeconds"] != 7.0 || policy["maxSeconds"] != 900.0 {
@@ -55,7 +56,7 @@ func TestEndpointLife(t *testing.T) {
 		t.Errorf("deleted: %v", d)
 	}
 	for _, operation := range []string{"get", "update", "delete", "rotate_secret", "test"} {
-		e.ask(key, endpointsPath+id+"/"+operation, "{}").expect(t, 404, api.CodeNotFound)
+		e.ask(key, endpointsPath+id+"/"+operation, "{}").expect(t, 404, rest.CodeNotFound)
 	}
 }
 
@@ -86,7 +87,7 @@ func (e *env) secrets(id string) []string {
 }
 
 func TestSecretRotation(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef01234567"))
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","secret":"`+own+`"}`).ok(t)
@@ -117,7 +118,7 @@ func TestSecretRotation(t *testing.T) {
 // An endpoint may be signed for with a key pair, of which nobody is told the
 // private half, and may go from one way of signing to the other.
 func TestPublicKeys(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","signature":"ed25519"}`).ok(t)
 	id, public := made["id"].(string), made["publicKey"].(string)
@@ -148,7 +149,7 @@ func TestPublicKeys(t *testing.T) {
 }
 
 func TestWrongEndpoints(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
 	short := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23))
@@ -172,7 +173,7 @@ func TestWrongEndpoints(t *testing.T) {
 		{`{"url":"https://a.example/","url":"https://b.example/"}`, []string{"url"}},
 	} {
 		for _, operation := range []string{"create", id + "/update"} {
-			got := e.ask(key, endpointsPath+operation, c.body).expect(t, 400, api.CodeValidationFailed).fields(t)
+			got := e.ask(key, endpointsPath+operation, c.body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 			if slices.Sort(got); !slices.Equal(got, c.fields) {
 				t.Errorf("%s with %s: fields %v, want %v", operation, c.body, got, c.fields)
 			}
@@ -180,13 +181,13 @@ func TestWrongEndpoints(t *testing.T) {
 	}
 	for _, secret := range []string{"x", "whsec_", "whsec_!!!", short, long, "WHSEC_" + own32} {
 		for operation, body := range map[string]string{"create": `{"url":"https://a.example/","secret":%q}`, id + "/rotate_secret": `{"secret":%q}`} {
-			got := e.ask(key, endpointsPath+operation, fmt.Sprintf(body, secret)).expect(t, 400, api.CodeValidationFailed).fields(t)
+			got := e.ask(key, endpointsPath+operation, fmt.Sprintf(body, secret)).expect(t, 400, rest.CodeValidationFailed).fields(t)
 			if !slices.Equal(got, []string{"secret"}) && secret != "" {
 				t.Errorf("%s with %s: fields %v", operation, secret, got)
 			}
 		}
 	}
-	e.ask(key, endpointsPath+"create", `{}`).expect(t, 400, api.CodeValidationFailed)
+	e.ask(key, endpointsPath+"create", `{}`).expect(t, 400, rest.CodeValidationFailed)
 	for _, body := range []string{`{"url":"https://a.example/","timeoutSeconds":0.1}`, `{"url":"https://a.example/","timeoutSeconds":60}`, `{"url":"https://a.example/","secret":"whsec_` + own32 + `"}`} {
 		e.ask(key, endpointsPath+"create", body).ok(t)
 	}
@@ -196,7 +197,7 @@ func TestWrongEndpoints(t *testing.T) {
 var own32 = base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 
 func TestEndpointPages(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := []string{}
 	for i := range 5 {
@@ -226,11 +227,11 @@ func TestEndpointPages(t *testing.T) {
 }
 
 func TestNoTester(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
 	deps := e.deps
 	deps.Registerer, deps.Tester = nil, nil
-	s := e.serve(api.Public(deps, api.Options{}))
-	e.send(request{url: s.URL + endpointsPath + id + "/test", header: http.Header{api.KeyHeader: {key}}}).expect(t, 503, api.CodeUnavailable)
+	s := e.serve(api.Public(deps, rest.Options{}))
+	e.send(request{url: s.URL + endpointsPath + id + "/test", header: http.Header{rest.KeyHeader: {key}}}).expect(t, 503, rest.CodeUnavailable)
 }

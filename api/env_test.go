@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/http1"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -47,6 +47,7 @@ type env struct {
 	deps     api.Deps
 	tasks    *waitingTasks
 	bus      *jetstream.Conn
+	quota    events.Quota // of processes that start from now on
 
 	public, admin *listening
 
@@ -69,7 +70,7 @@ func publicOnly(url string) error {
 	return nil
 }
 
-func newEnv(t *testing.T, options api.Options) *env {
+func newEnv(t *testing.T, options rest.Options) *env {
 	t.Helper()
 	e := &env{t: t, tasks: &waitingTasks{}, now: start, registry: prometheus.NewRegistry(), log: &syncBuffer{}}
 	log := slog.New(slog.NewJSONHandler(e.log, nil))
@@ -98,7 +99,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	t.Cleanup(func() { must(t, conn.Close()) })
 	r, err := replica.Open(filepath.Join(dir, "state.db"), log)
 	must(t, err)
-	l, err := ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: 100 * time.Hour, Log: log, Now: e.clock})
+	l, err := ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: 100 * time.Hour, Quota: e.quota, Log: log, Now: e.clock})
 	must(t, err)
 	var followers sync.WaitGroup
 	followers.Go(func() { _ = r.Follow(ctx, conn.StateLog()) })
@@ -114,14 +115,14 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	v, err := vault.Open(ctx, store)
 	must(t, err)
 	return api.Deps{
-		Store: store, Book: signals.NewBook(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
-		Uses:         api.NewKeyUses(store, log),
+		Store: store, Requests: conn, Feedback: conn, Book: signals.NewBook(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
+		LastUsed:     rest.NewLastUsed(store, log),
 		Destinations: publicOnly, Tester: tester{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
 	}
 }
 
 // another is the public address of another process on the same log of record.
-func (e *env) another(o api.Options) (url string) {
+func (e *env) another(o rest.Options) (url string) {
 	return e.serve(api.Public(e.process(slog.New(slog.DiscardHandler)), o)).URL
 }
 
@@ -136,21 +137,15 @@ func (l *listening) Close() { l.close() }
 
 // serve serves the partners' operations as the process does.
 func (e *env) serve(h http.Handler) *listening {
-	return listen(e.t, http1.Over(bare(h)))
+	return listen(e.t, bare(h))
 }
 
 func bare(h http.Handler) *http.Server {
-	return api.NewHTTPServer(h, api.Connections{}, slog.New(slog.DiscardHandler))
-}
-
-// serving is net/http's server or the lean one over it.
-type serving interface {
-	Serve(l net.Listener) error
-	Shutdown(ctx context.Context) error
+	return rest.NewHTTPServer(h, rest.Connections{}, slog.New(slog.DiscardHandler))
 }
 
 // listen serves on loopback until the test ends.
-func listen(t *testing.T, s serving) *listening {
+func listen(t *testing.T, s *http.Server) *listening {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
@@ -260,19 +255,19 @@ func (e *env) send(r request) answer {
 // ask sends a partner's request.
 func (e *env) ask(key, path, body string) answer {
 	e.t.Helper()
-	return e.send(request{url: e.public.URL + path, body: body, header: http.Header{api.KeyHeader: {key}}})
+	return e.send(request{url: e.public.URL + path, body: body, header: http.Header{rest.KeyHeader: {key}}})
 }
 
 // operate sends the operator's request.
 func (e *env) operate(path, body string) answer {
 	e.t.Helper()
-	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{api.KeyHeader: {operatorKey}}})
+	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{rest.KeyHeader: {operatorKey}}})
 }
 
 // operateFor sends a partner's operation with the operator's key.
 func (e *env) operateFor(org, path, body string) answer {
 	e.t.Helper()
-	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{api.KeyHeader: {operatorKey}, api.OrganizationHeader: {org}}})
+	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{rest.KeyHeader: {operatorKey}, rest.OrganizationHeader: {org}}})
 }
 
 // load imports lines, all of which must be right.
@@ -287,7 +282,7 @@ func (e *env) load(lines ...string) {
 func (e *env) importLines(ndjson string) answer {
 	e.t.Helper()
 	return e.send(request{url: e.admin.URL + "/v1/admin/import", body: ndjson, header: http.Header{
-		api.KeyHeader: {operatorKey}, "Content-Type": {"application/x-ndjson"},
+		rest.KeyHeader: {operatorKey}, "Content-Type": {"application/x-ndjson"},
 	}})
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 // An estimate rests nine times as long as it has worked where webhooks were sent
@@ -13,7 +15,7 @@ import (
 func TestEstimatesYieldToWebhooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent uint64
-		done, rest, err := NewEstimates(1, func() uint64 { return sent }).turn(t.Context())
+		done, pause, err := NewEstimates(1, func() uint64 { return sent }).turn(t.Context(), "acme")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +32,7 @@ func TestEstimatesYieldToWebhooks(t *testing.T) {
 			<-time.After(tt.worked)
 			sent += tt.webhooks
 			began := time.Now()
-			if err := rest(); err != nil || time.Since(began) != tt.want {
+			if err := pause(); err != nil || time.Since(began) != tt.want {
 				t.Errorf("after %s and %d webhooks it rests for %s, want %s: %v", tt.worked, tt.webhooks, time.Since(began), tt.want, err)
 			}
 		}
@@ -44,32 +46,118 @@ func TestAbandonedEstimatesEnd(t *testing.T) {
 		sent := uint64(0)
 		e := NewEstimates(1, func() uint64 { sent++; return sent })
 		ctx, cancel := context.WithCancel(t.Context())
-		done, rest, err := e.turn(ctx)
+		done, pause, err := e.turn(ctx, "acme")
 		if err != nil {
 			t.Fatal(err)
 		}
 		late, cancelLate := context.WithTimeout(t.Context(), time.Second)
 		defer cancelLate()
-		if _, _, err := e.turn(late); !errors.Is(err, errNoTurn) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := e.turn(late, "acme"); !errors.Is(err, errNoTurn) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a second one got a turn: %v", err)
 		}
 		<-time.After(time.Millisecond)
 		time.AfterFunc(time.Millisecond, cancel)
 		began := time.Now()
-		err = rest()
+		err = pause()
 		if !errors.Is(err, errNoTurn) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
 			t.Errorf("it went on after %s: %v", time.Since(began), err)
 		}
-		if p := publicProblem(err); p != errUnavailable {
+		if p := explainError(err); p != rest.ErrUnavailable {
 			t.Errorf("that is %v", p)
 		}
-		if rest() == nil {
+		if pause() == nil {
 			t.Error("it goes on after all")
 		}
 		done()
-		if done, _, err = e.turn(t.Context()); err != nil {
+		if done, _, err = e.turn(t.Context(), "acme"); err != nil {
 			t.Fatal(err)
 		}
 		done()
+	})
+}
+
+// TestEstimatesStop: a process that stops does not wait for estimates.
+func TestEstimatesStop(t *testing.T) {
+	e := NewEstimates(1, nil)
+	done, pause, err := e.turn(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	waiting := make(chan error)
+	go func() { _, _, err := e.turn(t.Context(), "acme"); waiting <- err }()
+	e.Stop()
+	if err := <-waiting; !errors.Is(err, errNoTurn) {
+		t.Errorf("the one that waited: %v", err)
+	}
+	if err := pause(); !errors.Is(err, errNoTurn) {
+		t.Errorf("the one that was worked on: %v", err)
+	}
+}
+
+// TestEstimates_OrganizationsTakeTurns: an organization with many estimates waiting makes
+// another's wait for one of them, and no more of them may wait than the limit.
+func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewEstimates(1, nil)
+		began := time.Now()
+		work := func(org string, ended chan<- time.Duration) {
+			done, _, err := e.turn(t.Context(), org)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer done()
+			<-time.After(time.Second)
+			ended <- time.Since(began)
+		}
+		busy, other := make(chan time.Duration, maxWaiting+1), make(chan time.Duration, 2)
+		for range maxWaiting + 1 { // one at work
+			go work("busy", busy)
+		}
+		synctest.Wait()
+		if _, _, err := e.turn(t.Context(), "busy"); !errors.Is(err, errWaiting) {
+			t.Errorf("one more is %v", err)
+		}
+		go work("other", other)
+		go work("other", other)
+		if first, second := <-other, <-other; first != 2*time.Second && first != 3*time.Second || second != first+2*time.Second {
+			t.Errorf("the other organization's estimates ended after %s and %s, each shall wait for one of busy's", first, second)
+		}
+		for range maxWaiting + 1 {
+			<-busy
+		}
+		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.waiting)+len(e.order) != 0 {
+			t.Errorf("all ended after %s, and %d wait", last, len(e.order))
+		}
+	})
+}
+
+// TestEstimates_LeavingTheQueue: who no longer waits takes nobody's turn.
+func TestEstimates_LeavingTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewEstimates(1, nil)
+		done, _, err := e.turn(t.Context(), "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, org := range []string{"acme", "acme", "other"} {
+			go func() {
+				if _, _, err := e.turn(ctx, org); !errors.Is(err, errNoTurn) {
+					t.Errorf("%s: %v", org, err)
+				}
+			}()
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if len(e.waiting)+len(e.order) != 0 {
+			t.Errorf("%v still wait", e.order)
+		}
+		done()
+		if e.free != 1 {
+			t.Errorf("%d places are free", e.free)
+		}
 	})
 }

@@ -3,13 +3,13 @@ package api
 import (
 	"sync"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/urdb"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// index knows what was made of each record of a kind, so that a record is read
-// once a revision.
+// index caches a value derived from each record of a kind. It reads a record once per
+// revision.
 type index[T any] struct {
 	kind storage.Kind
 	read func(storage.Record) T
@@ -27,7 +27,7 @@ func newIndex[T any](kind storage.Kind, read func(storage.Record) T) *index[T] {
 	return &index[T]{kind: kind, read: read, known: map[storage.Ref]indexed[T]{}}
 }
 
-// each hands what was made of each of an owner's records to use.
+// each calls use with the derived value of each of an owner's records.
 func (x *index[T]) each(v storage.View, owner string, use func(T)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -46,15 +46,15 @@ func (x *index[T]) each(v storage.View, owner string, use func(T)) error {
 	})
 }
 
-// facts are what the operator imported of places and utilities.
+// facts are the operator's imported facts about places and utilities.
 type facts struct {
 	utilities *index[storage.Utility]
 	programs  *index[storage.DemandResponse]
 	areas     *index[storage.Area]
 }
 
-// newFacts reads stored entities. One that does not decode changes nothing, as
-// its zero value says nothing.
+// newFacts returns indexes of the imported facts. An undecodable record becomes a zero
+// value, which overrides nothing.
 func newFacts() facts {
 	return facts{
 		utilities: newIndex(storage.KindUtility, func(r storage.Record) storage.Utility {
@@ -72,7 +72,7 @@ func newFacts() facts {
 	}
 }
 
-// add adds the facts to overrides, of which it leaves what is there.
+// add appends the facts to overrides and leaves the existing elements unchanged.
 func (f *facts) add(v storage.View, o *eligibility.Overrides) error {
 	o.Utilities, o.Programs = o.Utilities[:len(o.Utilities):len(o.Utilities)], o.Programs[:len(o.Programs):len(o.Programs)]
 	o.Areas, o.Territories = o.Areas[:len(o.Areas):len(o.Areas)], o.Territories[:len(o.Territories):len(o.Territories)]
@@ -102,14 +102,14 @@ func (f *facts) add(v storage.View, o *eligibility.Overrides) error {
 	})
 }
 
-// eiaIDOf is the EIA number of a stored plan's utility: 0 when the tariff does
-// not say, and for a plan that does not read, which is not at hand then.
+// eiaIDOf returns the EIA number of a stored plan's utility. It returns 0 if the tariff
+// has no number or the plan is unreadable. An unreadable plan is unavailable anyway.
 func eiaIDOf(r storage.Record) int {
 	plan, err := storage.Decode[storage.RatePlan](r)
 	if err != nil {
 		return 0
 	}
-	tariff, err := pricing.ParseURDB(plan.Tariff)
+	tariff, err := urdb.Parse(plan.Tariff)
 	if err != nil {
 		return 0
 	}

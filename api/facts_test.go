@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 // TestOperatorsFacts overrides what is published by import, and takes it back.
 func TestOperatorsFacts(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	acme := e.key("acme")
 	check := func(zipcode string) (got struct {
@@ -55,7 +56,7 @@ func TestOperatorsFacts(t *testing.T) {
 			t.Errorf("%s are not listed", kind)
 		}
 		e.operate("/v1/admin/"+kind+"/"+id+"/delete", "").ok(t)
-		e.operate("/v1/admin/"+kind+"/"+id+"/delete", "").expect(t, 404, api.CodeNotFound)
+		e.operate("/v1/admin/"+kind+"/"+id+"/delete", "").expect(t, 404, rest.CodeNotFound)
 	}
 	if got := check("60614"); !got.Supported || !slices.Equal(got.Programs, before.Programs) {
 		t.Errorf("after all was deleted 60614 is %+v, before %+v", got, before)
@@ -63,7 +64,7 @@ func TestOperatorsFacts(t *testing.T) {
 }
 
 func TestWrongFacts(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	for line, want := range map[string]string{
 		`{"resource":"utility"}`:                                                       "eiaId name",
 		`{"resource":"utility","eiaId":"1","name":"A"}`:                                "eiaId",
@@ -86,11 +87,11 @@ func TestWrongFacts(t *testing.T) {
 
 // TestPlansThatComeWithTheProduct are at hand without being imported.
 func TestPlansThatComeWithTheProduct(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	deps := e.deps
 	deps.Registerer, deps.Eligibility = nil, eligibility.Options{Tariffs: map[int]bool{4110: true}}
-	e.public = e.serve(api.Public(deps, api.Options{}))
+	e.public = e.serve(api.Public(deps, rest.Options{}))
 	if got := e.ask(e.key("acme"), "/v1/onboarding/eligibility/check", `{"zipcode":"60614"}`).ok(t); got["tariffData"] != true {
 		t.Errorf("answered %v", got)
 	}
@@ -100,7 +101,7 @@ func TestPlansThatComeWithTheProduct(t *testing.T) {
 }
 
 func TestHomesTakeTheirPlaceFromTheirZipcode(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	for fields, want := range map[string][2]string{
 		`"zipcode":"60614"`: {"America/Chicago", "Chicago"},

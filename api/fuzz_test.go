@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
@@ -58,11 +58,12 @@ func newMemory(f *testing.F) *memory {
 	key, text := storage.NewKey("acme", start)
 	acme := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
+	aside := &storagetest.Aside{}
 	deps := api.Deps{
-		Store: store, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Store: store, Requests: aside, Feedback: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
 		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
 	}
-	o := api.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
+	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
 	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}
 }
 
@@ -98,15 +99,15 @@ func (m *memory) ask(t *testing.T, h http.Handler, path, body string, header htt
 
 func operator(contentType string) http.Header {
 	h := http.Header{}
-	h.Set(api.KeyHeader, operatorKey)
-	h.Set(api.OrganizationHeader, "acme")
+	h.Set(rest.KeyHeader, operatorKey)
+	h.Set(rest.OrganizationHeader, "acme")
 	h.Set("Content-Type", contentType)
 	return h
 }
 
 // FuzzOperation asks for any operation with any identifier and any body.
 func FuzzOperation(f *testing.F) {
-	routes, examples := api.Routes(), openapi.Requests()
+	routes, examples := api.Routes(), api.RequestExamples()
 	for i, r := range routes {
 		f.Add(uint8(i), "home", []byte(examples[r.Name]))
 	}
@@ -121,7 +122,7 @@ func FuzzOperation(f *testing.F) {
 
 // FuzzImport imports any lines: each is counted once.
 func FuzzImport(f *testing.F) {
-	f.Add([]byte(openapi.Requests()["import"]))
+	f.Add([]byte(api.RequestExamples()["import"]))
 	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{\"resource\":\"area\",\"area\":\"IL\",\"supported\":null}\n\xff"))
 	m := newMemory(f)
 	f.Fuzz(func(t *testing.T, lines []byte) {
@@ -144,7 +145,7 @@ func FuzzKeyHeader(f *testing.F) {
 	m := newMemory(f)
 	f.Fuzz(func(t *testing.T, key string) {
 		header := http.Header{}
-		header.Set(api.KeyHeader, key)
+		header.Set(rest.KeyHeader, key)
 		status, answer := m.ask(t, m.public, "/v1/webhook/endpoints/list", "", header)
 		if (status == http.StatusOK) != (key == m.key) {
 			t.Errorf("%q is answered %d %v", key, status, answer)

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 func TestPriceSignal(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	got := e.ask(acme, signalPath, "").ok(t)
 	if got["homeId"] != "home1" || got["startTime"] != "2026-07-01T12:00:00.000Z" || got["endTime"] != "2026-07-02T12:00:00.000Z" {
@@ -38,16 +38,16 @@ func TestPriceSignal(t *testing.T) {
 		t.Errorf("the sequence went from %v to %v", metadata["sequence"], newer["sequence"])
 	}
 	foreign, absent := e.ask(bolt, signalPath, ""), e.ask(bolt, "/v1/homes/nobody/price_signal", "")
-	if foreign.expect(t, 404, api.CodeNotFound); anonymous(foreign) != anonymous(absent) {
+	if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
 		t.Errorf("another's home: %s, nobody's: %s", foreign.body, absent.body)
 	}
-	if fields := e.ask(bolt, "/v1/homes/home2/price_signal", "").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
+	if fields := e.ask(bolt, "/v1/homes/home2/price_signal", "").expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
 		t.Errorf("a home without a plan: fields %v", fields)
 	}
 }
 
 func TestWindows(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	for window, want := range map[string][]string{
 		`"startTime":"2026-07-01T12:00:00Z"`:                                           {"endTime"},
@@ -62,7 +62,7 @@ func TestWindows(t *testing.T) {
 		`"startTime":"2026-07-01T12:00:00Z","endTime":"2026-07-01T13:00:00Z","days":1`: {"days"},
 	} {
 		for _, path := range []string{signalPath, triggerPath} {
-			got := e.ask(acme, path, "{"+window+"}").expect(t, 400, api.CodeValidationFailed).fields(t)
+			got := e.ask(acme, path, "{"+window+"}").expect(t, 400, rest.CodeValidationFailed).fields(t)
 			if slices.Sort(got); !slices.Equal(slices.Compact(got), want) {
 				t.Errorf("%s with %s: fields %v, want %v", path, window, got, want)
 			}
@@ -78,11 +78,11 @@ func TestWindows(t *testing.T) {
 		}
 	}
 	e.ask(acme, triggerPath, `{"startTime":null,"endTime":null}`).ok(t)
-	e.ask(acme, signalPath, `{"startTime":null,"endTime":null}`).expect(t, 400, api.CodeValidationFailed)
+	e.ask(acme, signalPath, `{"startTime":null,"endTime":null}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
 func TestSolar(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	create := "/v1/homes/solar/create"
 	if got := e.ask(acme, create, `{"homeId":"home1","solarSystemSizeKw":5,"isNonNetMetered":true}`).ok(t); got["id"] != "home1" || got["timezone"] != "America/Los_Angeles" {
@@ -95,7 +95,7 @@ func TestSolar(t *testing.T) {
 		t.Errorf("creating again left %+v", solar)
 	}
 	foreign, absent := e.ask(bolt, create, `{"homeId":"home1","solarSystemSizeKw":5}`), e.ask(bolt, create, `{"homeId":"nobody","solarSystemSizeKw":5}`)
-	if foreign.expect(t, 404, api.CodeNotFound); anonymous(foreign) != anonymous(absent) {
+	if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
 		t.Errorf("another's home: %s, nobody's: %s", foreign.body, absent.body)
 	}
 	for body, want := range map[string][]string{
@@ -107,7 +107,7 @@ func TestSolar(t *testing.T) {
 		`{"homeId":"home1","solarSystemSizeKw":5,"solarSystemSizeKW":5}`:  {"solarSystemSizeKW"},
 		`{"homeId":"home1","solarSystemSizeKw":5,"isNonNetMetered":null}`: {"isNonNetMetered"},
 	} {
-		got := e.ask(acme, create, body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.ask(acme, create, body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}
@@ -115,7 +115,7 @@ func TestSolar(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	e.load(
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","systemDetails":{"name":"Up","tempUnits":"C","defaultMode":"HEAT"}}`,
@@ -141,24 +141,24 @@ func TestDevices(t *testing.T) {
 	if got := e.ask(acme, "/v1/devices/hvac/dev1/user_preferences/get", "").ok(t); got["name"] != "Always" || fmt.Sprint(got["weeks"]) != "[]" || fmt.Sprint(got["scheduleBlocks"]) != "[]" || got["enabled"] != true {
 		t.Errorf("preferences: %v", got)
 	}
-	e.ask(acme, "/v1/devices/hvac/bare/user_preferences/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(acme, "/v1/devices/hvac/bare/user_preferences/get", "").expect(t, 404, rest.CodeNotFound)
 	for path, body := range map[string]string{"get": "", "linked": `{"linked":true}`, "user_preferences/get": ""} {
-		absent := anonymous(e.ask(bolt, "/v1/devices/hvac/none/"+path, body).expect(t, 404, api.CodeNotFound))
+		absent := anonymous(e.ask(bolt, "/v1/devices/hvac/none/"+path, body).expect(t, 404, rest.CodeNotFound))
 		for _, a := range []answer{e.ask(acme, "/v1/devices/hvac/gone/"+path, body), e.ask(bolt, "/v1/devices/hvac/dev1/"+path, body)} {
-			if a.expect(t, 404, api.CodeNotFound); anonymous(a) != absent {
+			if a.expect(t, 404, rest.CodeNotFound); anonymous(a) != absent {
 				t.Errorf("%s: %s, want %s", path, a.body, absent)
 			}
 		}
 	}
 	for _, body := range []string{`{}`, `{"linked":null}`, `{"linked":"true"}`, `{"linked":1}`, `{"linked":true,"linked":true}`} {
-		if fields := e.ask(acme, "/v1/devices/hvac/dev1/linked", body).expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"linked"}) {
+		if fields := e.ask(acme, "/v1/devices/hvac/dev1/linked", body).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"linked"}) {
 			t.Errorf("%s: fields %v", body, fields)
 		}
 	}
 }
 
 func TestOnboarding(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"home3","zipcode":"60614"}`).ok(t)
 	home := `{"homeId":"home3"}`
@@ -170,33 +170,33 @@ func TestOnboarding(t *testing.T) {
 		}
 	}
 	state(do("status/get", home), "NOT_STARTED", 0)
-	do("step/complete", home).expect(t, 409, api.CodeConflict)
-	do("fail", home).expect(t, 409, api.CodeConflict)
+	do("step/complete", home).expect(t, 409, rest.CodeConflict)
+	do("fail", home).expect(t, 409, rest.CodeConflict)
 	if o := do("start", `{"homeId":"home3","thermostatBrandCode":"acme-t1"}`).ok(t); o["zipcode"] != "60614" || o["eligibilityStatus"] != "eligible" || o["thermostatBrandCode"] != "acme-t1" {
 		t.Errorf("started %v", o)
 	}
-	do("start", home).expect(t, 409, api.CodeConflict)
+	do("start", home).expect(t, 409, rest.CodeConflict)
 	state(do("step/complete", home), "IN_PROGRESS", 1)
 	state(do("step/complete", `{"homeId":"home3","step":4}`), "IN_PROGRESS", 4)
 	state(do("step/complete", `{"homeId":"home3","step":4}`), "IN_PROGRESS", 4)
-	do("step/complete", `{"homeId":"home3","step":3}`).expect(t, 409, api.CodeConflict)
+	do("step/complete", `{"homeId":"home3","step":3}`).expect(t, 409, rest.CodeConflict)
 	state(do("fail", home), "ERROR", 4)
-	do("step/complete", home).expect(t, 409, api.CodeConflict)
+	do("step/complete", home).expect(t, 409, rest.CodeConflict)
 	state(do("start", `{"homeId":"home3","zipcode":"00000"}`), "IN_PROGRESS", 4)
 	if o := do("status/get", home).ok(t); o["eligibilityStatus"] != "notEligible" || o["zipcode"] != "00000" {
 		t.Errorf("after a move: %v", o)
 	}
 	state(do("step/complete", `{"homeId":"home3","completed":true}`), "COMPLETED", 5)
 	for _, operation := range []string{"start", "step/complete", "fail"} {
-		do(operation, home).expect(t, 409, api.CodeConflict)
+		do(operation, home).expect(t, 409, rest.CodeConflict)
 	}
 	state(do("status/get", home), "COMPLETED", 5)
 	for _, operation := range []string{"status/get", "start", "step/complete", "fail"} {
 		foreign, absent := e.ask(bolt, "/v1/onboarding/"+operation, home), e.ask(bolt, "/v1/onboarding/"+operation, `{"homeId":"nobody"}`)
-		if foreign.expect(t, 404, api.CodeNotFound); anonymous(foreign) != anonymous(absent) {
+		if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
 			t.Errorf("%s of another's: %s, of nobody's: %s", operation, foreign.body, absent.body)
 		}
-		if fields := do(operation, `{"homeId":"*"}`).expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"homeId"}) {
+		if fields := do(operation, `{"homeId":"*"}`).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"homeId"}) {
 			t.Errorf("%s: fields %v", operation, fields)
 		}
 	}
@@ -205,14 +205,14 @@ func TestOnboarding(t *testing.T) {
 		if field == "step" {
 			operation = "step/complete"
 		}
-		if a := do(operation, body); field != "" && !slices.Equal(a.expect(t, 400, api.CodeValidationFailed).fields(t), []string{field}) {
+		if a := do(operation, body); field != "" && !slices.Equal(a.expect(t, 400, rest.CodeValidationFailed).fields(t), []string{field}) {
 			t.Errorf("%s: %s", body, a.body)
 		}
 	}
 }
 
 func TestEligibility(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`, `{"resource":"organization","id":"bolt","name":"B"}`)
 	acme, bolt := e.key("acme"), e.key("bolt")
 	check := func(key, zipcode string) map[string]any {
@@ -241,7 +241,7 @@ func TestEligibility(t *testing.T) {
 		t.Errorf("without it: %v", mine)
 	}
 	for _, bad := range []string{"", "6061A", "606144", "60614-", "12345-12345"} {
-		if fields := e.ask(acme, "/v1/onboarding/eligibility/check", `{"zipcode":"`+bad+`"}`).expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"zipcode"}) {
+		if fields := e.ask(acme, "/v1/onboarding/eligibility/check", `{"zipcode":"`+bad+`"}`).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"zipcode"}) {
 			t.Errorf("%q: fields %v", bad, fields)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/internal/openapi"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -46,13 +47,13 @@ func TestTextsThatAreNoJSON(t *testing.T) {
 		must(t, err)
 		name := filepath.Base(file)
 		for _, r := range api.Routes() {
-			if r.Body == api.BodyLines || len(text) == 0 && r.Body != api.BodyRequired {
+			if r.Body == rest.BodyLines || len(text) == 0 && r.Body != rest.BodyRequired {
 				continue // a bad line is reported, and no text is no body
 			}
 			req := s.request(r)
 			req.body = string(text)
 			a := s.send(req)
-			if a.status >= 500 || name[0] == 'n' && (a.status != http.StatusBadRequest || a.code(t) != api.CodeValidationFailed || len(a.fields(t)) == 0) {
+			if a.status >= 500 || name[0] == 'n' && (a.status != http.StatusBadRequest || a.code(t) != rest.CodeValidationFailed || len(a.fields(t)) == 0) {
 				t.Errorf("%s to %s: %d %s", name, r.Name, a.status, a.body)
 			}
 			if name[0] == 'n' {
@@ -80,10 +81,10 @@ func TestNaughtyStrings(t *testing.T) {
 			t.Errorf("%s with %q: %d %s", what, text, a.status, a.body)
 		}
 	}
-	examples := openapi.Requests()
+	examples := api.RequestExamples()
 	for _, r := range api.Routes() {
 		for i, text := range naughty {
-			if r.Body == api.BodyLines {
+			if r.Body == rest.BodyLines {
 				for line := range strings.Lines(examples[r.Name]) {
 					note(r.Name, text, s.importLines(replaceOne(t, line, text, i)))
 				}
@@ -168,12 +169,12 @@ func badIDs(t *testing.T) []string {
 // subject, in no key of the replica, and in no line of the log.
 func TestBadIdentifiersLeaveNoTrace(t *testing.T) {
 	s := newStage(t)
-	examples := openapi.Requests()
+	examples := api.RequestExamples()
 	sent := 0
-	refused := func(r api.Route, field, id string, a answer) {
+	refused := func(r rest.Route, field, id string, a answer) {
 		t.Helper()
 		sent++
-		if a.status != http.StatusBadRequest || a.code(t) != api.CodeValidationFailed || !slices.Contains(a.fields(t), field) {
+		if a.status != http.StatusBadRequest || a.code(t) != rest.CodeValidationFailed || !slices.Contains(a.fields(t), field) {
 			t.Errorf("%s with %s = %q: %d %s", r.Name, field, id, a.status, a.body)
 		}
 	}
@@ -185,7 +186,7 @@ func TestBadIdentifiersLeaveNoTrace(t *testing.T) {
 				req.url = strings.Replace(req.url, "/none", "/"+url.PathEscape(id), 1)
 				refused(r, "id", id, s.send(req))
 			}
-			if r.Body == api.BodyLines {
+			if r.Body == rest.BodyLines {
 				sent += s.badLines(examples[r.Name], id)
 				continue
 			}
@@ -250,7 +251,7 @@ func (s *stage) badLines(example, id string) (sent int) {
 	for line := range strings.Lines(example) {
 		for _, field := range idFields(s.t, line) {
 			sent++
-			var answer api.Imported
+			var answer wire.Imported
 			a := s.importLines(withField(s.t, line, field, id))
 			must(s.t, json.Unmarshal(a.body, &answer))
 			named := answer.Failed == 1 && slices.ContainsFunc(answer.Errors[0].Fields, func(f storage.FieldError) bool { return f.Field == field })

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -28,17 +29,17 @@ const everything = `
 {"resource":"organization","organizationId":"acme","name":"Acme"}
 `
 
-func (e *env) imported(ndjson string) api.Imported {
+func (e *env) imported(ndjson string) wire.Imported {
 	e.t.Helper()
 	a := e.importLines(ndjson)
 	a.ok(e.t)
-	var got api.Imported
+	var got wire.Imported
 	must(e.t, json.Unmarshal(a.body, &got))
 	return got
 }
 
 func TestImportIsIdempotent(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	first := e.imported(everything)
 	if first.Lines != 10 || first.Created != 10 || first.Failed != 0 {
 		t.Fatalf("first: %+v", first)
@@ -68,7 +69,7 @@ func TestImportIsIdempotent(t *testing.T) {
 }
 
 func TestImportUpdates(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.imported(everything)
 	own := e.secrets("ep2")[0]
 	e.pass(time.Hour)
@@ -87,7 +88,7 @@ func TestImportUpdates(t *testing.T) {
 }
 
 func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"ep9","url":"https://acme.example/"}` + "\n"
 	got := e.imported(`{"resource":"organization","id":"acme","name":"A"}` + "\n" + line + line)
 	if got.Created != 2 || got.Unchanged != 1 || len(got.Secrets) != 1 || !slices.Equal(e.secrets("ep9"), []string{got.Secrets[0].Secret}) {
@@ -96,7 +97,7 @@ func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
 }
 
 func TestImportErrors(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.load(everything)
 	for _, c := range []struct {
 		line     string
@@ -146,7 +147,7 @@ func TestImportErrors(t *testing.T) {
 }
 
 func TestImportReportsInTheOrderOfLines(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	got := e.imported(`{"resource":"webhookEndpoint"}` + "\n" + `{"resource":"home"}` + "\n{\n" + `{"resource":"organization"}`)
 	lines := []int{}
 	for _, e := range got.Errors {
@@ -158,7 +159,7 @@ func TestImportReportsInTheOrderOfLines(t *testing.T) {
 }
 
 func TestImportOfManyHomes(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	const homes = 2500 // more than two batches of the log
 	var b strings.Builder
 	b.WriteString(`{"resource":"organization","id":"acme","name":"A"}` + "\n")
@@ -177,9 +178,9 @@ func TestImportOfManyHomes(t *testing.T) {
 }
 
 func TestImportBounds(t *testing.T) {
-	e := newEnv(t, api.Options{})
-	e.importLines(strings.Repeat("\n", 200_001)).expect(t, 400, api.CodeValidationFailed)
-	e.importLines("").expect(t, 400, api.CodeValidationFailed)
+	e := newEnv(t, rest.Options{})
+	e.importLines(strings.Repeat("\n", 200_001)).expect(t, 400, rest.CodeValidationFailed)
+	e.importLines("").expect(t, 400, rest.CodeValidationFailed)
 	if got := e.imported("{\"resource\":\"home\",\"name\":\"" + strings.Repeat("a", 1<<20) + "\"}"); got.Failed != 1 || got.Errors[0].Fields[0].Field != "line" {
 		t.Errorf("a long line: %+v", got)
 	}

@@ -2,100 +2,122 @@ package api
 
 import (
 	"context"
-	"strings"
+	"errors"
+	"reflect"
+	"time"
 
+	"github.com/gridhook/gridhook/api/importer"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/schema"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// operation turns a call's body into its input, checks it, and does what it asks.
-// Problems already found are named together with those of the body.
-type operation func(ctx context.Context, s *server, c *call, p *problems) (any, error)
+// method is the Go form of an operation. Its input is decoded and checked.
+type method[In, Out any] func(s *server, ctx context.Context, c *rest.Call, in *In) (Out, error)
 
-// method is how an operation is written: its input has been decoded and checked.
-type method[In, Out any] func(s *server, ctx context.Context, c *call, in *In) (Out, error)
-
-// defaulter is an input with values that apply where a field is absent.
+// defaulter is an input with default values for absent fields.
 type defaulter interface{ setDefaults() }
 
-// checker is an input with more to check than its shape.
+// checker is an input with checks beyond its schema.
 type checker interface {
-	check(s *server, c *call, p *problems)
+	check(s *server, c *rest.Call, p *rest.FieldErrors)
 }
 
-// takes makes the operation of a method. A body that is absent is {} where it is
-// optional.
-func takes[In, Out any](body Body, do method[In, Out]) operation {
-	return func(ctx context.Context, s *server, c *call, p *problems) (any, error) {
+// takes returns the operation of a method. An absent optional body means {}.
+func takes[In, Out any](s *server, body rest.Body, run method[In, Out]) rest.Operation {
+	return func(ctx context.Context, c *rest.Call, p *rest.FieldErrors) (any, error) {
 		in := new(In)
-		if in, ok := any(in).(defaulter); ok {
-			in.setDefaults()
-		}
-		given := len(c.body) > 0
+		setDefaults(in)
+		given := len(c.Body) > 0 && (body.Required() || string(c.Body) != "{}")
 		switch {
-		case !given && body.required():
+		case !given && body.Required():
 			p.Addf("body", "is required")
-		case given && body != BodyLines:
-			wrong := decode(c.body, in, "body", s.options.MaxDepth)
-			if notJSON(wrong) {
+		case given && body != rest.BodyLines:
+			wrong, read := s.decode(c.Body, in, "body")
+			if !read {
 				return nil, &storage.InvalidError{Fields: wrong}
 			}
-			p.add(wrong)
+			p.Add(wrong)
 		}
-		if in, ok := any(in).(checker); ok && (given || !body.required()) {
-			var more problems
-			in.check(s, c, &more)
-			p.add(more.fields())
+		if given || !body.Required() {
+			s.checkInput(in, c, p)
 		}
 		if err := p.Err(); err != nil {
 			return nil, err
 		}
-		return do(s, ctx, c, in)
+		return run(s, ctx, c, in)
 	}
 }
 
-// notJSON reports whether the text as a whole was refused.
-func notJSON(wrong []storage.FieldError) bool {
-	return len(wrong) == 1 && wrong[0].Field == "body"
-}
-
-// problems collects what is wrong with a request.
-type problems struct{ storage.Problems }
-
-func (p *problems) fields() []storage.FieldError {
-	if err, ok := p.Err().(*storage.InvalidError); ok { //nolint:errorlint // made by Problems itself
-		return err.Fields
-	}
-	return nil
-}
-
-// add adds what is wrong with fields that are not known to be wrong already: of
-// a field that is no string, it does not help to hear that it is required.
-func (p *problems) add(more []storage.FieldError) {
-	known := p.fields()
-	for _, m := range more {
-		if !covered(known, m.Field) {
-			p.Addf(m.Field, "%s", m.Message)
-		}
+// setDefaults sets the default values of an input.
+func setDefaults(in any) {
+	schema.SetDefaults(in)
+	if in, ok := in.(defaulter); ok {
+		in.setDefaults()
 	}
 }
 
-// addError adds the fields of an *storage.InvalidError and returns every other
-// error.
-func (p *problems) addError(err error) error {
-	if err, ok := err.(*storage.InvalidError); ok { //nolint:errorlint // Validate returns it as it is
-		p.add(err.Fields)
+// checkInput adds the errors of an input beyond its schema.
+func (s *server) checkInput(in any, c *rest.Call, p *rest.FieldErrors) {
+	var more rest.FieldErrors
+	if in, ok := in.(wire.OrganizationNamer); ok && in.NamedOrganization() != "" {
+		s.checkOrganization(&more, in.NamedOrganization())
+	}
+	if in, ok := in.(checker); ok {
+		in.check(s, c, &more)
+	}
+	p.Add(more.List())
+}
+
+// types describes the inputs of operations.
+var types = wire.NewTypes()
+
+// decode decodes a JSON object by the tags of dst's type. See schema.Decode.
+func (s *server) decode(text []byte, dst any, root string) (wrong []storage.FieldError, read bool) {
+	return schema.Decode(text, dst, types.Of(reflect.TypeOf(dst).Elem(), schema.Request), root, s.rest.Options.MaxDepth)
+}
+
+// do completes a route with the method that it runs.
+func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
+	r.In, r.Out = reflect.TypeFor[In](), answerType(reflect.TypeFor[Out]())
+	in := new(In)
+	setDefaults(in)
+	if !r.Partial {
+		r.Default = in
+	}
+	if r.Body == rest.BodyLines {
+		r.Lines = importer.LineTypes(forLines{})
+	}
+	r.Run = takes(s, r.Body, run)
+	return r
+}
+
+// answerType returns the JSON type of a response. An Encoder documents a type other than
+// its Go type.
+func answerType(t reflect.Type) reflect.Type {
+	if made, ok := reflect.Zero(t).Interface().(rest.Encoder); ok {
+		return made.Documented()
+	}
+	return t
+}
+
+// resolveWindow returns the window of two timestamps, or nil if both are absent. It adds
+// the window's errors to p. An unreadable timestamp is zero, and the schema has reported
+// it.
+func resolveWindow(start, end *storage.Time, now time.Time, p *rest.FieldErrors) pricing.Window {
+	w, err := pricing.ResolveWindow(given(start), given(end), now)
+	var wrong *pricing.WindowError
+	if errors.As(err, &wrong) {
+		p.Add(windowFields(wrong))
+	}
+	return w
+}
+
+func given(t *storage.Time) *time.Time {
+	if t == nil || t.IsZero() {
 		return nil
 	}
-	return err
-}
-
-// covered reports whether the field or what it is part of is listed.
-func covered(known []storage.FieldError, name string) bool {
-	for _, k := range known {
-		rest, ok := strings.CutPrefix(name, k.Field)
-		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			return true
-		}
-	}
-	return false
+	return &t.Time
 }

@@ -1,24 +1,29 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // repeat sends a request under an idempotency key.
 func (e *env) repeat(server, key, path, body string, idempotency ...string) answer {
 	e.t.Helper()
-	r := request{url: server + path, body: body, header: http.Header{api.IdempotencyHeader: idempotency}}
+	r := request{url: server + path, body: body, header: http.Header{rest.IdempotencyHeader: idempotency}}
 	if key != "" {
-		r.header[api.KeyHeader] = []string{key}
+		r.header[rest.KeyHeader] = []string{key}
 	}
 	return e.send(r)
 }
@@ -26,7 +31,7 @@ func (e *env) repeat(server, key, path, body string, idempotency ...string) answ
 const feedbackPath = "/v1/feedback"
 
 func TestRepeats(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	for _, c := range []struct {
 		name, path, key, body, same, other string
@@ -44,7 +49,7 @@ func TestRepeats(t *testing.T) {
 					t.Errorf("first %s, again %s", first.body, again.body)
 				}
 			}
-			ask(c.other).expect(t, 409, api.CodeConflict)
+			ask(c.other).expect(t, 409, rest.CodeConflict)
 			e.repeat(e.public.URL, c.key, c.path, c.other, "order-2").expect(t, 200, "")
 			e.pass(storage.OnceFor)
 			later := ask(c.other).expect(t, 200, "")
@@ -52,8 +57,8 @@ func TestRepeats(t *testing.T) {
 				t.Errorf("a day later %s, then %s", later.body, again.body)
 			}
 			for _, bad := range [][]string{{""}, {"a b"}, {"a", "a"}, {strings.Repeat("a", 256)}, {"\u00e9"}} {
-				got := e.repeat(e.public.URL, c.key, c.path, c.body, bad...).expect(t, 400, api.CodeValidationFailed).fields(t)
-				if !slices.Equal(got, []string{api.IdempotencyHeader}) {
+				got := e.repeat(e.public.URL, c.key, c.path, c.body, bad...).expect(t, 400, rest.CodeValidationFailed).fields(t)
+				if !slices.Equal(got, []string{rest.IdempotencyHeader}) {
 					t.Errorf("the key %q: fields %v", bad, got)
 				}
 			}
@@ -70,9 +75,9 @@ func TestRepeats(t *testing.T) {
 // TestRepeatsAtTheSameTime sends one request many times at once, to two processes'
 // APIs, each on a replica that may be behind the other's.
 func TestRepeatsAtTheSameTime(t *testing.T) {
-	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	acme, _ := e.twoTenants()
-	servers := []string{e.public.URL, e.another(api.Options{FeedbackBurst: 1000})}
+	servers := []string{e.public.URL, e.another(rest.Options{FeedbackBurst: 1000})}
 	for _, c := range []struct{ path, key, body string }{
 		{triggerPath, acme, `{}`},
 		{"/v1/homes/solar/create", acme, `{"homeId":"home1","solarSystemSizeKw":5}`},
@@ -103,31 +108,63 @@ func TestRepeatsAtTheSameTime(t *testing.T) {
 
 // TestRepeatOfWhatWasCutOff repeats a request that had been noted and not done.
 func TestRepeatOfWhatWasCutOff(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
 	first := e.repeat(e.public.URL, "", feedbackPath, body, "cut").ok(t)["feedback_id"].(string)
-	must(t, e.store.Delete(t.Context(), storage.FeedbackRef(first)))
-	kept, err := storage.List[storage.Once](e.store, storage.KindOnce, storage.Shared, "", 10)
-	must(t, err)
-	if len(kept) != 1 || kept[0].Made != first {
-		t.Fatalf("noted is %+v", kept)
+	request, revision := e.lastRequest()
+	if request.Made != first || request.Answer == nil {
+		t.Fatalf("stored is %+v", request)
 	}
-	_, err = storage.Update(t.Context(), e.store, storage.OnceRef(storage.Shared, kept[0].ID), func(o *storage.Once) error {
-		o.Answer = nil
-		return nil
-	})
+	e.pass(storage.OnceFor) // another day, another request under the key
+	request.Made, request.Answer = storage.NewID("fb_", e.clock()), nil
+	request.CreatedAt = storage.Time{Time: e.clock()}
+	_, err := e.bus.PutRequest(t.Context(), request, revision)
 	must(t, err)
-	if again := e.repeat(e.public.URL, "", feedbackPath, body, "cut").ok(t)["feedback_id"]; again != first {
-		t.Errorf("it became %v, was %v", again, first)
+	if again := e.repeat(e.public.URL, "", feedbackPath, body, "cut").ok(t)["feedback_id"]; again != request.Made {
+		t.Errorf("it became %v, was %v", again, request.Made)
 	}
-	if _, err := storage.Get[storage.Feedback](e.store, storage.FeedbackRef(first)); err != nil {
-		t.Errorf("it was not taken up again: %v", err)
+	if list := e.operate("/v1/admin/feedback/list", "").ok(t)["data"].([]any); len(list) != 2 {
+		t.Errorf("it was not taken up again: %v", list)
 	}
 }
 
+// lastRequest is the last request that was stored under a key.
+func (e *env) lastRequest() (o storage.Once, revision uint64) {
+	e.t.Helper()
+	conn, err := nats.Connect("", e.nats.Option())
+	must(e.t, err)
+	defer conn.Close()
+	js, err := natsjs.New(conn)
+	must(e.t, err)
+	s, err := js.Stream(e.t.Context(), "GRIDHOOK_REQUESTS")
+	must(e.t, err)
+	m, err := s.GetLastMsgForSubject(e.t.Context(), "gridhook.requests.>")
+	must(e.t, err)
+	must(e.t, json.Unmarshal(m.Data, &o))
+	o.OrganizationID = strings.Split(m.Subject, ".")[2]
+	return o, m.Sequence
+}
+
+// TestRepeats_OfOlderVersions repeats requests that an older version stored in the log
+// of record.
+func TestRepeats_OfOlderVersions(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
+	first := e.repeat(e.public.URL, "", feedbackPath, body, "old").ok(t)["feedback_id"]
+	request, _ := e.lastRequest()
+	e.pass(2 * storage.OnceFor)
+	request.Base = storage.Base{OrganizationID: request.OrganizationID}
+	must(t, e.store.Create(t.Context(), &request))
+	if again := e.repeat(e.public.URL, "", feedbackPath, body, "old").ok(t)["feedback_id"]; again != first {
+		t.Errorf("it became %v, was %v", again, first)
+	}
+	other := `{"feedback_type":"bug","summary":"s","message":"n"}`
+	e.repeat(e.public.URL, "", feedbackPath, other, "old").expect(t, 409, rest.CodeConflict)
+}
+
 func TestFeedback(t *testing.T) {
-	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	form := `{"feedback_type":"question","summary":"How?","message":"Like so?","contact":{"email":"a@b.example","preferred_contact":"email","consent_to_contact":true},` +
 		`"submitter":{"kind":"agent","agent":"x","client":"y"},"environment":"sandbox","related_urls":["https://a.example/x"],"page":"p","endpoint":"/v1/feedback"}`
 	got := e.ask("", feedbackPath, form).ok(t)
@@ -143,12 +180,12 @@ func TestFeedback(t *testing.T) {
 		t.Errorf("listed %v", list)
 	}
 	for _, contentType := range []string{"application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=a"} {
-		e.send(request{url: e.public.URL + feedbackPath, body: `{"feedback_type":"bug","summary":"s","message":"m"}`, header: http.Header{"Content-Type": {contentType}}}).expect(t, 415, api.CodeUnsupportedMediaType)
+		e.send(request{url: e.public.URL + feedbackPath, body: `{"feedback_type":"bug","summary":"s","message":"m"}`, header: http.Header{"Content-Type": {contentType}}}).expect(t, 415, rest.CodeUnsupportedMediaType)
 	}
 }
 
 func TestFeedbackBounds(t *testing.T) {
-	e := newEnv(t, api.Options{FeedbackBurst: 1000})
+	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	with := func(field, value string) string {
 		return `{"feedback_type":"bug","summary":"s","message":"m",` + fmt.Sprintf(field, value) + `}`
 	}
@@ -159,7 +196,7 @@ func TestFeedbackBounds(t *testing.T) {
 	}
 	for field, most := range lengths {
 		e.ask("", feedbackPath, with(`"`+field+`":%s`, text(most))).ok(t)
-		if got := e.ask("", feedbackPath, with(`"`+field+`":%s`, text(most+1))).expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(got, []string{field}) {
+		if got := e.ask("", feedbackPath, with(`"`+field+`":%s`, text(most+1))).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(got, []string{field}) {
 			t.Errorf("%s: fields %v", field, got)
 		}
 	}
@@ -179,7 +216,7 @@ func TestFeedbackBounds(t *testing.T) {
 		with(`"related_urls":%s`, `["/x",7]`):                                                              {"related_urls[0]", "related_urls[1]"},
 		with(`"secret_field":%s`, `1`):                                                                     {"secret_field"},
 	} {
-		got := e.ask("", feedbackPath, body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.ask("", feedbackPath, body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body[:min(len(body), 100)], got, want)
 		}
@@ -189,13 +226,35 @@ func TestFeedbackBounds(t *testing.T) {
 	e.ask("", feedbackPath, with(`"submitter":%s`, `{"kind":"human","agent":`+text(128)+`,"client":`+text(128)+`}`)).ok(t)
 }
 
+// Behind a trusted proxy clients share neither a limit nor idempotency keys, and the log
+// names each. What a client says of itself changes nothing.
+func TestFeedbackBehindAProxy(t *testing.T) {
+	proxies := rest.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1, Proxies: proxies})
+	from := func(hops, key string) answer {
+		header := http.Header{"X-Forwarded-For": {hops}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+		return e.send(request{url: e.public.URL + feedbackPath, body: `{"feedback_type":"bug","summary":"s","message":"m"}`, header: header})
+	}
+	mine := from("198.51.100.1", "same").ok(t)["feedback_id"]
+	if theirs := from("198.51.100.2", "same").ok(t)["feedback_id"]; theirs == mine {
+		t.Errorf("two clients share the idempotency key: %v", mine)
+	}
+	from("203.0.113.66, 198.51.100.1", "another").ok(t)
+	from("203.0.113.67, 198.51.100.1", "third").expect(t, 429, rest.CodeRateLimited)
+	from("198.51.100.2", "other").ok(t)
+	e.public.Close() // waits until all is logged
+	if log := e.log.String(); !strings.Contains(log, `"client":"198.51.100.2"`) || strings.Contains(log, "203.0.113.6") {
+		t.Errorf("the log has other clients: %s", log)
+	}
+}
+
 func TestFeedbackIsLimitedByAddress(t *testing.T) {
-	e := newEnv(t, api.Options{FeedbackBurst: 2, FeedbackRate: 0.1})
+	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1})
 	acme, _ := e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
 	e.ask("", feedbackPath, body).ok(t)
-	e.ask("", feedbackPath, `{`).expect(t, 400, api.CodeValidationFailed) // what is refused counts too
-	a := e.ask("", feedbackPath, body).expect(t, 429, api.CodeRateLimited)
+	e.ask("", feedbackPath, `{`).expect(t, 400, rest.CodeValidationFailed) // what is refused counts too
+	a := e.ask("", feedbackPath, body).expect(t, 429, rest.CodeRateLimited)
 	if a.header.Get("Retry-After") != "10" {
 		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
 	}

@@ -8,24 +8,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 func TestOrganizations(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	made := e.operate("/v1/admin/organizations/create", `{"id":"acme","name":"Acme","childOrganizationIds":["sub"]}`).ok(t)
 	if made["id"] != "acme" || made["createdAt"] != "2026-07-01T12:07:30.000Z" {
 		t.Errorf("made %v", made)
 	}
-	e.operate("/v1/admin/organizations/create", `{"id":"acme","name":"Another"}`).expect(t, 409, api.CodeConflict)
+	e.operate("/v1/admin/organizations/create", `{"id":"acme","name":"Another"}`).expect(t, 409, rest.CodeConflict)
 	if id := e.operate("/v1/admin/organizations/create", `{"name":"Nameless"}`).ok(t)["id"].(string); !strings.HasPrefix(id, "org_") {
 		t.Errorf("an identifier is %q", id)
 	}
 	if got := e.operate("/v1/admin/organizations/acme/get", "").ok(t); got["name"] != "Acme" {
 		t.Errorf("got %v", got)
 	}
-	e.operate("/v1/admin/organizations/none/get", "").expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/organizations/none/get", "").expect(t, 404, rest.CodeNotFound)
 	if list := e.operate("/v1/admin/organizations/list", "").ok(t)["data"].([]any); len(list) != 2 {
 		t.Errorf("listed %v", list)
 	}
@@ -39,15 +39,62 @@ func TestOrganizations(t *testing.T) {
 		`{"id":"x","name":"` + strings.Repeat("a", 256) + `"}`:              {"name"},
 		`{"id":"x","name":"A","childOrganizationIds":["x","*"],"Name":"A"}`: {"Name", "childOrganizationIds[0]", "childOrganizationIds[1]"},
 	} {
-		got := e.operate("/v1/admin/organizations/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.operate("/v1/admin/organizations/create", body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}
 	}
 }
 
+func TestOrganizations_Update(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	update := func(org, body string) answer { return e.operate("/v1/admin/organizations/"+org+"/update", body) }
+	if got := update("acme", `{"name":"Acme Power","childOrganizationIds":["bolt"]}`).ok(t); got["name"] != "Acme Power" || fmt.Sprint(got["childOrganizationIds"]) != "[bolt]" {
+		t.Errorf("updated to %v", got)
+	}
+	if got := update("acme", `{}`).ok(t); got["name"] != "Acme Power" || fmt.Sprint(got["childOrganizationIds"]) != "[bolt]" {
+		t.Errorf("an update of nothing makes it %v", got)
+	}
+	update("none", `{"name":"None"}`).expect(t, 404, rest.CodeNotFound)
+	for body, want := range map[string][]string{`{"name":""}`: {"name"}, `{"name":null}`: {"name"}, `{"childOrganizationIds":["acme"]}`: {"childOrganizationIds[0]"}, `{"id":"x"}`: {"id"}} {
+		if got := update("acme", body).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}
+
+// The keys of a suspended organization are refused, and so is a channel partner that acts
+// for it. An import does not resume it. Resumed, it is as before.
+func TestOrganizations_Suspend(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	suspend := func(org, value string) {
+		e.operate("/v1/admin/organizations/"+org+"/update", `{"suspended":`+value+`}`).ok(t)
+	}
+	forAcme := func() answer {
+		return e.send(request{url: e.public.URL + signalPath, header: http.Header{rest.KeyHeader: {bolt}, rest.OrganizationHeader: {"acme"}}})
+	}
+	e.operate("/v1/admin/organizations/bolt/update", `{"childOrganizationIds":["acme"]}`).ok(t)
+	e.ask(acme, signalPath, "").ok(t)
+	forAcme().ok(t)
+	suspend("acme", "true")
+	e.ask(acme, signalPath, "").expect(t, 403, rest.CodeForbidden)
+	e.ask(acme+"x", signalPath, "").expect(t, 401, rest.CodeInvalidAPIKey)
+	forAcme().expect(t, 403, rest.CodeForbidden)
+	e.ask(bolt, endpointsPath+"list", "").ok(t)
+	e.load(`{"resource":"organization","id":"acme","name":"Acme"}`)
+	e.ask(acme, signalPath, "").expect(t, 403, rest.CodeForbidden)
+	if got := e.operate("/v1/admin/organizations/acme/get", "").ok(t); got["suspended"] != true {
+		t.Errorf("it is %v", got)
+	}
+	suspend("acme", "false")
+	e.ask(acme, signalPath, "").ok(t)
+	forAcme().ok(t)
+}
+
 func TestKeys(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	made := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","scopes":["read","read"],"description":"for reading"}`).ok(t)
 	id, key := made["keyId"].(string), made["key"].(string)
@@ -70,18 +117,18 @@ func TestKeys(t *testing.T) {
 		`{"organizationId":"acme","expiresAt":"soon"}`:                               {"expiresAt"},
 		`{"organizationId":"acme","description":"` + strings.Repeat("a", 256) + `"}`: {"description"},
 	} {
-		got := e.operate("/v1/admin/keys/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.operate("/v1/admin/keys/create", body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}
 	}
 	for _, operation := range []string{"revoke", "rotate"} {
-		e.operate("/v1/admin/keys/none/"+operation, "").expect(t, 404, api.CodeNotFound)
+		e.operate("/v1/admin/keys/none/"+operation, "").expect(t, 404, rest.CodeNotFound)
 	}
 }
 
 func TestKeyRotation(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	old, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(old)
 	works := func(key string) bool {
@@ -97,7 +144,7 @@ func TestKeyRotation(t *testing.T) {
 	if works(old) || !works(young) {
 		t.Errorf("after the overlap the old one works: %v, the new one: %v", works(old), works(young))
 	}
-	e.operate("/v1/admin/keys/"+id+"/rotate", "").expect(t, 409, api.CodeConflict)
+	e.operate("/v1/admin/keys/"+id+"/rotate", "").expect(t, 409, rest.CodeConflict)
 	for body, ok := range map[string]bool{`{"overlapSeconds":0}`: true, `{"overlapSeconds":-1}`: false, `{"overlapSeconds":2592001}`: false, `{"overlapSeconds":1.5}`: false} {
 		fresh, _, _ := storage.SplitKey(e.key("acme"))
 		if a := e.operate("/v1/admin/keys/"+fresh+"/rotate", body); (a.status == http.StatusOK) != ok {
@@ -107,7 +154,7 @@ func TestKeyRotation(t *testing.T) {
 }
 
 func TestHomes(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	made := e.operate("/v1/admin/homes/create", `{"organizationId":"acme","name":"At the lake","timezone":"America/Chicago","zipcode":"60614"}`).ok(t)
 	id := made["id"].(string)
@@ -118,8 +165,8 @@ func TestHomes(t *testing.T) {
 	if got := e.operate("/v1/admin/homes/"+id+"/get", of).ok(t); got["name"] != "At the lake" {
 		t.Errorf("got %v", got)
 	}
-	e.operate("/v1/admin/homes/"+id+"/get", `{"organizationId":"bolt"}`).expect(t, 404, api.CodeNotFound)
-	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"home1"}`).expect(t, 409, api.CodeConflict)
+	e.operate("/v1/admin/homes/"+id+"/get", `{"organizationId":"bolt"}`).expect(t, 404, rest.CodeNotFound)
+	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"home1"}`).expect(t, 409, rest.CodeConflict)
 	e.operate("/v1/admin/homes/create", `{"organizationId":"bolt","id":"home1"}`).ok(t)
 	for more, want := range map[string]int{
 		"": 2, `,"ratePlanId":"plan1"`: 1, `,"ratePlanId":"plan1","limit":1`: 1, `,"ratePlanId":"plan1","after":"home1"`: 0, `,"ratePlanId":"plan"`: 0,
@@ -128,13 +175,13 @@ func TestHomes(t *testing.T) {
 			t.Errorf("with %s it listed %v", more, list)
 		}
 	}
-	e.operate("/v1/admin/homes/list", `{"organizationId":"acme","ratePlanId":"a b"}`).expect(t, 400, api.CodeValidationFailed)
+	e.operate("/v1/admin/homes/list", `{"organizationId":"acme","ratePlanId":"a b"}`).expect(t, 400, rest.CodeValidationFailed)
 	for body, want := range map[string][]string{
 		`{"organizationId":"nobody","timezone":"Mars/Olympus","carbonSignalIntensity":"SOME","zipcode":"x"}`: {"carbonSignalIntensity", "organizationId", "timezone", "zipcode"},
 		`{"organizationId":"acme","utilityId":"u"}`:                                                          {"utilityId"},
 		`{"organizationId":"acme","enabled":"true"}`:                                                         {"enabled"},
 	} {
-		got := e.operate("/v1/admin/homes/create", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.operate("/v1/admin/homes/create", body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}
@@ -142,7 +189,7 @@ func TestHomes(t *testing.T) {
 }
 
 func TestDeletedHomeLeavesNothing(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	e.load(
 		`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":5}`,
@@ -152,7 +199,7 @@ func TestDeletedHomeLeavesNothing(t *testing.T) {
 	if got := e.operate("/v1/admin/homes/home1/delete", of).ok(t); got["deleted"] != true {
 		t.Errorf("answered %v", got)
 	}
-	e.operate("/v1/admin/homes/home1/delete", of).expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/homes/home1/delete", of).expect(t, 404, rest.CodeNotFound)
 	for _, ref := range []storage.Ref{storage.HomeRef("acme", "home1"), storage.SolarRef("acme", "home1"), storage.OnboardingRef("acme", "home1")} {
 		err := e.store.View(func(v storage.View) error {
 			if r, err := v.Get(ref); err != nil || !r.Deleted {
@@ -165,7 +212,7 @@ func TestDeletedHomeLeavesNothing(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	const tariff = `{"name":"Flat","utility":"Acme Electric","energyratestructure":[[{"rate":0.1}]]}`
 	for name, body := range map[string]string{"bare": tariff, "items": `{"items":[` + tariff + `]}`} {
@@ -186,17 +233,17 @@ func TestPlans(t *testing.T) {
 	if got["tariff"].(map[string]any)["energyratestructure"] == nil {
 		t.Errorf("got %v", got)
 	}
-	e.operate("/v1/admin/plans/own/get", "").expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/plans/own/get", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(key, signalPath, "").ok(t)
 	e.operate("/v1/admin/plans/plan1/delete", "{}").ok(t)
-	if fields := e.ask(key, signalPath, "").expect(t, 400, api.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
+	if fields := e.ask(key, signalPath, "").expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
 		t.Errorf("without its plan: fields %v", fields)
 	}
-	e.operate("/v1/admin/plans/plan1/delete", "").expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/plans/plan1/delete", "").expect(t, 404, rest.CodeNotFound)
 }
 
 func TestWrongPlans(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	for body, want := range map[string][]string{
 		`{}`:                     {"id", "tariff"},
 		`{"id":"p","tariff":7}`:  {"tariff"},
@@ -205,7 +252,7 @@ func TestWrongPlans(t *testing.T) {
 		`{"id":"p","tariff":{"a":1,"a":2,"energyratestructure":[[{"rate":1}]]}}`:                 {"tariff.a"},
 		`{"id":"p","organizationId":"nobody","tariff":{"energyratestructure":[[{"rate":1}]]}}`:   {"organizationId"},
 	} {
-		got := e.operate("/v1/admin/plans/import", body).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.operate("/v1/admin/plans/import", body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}

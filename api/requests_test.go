@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/http1"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 const (
@@ -22,10 +22,10 @@ const (
 )
 
 func TestMediaTypes(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	send := func(body string, header http.Header) answer {
-		header[api.KeyHeader] = []string{key}
+		header[rest.KeyHeader] = []string{key}
 		return e.send(request{url: e.public.URL + signalPath, body: body, header: header})
 	}
 	for _, taken := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", `application/json; charset="utf-8"`} {
@@ -35,29 +35,29 @@ func TestMediaTypes(t *testing.T) {
 		"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1",
 		"application/json; charset=utf-8; v=1", "application/json; v=1", "application/jsonx", "application/x-ndjson", "json", ";", "*/*",
 	} {
-		send("{}", http.Header{"Content-Type": {refused}}).expect(t, 415, api.CodeUnsupportedMediaType)
+		send("{}", http.Header{"Content-Type": {refused}}).expect(t, 415, rest.CodeUnsupportedMediaType)
 		send("", http.Header{"Content-Type": {refused}}).ok(t) // there is no body for it to be the type of
 	}
-	send("{}", http.Header{"Content-Type": {"application/json", "application/json"}}).expect(t, 415, api.CodeUnsupportedMediaType)
+	send("{}", http.Header{"Content-Type": {"application/json", "application/json"}}).expect(t, 415, rest.CodeUnsupportedMediaType)
 	for _, encoding := range []string{"gzip", "identity", "br", ""} {
-		send("{}", http.Header{"Content-Encoding": {encoding}}).expect(t, 415, api.CodeUnsupportedMediaType)
+		send("{}", http.Header{"Content-Encoding": {encoding}}).expect(t, 415, rest.CodeUnsupportedMediaType)
 	}
-	e.operate("/v1/admin/import", `{"resource":"organization","id":"a","name":"A"}`).expect(t, 415, api.CodeUnsupportedMediaType)
+	e.operate("/v1/admin/import", `{"resource":"organization","id":"a","name":"A"}`).expect(t, 415, rest.CodeUnsupportedMediaType)
 }
 
 func TestBodySizes(t *testing.T) {
-	e := newEnv(t, api.Options{MaxBody: 1000, MaxImportBody: 2000})
+	e := newEnv(t, rest.Options{MaxBody: 1000, MaxImportBody: 2000})
 	key, _ := e.twoTenantsSmall()
 	object := func(size int) string { return "{" + strings.Repeat(" ", size-2) + "}" }
 	e.ask(key, signalPath, object(1000)).ok(t)
-	e.ask(key, signalPath, object(1001)).expect(t, 413, api.CodePayloadTooLarge)
-	e.ask("", signalPath, object(1001)).expect(t, 413, api.CodePayloadTooLarge) // size before key
+	e.ask(key, signalPath, object(1001)).expect(t, 413, rest.CodePayloadTooLarge)
+	e.ask("", signalPath, object(1001)).expect(t, 413, rest.CodePayloadTooLarge) // size before key
 	e.importLines(object(2000)).ok(t)
-	e.importLines(object(2001)).expect(t, 413, api.CodePayloadTooLarge)
+	e.importLines(object(2001)).expect(t, 413, rest.CodePayloadTooLarge)
 	chunked := func(size int) answer {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.public.URL+signalPath, struct{ io.Reader }{strings.NewReader(object(size))})
 		must(t, err)
-		req.Header.Set(api.KeyHeader, key)
+		req.Header.Set(rest.KeyHeader, key)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultTransport.RoundTrip(req)
 		must(t, err)
@@ -67,7 +67,7 @@ func TestBodySizes(t *testing.T) {
 		return answer{res.StatusCode, res.Header, body}
 	}
 	chunked(1000).ok(t)
-	chunked(1001).expect(t, 413, api.CodePayloadTooLarge)
+	chunked(1001).expect(t, 413, rest.CodePayloadTooLarge)
 }
 
 // twoTenantsSmall is twoTenants on flat tariffs, for small limits.
@@ -85,7 +85,7 @@ func half(t *testing.T, s *listening, key string, over bool) (status int, text s
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 	must(t, err)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{", signalPath, api.KeyHeader, key)
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{", signalPath, rest.KeyHeader, key)
 	must(t, err)
 	if over {
 		must(t, conn.(*net.TCPConn).CloseWrite())
@@ -99,18 +99,18 @@ func half(t *testing.T, s *listening, key string, over bool) (status int, text s
 }
 
 func TestSlowBody(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer = nil
-	s := api.NewHTTPServer(api.Public(deps, api.Options{}), api.Connections{ReadTimeout: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
-	if status, text := half(t, listen(t, http1.Over(s)), key, false); status != http.StatusRequestTimeout || !strings.Contains(text, api.CodeRequestTimeout) {
+	s := rest.NewHTTPServer(api.Public(deps, rest.Options{}), rest.Connections{ReadTimeout: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
+	if status, text := half(t, listen(t, s), key, false); status != http.StatusRequestTimeout || !strings.Contains(text, rest.CodeRequestTimeout) {
 		t.Errorf("answered %d %s", status, text)
 	}
 }
 
 func TestABodyThatEndsTooSoon(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	if status, text := half(t, e.public, key, true); status != http.StatusBadRequest || !strings.Contains(text, "ended before it was complete") {
 		t.Errorf("answered %d %s", status, text)
@@ -118,13 +118,13 @@ func TestABodyThatEndsTooSoon(t *testing.T) {
 }
 
 func TestPanicIsInternal(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer, deps.Triggers = nil, nil
-	s := e.serve(api.Public(deps, api.Options{}))
-	a := e.send(request{url: s.URL + triggerPath, body: "{}", header: http.Header{api.KeyHeader: {key}}})
-	a.expect(t, 500, api.CodeInternal)
+	s := e.serve(api.Public(deps, rest.Options{}))
+	a := e.send(request{url: s.URL + triggerPath, body: "{}", header: http.Header{rest.KeyHeader: {key}}})
+	a.expect(t, 500, rest.CodeInternal)
 	if bytes.Contains(a.body, []byte("nil pointer")) || bytes.Contains(a.body, []byte(".go")) {
 		t.Errorf("the caller is told %s", a.body)
 	}
@@ -138,26 +138,26 @@ func TestPanicIsInternal(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 2, Burst: 3})
+	e := newEnv(t, rest.Options{Rate: 2, Burst: 3})
 	key, other := e.twoTenants()
 	for range 3 {
 		e.ask(key, signalPath, "").ok(t)
 	}
-	a := e.ask(key, signalPath, "").expect(t, 429, api.CodeRateLimited)
+	a := e.ask(key, signalPath, "").expect(t, 429, rest.CodeRateLimited)
 	if after := a.header.Get("Retry-After"); after != "1" || a.object(t)["retry_after_seconds"] != 1.0 {
 		t.Errorf("Retry-After is %q, the body says %v", after, a.object(t)["retry_after_seconds"])
 	}
-	e.ask(key, signalPath, "{").expect(t, 429, api.CodeRateLimited) // rate before JSON
-	e.ask(key, "/nowhere", "").expect(t, 404, api.CodeNotFound)     // path before rate
-	e.ask(other, "/v1/webhook/endpoints/list", "").ok(t)            // by key
-	e.operateFor("acme", signalPath, "").ok(t)                      // not the operator's
+	e.ask(key, signalPath, "{").expect(t, 429, rest.CodeRateLimited) // rate before JSON
+	e.ask(key, "/nowhere", "").expect(t, 404, rest.CodeNotFound)     // path before rate
+	e.ask(other, "/v1/webhook/endpoints/list", "").ok(t)             // by key
+	e.operateFor("acme", signalPath, "").ok(t)                       // not the operator's
 	e.pass(500 * time.Millisecond)
 	e.ask(key, signalPath, "").ok(t)
-	e.ask(key, signalPath, "").expect(t, 429, api.CodeRateLimited)
+	e.ask(key, signalPath, "").expect(t, 429, rest.CodeRateLimited)
 }
 
 func TestMetrics(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.ask(key, signalPath, "").ok(t)
 	e.ask(key, "/v1/homes/a.b/price_signal", "")
@@ -195,15 +195,15 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestLogHasOneLineARequestAndNoSecret(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	secret := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks?token=hush","headers":{"X-Token":"hush"}}`).ok(t)["secret"].(string)
 	e.public.Close() // waits until all is logged
 	before := strings.Count(e.log.String(), `"msg":"request"`)
 	deps := e.deps
 	deps.Registerer = nil
-	e.public = e.serve(api.Public(deps, api.Options{}))
-	e.send(request{url: e.public.URL + signalPath, header: http.Header{api.KeyHeader: {key}, "X-Request-Id": {"mine"}}}).ok(t)
+	e.public = e.serve(api.Public(deps, rest.Options{}))
+	e.send(request{url: e.public.URL + signalPath, header: http.Header{rest.KeyHeader: {key}, "X-Request-Id": {"mine"}}}).ok(t)
 	e.public.Close()
 	log := e.log.String()
 	if n := strings.Count(log, `"msg":"request"`) - before; n != 1 {

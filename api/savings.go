@@ -5,51 +5,27 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// savingsInput asks what optimizing a home's heating and cooling would save.
-// Temperatures are in the devices' units.
 type savingsInput struct {
-	Type savings.Type `json:"type"`
-	// TargetTemp stands for both setpoints, where they are not given.
-	TargetTemp         *float64      `json:"targetTemp"`
-	TargetCoolSetpoint *float64      `json:"targetCoolSetpoint"`
-	TargetHeatSetpoint *float64      `json:"targetHeatSetpoint"`
-	MinTemp            *float64      `json:"minTemp"`
-	MaxTemp            *float64      `json:"maxTemp"`
-	Mode               *savings.Mode `json:"mode"`
-	// Start is by default the present month.
-	Start *savingsStart `json:"start"`
-	// Days is by default those of the month, or of the year.
-	Days *int `json:"days"`
-	// Months are the calendar months that count, all where it is left out or
-	// null.
-	Months *[]int `json:"months"`
+	wire.SavingsInput
 
 	request savings.Request
 }
 
-// savingsStart is a month, the next of that name that has not ended, or a date.
-type savingsStart struct {
-	// Month is from 1, January, to 12.
-	Month *int `json:"month"`
-	// Date is such as 2026-07-01.
-	Date *string `json:"date"`
-}
-
-func (in *savingsInput) check(_ *server, _ *call, p *problems) {
+func (in *savingsInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 	in.request = savings.Request{
-		Type: in.Type, Days: in.Days, Mode: in.Mode, TargetTemp: in.TargetTemp,
+		Type: in.Type, Comparison: in.Comparison, Days: in.Days, Mode: in.Mode, TargetTemp: in.TargetTemp,
 		TargetHeatSetpoint: in.TargetHeatSetpoint, TargetCoolSetpoint: in.TargetCoolSetpoint,
 		MinTemp: in.MinTemp, MaxTemp: in.MaxTemp,
 	}
-	if in.Months != nil {
-		in.request.Months = *in.Months
-	}
+	in.request.Months = in.Months
 	if in.Start != nil {
 		in.request.Start.Month = in.Start.Month
 		if in.Start.Date != nil {
@@ -58,11 +34,12 @@ func (in *savingsInput) check(_ *server, _ *call, p *problems) {
 			in.request.Start.Date = &date
 		}
 	}
-	_ = p.addInput(in.request.Validate()) // nothing but field errors
+	_ = addInput(p, in.request.Validate()) // Validate returns field errors only
 }
 
-// addInput adds the fields of a *savings.InputError and returns every other error.
-func (p *problems) addInput(err error) error {
+// addInput adds the fields of a *savings.InputError. It returns every other error
+// unchanged.
+func addInput(p *rest.FieldErrors, err error) error {
 	var wrong *savings.InputError
 	if !errors.As(err, &wrong) {
 		return err
@@ -71,78 +48,78 @@ func (p *problems) addInput(err error) error {
 	for i, f := range wrong.Fields {
 		fields[i] = storage.FieldError{Field: f.Field, Message: f.Message}
 	}
-	p.add(fields)
+	p.Add(fields)
 	return nil
 }
 
-func (s *server) estimateSavings(ctx context.Context, c *call, in *savingsInput) (savings.Result, error) {
+func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
 	var home storage.Home
-	input := savings.Input{HomeID: c.id, Request: in.request}
+	input := savings.Input{HomeID: c.ID, Request: in.request}
 	err := s.Store.View(func(v storage.View) (err error) {
-		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.org, c.id)); err != nil {
+		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID)); err != nil {
 			return err
 		}
-		input.Devices, err = devicesOf(v, c.org, c.id)
+		input.Devices, err = devicesOf(v, c.Org, c.ID)
 		return err
 	})
 	if err != nil {
 		return savings.Result{}, err
 	}
 	if location, ok := storage.Location(home.Timezone); ok {
-		now := c.now.In(location)
+		now := c.Now.In(location)
 		input.Location, input.Today = location, pricing.Date{Year: now.Year(), Month: now.Month(), Day: now.Day()}
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		input.Place = &savings.Place{Lat: place.Lat, Lon: place.Lon}
+		input.Place = &savings.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
 	}
 	input.Prices = func(w pricing.Window) (prices []float64, err error) {
 		err = s.Store.View(func(v storage.View) error {
-			prices, err = s.Book.ImportPrices(v, &home, w)
+			prices, err = s.Book.HomePrices(v, &home, w)
 			return err
 		})
 		return prices, err
 	}
-	result, err := s.estimate(ctx, input)
+	result, err := s.estimate(ctx, c.Payer(), input)
 	if err == nil {
 		s.noteRun(ctx, c, &result)
 	}
 	return result, err
 }
 
-// noteRun leaves what an estimate found on the devices. The estimate is right
-// without it, so what cannot be stored is said to the operator alone.
-func (s *server) noteRun(ctx context.Context, c *call, result *savings.Result) {
+// noteRun stores the results of an estimate on the devices. The estimate is valid without
+// them. A storage error is therefore only logged.
+func (s *server) noteRun(ctx context.Context, c *rest.Call, result *savings.Result) {
 	for i := range result.Devices {
 		r := &result.Devices[i]
-		_, err := storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.org, r.DeviceID), func(d *storage.HVACDevice) error {
-			return d.NoteRun(result.Type, r, storage.Time{Time: c.now})
+		_, err := storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, r.DeviceID), func(d *storage.HVACDevice) error {
+			return d.NoteRun(result.Type, r, storage.Time{Time: c.Now})
 		})
-		if err != nil && !errors.Is(err, storage.ErrConflict) { // another run, which is as good
-			s.Log.WarnContext(ctx, "an optimization run could not be stored", "request", c.requestID, "device", r.DeviceID, "error", err)
+		if err != nil && !errors.Is(err, storage.ErrConflict) { // another run has stored equivalent results
+			s.Log.WarnContext(ctx, "an optimization run could not be stored", "request", c.RequestID, "device", r.DeviceID, "error", err)
 		}
 	}
 }
 
-// estimate takes its turn and estimates.
-func (s *server) estimate(ctx context.Context, input savings.Input) (savings.Result, error) {
-	done, rest, err := s.Estimates.turn(ctx)
+// estimate waits for a slot and runs a savings estimate.
+func (s *server) estimate(ctx context.Context, org string, input savings.Input) (savings.Result, error) {
+	done, pause, err := s.Estimates.turn(ctx, org)
 	if err != nil {
 		return savings.Result{}, err
 	}
 	defer done()
-	input.Rest = rest
+	input.Rest = pause
 	result, err := savings.Estimate(input)
 	if err == nil {
 		return *result, nil
 	}
-	var p problems
+	var p rest.FieldErrors
 	switch {
 	case errors.Is(err, savings.ErrNoDevice):
 		p.Addf("devices", "the home has no heating or cooling device that is linked")
 	case errors.Is(err, savings.ErrNoPlace):
 		p.Addf("zipcode", "the home must have a known zipcode and a time zone")
 	default:
-		err = p.addInput(err)
+		err = addInput(&p, err)
 	}
 	if wrong := p.Err(); wrong != nil {
 		return savings.Result{}, wrong
@@ -150,8 +127,8 @@ func (s *server) estimate(ctx context.Context, input savings.Input) (savings.Res
 	return savings.Result{}, err
 }
 
-// devicesOf are the devices of a home that count: linked and not deleted. The
-// stored text tells most others apart without decoding it.
+// devicesOf returns the active devices of a home: linked and not deleted. A search in the
+// encoded record avoids decoding most devices of other homes.
 func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 	var devices []savings.Device
 	var failed error
@@ -177,7 +154,7 @@ func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 }
 
 func savingsDevice(d *storage.HVACDevice) savings.Device {
-	return savings.Device{
+	device := savings.Device{
 		ID: d.ID, Units: savings.Units(d.Details.TempUnits),
 		Settings: savings.Settings{
 			Mode: savings.Mode(d.Details.DefaultMode),
@@ -186,9 +163,13 @@ func savingsDevice(d *storage.HVACDevice) savings.Device {
 		HeatingRate: d.HeatingRate, CoolingRate: d.CoolingRate,
 		HeatTransferCoefficient: d.HeatTransferCoefficient, IrradianceCoefficient: d.IrradianceCoefficient,
 	}
+	if d.Equipment != nil {
+		device.Equipment = *d.Equipment
+	}
+	return device
 }
 
-// scheduleOf is the schedule of a device, nil when it has none.
+// scheduleOf returns the schedule of a device, or nil if it has none.
 func scheduleOf(v storage.View, org, deviceID string) (*savings.Schedule, error) {
 	u, _, err := storage.Read[storage.UserPreferences](v, storage.UserPreferencesRef(org, deviceID))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -205,7 +186,7 @@ func scheduleOf(v storage.View, org, deviceID string) (*savings.Schedule, error)
 		},
 	}
 	for _, b := range u.ScheduleBlocks {
-		cool := b.MaxTemp // a block without a setpoint for cooling leaves it to the greatest temperature
+		cool := b.MaxTemp // default of a block without a cooling setpoint
 		if b.TargetCoolSetpoint != nil {
 			cool = *b.TargetCoolSetpoint
 		}

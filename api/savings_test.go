@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 const savingsPath = "/v1/homes/home1/hvac/estimate_savings"
@@ -36,7 +36,7 @@ var eveningTariff = func() string {
 }()
 
 func TestSavings(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.savingsHome()
 	got := e.ask(acme, savingsPath, `{"type":"monthly","start":{"month":7}}`).ok(t)
 	if got["homeId"] != "home1" || got["type"] != "monthly" || got["currency"] != "USD" || got["savings"].(float64) <= 0 || got["optimizedCost"].(float64) >= got["baselineCost"].(float64) {
@@ -64,7 +64,7 @@ func TestSavings(t *testing.T) {
 }
 
 func TestSavingsInput(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	for body, want := range map[string][]string{
 		`{}`:                                       {"type"},
@@ -92,7 +92,7 @@ func TestSavingsInput(t *testing.T) {
 			a.ok(t)
 			continue
 		}
-		got := a.expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := a.expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}
@@ -100,7 +100,7 @@ func TestSavingsInput(t *testing.T) {
 }
 
 func TestSavingsOfHomesThatLackSomething(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	e.load(
 		`{"resource":"home","organizationId":"acme","id":"bare","ratePlanId":"plan1","timezone":"America/Chicago","zipcode":"60614"}`,
@@ -112,7 +112,7 @@ func TestSavingsOfHomesThatLackSomething(t *testing.T) {
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d3","homeId":"unknown"}`,
 	)
 	for home, want := range map[string]string{"bare": "devices", "nowhere": "zipcode", "planless": "ratePlanId", "unknown": "devices[0].heatTransferCoefficient"} {
-		got := e.ask(acme, "/v1/homes/"+home+"/hvac/estimate_savings", `{"type":"monthly"}`).expect(t, 400, api.CodeValidationFailed).fields(t)
+		got := e.ask(acme, "/v1/homes/"+home+"/hvac/estimate_savings", `{"type":"monthly"}`).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if !slices.Contains(got, want) {
 			t.Errorf("%s: fields %v, want %s", home, got, want)
 		}
@@ -122,7 +122,7 @@ func TestSavingsOfHomesThatLackSomething(t *testing.T) {
 // TestRunsAreLeftOnTheDevice: an estimate is told by the device, and an import of
 // the same device does not forget it.
 func TestRunsAreLeftOnTheDevice(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	device := func(id string) map[string]any { return e.ask(acme, "/v1/devices/hvac/"+id+"/get", "").ok(t) }
 	if d := device("dev1"); d["lastSetPointSchedule"] != nil || d["lastOptimizationRunData"] != nil || d["thermodynamicValuesUpdatedAt"] != "2026-07-01T12:07:30.000Z" {
@@ -163,5 +163,21 @@ func TestRunsAreLeftOnTheDevice(t *testing.T) {
 	e.importLines(line + `,"lastSetPointSchedule":null,"lastOptimizationRunData":{"mine":1}}`).ok(t)
 	if d := device("dev1"); d["lastSetPointSchedule"] != nil || fmt.Sprint(d["lastOptimizationRunData"]) != "map[mine:1]" {
 		t.Errorf("an import that says otherwise left %v and %v", d["lastSetPointSchedule"], d["lastOptimizationRunData"])
+	}
+}
+
+// A device's equipment decides the fuel, and a setback is compared on request.
+func TestSavings_EquipmentAndSetback(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.savingsHome()
+	e.load(`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05,` +
+		`"equipment":{"heatSource":"GAS_FURNACE","afue":0.95,"gasPrice":1.1,"internalGainsKw":0.65}}`)
+	got := e.ask(acme, savingsPath, `{"type":"monthly","start":{"month":1},"comparison":"setback","mode":"HEAT"}`).ok(t)
+	gas, _ := got["gas"].(map[string]any)
+	if gas == nil || gas["optimizedTherms"].(float64) >= gas["baselineTherms"].(float64) || got["comparison"] != "setback" {
+		t.Errorf("estimated %v", got)
+	}
+	if got := e.ask(acme, "/v1/devices/hvac/dev1/get", "").ok(t)["equipment"].(map[string]any); got["afue"] != 0.95 || got["internalGainsKw"] != 0.65 {
+		t.Errorf("equipment %v", got)
 	}
 }

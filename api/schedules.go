@@ -5,34 +5,14 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// ScheduleSettings are what a partner decides about a schedule.
-type ScheduleSettings struct {
-	Description string `json:"description"`
-	Enabled     bool   `json:"enabled"`
-	// EveryMinutes makes a run of each moment that is a whole multiple of it since
-	// midnight UTC of 1970-01-01: 15 is each quarter hour. It is by default 15, and
-	// null where Cron or OnPriceChange say when.
-	EveryMinutes *int `json:"everyMinutes"`
-	// Cron is an expression of five fields: minute, hour, day of month, month, and
-	// day of week from 0 (Sunday) to 6. It is null where it does not say when.
-	Cron *string `json:"cron"`
-	// OnPriceChange makes a run when prices have changed, as by a plan that is imported
-	// again, a critical peak that is called, or hours of the market that come in: of the
-	// homes that are affected alone, some seconds after the last of such changes.
-	OnPriceChange *bool `json:"onPriceChange"`
-	// Timezone is an IANA name, such as America/Chicago, whose clock Cron goes by.
-	// A time that the clock jumps over is made at the jump, and one that comes twice
-	// the first time.
-	Timezone string                 `json:"timezone"`
-	Window   storage.ScheduleWindow `json:"window"`
-}
-
-func scheduleSettings(s *storage.Schedule) ScheduleSettings {
-	in := ScheduleSettings{Description: s.Description, Enabled: s.Enabled, Timezone: s.Timezone, Window: s.Window}
+func scheduleSettings(s *storage.Schedule) wire.ScheduleSettings {
+	in := wire.ScheduleSettings{Description: s.Description, Enabled: s.Enabled, Timezone: s.Timezone, Window: s.Window}
 	in.OnPriceChange = &s.OnPriceChange
 	switch {
 	case s.OnPriceChange:
@@ -44,9 +24,9 @@ func scheduleSettings(s *storage.Schedule) ScheduleSettings {
 	return in
 }
 
-// apply sets the settings on a schedule. Of EveryMinutes, Cron and OnPriceChange, that
-// which is given takes the place of the others.
-func (in *ScheduleSettings) apply(s *storage.Schedule, p *problems) {
+// applySchedule applies the settings to a schedule. EveryMinutes, Cron and OnPriceChange
+// are alternatives: the given setting replaces the other two.
+func applySchedule(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.FieldErrors) {
 	s.Description, s.Enabled, s.Timezone, s.Window = in.Description, in.Enabled, in.Timezone, in.Window
 	if in.EveryMinutes == nil && in.Cron == nil && (in.OnPriceChange == nil || *in.OnPriceChange == s.OnPriceChange) {
 		return
@@ -63,79 +43,67 @@ func (in *ScheduleSettings) apply(s *storage.Schedule, p *problems) {
 	}
 }
 
-// Schedule is a schedule as it is shown.
-type Schedule struct {
-	ID string `json:"id"`
-	ScheduleSettings
-	// NextRunAt is null where there is none.
-	NextRunAt storage.Time `json:"nextRunAt"`
-	// LastRunAt and LastTriggerID tell of the last run, null where there was none.
-	LastRunAt     storage.Time `json:"lastRunAt"`
-	LastTriggerID *string      `json:"lastTriggerId"`
-	CreatedAt     storage.Time `json:"createdAt"`
-	UpdatedAt     storage.Time `json:"updatedAt"`
-}
-
-func (s *server) showSchedule(c *call, stored *storage.Schedule) (Schedule, error) {
-	shown := Schedule{ID: stored.ID, ScheduleSettings: scheduleSettings(stored), CreatedAt: stored.CreatedAt, UpdatedAt: stored.UpdatedAt}
+func (s *server) showSchedule(c *rest.Call, stored *storage.Schedule) (wire.Schedule, error) {
+	shown := wire.Schedule{ID: stored.ID, ScheduleSettings: scheduleSettings(stored), CreatedAt: stored.CreatedAt, UpdatedAt: stored.UpdatedAt}
 	if stored.Enabled {
-		shown.NextRunAt.Time = stored.Next(c.now)
+		shown.NextRunAt.Time = stored.Next(c.Now)
 	}
-	last, err := s.Ledger.LastRun(c.org, stored.ID)
+	last, err := s.Ledger.LastRun(c.Org, stored.ID)
 	if err == nil && last.TriggerID != "" {
 		shown.LastRunAt, shown.LastTriggerID = last.At, &last.TriggerID
 	}
 	return shown, err
 }
 
-type createScheduleInput struct{ ScheduleSettings }
+type createScheduleInput struct{ wire.ScheduleSettings }
 
 func (in *createScheduleInput) setDefaults() {
 	s := storage.NewSchedule("")
 	in.ScheduleSettings = scheduleSettings(&s)
-	in.EveryMinutes = nil // it would stand in the way of the others
+	in.EveryMinutes = nil // otherwise a request with Cron would have both settings
 }
 
-func (in *createScheduleInput) check(_ *server, c *call, p *problems) {
-	s := in.schedule(c.org, storage.NewID("sch_", c.now), p)
-	_ = p.addError(s.Validate()) // nothing but field errors
+func (in *createScheduleInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+	s := in.schedule(c.Org, storage.NewID("sch_", c.Now), p)
+	_ = p.AddError(s.Validate()) // Validate returns field errors only
 }
 
-func (in *createScheduleInput) schedule(org, id string, p *problems) storage.Schedule {
+func (in *createScheduleInput) schedule(org, id string, p *rest.FieldErrors) storage.Schedule {
 	s := storage.NewSchedule(org)
 	s.ID = id
-	in.apply(&s, p)
+	applySchedule(&in.ScheduleSettings, &s, p)
 	return s
 }
 
-// maxSchedules bounds the schedules of an organization: each triggers all its homes.
+// maxSchedules is the maximum number of schedules of an organization. Each schedule may
+// trigger all homes of the organization.
 const maxSchedules = 100
 
-var errManySchedules = &Problem{
-	Status: http.StatusConflict, Code: CodeConflict,
+var errManySchedules = &rest.Problem{
+	Status: http.StatusConflict, Code: rest.CodeConflict,
 	Message:  "The organization has as many schedules as it may have.",
 	Recovery: "Change or delete one of them.",
 }
 
-func (s *server) createSchedule(ctx context.Context, c *call, in *createScheduleInput) (Schedule, error) {
-	id := storage.NewID("sch_", c.now)
-	return once(ctx, s, c, c.org, c.org, id, in, func(id string) (Schedule, error) {
-		switch n, err := s.schedules(c.org); {
+func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createScheduleInput) (wire.Schedule, error) {
+	id := storage.NewID("sch_", c.Now)
+	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, id, in, func(id string) (wire.Schedule, error) {
+		switch n, err := s.schedules(c.Org); {
 		case err != nil:
-			return Schedule{}, err
+			return wire.Schedule{}, err
 		case n >= maxSchedules:
-			return Schedule{}, errManySchedules
+			return wire.Schedule{}, errManySchedules
 		}
-		made := in.schedule(c.org, id, &problems{})
+		made := in.schedule(c.Org, id, &rest.FieldErrors{})
 		if err := s.Store.Create(ctx, &made); err != nil && !errors.Is(err, storage.ErrExists) {
-			return Schedule{}, err
+			return wire.Schedule{}, err
 		}
 		s.planFirst(ctx, made.Ref())
 		return s.showSchedule(c, &made)
 	})
 }
 
-// schedules is how many schedules an organization has.
+// schedules returns the number of an organization's schedules.
 func (s *server) schedules(org string) (n int, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		n = v.Count(storage.KindSchedule, org)
@@ -144,8 +112,8 @@ func (s *server) schedules(org string) (n int, err error) {
 	return n, err
 }
 
-// planFirst has the first run of a schedule wait that was just stored. Where that
-// fails, a scheduler finds that it is missing.
+// planFirst schedules the first run of a stored schedule. If planFirst fails, a scheduler
+// finds the missing run.
 func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
 	if s.Tasks == nil {
 		return
@@ -167,62 +135,63 @@ func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
 	}
 }
 
-func (s *server) listSchedules(_ context.Context, c *call, in *pageInput) (Page[Schedule], error) {
-	list, err := storage.List[storage.Schedule](s.Store, storage.KindSchedule, c.org, in.After, in.Limit+1)
+func (s *server) listSchedules(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Schedule], error) {
+	list, err := storage.List[storage.Schedule](s.Store, storage.KindSchedule, c.Org, in.After, in.Limit+1)
 	if err != nil {
-		return Page[Schedule]{}, err
+		return wire.Page[wire.Schedule]{}, err
 	}
-	page := newPage(list, in.Limit, func(s *storage.Schedule) string { return s.ID })
-	return showEach(page, func(stored *storage.Schedule) (Schedule, error) { return s.showSchedule(c, stored) })
+	page := rest.NewPage(list, in.Limit, func(s *storage.Schedule) string { return s.ID })
+	return rest.ShowEach(page, func(stored *storage.Schedule) (wire.Schedule, error) { return s.showSchedule(c, stored) })
 }
 
-func (s *server) getSchedule(_ context.Context, c *call, _ *struct{}) (Schedule, error) {
-	stored, err := storage.Get[storage.Schedule](s.Store, storage.ScheduleRef(c.org, c.id))
+func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire.Schedule, error) {
+	stored, err := storage.Get[storage.Schedule](s.Store, storage.ScheduleRef(c.Org, c.ID))
 	if err != nil {
-		return Schedule{}, err
+		return wire.Schedule{}, err
 	}
 	return s.showSchedule(c, &stored)
 }
 
-// updateScheduleInput holds the settings to change; what is absent stays as it is.
-type updateScheduleInput struct{ ScheduleSettings }
+// updateScheduleInput has the settings to change. An absent field keeps its value.
+type updateScheduleInput struct{ wire.ScheduleSettings }
 
-// check judges the schedule as it would become. One that does not exist is left to
-// the operation itself.
-func (in *updateScheduleInput) check(s *server, c *call, p *problems) {
-	ref := storage.ScheduleRef(c.org, c.id)
+// check validates the schedule as it would be after the update. The operation itself
+// reports a missing schedule.
+func (in *updateScheduleInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
+	ref := storage.ScheduleRef(c.Org, c.ID)
 	if !ref.Valid() {
 		return
 	}
 	if stored, err := storage.Get[storage.Schedule](s.Store, ref); err == nil {
-		_ = s.changeSchedule(&stored, c, p) // nothing but field errors
+		_ = s.changeSchedule(&stored, c, p) // Validate returns field errors only
 	}
 }
 
-// changeSchedule decodes the body onto a schedule's settings.
-func (s *server) changeSchedule(stored *storage.Schedule, c *call, p *problems) error {
+// changeSchedule decodes the body into a schedule's settings.
+func (s *server) changeSchedule(stored *storage.Schedule, c *rest.Call, p *rest.FieldErrors) error {
 	settings := scheduleSettings(stored)
 	settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
-	p.add(decode(c.body, &settings, "body", s.options.MaxDepth))
-	settings.apply(stored, p)
-	return p.addError(stored.Validate())
+	wrong, _ := s.decode(c.Body, &settings, "body")
+	p.Add(wrong)
+	applySchedule(&settings, stored, p)
+	return p.AddError(stored.Validate())
 }
 
-func (s *server) updateSchedule(ctx context.Context, c *call, _ *updateScheduleInput) (Schedule, error) {
-	stored, err := storage.Update(ctx, s.Store, storage.ScheduleRef(c.org, c.id), func(stored *storage.Schedule) error {
-		var p problems
+func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateScheduleInput) (wire.Schedule, error) {
+	stored, err := storage.Update(ctx, s.Store, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule) error {
+		var p rest.FieldErrors
 		if err := s.changeSchedule(stored, c, &p); err != nil {
 			return err
 		}
 		return p.Err()
 	})
 	if err != nil {
-		return Schedule{}, err
+		return wire.Schedule{}, err
 	}
 	s.planFirst(ctx, stored.Ref())
 	return s.showSchedule(c, &stored)
 }
 
-func (s *server) deleteSchedule(ctx context.Context, c *call, _ *struct{}) (Deleted, error) {
-	return Deleted{c.id, true}, s.Store.Delete(ctx, storage.ScheduleRef(c.org, c.id))
+func (s *server) deleteSchedule(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
+	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID))
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -40,7 +40,7 @@ func (w *waitingTasks) put() []events.Task {
 }
 
 func TestScheduleLife(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	made := e.ask(acme, schedulesPath+"create", "").ok(t)
 	id := made["id"].(string)
@@ -86,7 +86,7 @@ func TestScheduleLife(t *testing.T) {
 	}
 
 	for _, operation := range []string{"get", "update", "delete"} {
-		e.ask(bolt, schedulesPath+id+"/"+operation, "{}").expect(t, 404, api.CodeNotFound)
+		e.ask(bolt, schedulesPath+id+"/"+operation, "{}").expect(t, 404, rest.CodeNotFound)
 	}
 	if list := e.ask(bolt, schedulesPath+"list", "").ok(t)["data"].([]any); len(list) != 0 {
 		t.Errorf("another organization sees %v", list)
@@ -95,11 +95,11 @@ func TestScheduleLife(t *testing.T) {
 		t.Errorf("the list is %v", list)
 	}
 	e.ask(acme, schedulesPath+id+"/delete", "").ok(t)
-	e.ask(acme, schedulesPath+id+"/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(acme, schedulesPath+id+"/get", "").expect(t, 404, rest.CodeNotFound)
 }
 
 func TestScheduleMistakes(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "{}").ok(t)["id"].(string)
 	for body, want := range map[string]string{
@@ -115,7 +115,7 @@ func TestScheduleMistakes(t *testing.T) {
 		`{"window":null}`:                                                      "window",
 	} {
 		for _, operation := range []string{"create", id + "/update"} {
-			a := e.ask(key, schedulesPath+operation, body).expect(t, 400, api.CodeValidationFailed)
+			a := e.ask(key, schedulesPath+operation, body).expect(t, 400, rest.CodeValidationFailed)
 			got := a.fields(t)
 			for _, field := range strings.Fields(want) {
 				if !strings.Contains(" "+strings.Join(got, " ")+" ", " "+field+" ") {
@@ -125,11 +125,11 @@ func TestScheduleMistakes(t *testing.T) {
 		}
 	}
 	reader := e.key("acme", storage.ScopeRead, storage.ScopeWrite)
-	e.ask(reader, schedulesPath+"create", "{}").expect(t, 403, api.CodeForbidden)
+	e.ask(reader, schedulesPath+"create", "{}").expect(t, 403, rest.CodeForbidden)
 }
 
 func TestSchedulesAreLimited(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, bolt := e.twoTenants()
 	var first string
 	for i := range 100 {
@@ -138,7 +138,7 @@ func TestSchedulesAreLimited(t *testing.T) {
 			first = id
 		}
 	}
-	e.ask(key, schedulesPath+"create", "{}").expect(t, 409, api.CodeConflict)
+	e.ask(key, schedulesPath+"create", "{}").expect(t, 409, rest.CodeConflict)
 	e.ask(bolt, schedulesPath+"create", "{}").ok(t)
 	e.ask(key, schedulesPath+first+"/delete", "").ok(t)
 	e.ask(key, schedulesPath+"create", "{}").ok(t)
@@ -146,11 +146,11 @@ func TestSchedulesAreLimited(t *testing.T) {
 
 // Where the next run cannot be put, the schedule is made all the same.
 func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.tasks.err = storage.ErrUnavailable
 	made := func() answer {
-		return e.send(request{url: e.public.URL + schedulesPath + "create", body: "{}", header: http.Header{api.KeyHeader: {key}, api.IdempotencyHeader: {"k"}}})
+		return e.send(request{url: e.public.URL + schedulesPath + "create", body: "{}", header: http.Header{rest.KeyHeader: {key}, rest.IdempotencyHeader: {"k"}}})
 	}
 	if a, b := made().ok(t), made().ok(t); a["id"] != b["id"] {
 		t.Errorf("a repeat made %v beside %v", b["id"], a["id"])
@@ -161,7 +161,7 @@ func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
 }
 
 func TestTheLastRunIsShown(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "").ok(t)["id"].(string)
 	stored, err := storage.Get[storage.Schedule](e.store, storage.ScheduleRef("acme", id))

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A signing secret is whsec_ and base64, and a key pair whsk_ and whpk_, as
-// Standard Webhooks has it (github.com/standard-webhooks/standard-webhooks, spec,
-// "Signature scheme").
+// Prefixes and sizes of signing secrets, as in Standard Webhooks
+// (github.com/standard-webhooks/standard-webhooks, spec, "Signature scheme"). A shared
+// secret is whsec_ and base64. A key pair is whsk_ and whpk_.
 const (
 	secretPrefix     = "whsec_"
 	privateKeyPrefix = "whsk_"
@@ -21,25 +23,13 @@ const (
 	newSecretLen     = 32
 	minSecretLen     = 24
 	maxSecretLen     = 64
-	// maxSecrets bounds how many secrets sign at once, however often they are
-	// rotated.
+	// maxSecrets is the maximum number of secrets that sign at the same time, even after
+	// frequent rotation.
 	maxSecrets = 4
 )
 
-// SecretChoice is how an endpoint's deliveries are signed from now on.
-type SecretChoice struct {
-	// Secret is by default made for you. One of your own is whsec_ and the
-	// base64 of 24 to 64 random bytes; it is for hmac alone.
-	Secret string `json:"secret" null:"no"`
-	// Signature is hmac, verified with the secret, or ed25519, verified with a
-	// public key.
-	Signature storage.Signature `json:"signature" null:"no"`
-}
-
-func (in *SecretChoice) setDefaults() { in.Signature = storage.SignatureHMAC }
-
-// check judges a choice.
-func (in *SecretChoice) check(p *problems) {
+// checkSecretChoice checks the signature scheme and the secret of a choice.
+func checkSecretChoice(in *wire.SecretChoice, p *rest.FieldErrors) {
 	known := in.Signature == storage.SignatureHMAC || in.Signature == storage.SignatureEd25519
 	p.Check(known, "signature", "must be one of %s, %s", storage.SignatureHMAC, storage.SignatureEd25519)
 	if in.Secret != "" && in.Signature == storage.SignatureEd25519 {
@@ -49,8 +39,8 @@ func (in *SecretChoice) check(p *problems) {
 	checkSecret(p, in.Secret)
 }
 
-// checkSecret judges a caller's own secret; none is fine.
-func checkSecret(p *problems, secret string) {
+// checkSecret checks a caller's own secret. An empty secret is valid.
+func checkSecret(p *rest.FieldErrors, secret string) {
 	if secret == "" {
 		return
 	}
@@ -60,10 +50,10 @@ func checkSecret(p *problems, secret string) {
 	p.Check(ok, "secret", "must be %s and the base64 of %d to %d bytes", secretPrefix, minSecretLen, maxSecretLen)
 }
 
-// newSecret gives an endpoint a secret as chosen, and returns it: nothing for a
-// key pair, whose private half nobody needs. Those before go on signing for
-// storage.SecretOverlap.
-func (s *server) newSecret(e *storage.WebhookEndpoint, choice SecretChoice, now time.Time) (shown string) {
+// newSecret sets an endpoint's new secret and returns it. For a key pair it returns an
+// empty string, because nobody else needs the private key. The previous secrets also sign
+// for storage.SecretOverlap.
+func (s *server) newSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string) {
 	secret, public := choice.Secret, ""
 	switch {
 	case choice.Signature == storage.SignatureEd25519:

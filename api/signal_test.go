@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 )
 
 // stageOfSignals has an organization with a home on a plan of two prices.
 func stageOfSignals(t *testing.T) (e *env, key string) {
-	e = newEnv(t, api.Options{})
+	e = newEnv(t, rest.Options{})
 	e.load(
 		`{"resource":"organization","id":"acme","name":"Acme"}`,
 		`{"resource":"ratePlan","id":"plan","tariff":{"name":"Flat","energyratestructure":[[{"rate":0.20,"sell":0.05}]]}}`,
@@ -81,7 +82,7 @@ func TestASignalExplainsItself(t *testing.T) {
 func TestASignalInOpenADR(t *testing.T) {
 	e, key := stageOfSignals(t)
 	a := e.ask(key, "/v1/homes/h/price_signal", `{"format":"openadr3"}`)
-	var events []api.OpenADREvent
+	var events []wire.OpenADREvent
 	must(t, json.Unmarshal(a.body, &events))
 	if a.status != http.StatusOK || len(events) != 1 || events[0].ProgramID != "plan" || len(events[0].Intervals) != 96 || events[0].Intervals[0].Payloads[0].Values[0] != 0.2 {
 		t.Errorf("%d %s", a.status, a.body)
@@ -128,8 +129,8 @@ func TestEventsOfPlans(t *testing.T) {
 		t.Errorf("the events are %v", list)
 	}
 	e.operate("/v1/admin/plan_events/save/delete", `{"planId":"plan"}`).ok(t)
-	e.operate("/v1/admin/plan_events/save/delete", `{"planId":"plan"}`).expect(t, 404, api.CodeNotFound)
-	e.operate("/v1/admin/plan_events/create", `{"planId":"none","kind":"CRITICAL_PEAK","from":"2026-07-01T14:00:00Z","to":"2026-07-01T15:00:00Z","price":1.5}`).expect(t, 404, api.CodeNotFound)
+	e.operate("/v1/admin/plan_events/save/delete", `{"planId":"plan"}`).expect(t, 404, rest.CodeNotFound)
+	e.operate("/v1/admin/plan_events/create", `{"planId":"none","kind":"CRITICAL_PEAK","from":"2026-07-01T14:00:00Z","to":"2026-07-01T15:00:00Z","price":1.5}`).expect(t, 404, rest.CodeNotFound)
 	if last := e.signal(key, "h", "{}"); last.Import[8] != 0.2 || last.Import[4] != 0.8 {
 		t.Errorf("called off, the prices are %v", last.Import[:13])
 	}
@@ -142,7 +143,7 @@ func TestEventsOfPlans(t *testing.T) {
 
 func TestMarketPricesComeByImport(t *testing.T) {
 	e, key := stageOfSignals(t)
-	refused := e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, api.CodeValidationFailed)
+	refused := e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 	if !strings.Contains(string(refused.body), "no market data") {
 		t.Errorf("without prices: %s", refused.body)
 	}
@@ -174,7 +175,7 @@ func TestMarketPricesComeByImport(t *testing.T) {
 		t.Errorf("the series are %v", list)
 	}
 	e.operate("/v1/admin/market_series/REAL_TIME--COMED/delete", `{}`).ok(t)
-	e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, api.CodeValidationFailed)
+	e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 }
 
 func TestUsageAndMarketsOfHomesGoWithThem(t *testing.T) {

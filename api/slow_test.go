@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 // Many who connect and say nothing, or say it slowly, hold nobody up: all others are
 // answered meanwhile. How fast is in the log.
 func TestSlowClientsCostTheOthersNothing(t *testing.T) {
 	const clients, asked = 200, 100
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	address := strings.TrimPrefix(e.public.URL, "http://")
 	for i := range clients {

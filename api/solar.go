@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// solarInput is what generates at a home.
-type solarInput struct {
-	HomeID string `json:"homeId"`
-	// SizeKw is the system's size in kW, above 0 and at most 1000.
-	SizeKw float64 `json:"solarSystemSizeKw"`
-	// NonNetMetered solar is never paid the retail rate. The default is false.
-	NonNetMetered bool `json:"isNonNetMetered"`
-	storage.SolarSettings
-}
+// solarInput describes the solar system of a home.
+type solarInput struct{ wire.SolarInput }
 
 func (in *solarInput) solar(org string) *storage.Solar {
 	return &storage.Solar{
@@ -24,23 +19,23 @@ func (in *solarInput) solar(org string) *storage.Solar {
 	}
 }
 
-func (in *solarInput) check(_ *server, c *call, p *problems) {
-	_ = p.addError(in.solar(c.org).Validate()) // nothing but field errors
+func (in *solarInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+	_ = p.AddError(in.solar(c.Org).Validate()) // Validate returns field errors only
 }
 
-// createSolar stores the solar of a home in the place of what was there.
-func (s *server) createSolar(ctx context.Context, c *call, in *solarInput) (storage.Home, error) {
-	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.org, in.HomeID))
+// createSolar stores the solar system of a home. It replaces an earlier registration.
+func (s *server) createSolar(ctx context.Context, c *rest.Call, in *solarInput) (storage.Home, error) {
+	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, in.HomeID))
 	if err != nil {
 		return home, err
 	}
-	return once(ctx, s, c, c.org, "", "", in, func(string) (storage.Home, error) {
-		return home, s.replace(ctx, in.solar(c.org))
+	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
+		return home, s.replace(ctx, in.solar(c.Org))
 	})
 }
 
-// replace stores an entity in the place of what is there, whatever that is: where
-// somebody else writes at the same time, the last one stays.
+// replace stores an entity regardless of the stored version. Among concurrent writers,
+// the last one wins.
 func (s *server) replace(ctx context.Context, e storage.Entity) error {
 	const tries = 5
 	var err error

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -42,6 +43,7 @@ func (e *env) victims(key string) map[string]string {
 		`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":7}`,
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`,
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"mine","tempUnits":"F","defaultMode":"HEAT","defaultMaxTemp":80,"defaultMinTemp":60,"defaultCoolSetpoint":76,"defaultHeatSetpoint":68}`,
+		`{"resource":"ratePlan","organizationId":"acme","id":"own","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`,
 		`{"resource":"onboarding","organizationId":"acme","homeId":"home1","id":"onb1","status":"IN_PROGRESS","step":1}`,
 	)
 	endpoint := e.newEndpoint(key)
@@ -51,7 +53,7 @@ func (e *env) victims(key string) map[string]string {
 		"delivery": e.deliver("acme", trigger, endpoint, "home1", events.OutcomeFailed),
 		"schedule": e.ask(key, "/v1/webhook/schedules/create", "{}").ok(t)["id"].(string),
 		"replay":   e.ask(key, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).ok(t)["id"].(string),
-		"plan":     "plan1",
+		"plan":     "own",
 		"key":      strings.Split(key, "_")[1],
 	}
 }
@@ -83,7 +85,7 @@ func attacks(t *testing.T) (list []attack) {
 			continue
 		}
 		body := tenancyBodies[r.Name]
-		if r.Body == api.BodyRequired && body == "" {
+		if r.Body == rest.BodyRequired && body == "" {
 			t.Errorf("%s needs a body, and the matrix has none for it", r.Name)
 			continue
 		}
@@ -92,8 +94,9 @@ func attacks(t *testing.T) (list []attack) {
 		}
 		for _, field := range namedFields(r.In) {
 			switch {
-			case r.Body == api.BodyOptional:
-				list = append(list, attack{r.Name, r.Path, `{"` + field + `":"` + idHere + `"}`})
+			case r.Body == rest.BodyOptional:
+				own := strings.Replace(r.Path, "{id}", "home2", 1)
+				list = append(list, attack{r.Name, own, `{"` + field + `":"` + idHere + `"}`})
 			case !strings.Contains(body, `"`+field+`":"`+idHere+`"`):
 				t.Errorf("%s takes %s, and the matrix does not try it", r.Name, field)
 			default:
@@ -128,7 +131,7 @@ func (a answer) same(id string) string {
 // organization in every place that takes one, answers as for what does not exist,
 // and has no effect.
 func TestNoOperationReachesAnotherOrganization(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
 	before := e.ends()
@@ -166,7 +169,7 @@ func TestNoOperationReachesAnotherOrganization(t *testing.T) {
 // Every operation refuses to act for another organization, whether it exists or
 // not.
 func TestNobodyActsForAnotherOrganization(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
 	before := e.ends()
@@ -177,9 +180,9 @@ func TestNobodyActsForAnotherOrganization(t *testing.T) {
 		body := strings.Replace(tenancyBodies[r.Name], idHere, "home1", 1)
 		path := strings.Replace(r.Path, "{id}", victims["endpoint"], 1)
 		as := func(org string) answer {
-			return e.send(request{url: e.public.URL + path, body: body, header: http.Header{api.KeyHeader: {bolt}, api.OrganizationHeader: {org}}})
+			return e.send(request{url: e.public.URL + path, body: body, header: http.Header{rest.KeyHeader: {bolt}, rest.OrganizationHeader: {org}}})
 		}
-		got, absent := as("acme").expect(t, http.StatusForbidden, api.CodeForbidden), as("nobody")
+		got, absent := as("acme").expect(t, http.StatusForbidden, rest.CodeForbidden), as("nobody")
 		if got.same("acme") != absent.same("nobody") {
 			t.Errorf("%s tells an organization from none: %s, %s", r.Name, got.body, absent.body)
 		}
@@ -191,11 +194,11 @@ func TestNobodyActsForAnotherOrganization(t *testing.T) {
 
 // What one organization lists names nothing of another.
 func TestListsNameNothingOfAnother(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
 	for _, r := range api.Routes() {
-		if r.Operator || r.Open || strings.Contains(r.Path, "{id}") || r.Body == api.BodyRequired || strings.HasPrefix(r.Name, "create") {
+		if r.Operator || r.Open || strings.Contains(r.Path, "{id}") || r.Body == rest.BodyRequired || strings.HasPrefix(r.Name, "create") {
 			continue
 		}
 		answer := e.ask(bolt, r.Path, "{}").ok(t)
@@ -211,7 +214,7 @@ func TestListsNameNothingOfAnother(t *testing.T) {
 
 // Partners' keys open none of the operator's operations, on either listener.
 func TestPartnersAreNoOperators(t *testing.T) {
-	e := newEnv(t, api.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, _ := e.twoTenants()
 	before := e.ends()
 	for _, r := range api.Routes() {
@@ -219,9 +222,9 @@ func TestPartnersAreNoOperators(t *testing.T) {
 			continue
 		}
 		path := strings.Replace(r.Path, "{id}", "acme", 1)
-		e.ask(acme, path, "{}").expect(t, http.StatusNotFound, api.CodeNotFound)
+		e.ask(acme, path, "{}").expect(t, http.StatusNotFound, rest.CodeNotFound)
 		for _, key := range []string{acme, "", operatorKey + "x", strings.ToUpper(operatorKey)} {
-			got := e.send(request{url: e.admin.URL + path, body: "{}", header: http.Header{api.KeyHeader: {key}}})
+			got := e.send(request{url: e.admin.URL + path, body: "{}", header: http.Header{rest.KeyHeader: {key}}})
 			if got.status != http.StatusUnauthorized {
 				t.Errorf("%s with %q answers %d", r.Name, key, got.status)
 			}

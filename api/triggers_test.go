@@ -3,11 +3,11 @@ package api_test
 import (
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
 func TestTrigger(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{}`).ok(t)
 	if got["status"] != "ACCEPTED" || got["homes"] != 1.0 || got["organizationId"] != "acme" ||
@@ -20,14 +20,14 @@ func TestTrigger(t *testing.T) {
 	if progress["triggerId"] != id || progress["status"] != "ACCEPTED" {
 		t.Errorf("progress is %v", progress)
 	}
-	e.ask(bolt, "/v1/webhook/price_signal/trigger/"+id+"/get", "").expect(t, 404, api.CodeNotFound)
+	e.ask(bolt, "/v1/webhook/price_signal/trigger/"+id+"/get", "").expect(t, 404, rest.CodeNotFound)
 	if list := e.ask(acme, "/v1/webhook/price_signal/trigger/list", "").ok(t)["data"].([]any); len(list) != 1 {
 		t.Errorf("lists %v", list)
 	}
 	if page := e.ask(acme, "/v1/webhook/deliveries/list", `{"triggerId":"`+id+`"}`).ok(t); len(page["data"].([]any)) != 0 || page["next"] != nil {
 		t.Errorf("deliveries are %v", page)
 	}
-	e.ask(bolt, "/v1/webhook/deliveries/list", `{"triggerId":"`+id+`"}`).expect(t, 404, api.CodeNotFound)
+	e.ask(bolt, "/v1/webhook/deliveries/list", `{"triggerId":"`+id+`"}`).expect(t, 404, rest.CodeNotFound)
 	signal := e.ask(acme, "/v1/homes/home1/price_signal", "").ok(t)
 	if len(signal["data"].([]any)) != 96 {
 		t.Errorf("signal has %d", len(signal["data"].([]any)))
@@ -36,7 +36,7 @@ func TestTrigger(t *testing.T) {
 
 // A trigger may mean the homes of some plans alone.
 func TestTriggerOfPlans(t *testing.T) {
-	e := newEnv(t, api.Options{})
+	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	for plans, want := range map[string]float64{`["plan_of_nobody"]`: 0, `["plan1","plan_of_nobody"]`: 1, `[]`: 1} {
 		got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":`+plans+`}`).ok(t)
@@ -44,5 +44,5 @@ func TestTriggerOfPlans(t *testing.T) {
 			t.Errorf("of %s it answers %v, want %g homes", plans, got, want)
 		}
 	}
-	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, api.CodeValidationFailed)
+	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, rest.CodeValidationFailed)
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -42,6 +43,7 @@ func TestClientKeepsStepWithTheAPI(t *testing.T) {
 	type none = struct{}
 	operations := map[string]struct{ in, out any }{
 		"createOrganization":         {client.NewOrganization{}, storage.Organization{}},
+		"updateOrganization":         {client.OrganizationFields{}, storage.Organization{}},
 		"listOrganizations":          {client.Page{}, page[storage.Organization]{}},
 		"getOrganization":            {none{}, storage.Organization{}},
 		"createKey":                  {client.NewKey{}, client.Key{}},
@@ -75,11 +77,12 @@ func TestClientKeepsStepWithTheAPI(t *testing.T) {
 		"rotateEndpointSecret":       {none{}, client.Endpoint{}},
 		"testEndpoint":               {none{}, events.Delivery{}},
 		"createSolar":                {client.Solar{}, storage.Home{}},
+		"getBill":                    {client.BillRequest{}, bill.Bill{}},
 		"getHVACEstimatedSavings":    {client.SavingsRequest{}, savings.Result{}},
 		"findHVAC":                   {none{}, storage.HVACDevice{}},
 		"updateHVACLinkedFlag":       {none{}, storage.HVACDevice{}},
 		"getUserPreference":          {none{}, storage.UserPreferences{}},
-		"checkEligibilityForZipcode": {none{}, eligibility.Result{}},
+		"checkEligibilityForZipcode": {none{}, wire.Eligibility{}},
 		"getOnboardingStatus":        {none{}, storage.Onboarding{}},
 		"startOnboarding":            {client.OnboardingStart{}, storage.Onboarding{}},
 		"completeOnboardingStep":     {client.OnboardingStep{}, storage.Onboarding{}},
@@ -87,7 +90,7 @@ func TestClientKeepsStepWithTheAPI(t *testing.T) {
 		"submitFeedback":             {storage.FeedbackForm{}, client.FeedbackReceipt{}},
 		"listFeedback":               {client.Page{}, page[storage.Feedback]{}},
 	}
-	answers := map[string]reflect.Type{"getPriceSignal": reflect.TypeFor[api.PriceSignal]()} // encoded by hand
+	answers := map[string]reflect.Type{"getPriceSignal": reflect.TypeFor[wire.PriceSignal]()} // encoded by hand
 	for _, route := range api.Routes() {
 		ours, ok := operations[route.Name]
 		if !ok {

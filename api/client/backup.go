@@ -9,9 +9,10 @@ import (
 	"net/http"
 )
 
-// Backup reads a backup of everything, encrypted for the holders of the private halves of
-// some keys. It takes as long as it takes: ctx alone bounds it. One that the server cannot
-// finish ends with an error, not with io.EOF. The caller closes it. Operator only.
+// Backup streams a backup of all data, encrypted for the holders of the recipients'
+// private keys. Operator only. The download has no timeout except ctx. If the server
+// fails midway, reading ends with an error instead of io.EOF. The caller must close the
+// stream.
 func (c *Client) Backup(ctx context.Context, recipients []string) (io.ReadCloser, error) {
 	body, err := json.Marshal(map[string][]string{"recipients": recipients})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The headers of a request.
+// Names of request headers.
 const (
 	keyHeader          = "x-ws-api-key"
 	organizationHeader = "x-gridhook-organization"
@@ -23,29 +23,33 @@ const (
 	ndjsonType = "application/x-ndjson"
 )
 
-// maxAnswer bounds what is read of an answer: a month of price signals or a page
-// of deliveries is well below.
+// maxAnswer is the maximum size of a response in bytes. A month of price signals and a
+// page of deliveries are well below it.
 const maxAnswer = 32 << 20
 
-// defaultHTTP waits a little longer than a server takes to give up.
-var defaultHTTP = &http.Client{Timeout: 35 * time.Second}
+// defaultHTTP times out a little later than the server's operations. testHTTP times out
+// later than the server's test of an endpoint.
+var (
+	defaultHTTP = &http.Client{Timeout: 35 * time.Second}
+	testHTTP    = &http.Client{Timeout: 75 * time.Second}
+)
 
-// Client calls one server. Its fields must not change while it is in use; it is
-// safe for concurrent use then.
+// Client calls one server. It is safe for concurrent use as long as its fields do not
+// change.
 type Client struct {
 	// BaseURL is the server's address, such as https://gridhook.example.com.
 	BaseURL string
-	// Key is an API key, or on the admin address the operator's.
+	// Key is an API key. On the admin address, it is the operator's key.
 	Key string
-	// Organization is whom to act for: with the operator's key it is needed in
-	// every operation of partners, with an API key it is by default the key's
-	// own and may be a child organization of a channel partner.
+	// Organization is the organization to act for. With the operator's key, every
+	// operation of partners needs it. With an API key, it defaults to the key's own
+	// organization. A channel partner may name a child organization.
 	Organization string
-	// HTTP sends the requests; nil for a client with a time-out of 35 s.
+	// HTTP sends the requests. If nil, the timeout is 35 s.
 	HTTP *http.Client
 }
 
-// For is the same client acting for an organization.
+// For returns a copy of the client that acts for an organization.
 func (c *Client) For(organization string) *Client {
 	other := *c
 	other.Organization = organization
@@ -55,8 +59,8 @@ func (c *Client) For(organization string) *Client {
 // header is an additional header of one request.
 type header struct{ name, value string }
 
-// once is the header that makes a repeat return the first answer; none for an
-// empty key.
+// once returns the idempotency header for a key, or nil for an empty key. A repeated
+// request with the same key gets the first response.
 func once(idempotencyKey string) []header {
 	if idempotencyKey == "" {
 		return nil
@@ -64,8 +68,8 @@ func once(idempotencyKey string) []header {
 	return []header{{idempotencyHeader, idempotencyKey}}
 }
 
-// call sends in as JSON and reads the answer. Errors: *Error when the server
-// refused, and otherwise what net/http returned.
+// call sends in as JSON and decodes the response. It returns an *Error if the server
+// refused the request, otherwise the error of net/http.
 func call[Out any](ctx context.Context, c *Client, path string, in any, more ...header) (out Out, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -97,7 +101,7 @@ func (c *Client) sender() *http.Client {
 	return c.HTTP
 }
 
-// send sends a body as it is.
+// send sends a body unchanged and decodes the response.
 func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, more ...header) (out Out, err error) {
 	request, err := c.request(ctx, path, contentType, body, more...)
 	if err != nil {
@@ -121,4 +125,11 @@ func send[Out any](ctx context.Context, c *Client, path, contentType string, bod
 		return out, fmt.Errorf("read the answer of %s: %w", path, err)
 	}
 	return out, nil
+}
+
+// Call calls an operation by its path, such as /v1/webhook/endpoints/list. in must encode
+// to the operation's JSON request. Call is for programs that treat many operations alike.
+// The methods of Client have typed requests and more documentation.
+func Call[Out any](ctx context.Context, c *Client, path string, in any) (Out, error) {
+	return call[Out](ctx, c, path, in)
 }

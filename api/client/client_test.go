@@ -129,7 +129,7 @@ func TestOperations(t *testing.T) {
 			return err
 		}, "/v1/webhook/price_signal/trigger/list", `{"limit":3}`},
 		{"list deliveries", func(ctx context.Context, c *client.Client) error {
-			_, _, err := c.Deliveries(ctx, client.DeliveriesRequest{TriggerID: "trg_1", Outcome: events.OutcomeFailed, Page: client.Page{Limit: 2}})
+			_, _, err := c.Deliveries(ctx, client.DeliveriesRequest{TriggerID: "trg_1", Outcome: events.OutcomeFailed, Limit: 2})
 			return err
 		}, "/v1/webhook/deliveries/list", `{"triggerId":"trg_1","outcome":"FAILED","limit":2}`},
 		{"price signal", func(ctx context.Context, c *client.Client) error {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -11,13 +12,10 @@ func (c *Client) GetHVAC(ctx context.Context, id string) (storage.HVACDevice, er
 	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)
 }
 
-// SetHVACLinked says whether a device is linked to the user. One that is not is
-// left out of optimization.
+// SetHVACLinked sets whether a device is linked to the user. Optimization skips an
+// unlinked device.
 func (c *Client) SetHVACLinked(ctx context.Context, id string, linked bool) (storage.HVACDevice, error) {
-	in := struct {
-		Linked bool `json:"linked"`
-	}{linked}
-	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", in)
+	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", wire.LinkedInput{Linked: linked})
 }
 
 // HVACPreferences reads the schedule of a device.

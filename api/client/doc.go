@@ -1,15 +1,15 @@
-// Package client calls a Gridhook server: a method for each operation, typed
-// answers, and one typed error.
+// Package client calls a Gridhook server. It has a method for each operation, typed
+// responses and one typed error.
 //
 // A partner calls the public address with an API key of its organization:
 //
 //	c := client.Client{BaseURL: "https://gridhook.example.com", Key: os.Getenv("GRIDHOOK_API_KEY")}
 //	trigger, err := c.Trigger(ctx, client.TriggerRequest{})
 //
-// An operator calls the admin address with the operator's key. The operations of
-// the operator (organizations, keys, homes, plans, imports) are there alone; for
-// those of partners, Organization names whom to act for.
+// An operator calls the admin address with the operator's key. Only the admin address
+// serves the operator's operations (organizations, keys, homes, plans, imports). For an
+// operation of partners, the operator names the organization in Client.Organization.
 //
-// The package needs the standard library and Gridhook's nouns, and nothing of
-// the server.
+// The package depends on the standard library and Gridhook's data types. It does not
+// depend on the server.
 package client

@@ -4,125 +4,80 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Endpoint is where an organization's webhooks go.
+// Endpoint is a webhook endpoint of an organization.
 type Endpoint struct {
-	ID          string            `json:"id"`
-	URL         string            `json:"url"`
-	Description string            `json:"description"`
-	EventTypes  []string          `json:"eventTypes"`
-	Enabled     bool              `json:"enabled"`
-	Headers     map[string]string `json:"headers"`
-	// RateLimit is the most deliveries a second, 0 for no limit.
-	RateLimit      float64              `json:"rateLimit"`
-	TimeoutSeconds float64              `json:"timeoutSeconds"`
-	DeliveryMode   storage.DeliveryMode `json:"deliveryMode"`
-	// Format is how signals are written.
-	Format storage.SignalFormat `json:"format"`
-	// Compression is how bodies are compressed.
-	Compression storage.Compression `json:"compression"`
-	RetryPolicy storage.RetryPolicy `json:"retryPolicy"`
-	// BatchSize is how many homes' signals one request may carry.
-	BatchSize int `json:"batchSize"`
-	// Authentication and ClientCertificate are nil where there are none. What is
-	// secret of them is masked.
-	Authentication    *Authentication `json:"authentication"`
-	ClientCertificate *Certificate    `json:"clientCertificate"`
-	// Secret verifies the deliveries. It is there once, in the answer that made
-	// it.
+	wire.Endpoint
+	// Secret is the signing secret for verifying deliveries. Only the response that sets
+	// the secret contains it.
 	Secret string `json:"secret,omitempty"`
-	// PublicKey verifies the deliveries with ed25519 signatures; empty with
-	// hmac.
-	PublicKey       string       `json:"publicKey"`
-	SecretRotatedAt storage.Time `json:"secretRotatedAt"`
-	// Disabled says why the service has disabled it, nil where it has not.
-	Disabled *storage.Disabled `json:"disabled"`
-	// Health is how it has done of late.
-	Health events.Health `json:"health"`
-	// Breaker is whether it is tried now.
-	Breaker   events.Breaker `json:"breaker"`
-	CreatedAt storage.Time   `json:"createdAt"`
-	UpdatedAt storage.Time   `json:"updatedAt"`
 }
 
-// EndpointFields are what may be said of an endpoint. What is nil keeps its
-// value, or has its default on a new endpoint, which needs the URL alone.
+// EndpointFields are the settings of an endpoint. In an update, a nil field keeps its
+// value. In a new endpoint, a nil field has its default. A new endpoint requires only
+// URL.
 type EndpointFields struct {
 	URL         *string            `json:"url,omitempty"`
 	Description *string            `json:"description,omitempty"`
 	EventTypes  *[]string          `json:"eventTypes,omitempty"`
 	Enabled     *bool              `json:"enabled,omitempty"`
 	Headers     *map[string]string `json:"headers,omitempty"`
-	// RateLimit is the most deliveries a second, 0 for no limit.
+	// RateLimit is the maximum number of deliveries a second, or 0 for no limit.
 	RateLimit *float64 `json:"rateLimit,omitempty"`
-	// TimeoutSeconds bounds one attempt, from 0.1 to 60.
+	// TimeoutSeconds is the timeout of one attempt, from 0.1 to 60.
 	TimeoutSeconds *float64              `json:"timeoutSeconds,omitempty"`
 	DeliveryMode   *storage.DeliveryMode `json:"deliveryMode,omitempty"`
 	Format         *storage.SignalFormat `json:"format,omitempty"`
 	Compression    *storage.Compression  `json:"compression,omitempty"`
+	HTTPVersion    *storage.HTTPVersion  `json:"httpVersion,omitempty"`
 	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
-	// BatchSize is at most 64.
+	// BatchSize is the maximum number of signals in one message, up to 64.
 	BatchSize *int `json:"batchSize,omitempty"`
-	// Authentication and ClientCertificate are replaced as a whole; None removes
-	// them. A secret that is empty stays as it is.
+	// Authentication and ClientCertificate are replaced as a whole. None removes them. An
+	// empty secret keeps the stored secret.
 	Authentication    Optional[Authentication] `json:"authentication,omitzero"`
 	ClientCertificate Optional[Certificate]    `json:"clientCertificate,omitzero"`
 }
 
-// Authentication authorizes the requests to an endpoint.
-type Authentication struct {
-	Type storage.AuthenticationType `json:"type"`
-	// Token is the bearer token.
-	Token string `json:"token,omitempty"`
-	// TokenURL and those after it are of OAuth 2.
-	TokenURL     string   `json:"tokenUrl,omitempty"`
-	ClientID     string   `json:"clientId,omitempty"`
-	ClientSecret string   `json:"clientSecret,omitempty"`
-	Scopes       []string `json:"scopes,omitempty"`
-	Audience     string   `json:"audience,omitempty"`
-}
+// Authentication authorizes requests to an endpoint.
+type Authentication = wire.Authentication
 
-// Certificate is shown to a destination that asks for one.
-type Certificate struct {
-	// Certificate is the chain, and PrivateKey the key, in PEM.
-	Certificate string `json:"certificate"`
-	PrivateKey  string `json:"privateKey,omitempty"`
-	// ExpiresAt is when the certificate ends, as answered.
-	ExpiresAt storage.Time `json:"expiresAt,omitzero"`
-}
+// Certificate is the client certificate for destinations with mutual TLS.
+type Certificate = wire.ClientCertificate
 
-// Optional is a field that is left alone, set, or removed.
+// Optional is a field to keep, set or remove. The zero value keeps the field.
 type Optional[T any] struct {
 	value *T
 	said  bool
 }
 
-// Some sets a field.
+// Some sets a field to a value.
 func Some[T any](value T) Optional[T] { return Optional[T]{&value, true} }
 
-// None removes what a field has.
+// None removes a field's value.
 func None[T any]() Optional[T] { return Optional[T]{nil, true} }
 
-// IsZero reports whether the field is left alone.
+// IsZero reports whether the field keeps its value.
 func (o Optional[T]) IsZero() bool { return !o.said }
 
 // MarshalJSON writes the value, or null.
 func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.value) }
 
-// NewEndpoint is what an endpoint is made of.
+// NewEndpoint has the settings of a new endpoint.
 type NewEndpoint struct {
 	EndpointFields
-	// Secret is made by the server when it is empty. One of your own is whsec_
-	// and the base64 of 24 to 64 random bytes.
+	// Secret is the signing secret. If empty, the server generates a secret. A caller's
+	// own secret is whsec_ followed by the base64 of 24 to 64 random bytes.
 	Secret string `json:"secret,omitempty"`
-	// Signature is hmac when it is empty.
+	// Signature is the signature scheme. The default is hmac.
 	Signature storage.Signature `json:"signature,omitempty"`
 }
 
-// CreateEndpoint registers an endpoint. The answer has its secret, once.
+// CreateEndpoint registers an endpoint. Only this response contains the secret.
 func (c *Client) CreateEndpoint(ctx context.Context, e NewEndpoint) (Endpoint, error) {
 	return call[Endpoint](ctx, c, "/v1/webhook/endpoints/create", e)
 }
@@ -142,22 +97,24 @@ func (c *Client) UpdateEndpoint(ctx context.Context, id string, f EndpointFields
 	return call[Endpoint](ctx, c, endpointPath(id, "update"), f)
 }
 
-// DeleteEndpoint removes an endpoint; what waits for it is dropped.
+// DeleteEndpoint removes an endpoint. Its waiting deliveries are dropped.
 func (c *Client) DeleteEndpoint(ctx context.Context, id string) error {
 	_, err := call[struct{}](ctx, c, endpointPath(id, "delete"), nothing)
 	return err
 }
 
-// RotateSecret makes a new secret. The old one goes on signing beside it for a
-// day.
+// RotateSecret generates a new secret. The old secret also signs for one more day.
 func (c *Client) RotateSecret(ctx context.Context, id string) (Endpoint, error) {
 	return call[Endpoint](ctx, c, endpointPath(id, "rotate_secret"), nothing)
 }
 
-// TestEndpoint sends a webhook.test to the endpoint, once, and says what came of
-// it.
+// TestEndpoint sends a single webhook.test to the endpoint and returns the outcome.
 func (c *Client) TestEndpoint(ctx context.Context, id string) (events.Delivery, error) {
-	return call[events.Delivery](ctx, c, endpointPath(id, "test"), nothing)
+	patient := *c
+	if patient.HTTP == nil {
+		patient.HTTP = testHTTP
+	}
+	return call[events.Delivery](ctx, &patient, endpointPath(id, "test"), nothing)
 }
 
 func endpointPath(id, operation string) string {

@@ -9,24 +9,24 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Error is the server's refusal.
+// Error is a refusal by the server.
 type Error struct {
 	// Status is the HTTP status.
 	Status    int    `json:"-"`
 	RequestID string `json:"request_id"`
-	// Code is such as VALIDATION_FAILED; empty when what answered is no
-	// Gridhook.
+	// Code is an error code such as VALIDATION_FAILED. It is empty if the responder is
+	// not a Gridhook server.
 	Code    string `json:"error_code"`
 	Message string `json:"message"`
-	// RecoveryAction says what to do.
+	// RecoveryAction says how to recover.
 	RecoveryAction string `json:"recovery_action"`
-	// FieldErrors name each wrong field.
+	// FieldErrors lists the wrong fields.
 	FieldErrors []storage.FieldError `json:"field_errors"`
-	// RetryAfterSeconds is when to try again, 0 where waiting does not help.
+	// RetryAfterSeconds is the delay before a retry, or 0 if a retry does not help.
 	RetryAfterSeconds int `json:"retry_after_seconds"`
 }
 
-// The error codes that callers ask for most.
+// Common error codes.
 const (
 	CodeValidationFailed = "VALIDATION_FAILED"
 	CodeInvalidAPIKey    = "AUTH_INVALID_API_KEY" //nolint:gosec // the name of an error
@@ -38,7 +38,7 @@ const (
 	CodeUnavailable      = "UNAVAILABLE"
 )
 
-// Error is one sentence with every wrong field, or the message.
+// Error returns one sentence with every wrong field, or the message if no field is wrong.
 func (e *Error) Error() string {
 	if len(e.FieldErrors) == 0 {
 		return e.Message
@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 	return strings.Join(fields, "; ")
 }
 
-// refusal reads the body of an answer that is not 200.
+// refusal decodes a response with a status other than 200.
 func refusal(r *http.Response, body []byte) error {
 	e := &Error{}
 	if err := json.Unmarshal(body, e); err != nil || e.Code == "" {

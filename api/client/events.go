@@ -3,20 +3,18 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// OfPlan names a rate plan; the organization is empty for one that all share.
-type OfPlan struct {
-	OrganizationID string `json:"organizationId,omitempty"`
-	PlanID         string `json:"planId"`
-}
+// OfPlan identifies a rate plan. The organization is empty for a shared plan.
+type OfPlan = wire.OfPlan
 
-// NewPlanEvent is an event of a plan.
-type NewPlanEvent struct {
-	OfPlan
-	storage.PlanEvent
-}
+// PlanOwner identifies an organization. It is empty for the shared plans.
+type PlanOwner = wire.PlanOwner
+
+// NewPlanEvent is an event to create or replace.
+type NewPlanEvent = wire.CreatePlanEventInput
 
 // CreatePlanEvent creates or replaces an event of a rate plan. Operator only.
 func (c *Client) CreatePlanEvent(ctx context.Context, e NewPlanEvent) (storage.PlanEvent, error) {

@@ -3,26 +3,20 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// FeedbackReceipt says that a submission is stored durably.
-type FeedbackReceipt struct {
-	ID       string `json:"feedback_id"`
-	Received bool   `json:"received"`
-	FollowUp struct {
-		Requested     bool                  `json:"requested"`
-		ContactMethod storage.ContactMethod `json:"contact_method"`
-	} `json:"follow_up"`
-}
+// FeedbackReceipt confirms that a submission is stored durably.
+type FeedbackReceipt = wire.FeedbackReceipt
 
-// SubmitFeedback submits feedback or a question. It takes no key. An idempotency
-// key makes a repeat return the first answer, for 24 h; it may be empty.
+// SubmitFeedback submits feedback or a question. It needs no API key. A repeat with the
+// same idempotency key within 24 h gets the first response. idempotencyKey may be empty.
 func (c *Client) SubmitFeedback(ctx context.Context, f storage.FeedbackForm, idempotencyKey string) (FeedbackReceipt, error) {
 	return call[FeedbackReceipt](ctx, c, "/v1/feedback", f, once(idempotencyKey)...)
 }
 
-// Feedback lists what was submitted. Operator only.
+// Feedback lists the submitted feedback. Operator only.
 func (c *Client) Feedback(ctx context.Context, p Page) (items []storage.Feedback, next string, err error) {
 	return list[storage.Feedback](ctx, c, "/v1/admin/feedback/list", p)
 }

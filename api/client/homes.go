@@ -3,17 +3,15 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Home is a home of an organization.
-type Home struct {
-	OrganizationID string `json:"organizationId,omitempty"`
-	storage.Home
-}
+type Home = wire.OwnedHome
 
-// NewHome is what a home is made of. Only OrganizationID is required; a home
-// without a rate plan has no price.
+// NewHome has the fields of a new home. Only OrganizationID is required. A home without a
+// rate plan has no prices.
 type NewHome struct {
 	OrganizationID string `json:"organizationId"`
 	ID             string `json:"id,omitempty"`
@@ -27,11 +25,11 @@ type NewHome struct {
 	City          string `json:"city,omitempty"`
 	Zipcode       string `json:"zipcode,omitempty"`
 	StreetAddress string `json:"streetAddress,omitempty"`
-	// CarbonSignalIntensity is LOW when empty.
+	// CarbonSignalIntensity defaults to LOW.
 	CarbonSignalIntensity storage.CarbonSignalIntensity `json:"carbonSignalIntensity,omitempty"`
 }
 
-// CreateHome makes a home. Operator only.
+// CreateHome creates a home. Operator only.
 func (c *Client) CreateHome(ctx context.Context, h NewHome) (Home, error) {
 	return call[Home](ctx, c, "/v1/admin/homes/create", h)
 }
@@ -43,10 +41,9 @@ func (c *Client) Homes(ctx context.Context, organization string, p Page) (items 
 
 // HomesOn lists an organization's homes on a rate plan. Operator only.
 func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
-	return list[Home](ctx, c, "/v1/admin/homes/list", struct {
-		ofOrganization
-		RatePlanID string `json:"ratePlanId,omitempty"`
-	}{ofOrganization{organization, p}, ratePlanID})
+	return list[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
+		OrganizationPageInput: wire.OrganizationPageInput{OfOrganization: wire.OfOrganization{OrganizationID: organization}, PageInput: p}, RatePlanID: ratePlanID,
+	})
 }
 
 // GetHome reads one home. Operator only.

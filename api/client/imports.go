@@ -4,44 +4,24 @@ import (
 	"context"
 	"io"
 
-	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/api/wire"
 )
 
-// MaxImport is the largest import that a server takes at once, in bytes.
+// MaxImport is the maximum size of an import in bytes.
 const MaxImport = 16 << 20
 
-// Imported is what became of the lines of an import.
-type Imported struct {
-	Lines     int           `json:"lines"`
-	Created   int           `json:"created"`
-	Updated   int           `json:"updated"`
-	Unchanged int           `json:"unchanged"`
-	Failed    int           `json:"failed"`
-	Errors    []ImportError `json:"errors"`
-	// Secrets were made for new endpoints that brought none. They are there
-	// once.
-	Secrets []ImportedSecret `json:"secrets"`
-}
+// Imported is the outcome of an import.
+type Imported = wire.Imported
 
-// ImportedSecret is the secret that was made for an endpoint.
-type ImportedSecret struct {
-	Line   int    `json:"line"`
-	ID     string `json:"id"`
-	Secret string `json:"secret"`
-}
+// ImportedSecret is a secret that the server generated for an endpoint.
+type ImportedSecret = wire.ImportedSecret
 
-// ImportError is a line that was left out, and why.
-type ImportError struct {
-	// Line is its number, from 1.
-	Line     int                  `json:"line"`
-	Resource string               `json:"resource"`
-	ID       string               `json:"id"`
-	Fields   []storage.FieldError `json:"fields"`
-}
+// ImportError is a rejected line with the reason.
+type ImportError = wire.ImportError
 
-// Import creates or replaces many things at once: NDJSON, one resource a line, at
-// most MaxImport bytes. Lines that are wrong are reported and the others kept;
-// importing the same again changes nothing. Operator only.
+// Import creates or replaces many resources at once. Operator only. The input is NDJSON,
+// one resource a line, at most MaxImport bytes. The server stores the correct lines and
+// reports the wrong lines. Importing the same input again changes nothing.
 func (c *Client) Import(ctx context.Context, ndjson io.Reader) (Imported, error) {
 	return send[Imported](ctx, c, "/v1/admin/import", ndjsonType, ndjson)
 }

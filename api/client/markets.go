@@ -3,18 +3,14 @@ package client
 import (
 	"context"
 
-	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/api/wire"
 )
 
 // MarketSeries is a series of market prices, without the prices.
-type MarketSeries struct {
-	// OrganizationID is empty for a series that all organizations share.
-	OrganizationID string `json:"organizationId,omitempty"`
-	storage.MarketSeries
-}
+type MarketSeries = wire.MarketSeries
 
-// MarketSeriesOf lists the series of an organization, or those that all share.
-// Operator only.
+// MarketSeriesOf lists the series of an organization, or the shared series if
+// organization is empty. Operator only.
 func (c *Client) MarketSeriesOf(ctx context.Context, organization string, p Page) (items []MarketSeries, next string, err error) {
 	return list[MarketSeries](ctx, c, "/v1/admin/market_series/list", ofOrganization{organization, p})
 }

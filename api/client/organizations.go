@@ -3,20 +3,29 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// CreateOrganization makes an organization. Operator only.
+// CreateOrganization creates an organization. Operator only.
 func (c *Client) CreateOrganization(ctx context.Context, o NewOrganization) (storage.Organization, error) {
 	return call[storage.Organization](ctx, c, "/v1/admin/organizations/create", o)
 }
 
-// NewOrganization is what an organization is made of.
-type NewOrganization struct {
-	// ID may be empty: the server makes one then.
-	ID                   string   `json:"id,omitempty"`
-	Name                 string   `json:"name"`
-	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty"`
+// NewOrganization has the fields of a new organization.
+type NewOrganization = wire.CreateOrganizationInput
+
+// OrganizationFields are the fields of an organization to change. A nil field keeps its
+// value.
+type OrganizationFields struct {
+	Name                 *string   `json:"name,omitempty"`
+	ChildOrganizationIDs *[]string `json:"childOrganizationIds,omitempty"`
+	Suspended            *bool     `json:"suspended,omitempty"`
+}
+
+// UpdateOrganization changes, suspends or resumes an organization. Operator only.
+func (c *Client) UpdateOrganization(ctx context.Context, id string, f OrganizationFields) (storage.Organization, error) {
+	return call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/update", f)
 }
 
 // Organizations lists organizations. Operator only.

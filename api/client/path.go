@@ -2,13 +2,13 @@ package client
 
 import "net/url"
 
-// nothing is the body of an operation that needs none.
+// nothing is the body of operations without input.
 var nothing = struct{}{}
 
-// segment is an identifier as part of a path.
+// segment escapes an identifier for a path.
 func segment(id string) string { return url.PathEscape(id) }
 
-// ofOrganization asks for a page of what belongs to an organization.
+// ofOrganization requests a page of an organization's resources.
 type ofOrganization struct {
 	OrganizationID string `json:"organizationId,omitempty"`
 	Page

@@ -4,42 +4,26 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/api/wire"
 )
 
-// Plan is a rate plan, with its tariff where one plan was asked for.
+// Plan is a rate plan. Only GetPlan returns the tariff.
 type Plan struct {
-	ID string `json:"id"`
-	// OrganizationID is empty for a plan that all organizations share.
-	OrganizationID string          `json:"organizationId,omitempty"`
-	Name           string          `json:"name"`
-	Utility        string          `json:"utility"`
-	Tariff         json.RawMessage `json:"tariff,omitempty"`
-	CreatedAt      storage.Time    `json:"createdAt"`
-	UpdatedAt      storage.Time    `json:"updatedAt"`
+	wire.Plan
+	Tariff json.RawMessage `json:"tariff,omitempty"`
 }
 
-// NewPlan is a tariff and the identifier that homes shall name it by.
-type NewPlan struct {
-	ID string `json:"id"`
-	// OrganizationID is empty for a plan that all organizations share.
-	OrganizationID string `json:"organizationId,omitempty"`
-	// Name and Utility are the tariff's own when empty.
-	Name    string `json:"name,omitempty"`
-	Utility string `json:"utility,omitempty"`
-	// Tariff is the JSON of the US Utility Rate Database, bare or inside items.
-	Tariff json.RawMessage `json:"tariff,omitempty"`
-	// CatalogID is a plan of the catalogue, in the place of Tariff.
-	CatalogID string `json:"catalogId,omitempty"`
-}
+// NewPlan is a tariff or a plan of the catalogue, with the identifier that homes refer
+// to.
+type NewPlan = wire.ImportPlanInput
 
 // ImportPlan creates or replaces a rate plan. Operator only.
 func (c *Client) ImportPlan(ctx context.Context, p NewPlan) (Plan, error) {
 	return call[Plan](ctx, c, "/v1/admin/plans/import", p)
 }
 
-// Plans lists the plans of an organization, or those that all share. Operator
-// only.
+// Plans lists the plans of an organization, or the shared plans if organization is empty.
+// Operator only.
 func (c *Client) Plans(ctx context.Context, organization string, p Page) (items []Plan, next string, err error) {
 	return list[Plan](ctx, c, "/v1/admin/plans/list", ofOrganization{organization, p})
 }

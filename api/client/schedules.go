@@ -3,35 +3,20 @@ package client
 import (
 	"context"
 
-	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/api/wire"
 )
 
-// Schedule is a trigger that comes by itself.
-type Schedule struct {
-	ID          string `json:"id"`
-	Description string `json:"description"`
-	Enabled     bool   `json:"enabled"`
-	// EveryMinutes and Cron are nil where they do not say when; OnPriceChange says that
-	// it is when prices have changed, for the homes that are affected alone.
-	EveryMinutes  *int                   `json:"everyMinutes"`
-	Cron          *string                `json:"cron"`
-	OnPriceChange bool                   `json:"onPriceChange"`
-	Timezone      string                 `json:"timezone"`
-	Window        storage.ScheduleWindow `json:"window"`
-	// NextRunAt is zero where there is none, LastRunAt where there was none.
-	NextRunAt     storage.Time `json:"nextRunAt"`
-	LastRunAt     storage.Time `json:"lastRunAt"`
-	LastTriggerID string       `json:"lastTriggerId,omitempty"`
-	CreatedAt     storage.Time `json:"createdAt"`
-	UpdatedAt     storage.Time `json:"updatedAt"`
-}
+// Schedule triggers webhooks periodically or on a price change.
+type Schedule = wire.Schedule
 
-// ScheduleFields are what may be said of a schedule. What is nil keeps its value,
-// or has its default on a new schedule: every quarter hour, for the next 24 hours.
+// ScheduleFields are the settings of a schedule. In an update, a nil field keeps its
+// value. In a new schedule, a nil field has its default. By default, a schedule runs
+// every quarter hour for the next 24 hours.
 type ScheduleFields struct {
 	Description *string `json:"description,omitempty"`
 	Enabled     *bool   `json:"enabled,omitempty"`
-	// EveryMinutes, Cron and OnPriceChange take each other's place.
+	// EveryMinutes, Cron and OnPriceChange are alternatives. Setting any of the three
+	// clears the other two.
 	EveryMinutes  *int            `json:"everyMinutes,omitempty"`
 	Cron          *string         `json:"cron,omitempty"`
 	OnPriceChange *bool           `json:"onPriceChange,omitempty"`
@@ -39,14 +24,15 @@ type ScheduleFields struct {
 	Window        *ScheduleWindow `json:"window,omitempty"`
 }
 
-// ScheduleWindow is what the signals of a run cover, in minutes.
+// ScheduleWindow is the window of a run's signals, in minutes.
 type ScheduleWindow struct {
-	// OffsetMinutes is where it begins, from the start of the run's quarter hour.
+	// OffsetMinutes is the start of the window, counted from the start of the run's
+	// quarter hour.
 	OffsetMinutes *int `json:"offsetMinutes,omitempty"`
 	LengthMinutes *int `json:"lengthMinutes,omitempty"`
 }
 
-// CreateSchedule makes a schedule.
+// CreateSchedule creates a schedule.
 func (c *Client) CreateSchedule(ctx context.Context, f ScheduleFields) (Schedule, error) {
 	return call[Schedule](ctx, c, "/v1/webhook/schedules/create", f)
 }
@@ -61,7 +47,8 @@ func (c *Client) GetSchedule(ctx context.Context, id string) (Schedule, error) {
 	return call[Schedule](ctx, c, schedulePath(id, "get"), nothing)
 }
 
-// UpdateSchedule changes the fields that are not nil, from the next run on.
+// UpdateSchedule changes the fields that are not nil. The change applies from the next
+// run.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, f ScheduleFields) (Schedule, error) {
 	return call[Schedule](ctx, c, schedulePath(id, "update"), f)
 }

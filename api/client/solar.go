@@ -3,22 +3,15 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Solar is what generates at a home.
-type Solar struct {
-	HomeID string `json:"homeId"`
-	// SizeKw is the system's size in kW, above 0 and at most 1000.
-	SizeKw float64 `json:"solarSystemSizeKw"`
-	// NonNetMetered solar is never paid the retail rate.
-	NonNetMetered bool `json:"isNonNetMetered,omitempty"`
-	// IdempotencyKey makes a repeat return the first answer, for 24 h.
-	IdempotencyKey string `json:"-"`
-}
+// Solar describes the solar system of a home.
+type Solar = wire.SolarInput
 
-// CreateSolar registers the solar of a home, in the place of what was there, and
-// returns the home.
+// CreateSolar registers the solar system of a home and returns the home. It replaces an
+// earlier registration.
 func (c *Client) CreateSolar(ctx context.Context, s Solar) (storage.Home, error) {
 	return call[storage.Home](ctx, c, "/v1/homes/solar/create", s, once(s.IdempotencyKey)...)
 }

@@ -3,50 +3,29 @@ package client
 import (
 	"context"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
 
-// TriggerRequest asks for the price signal of every home.
-type TriggerRequest struct {
-	// OrganizationID is by default the key's own.
-	OrganizationID string `json:"organizationId,omitempty"`
-	// StartTime and EndTime are both given or both nil, for the next 24 hours.
-	StartTime *storage.Time `json:"startTime,omitempty"`
-	EndTime   *storage.Time `json:"endTime,omitempty"`
-	// RatePlanIDs are the plans whose homes alone are meant; none means all homes.
-	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
-	// IdempotencyKey makes a repeat return the first answer, for 24 h.
-	IdempotencyKey string `json:"-"`
-}
+// TriggerRequest selects the homes and the window of a trigger.
+type TriggerRequest = wire.TriggerInput
 
-// Accepted is a trigger that is stored durably, and will be walked to its end.
-type Accepted struct {
-	TriggerID      string               `json:"triggerId"`
-	OrganizationID string               `json:"organizationId"`
-	Status         events.TriggerStatus `json:"status"`
-	StartTime      storage.Time         `json:"startTime"`
-	EndTime        storage.Time         `json:"endTime"`
-	// RatePlanIDs are the plans whose homes alone are meant, nil for all homes.
-	RatePlanIDs []string `json:"ratePlanIds"`
-	// Homes is how many homes the organization has at this moment, of those meant.
-	Homes     int          `json:"homes"`
-	CreatedAt storage.Time `json:"createdAt"`
-}
+// Accepted confirms that a trigger is stored durably. Gridhook processes all its homes.
+type Accepted = wire.AcceptedTrigger
 
-// Trigger asks for a delivery to every home. It is accepted when there is no
-// error.
+// Trigger requests a delivery to every home of the trigger. A nil error means that the
+// trigger is accepted.
 func (c *Client) Trigger(ctx context.Context, t TriggerRequest) (Accepted, error) {
 	return call[Accepted](ctx, c, "/v1/webhook/price_signal/trigger", t, once(t.IdempotencyKey)...)
 }
 
-// GetTrigger says how far a trigger has come.
+// GetTrigger returns the progress of a trigger.
 func (c *Client) GetTrigger(ctx context.Context, id string) (events.Progress, error) {
 	return call[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/"+segment(id)+"/get", nothing)
 }
 
-// Triggers lists the organization's newest triggers first, at most limit; 0 is
-// the server's choice.
+// Triggers lists the organization's triggers, at most limit. The newest trigger comes
+// first. If limit is 0, the server's default applies.
 func (c *Client) Triggers(ctx context.Context, limit int) ([]events.Progress, error) {
 	items, _, err := list[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/list", Page{Limit: limit})
 	return items, err

@@ -5,21 +5,23 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
+	"time"
 )
 
-// Root is the path below which the console is served.
+// Root is the path prefix of the console.
 const Root = "/console/"
 
-// Audience is whom a listener serves. The page asks for another key accordingly.
+// Audience is the kind of user that a listener serves. The page asks the operator and
+// partners for different keys.
 type Audience string
 
-// The audiences.
+// Audiences of the console.
 const (
 	Operator Audience = "operator"
 	Partner  Audience = "partner"
@@ -28,24 +30,24 @@ const (
 //go:embed assets
 var embedded embed.FS
 
-// page is the one page, which loads everything else.
+// page is the entry page. It loads all other files.
 const page = "index.html"
 
-// file is an asset as it is served.
+// file is an asset with its response headers.
 type file struct {
 	body                      []byte
 	contentType, etag, caches string
 }
 
-// handler serves the files of the console by their paths.
+// handler maps paths to the files of the console.
 type handler map[string]file
 
-// Beside serves the console at Root and leaves every other path to next, as it
-// was sent.
-func Beside(next http.Handler, audience Audience) http.Handler {
-	files, err := load(embedded, audience)
+// Beside returns a handler that serves the console at Root. It passes every other request
+// to next unchanged. The console's page shows the values of enums.
+func Beside(next http.Handler, audience Audience, enums map[string][]string) http.Handler {
+	files, err := load(embedded, audience, enums)
 	if err != nil {
-		panic("console: " + err.Error()) // the assets are part of the program, and a test loads them
+		panic("console: " + err.Error()) // the assets are embedded and a test loads them
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == strings.TrimSuffix(Root, "/") || strings.HasPrefix(r.URL.Path, Root) {
@@ -56,18 +58,20 @@ func Beside(next http.Handler, audience Audience) http.Handler {
 	})
 }
 
-// The caching of the page, which names the other files by their contents, and of
-// those, which never change under their names.
+// Cache policies. The page changes under one name and is revalidated. Every other file is
+// immutable: its path contains a digest of the contents.
 const (
 	askAgain = "no-cache"
 	forever  = "public, max-age=31536000, immutable"
 )
 
-// load reads the assets. All but the page are served below the digest of all of
-// them, so that a page never meets the modules of another version.
-func load(from fs.FS, audience Audience) (handler, error) {
-	bodies := map[string][]byte{}
+// load reads the assets. Every file except the page is served below the digest of all
+// files. A page therefore never loads modules of another version.
+func load(from fs.FS, audience Audience, enums map[string][]string) (handler, error) {
+	module := EnumsModule(enums)
+	bodies := map[string][]byte{"lib/enums.js": module}
 	digest := sha256.New()
+	digest.Write(module)
 	err := fs.WalkDir(from, "assets", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -75,7 +79,7 @@ func load(from fs.FS, audience Audience) (handler, error) {
 		body, err := fs.ReadFile(from, name)
 		name = strings.TrimPrefix(name, "assets/")
 		bodies[name] = body
-		_, _ = fmt.Fprintf(digest, "%s\n%d\n%s", name, len(body), body) // a hash takes everything
+		_, _ = fmt.Fprintf(digest, "%s\n%d\n%s", name, len(body), body) // writing to a hash never fails
 		return err
 	})
 	if err != nil {
@@ -100,8 +104,14 @@ func load(from fs.FS, audience Audience) (handler, error) {
 	return files, nil
 }
 
-// types are the media types of the assets. They do not depend on the machine, as
-// those of package mime do.
+// EnumsModule returns the JavaScript module with the values of the enumerations.
+func EnumsModule(enums map[string][]string) []byte {
+	values, _ := json.Marshal(enums) // strings always encode
+	return fmt.Appendf(nil, "// The enumerations of the API.\nexport const enums = %s;\n", values)
+}
+
+// types maps file extensions to media types. Unlike package mime, it does not depend on
+// the machine.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -109,8 +119,9 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// policy lets the page load what this listener serves, and nothing else run or be
-// fetched. Trusted types make the browser refuse text that would become markup.
+// policy is the content security policy of the page. The page may load files and call
+// operations of this listener only. Trusted types make the browser refuse to turn text
+// into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -123,7 +134,6 @@ func secure(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// ServeHTTP serves one file.
 func (files handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	secure(h)
@@ -143,26 +153,8 @@ func (files handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Cache-Control", f.caches)
 	h.Set("ETag", f.etag)
-	if matches(r.Header.Get("If-None-Match"), f.etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
 	h.Set("Content-Type", f.contentType)
-	h.Set("Content-Length", strconv.Itoa(len(f.body)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(f.body) // the caller may be gone
-	}
-}
-
-// matches reports whether an If-None-Match names the tag. Weak tags count as
-// strong ones: bytes are all that a file has.
-func matches(given, etag string) bool {
-	for tag := range strings.SplitSeq(given, ",") {
-		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
-			return true
-		}
-	}
-	return false
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body)) // handles 304 and HEAD
 }
 
 func refuse(w http.ResponseWriter, status int, text string) {

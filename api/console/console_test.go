@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/gridhook/gridhook/api/wire"
 )
 
 // next marks what is left to it.
@@ -25,7 +27,7 @@ func ask(t *testing.T, method, target string, header http.Header) (*http.Respons
 	r := httptest.NewRequest(method, target, nil)
 	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
-	Beside(next, Partner).ServeHTTP(w, r)
+	Beside(next, Partner, wire.Enums()).ServeHTTP(w, r)
 	answer := w.Result()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -112,7 +114,7 @@ func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
 		"assets/index.html": {Data: []byte(`<html data-audience="{audience}"><script src="{base}main.js">`)},
 		"assets/main.js":    {Data: []byte(`1`)},
 	}
-	one, err := load(assets, Operator)
+	one, err := load(assets, Operator, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
 		t.Errorf("the page is %s", body)
 	}
 	assets["assets/main.js"] = &fstest.MapFile{Data: []byte(`2`)}
-	two, err := load(assets, Operator)
+	two, err := load(assets, Operator, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
 		t.Error("another main.js is served under the same name")
 	}
 	assets["assets/main.ts"] = &fstest.MapFile{}
-	if _, err := load(assets, Operator); err == nil {
+	if _, err := load(assets, Operator, nil); err == nil {
 		t.Error("a file of unknown type is taken")
 	}
 }
@@ -152,7 +154,7 @@ func baseOf(t *testing.T) string {
 // The page and its modules name nothing that is not served beside them, and every
 // module is reached.
 func TestAssetsAreWhole(t *testing.T) {
-	files, err := load(embedded, Partner)
+	files, err := load(embedded, Partner, wire.Enums())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,5 +216,28 @@ func TestModulesKeepToTheRules(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEnums_HaveWords: the page has a word for each value that it shows.
+func TestEnums_HaveWords(t *testing.T) {
+	for file, names := range map[string][]string{
+		"lib/outcomes.js": {"Outcome"}, "views/endpointform.js": {"EventType", "Signature", "DeliveryMode"},
+		"views/savings.js": {"SavingsType"}, "views/health.js": {"HealthState", "BreakerState"},
+	} {
+		body, err := fs.ReadFile(embedded, "assets/"+file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if len(wire.Enums()[name]) == 0 {
+				t.Errorf("there is no enumeration %s", name)
+			}
+			for _, value := range wire.Enums()[name] {
+				if !regexp.MustCompile(`\b"?` + regexp.QuoteMeta(value) + `"?:`).Match(body) {
+					t.Errorf("%s has no words for %s of %s", file, value, name)
+				}
+			}
+		}
 	}
 }

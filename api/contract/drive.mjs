@@ -136,7 +136,7 @@ for (const audience of ["partner", "operator"]) {
   try {
     const world = new World(server, sink);
     await world.furnish();
-    await world.batch();
+    await world.forms();
     const isPartner = audience === "partner";
     const url = isPartner ? server.url : server.adminUrl;
     const headers = isPartner ? { "x-ws-api-key": world.key } : { "x-ws-api-key": server.operatorKey, "x-gridhook-organization": "acme" };

@@ -47,11 +47,13 @@ export class World {
     await this.arrived("endpoint.disabled");
   }
 
-  // batch has signals delivered in batches too.
-  async batch() {
+  // forms has signals delivered in batches and as OpenADR events too.
+  async forms() {
     await this.newEndpoint("", { batchSize: 10 });
+    await this.newEndpoint("", { format: "openadr3" });
     await this.ended((await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId);
     await this.arrived("price_signal.batch");
+    await this.arrived("openadr.event.updated");
   }
 
   // arrived returns when an event of a type has come. What is not said of an endpoint

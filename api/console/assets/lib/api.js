@@ -1,7 +1,7 @@
-// Asking the API. Every operation is a POST of JSON; the key goes in a header and
+// Calls to the API. Every operation is a POST of JSON. The key goes in a header and
 // nowhere else.
 
-/** Problem is an error as the API tells it, or the want of an answer. */
+/** Problem is an error of the API, or a missing response. */
 export class Problem extends Error {
   constructor({ status = 0, error_code = "", message, recovery_action = "", field_errors = [], request_id = "", retry_after_seconds = 0 }) {
     super(message);
@@ -15,54 +15,54 @@ export class Problem extends Error {
   }
 }
 
-/** unreachable is the problem of no answer at all. */
+/** unreachable is the problem of a server that did not respond. */
 function unreachable() {
   return new Problem({
     error_code: "NO_ANSWER",
-    message: "The server did not answer.",
-    recovery_action: "Check that it runs and that this machine reaches it, then try again.",
+    message: "The server did not respond.",
+    recovery_action: "Check that the server runs and that this computer can reach it. Then try again.",
   });
 }
 
-/** problemOf reads an answer that is no success, of whatever form. */
+/** problemOf reads a response that is not a success, in any form. */
 export async function problemOf(answer) {
   let body = null;
   try {
     body = JSON.parse(await answer.text());
   } catch {
-    // Something between here and the API answered in its place.
+    // A proxy between this page and the API responded.
   }
   if (body?.error_code) return new Problem({ ...body, status: answer.status });
   return new Problem({
     status: answer.status,
     error_code: `HTTP ${answer.status}`,
-    message: "The answer is not one of Gridhook's.",
-    recovery_action: "Check what stands between this browser and Gridhook.",
+    message: "The response did not come from Gridhook.",
+    recovery_action: "Check the proxies between this browser and Gridhook.",
     request_id: answer.headers.get("X-Request-Id") ?? "",
   });
 }
 
-/** refused tells the page, too, when it is the key that is not valid. */
+/** refused returns the problem of a response. It tells the page when the key is not valid. */
 async function refused(answer) {
   const problem = await problemOf(answer);
   if (problem.status === 401) document.dispatchEvent(new Event("gridhook:signed-out"));
   return problem;
 }
 
-/** idempotencyKey is new each time, and the same for each repeat of one request. */
+/** idempotencyKey returns a new key. Every repeat of one request uses the same key. */
 export function idempotencyKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return "console_" + Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 }
 
-/** Client asks with one key, for one organization if one is named. */
+/** Client calls the API with one key, for one organization if it has a name. */
 export class Client {
   constructor({ key, organization = "" }) {
     this.key = key;
     this.organization = organization;
   }
 
-  /** call asks for an operation and returns what it answers, or throws a Problem. */
+  /** call calls an operation and returns the response, or throws a Problem. */
   async call(path, input = {}, { signal, idempotencyKey: once, forOrganization = true } = {}) {
     const headers = { "Content-Type": "application/json", "x-ws-api-key": this.key };
     if (this.organization && forOrganization) headers["x-gridhook-organization"] = this.organization;
@@ -73,8 +73,8 @@ export class Client {
   }
 
   /**
-   * may reports whether the key may ask for an operation that wants a body. None
-   * is sent: the API judges the key before the body, so that nothing is done.
+   * may reports whether the key may call an operation that needs a body. It sends no
+   * body: the API checks the key first, so that nothing is done.
    */
   async may(path) {
     const headers = { "x-ws-api-key": this.key };
@@ -84,7 +84,7 @@ export class Client {
     return problem.status !== 403;
   }
 
-  /** text fetches one of the listener's plain pages, such as the metrics. */
+  /** text fetches a plain page of the listener, such as the metrics. */
   async text(path, { signal } = {}) {
     const answer = await send(path, { signal });
     if (!answer.ok) throw await problemOf(answer);

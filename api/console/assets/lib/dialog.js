@@ -1,7 +1,7 @@
 // Dialogs: modal, closed by Escape, and the focus returns to where it was.
 import { button, h, uniqueId } from "./dom.js";
 
-/** open shows a dialog. What build returns is its content; build gets a function that closes it. */
+/** open shows a dialog with the content that build returns. build receives a function that closes the dialog. */
 function open(title, build) {
   const id = uniqueId("dialog");
   const heading = h("h2", { id }, title);
@@ -22,7 +22,7 @@ function open(title, build) {
   });
 }
 
-/** confirm asks before something is done, and returns whether it shall be. */
+/** confirm asks before an action, and returns whether to go on. */
 export async function confirm({ title, text, action, danger = false }) {
   return (await open(title, (close) => [
     h("p", {}, text),
@@ -32,7 +32,7 @@ export async function confirm({ title, text, action, danger = false }) {
   ])) === true;
 }
 
-/** showSecret shows what is shown this once. */
+/** showSecret shows a secret that is shown only once. */
 export function showSecret({ title, text, label, secret }) {
   const id = uniqueId("secret");
   const field = h("textarea", { id, class: "secret", rows: 2, readonly: true, spellcheck: "false", value: secret, autofocus: true, on: { focus: () => field.select() } });
@@ -45,6 +45,6 @@ export function showSecret({ title, text, label, secret }) {
     h("p", {}, text),
     h("label", { for: id }, label),
     field,
-    h("div", { class: "actions" }, navigator.clipboard && copy, button("I have kept it", () => close()), copied),
+    h("div", { class: "actions" }, navigator.clipboard && copy, button("I have stored it", () => close()), copied),
   ]);
 }

@@ -1,4 +1,4 @@
-// Elements made of values. Text is always text: nothing here reads markup.
+// Elements made of values. Text stays text: nothing here parses markup.
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
@@ -27,12 +27,12 @@ export function facts(pairs, className = "facts") {
     .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
-/** button is one that does something here; links go elsewhere. */
+/** button makes a button. It acts on this page; links lead to other pages. */
 export function button(text, onClick, properties = {}) {
   return h("button", { type: "button", ...properties, on: { click: onClick } }, text);
 }
 
-/** busy keeps a button from being pressed again while its work goes on. */
+/** busy disables a button while its work goes on. */
 export async function busy(element, work) {
   if (element.getAttribute("aria-disabled") === "true") return undefined;
   element.setAttribute("aria-disabled", "true");
@@ -48,7 +48,7 @@ let lastId = 0;
 /** uniqueId is an id for an element that another refers to. */
 export const uniqueId = (prefix) => `${prefix}-${++lastId}`;
 
-/** say has a screen reader say a text when it is free. */
+/** say has a screen reader read a text aloud. */
 export function say(text) {
   document.getElementById("spoken").textContent = text;
 }

@@ -32,6 +32,9 @@ export function select(options, value) {
   return control;
 }
 
+/** choices are the options of an enumeration, in words. */
+export const choices = (values, words) => values.map((value) => [value, words[value] ?? value]);
+
 /**
  * form is a form that submits by script. A problem is shown beside the fields that
  * it names, and what it names beyond them above all.

@@ -13,7 +13,7 @@ export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one
 /** rate is a number a second, with a decimal where it matters. */
 export const rate = (perSecond) => (perSecond === 0 || perSecond >= 100 ? whole : tenths).format(perSecond);
 
-/** percent rounds towards the middle: what is not all is not 100%. */
+/** percent rounds towards the middle: only the whole is 100%. */
 export function percent(part, all) {
   if (all <= 0) return "0%";
   const p = (part / all) * 100;
@@ -60,16 +60,16 @@ function format(zone, options) {
   return formats.get(key);
 }
 
-/** instant is a moment in a time zone, by default the browser's: 21 Nov 2026, 07:40:12. */
+/** instant is a moment in a time zone, by default the browser's: 21 Nov 2026, 07:40:12 UTC. */
 export function instant(moment, zone) {
   if (!moment) return "";
-  return format(zone, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(new Date(moment));
+  return format(zone, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" }).format(new Date(moment));
 }
 
-/** span is a window in a time zone, by default the browser's. */
+/** span is a window in a time zone, by default the browser's. It names the zone at its end. */
 export function span(start, end, zone) {
   const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
-  return `${format(zone, options).format(new Date(start))} – ${format(zone, options).format(new Date(end))}`;
+  return `${format(zone, options).format(new Date(start))} – ${format(zone, { ...options, timeZoneName: "short" }).format(new Date(end))}`;
 }
 
 /** ownZone is the browser's time zone. */

@@ -1,4 +1,4 @@
-// A list that comes in pages, each known by the cursor that the one before gave.
+// A list in pages. Each page names the cursor of the next page.
 import { button, h } from "./dom.js";
 import { problemBox } from "./problem.js";
 

@@ -3,7 +3,7 @@ import { h, s } from "./dom.js";
 import { ago, count, duration, instant, percent, plural, rate } from "./format.js";
 import { outcome, present, total } from "./outcomes.js";
 
-/** badge is a word in a tone of colour, which never says it alone. */
+/** badge is a word in a colour. The colour never says anything alone. */
 export const badge = (word, tone, title) => h("span", { class: `badge ${tone}`, title }, word);
 
 export const outcomeBadge = (name) => {
@@ -16,15 +16,15 @@ const statusWords = { ACCEPTED: "Accepted", RUNNING: "Running", COMPLETED: "Comp
 
 export const statusBadge = (status) => badge(statusWords[status] ?? status, statusTones[status] ?? "calm");
 
-/** when is a moment as how long ago it was, and exactly where it is pointed at. */
+/** when shows how long ago a moment was. A tooltip has the exact time. */
 export const when = (moment) => moment && h("time", { datetime: moment, title: instant(moment) }, ago(moment, Date.now()));
 
-/** refreshTimes lets what was shown as so long ago grow older. */
+/** refreshTimes updates every relative time on the page. */
 export function refreshTimes() {
   for (const time of document.querySelectorAll("main time")) time.textContent = ago(time.dateTime, Date.now());
 }
 
-/** walkBar is how far a trigger has walked its homes. */
+/** walkBar shows how many homes a trigger has walked. */
 export function walkBar(trigger) {
   const { walked, homes } = trigger;
   const done = trigger.status === "COMPLETED" || walked === homes;
@@ -34,7 +34,7 @@ export function walkBar(trigger) {
     h("span", { class: "walk-words" }, words));
 }
 
-/** outcomeBar is one bar of all outcomes, each its share. What it says is beside it in words. */
+/** outcomeBar is one bar with the share of each outcome. The words stand beside it. */
 export function outcomeBar(counts) {
   const all = total(counts);
   let x = 0;
@@ -66,7 +66,7 @@ export function sparkline(rates, label) {
     path && s("path", { d: path }));
 }
 
-/** tile is a figure with its name, and what it means. */
+/** tile is a figure with its name and meaning. */
 export function tile(name, hint) {
   const figure = h("span", { class: "figure" }, "–");
   const below = h("div", { class: "below" });
@@ -79,11 +79,11 @@ export function tile(name, hint) {
   };
 }
 
-/** lastAnswer is what a delivery was answered at the attempt that it tells of, if it tells of one. */
+/** lastAnswer is the response to the last attempt of a delivery, if it has an attempt. */
 export function lastAnswer(d) {
   if (d.status) return `${d.status}`;
-  return d.durationMs ? "no answer" : "";
+  return d.durationMs ? "no response" : "";
 }
 
-/** took is how long a delivery's last attempt took. */
+/** took is the duration of a delivery's last attempt. */
 export const took = (d) => (d.durationMs ? duration(d.durationMs) : "");

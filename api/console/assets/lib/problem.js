@@ -1,4 +1,4 @@
-// A problem as it is shown: what is wrong, what to do, and what to quote.
+// A problem on the page: what is wrong, what to do, and what to quote to support.
 import { h } from "./dom.js";
 
 /** problemBox is a place for a problem. show(null) empties it. */
@@ -13,14 +13,14 @@ export function problemBox() {
   };
 }
 
-/** parts are the lines of a problem. An error that is none of the API's is a fault of this page. */
+/** parts are the lines of a problem. Any other error is a fault of this page. */
 function parts(problem) {
   const known = problem.name === "Problem";
   return [
     h("p", { class: "problem-message" }, known ? problem.message : `The console failed: ${problem.message}`),
-    known && problem.recovery && h("p", {}, problem.recovery),
+    known && problem.recovery && problem.fields.length === 0 && h("p", {}, problem.recovery),
     known && problem.fields.length > 0 && h("ul", {}, problem.fields.map((f) => h("li", {}, h("code", {}, f.field), ` ${f.message}`))),
-    known && problem.retryAfter > 0 && h("p", {}, `It may work again in ${problem.retryAfter} s.`),
+    known && problem.retryAfter > 0 && h("p", {}, `Try again in ${problem.retryAfter} s.`),
     known && h("p", { class: "hint" }, problem.code, problem.requestId && [" · request ", h("code", {}, problem.requestId)]),
   ].filter(Boolean);
 }

@@ -1,4 +1,4 @@
-// Who is signed in. It is kept by the tab alone, and ends with it.
+// The session of the signed-in user. Only this tab stores it.
 import { Client } from "./api.js";
 
 const item = "gridhook.session";
@@ -16,7 +16,7 @@ export function load() {
   }
 }
 
-/** session is a key, the organization that it acts for and what it may do. */
+/** session is a key, its organization and its scopes. */
 export function session({ key, organization = "", scopes = [] }) {
   return { key, organization, scopes, client: new Client({ key, organization }), may: (scope) => scopes.includes(scope) };
 }
@@ -29,7 +29,7 @@ export function forget() {
   sessionStorage.removeItem(item);
 }
 
-/** scopesOf finds out what a partner's key may do. An operator's may do everything. */
+/** scopesOf returns the scopes of a partner's key. An operator's key has all scopes. */
 export async function scopesOf(client) {
   if (operator) return ["read", "write", "trigger"];
   const [read, write, trigger] = await Promise.all([
@@ -40,7 +40,7 @@ export async function scopesOf(client) {
   return [read && "read", write && "write", trigger && "trigger"].filter(Boolean);
 }
 
-/** named is how the signed in are shown who they are; never the key's secret. */
+/** named is the name of the signed-in user. It never contains the key's secret. */
 export function named({ key, organization }) {
   if (organization) return organization;
   const id = /^ghk_(.+)_[^_]+$/.exec(key);

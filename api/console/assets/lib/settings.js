@@ -1,9 +1,9 @@
 // An endpoint's settings between a form's texts and the API's JSON. Pure.
 
-/** headersText writes headers as a line each. */
+/** headersText writes one header per line. */
 export const headersText = (headers) => Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`).join("\n");
 
-/** parseHeaders reads them again. A line that is none is returned as wrong. */
+/** parseHeaders reads headers, one per line. It returns the first invalid line as wrong. */
 export function parseHeaders(text) {
   const headers = {};
   for (const line of text.split("\n").map((l) => l.trim()).filter(Boolean)) {
@@ -16,5 +16,5 @@ export function parseHeaders(text) {
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** changed keeps of the settings what differs from what there is. */
+/** changed returns the settings that differ from those before. */
 export const changed = (before, after) => Object.fromEntries(Object.entries(after).filter(([name, value]) => !same(value, before[name])));

@@ -1,9 +1,9 @@
-// The delivery log: what became of homes at endpoints, and each delivery with all
-// its attempts.
+// The delivery log: the outcome of each delivery, and its attempts.
 import { inPath } from "../lib/api.js";
 import { busy, button, facts, h, say } from "../lib/dom.js";
 import { field, select } from "../lib/form.js";
 import { count, duration, instant, plural } from "../lib/format.js";
+import { enums } from "../lib/enums.js";
 import { outcome, outcomes, present, total } from "../lib/outcomes.js";
 import { lastAnswer, outcomeBadge, took, when } from "../lib/parts.js";
 import { pages } from "../lib/pages.js";
@@ -12,8 +12,8 @@ import { problemBox } from "../lib/problem.js";
 import { table } from "../lib/table.js";
 
 /**
- * deliveryPages is the log of what a query asks for; of() says which outcome is
- * wanted, "" for all. changed is called when a delivery was taken up again.
+ * deliveryPages is the log for a query. of() returns the outcome to show, "" for all.
+ * changed is called after a retry.
  */
 function deliveryPages(session, signal, query, of, changed = () => {}) {
   return pages({
@@ -26,23 +26,24 @@ function deliveryPages(session, signal, query, of, changed = () => {}) {
       key: (d) => `${d.triggerId} ${d.homeId} ${d.endpointId ?? ""}`,
       columns: [
         { name: "Home", cell: (d) => h("span", { class: "identifier" }, d.homeId) },
+        !query.endpointId && { name: "Endpoint", cell: (d) => d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}`, class: "identifier" }, d.endpointId) },
         { name: "Outcome", cell: (d) => outcomeBadge(d.outcome) },
         { name: "Attempts", cell: (d) => count(d.attempt), numeric: true },
-        { name: "Answer", cell: lastAnswer, numeric: true },
-        { name: "Took", cell: took, numeric: true },
-        { name: "Last", cell: (d) => when(d.at) },
+        { name: "Response", cell: lastAnswer, numeric: true },
+        { name: "Duration", cell: took, numeric: true },
+        { name: "Updated", cell: (d) => when(d.at) },
         { name: "Reason", cell: (d) => d.reason ?? "" },
-      ],
+      ].filter(Boolean),
       detail: (d, replace) => deliveryDetail(session, signal, d, (fresh) => {
         replace(fresh);
         changed();
       }),
-      empty: "No delivery to show.",
+      empty: "No deliveries.",
     }),
   });
 }
 
-/** triggerLog is the log of a trigger, whose outcomes are counted. changed is called when one of its deliveries was taken up again. */
+/** triggerLog is the log of a trigger, with a count per outcome. changed is called after a retry. */
 export function triggerLog(session, signal, triggerId, changed) {
   let chosen = "";
   let latest = null;
@@ -58,7 +59,7 @@ export function triggerLog(session, signal, triggerId, changed) {
   function fill(trigger) {
     latest = trigger;
     const kinds = present(trigger.outcomes);
-    // One that is chosen stays, though nothing is left of it.
+    // The chosen filter stays, even without deliveries.
     if (chosen && !kinds.some((k) => k.name === chosen)) kinds.push({ ...outcome(chosen), count: 0 });
     const wanted = [{ name: "", label: "All", count: total(trigger.outcomes), tone: "calm" }, ...kinds];
     const focused = filters.contains(document.activeElement) ? document.activeElement.dataset.outcome : null;
@@ -70,7 +71,7 @@ export function triggerLog(session, signal, triggerId, changed) {
 
   return {
     element: h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Delivery log"), filters, list.element),
-    /** count shows other counts, and leaves the log as it is. */
+    /** count updates the counts and leaves the log as it is. */
     count: fill,
     update: (trigger) => {
       fill(trigger);
@@ -79,7 +80,7 @@ export function triggerLog(session, signal, triggerId, changed) {
   };
 }
 
-/** logOf is the log of a home or of an endpoint, over all triggers. */
+/** logOf is the log of a home or an endpoint, over all triggers. */
 export function logOf(session, signal, query) {
   const control = select([["", "all"], ...outcomes.map((o) => [o.name, o.label.toLowerCase()])], "");
   const list = deliveryPages(session, signal, query, () => control.value);
@@ -90,10 +91,7 @@ export function logOf(session, signal, query) {
   return { element, refresh: list.refresh };
 }
 
-/** takeable are the outcomes of what can be taken up again. */
-const takeable = ["FAILED", "EXPIRED"];
-
-/** deliveryDetail is all that is known of a delivery; its attempts are fetched. changed is called with what it became. */
+/** deliveryDetail shows a delivery and fetches its attempts. changed is called with the new state after a retry. */
 function deliveryDetail(session, signal, d, changed) {
   const { client } = session;
   const problem = problemBox();
@@ -110,7 +108,7 @@ function deliveryDetail(session, signal, d, changed) {
     }
   }
 
-  /** retry has it tried again, and waits for what comes of it. */
+  /** retry retries the delivery and waits for the outcome. */
   async function retry() {
     problem.show(null);
     try {
@@ -119,9 +117,9 @@ function deliveryDetail(session, signal, d, changed) {
       problem.show(error);
       return;
     }
-    waiting.textContent = "Taken up again, as the same message…";
+    waiting.textContent = "Retrying the same message…";
     let shown = d;
-    let asks = 120; // a minute; whoever waits for longer looks again
+    let asks = 120; // a minute
     await poll({
       signal, every: 500, failed: problem.show,
       ask: async () => {
@@ -136,8 +134,8 @@ function deliveryDetail(session, signal, d, changed) {
     });
   }
 
-  const again = d.id && takeable.includes(d.outcome) && session.may("trigger")
-    && h("div", { class: "actions" }, button("Try it again", (event) => busy(event.currentTarget, retry), { class: "primary", data: { part: "retry" } }), waiting);
+  const again = d.id && enums.Replayable.includes(d.outcome) && session.may("trigger")
+    && h("div", { class: "actions" }, button("Retry", (event) => busy(event.currentTarget, retry), { class: "primary", data: { part: "retry" } }), waiting);
 
   return h("div", { class: "delivery" },
     facts([
@@ -150,19 +148,19 @@ function deliveryDetail(session, signal, d, changed) {
     ]), again, problem.element, attempts);
 }
 
-/** attemptOf is one attempt, or the end of a delivery without one. */
+/** attemptOf is one attempt, or the end of a delivery without an attempt. */
 function attemptOf(a) {
   const parts = Object.entries(a.timing ?? {}).filter(([, ms]) => ms > 0).map(([name, ms]) => `${timings[name] ?? name} ${duration(ms)}`);
   return h("li", {},
-    h("p", {}, outcomeBadge(a.outcome), " ", instant(a.at), a.durationMs ? `, took ${duration(a.durationMs)}` : "",
-      a.status ? [", answered ", h("b", {}, `HTTP ${a.status}`)] : ""),
+    h("p", {}, outcomeBadge(a.outcome), " ", instant(a.at), a.durationMs ? `, ${duration(a.durationMs)}` : "",
+      a.status ? [", response ", h("b", {}, `HTTP ${a.status}`)] : ""),
     a.reason && h("p", {}, a.reason, a.errorClass && !a.status && h("span", { class: "hint" }, ` (${a.errorClass})`)),
-    a.batchId && h("p", { class: "hint" }, "in the batch ", h("code", {}, a.batchId)),
+    a.batchId && h("p", { class: "hint" }, "batch ", h("code", {}, a.batchId)),
     parts.length > 0 && h("p", { class: "hint" }, parts.join(", ")),
     a.answer && answerOf(a));
 }
 
-const timings = { dnsMs: "name", connectMs: "connection", tlsMs: "TLS", firstByteMs: "first byte" };
+const timings = { dnsMs: "DNS", connectMs: "connect", tlsMs: "TLS", firstByteMs: "first byte" };
 
-/** answerOf is the beginning of what the receiver answered. */
-export const answerOf = ({ answer }) => h("pre", { tabindex: 0, class: "answer", role: "group", "aria-label": "The answer began with" }, answer);
+/** answerOf is the beginning of the receiver's response. */
+export const answerOf = ({ answer }) => h("pre", { tabindex: 0, class: "answer", role: "group", "aria-label": "Beginning of the response" }, answer);

@@ -1,4 +1,4 @@
-// One endpoint: its settings, its health, and what can be done with it.
+// One endpoint: its settings, health and actions.
 import { inPath } from "../lib/api.js";
 import { confirm } from "../lib/dialog.js";
 import { busy, button, facts, h, say } from "../lib/dom.js";
@@ -23,7 +23,7 @@ export function endpointView({ session, signal, go }, id) {
   const replay = replayPart({ session, signal }, id, log.refresh);
   const call = (verb, input) => session.client.call(`/v1/webhook/endpoints/${inPath(id)}/${verb}`, input);
 
-  /** attempt does something for a button, and shows what goes wrong. */
+  /** attempt runs the work of a button and shows its problem. */
   const attempt = (work) => (event) => busy(event.currentTarget, async () => {
     problem.show(null);
     try {
@@ -33,7 +33,7 @@ export function endpointView({ session, signal, go }, id) {
     }
   });
 
-  // What was asked for, or begun, before something else was opened comes too late.
+  // A response that arrives after a newer request is ignored.
   let asked = 0;
 
   async function load(number = ++asked) {
@@ -47,7 +47,7 @@ export function endpointView({ session, signal, go }, id) {
     }
   }
 
-  /** stand shows how it does, which changes by itself. */
+  /** stand shows the health, which changes by itself. */
   function stand(e) {
     standing.replaceChildren(h("div", { class: "headline" }, stateBadge(e), healthBadge(e), breakerBadge(e)), facts(healthFacts(e)));
   }
@@ -60,12 +60,12 @@ export function endpointView({ session, signal, go }, id) {
       h("div", { class: "actions" },
         session.may("trigger") && [
           button("Send a test", attempt(test), { class: "primary" }),
-          button("Replay what it missed", replay.open),
+          button("Replay missed deliveries", replay.open),
         ],
         session.may("write") && [
           button("Edit", () => edit(e)),
-          button(e.enabled ? "Disable" : "Enable", attempt(() => change({ enabled: !e.enabled }))),
-          button("Rotate the secret", attempt(rotate)),
+          button(e.enabled ? "Disable" : "Enable", attempt(() => setEnabled(!e.enabled))),
+          button("Rotate secret", attempt(rotate)),
           button("Delete", attempt(remove), { class: "danger" }),
         ]));
   }
@@ -91,6 +91,15 @@ export function endpointView({ session, signal, go }, id) {
     say("Saved.");
   }
 
+  /** setEnabled asks before it disables: deliveries stop at once. */
+  async function setEnabled(enabled) {
+    const sure = enabled || await confirm({
+      title: "Disable this endpoint?", action: "Disable", danger: true,
+      text: "Gridhook sends nothing to it until you enable it. Triggers skip it, and its waiting retries are dropped.",
+    });
+    if (sure) await change({ enabled });
+  }
+
   async function test() {
     result.replaceChildren(h("p", { class: "nothing" }, "Sending…"));
     try {
@@ -104,7 +113,7 @@ export function endpointView({ session, signal, go }, id) {
   async function rotate() {
     const sure = await confirm({
       title: "Rotate the signing secret?", action: "Rotate",
-      text: "Webhooks are signed with the new secret at once, and with the old one beside it for 24 hours.",
+      text: "Gridhook signs with the new secret at once. It signs with the old secret too for 24 hours.",
     });
     if (!sure) return;
     const number = ++asked;
@@ -115,7 +124,7 @@ export function endpointView({ session, signal, go }, id) {
   async function remove() {
     const sure = await confirm({
       title: "Delete this endpoint?", action: "Delete", danger: true,
-      text: "What is still to be retried there is given up. This cannot be undone.",
+      text: "Gridhook stops retrying its deliveries. You cannot undo this.",
     });
     if (!sure) return;
     await call("delete");
@@ -123,7 +132,7 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   load();
-  poll({ signal, every: 3000, ask: async () => stand(await call("get")), failed: () => {} }); // load tells what fails
+  poll({ signal, every: 3000, ask: async () => stand(await call("get")), failed: () => {} }); // load shows the problem
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/endpoints" }, "Endpoints")),
     element: h("div", {}, problem.element, place, result, replay.element, log.element),
@@ -135,28 +144,28 @@ function settingsOf(e) {
   const seconds = (n) => duration(n * 1000);
   return facts([
     ["Disabled", e.disabled && `${instant(e.disabled.at)}: ${e.disabled.detail}`],
-    ["Deliveries go to", h("span", { class: "url" }, e.url)],
+    ["URL", h("span", { class: "url" }, e.url)],
     ["Description", e.description],
     ["Events", e.eventTypes.length === 0 ? "all" : e.eventTypes.join(", ")],
-    ["Deliver", e.deliveryMode === "onChange" ? "only signals that changed" : "every signal"],
-    ["Most deliveries a second", e.rateLimit > 0 ? `${e.rateLimit}` : "no limit"],
-    ["Time-out", seconds(e.timeoutSeconds)],
-    ["Retries", r.giveUpSeconds === 0 ? "none" : `after up to ${seconds(r.initialSeconds)}, then ${r.multiplier} times as long up to ${seconds(r.maxSeconds)}, for ${seconds(r.giveUpSeconds)}`],
+    ["Delivery mode", e.deliveryMode === "onChange" ? "only signals that changed" : "every signal"],
+    ["Rate limit", e.rateLimit > 0 ? `${e.rateLimit} deliveries per second` : "none"],
+    ["Timeout", seconds(e.timeoutSeconds)],
+    ["Retries", r.giveUpSeconds === 0 ? "none" : `first delay up to ${seconds(r.initialSeconds)}, times ${r.multiplier} per attempt, at most ${seconds(r.maxSeconds)}; gives up after ${seconds(r.giveUpSeconds)}`],
     ["Headers", Object.keys(e.headers).length > 0 && h("pre", {}, Object.entries(e.headers).map(([n, v]) => `${n}: ${v}`).join("\n"))],
     ["Public key", e.publicKey && h("code", {}, e.publicKey)],
-    ["Secret", `made ${instant(e.secretRotatedAt)}`],
+    ["Secret", `created ${instant(e.secretRotatedAt)}`],
     ["Created", instant(e.createdAt)],
-    ["Changed", instant(e.updatedAt)],
+    ["Updated", instant(e.updatedAt)],
   ]);
 }
 
-/** testResult is what came of a test. */
+/** testResult is the result of a test. */
 function testResult(d) {
-  return h("section", { class: "panel", "aria-label": "The test" },
-    h("h2", {}, "The test ", outcomeBadge(d.outcome)),
+  return h("section", { class: "panel", "aria-label": "Test result" },
+    h("h2", {}, "Test ", outcomeBadge(d.outcome)),
     facts([
-      ["Answered", d.status ? `HTTP ${lastAnswer(d)}` : "There was no answer."],
-      ["Took", took(d)],
+      ["Response", d.status ? `HTTP ${lastAnswer(d)}` : "none"],
+      ["Duration", took(d)],
       ["Reason", d.reason],
       ["Attempts", d.attempt > 0 && plural(d.attempt, "attempt")],
       ["Message (webhook-id)", d.id && h("code", {}, d.id)],

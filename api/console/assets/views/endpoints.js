@@ -1,4 +1,4 @@
-// The endpoints of an organization, and registering another.
+// The endpoints of an organization, and the form to add one.
 import { button, h } from "../lib/dom.js";
 import { badge } from "../lib/parts.js";
 import { pages } from "../lib/pages.js";
@@ -17,27 +17,27 @@ export function endpointsView({ session, signal, go }) {
       key: (e) => e.id,
       columns: [
         { name: "Endpoint", cell: (e) => h("a", { href: `#/endpoints/${e.id}`, class: "identifier", data: { part: "link" } }, e.id) },
-        { name: "Deliveries go to", cell: (e) => h("span", { class: "url" }, e.url) },
+        { name: "URL", cell: (e) => h("span", { class: "url" }, e.url) },
         { name: "State", cell: stateBadge },
         { name: "Health", cell: (e) => h("span", { class: "badges" }, healthBadge(e), breakerBadge(e)) },
         { name: "Description", cell: (e) => e.description },
       ],
-      empty: "There is no endpoint yet, so that triggers have nowhere to deliver to.",
+      empty: "No endpoints yet. Triggers deliver nothing until you add one.",
     }),
   });
   list.load();
   return { title: "Endpoints", element: h("div", {}, session.may("write") && createPart(session, go), list.element) };
 }
 
-export const stateBadge = (e) => (e.enabled ? badge("Enabled", "good") : badge("Disabled", "calm", "Nothing is delivered to it."));
+export const stateBadge = (e) => (e.enabled ? badge("Enabled", "good") : badge("Disabled", "calm", "Gridhook sends nothing to it."));
 
-/** createPart is a form that comes when it is asked for. */
+/** createPart is a button that opens the form. */
 function createPart(session, go) {
   const place = h("div");
-  const open = button("Add an endpoint", () => {
+  const open = button("Add endpoint", () => {
     open.hidden = true;
     const element = endpointForm({
-      action: "Create the endpoint", fresh: true,
+      action: "Create endpoint", fresh: true,
       cancel: () => {
         place.replaceChildren();
         open.hidden = false;
@@ -45,11 +45,11 @@ function createPart(session, go) {
       },
       submit: async (settings) => {
         const made = await session.client.call("/v1/webhook/endpoints/create", settings);
-        await showVerifier(made, "The endpoint is registered");
+        await showVerifier(made, "Endpoint created");
         go(`/endpoints/${made.id}`);
       },
     });
-    place.replaceChildren(h("section", { class: "panel", "aria-label": "A new endpoint" }, h("h2", {}, "A new endpoint"), element));
+    place.replaceChildren(h("section", { class: "panel", "aria-label": "New endpoint" }, h("h2", {}, "New endpoint"), element));
     element.querySelector("input").focus();
   }, { class: "primary" });
   return h("div", { class: "create" }, open, place);

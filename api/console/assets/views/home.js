@@ -1,4 +1,4 @@
-// A home: what is known of it, and its price signal drawn.
+// A home: its facts and a chart of its price signal.
 import { inPath } from "../lib/api.js";
 import { facts, h } from "../lib/dom.js";
 import { ownZone } from "../lib/format.js";

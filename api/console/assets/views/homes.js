@@ -14,8 +14,8 @@ export function homesView({ session, signal, operator, go }) {
 function byIdentifier(go) {
   const id = text();
   return form({
-    label: "Find a home", action: "Show its price signal",
-    fields: [field({ name: "id", label: "Identifier of the home", control: id })],
+    label: "Find a home", action: "Show price signal",
+    fields: [field({ name: "id", label: "Home id", control: id })],
     submit: () => {
       if (id.value.trim()) go(`/homes/${inPath(id.value.trim())}`);
     },
@@ -39,12 +39,12 @@ function homesList(session, signal) {
         { name: "Zipcode", cell: (home) => home.zipcode },
         { name: "State", cell: (home) => (home.enabled ? badge("Enabled", "good") : badge("Disabled", "calm")) },
       ],
-      empty: "There is no such home.",
+      empty: "No such home.",
     }),
   });
   search.addEventListener("input", () => list.load());
   list.load();
-  return h("div", {}, h("search", {}, field({ name: "search", label: "Identifiers that begin with", control: search })), list.element);
+  return h("div", {}, h("search", {}, field({ name: "search", label: "Id begins with", control: search })), list.element);
 }
 
 /**

@@ -18,13 +18,13 @@ export function organizationsView({ session, signal, signIn, go }) {
       label: "Organizations",
       key: (o) => o.id,
       columns: [
-        { name: "Identifier", cell: (o) => button(o.id, () => choose(o.id), { class: "link", data: { part: "choose" } }) },
+        { name: "Id", cell: (o) => button(o.id, () => choose(o.id), { class: "link", data: { part: "choose" } }) },
         { name: "Name", cell: (o) => o.name },
         { name: "Created", cell: (o) => when(o.createdAt) },
       ],
-      empty: "There is no organization yet. Create one: gridhook org create --id acme --name \"Acme Energy\"",
+      empty: "No organizations yet. Create one: gridhook org create --id acme --name \"Acme Energy\"",
     }),
   });
   list.load();
-  return { title: "Organizations", element: h("div", {}, h("p", {}, "Choose the organization to look at and act for."), list.element) };
+  return { title: "Organizations", element: h("div", {}, h("p", {}, "Choose the organization to act for."), list.element) };
 }

@@ -1,31 +1,35 @@
-// The overview: what goes on now, and the newest triggers.
+// The overview: the deliveries now and of the last day, and the newest triggers.
 import { h } from "../lib/dom.js";
 import { by, parse, sum as sumOf } from "../lib/exposition.js";
 import { count, duration, rate } from "../lib/format.js";
-import { outcomes, settled, sum } from "../lib/outcomes.js";
+import { needsAttention, outcomes, settled, sum, total } from "../lib/outcomes.js";
 import { outcomeBar, outcomeWords, sparkline, tile } from "../lib/parts.js";
 import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
 import { delta, Rates, rise } from "../lib/rates.js";
+import { historyPart } from "./history.js";
 import { triggersTable } from "./triggerstable.js";
 
 const every = 2000;
 const recent = 20;
+// A day of triggers, one every quarter hour.
+const aDay = 100;
 
 export function overviewView({ session, signal, operator }) {
   const organization = organizationPart(session, signal);
-  const element = h("div", {}, organization.now, operator && processPart(session, signal), organization.triggers);
+  const element = h("div", {}, organization.now, organization.history, operator && processPart(session, signal), organization.triggers);
   return { title: "Overview", element };
 }
 
-/** organizationPart shows what the triggers of the organization tell. */
+/** organizationPart shows the deliveries of the organization, by its triggers. */
 function organizationPart(session, signal) {
   const problem = problemBox();
   const rates = new Rates();
-  const speed = tile("Deliveries settled a second");
+  const speed = tile("Deliveries per second", "Deliveries that reach a final outcome.");
   const running = tile("Triggers running");
-  const retrying = tile("Retrying now", "Deliveries of recent triggers whose next attempt is due.");
-  const failed = tile("Failed", "Deliveries of recent triggers that were given up.");
+  const retrying = tile("Retrying now", "Deliveries that wait for their next attempt.");
+  const attention = tile("Needs attention", "Deliveries that will not arrive by themselves.");
+  const history = historyPart();
   const shares = h("div", { class: "shares" });
   const list = triggersTable();
   let before = null;
@@ -33,38 +37,41 @@ function organizationPart(session, signal) {
   poll({
     signal, every, failed: problem.show,
     ask: async () => {
-      const { data } = await session.client.call("/v1/webhook/price_signal/trigger/list", { limit: recent }, { signal });
+      const { data } = await session.client.call("/v1/webhook/price_signal/trigger/list", { limit: aDay }, { signal });
       const triggers = (data ?? []).map((t) => ({ ...t, outcomes: t.outcomes ?? {} }));
       rates.add(before ? delta(before, triggers) : 0, Date.now());
       before = triggers;
-      const counts = sum(triggers.map((t) => t.outcomes));
+      const counts = sum(triggers.slice(0, recent).map((t) => t.outcomes));
+      const urgent = needsAttention(counts);
       speed.set(rate(rates.now), sparkline(rates, "Deliveries settled"));
       running.set(count(triggers.filter((t) => t.status !== "COMPLETED").length));
       retrying.set(count(counts.RETRYING ?? 0));
-      failed.set(count(counts.FAILED ?? 0));
+      attention.set(count(total(urgent)), outcomeWords(urgent));
+      history.update(triggers);
       shares.replaceChildren(outcomeBar(counts), outcomeWords(counts));
-      list.update(triggers);
+      list.update(triggers.slice(0, recent));
     },
   });
   return {
     now: h("section", { "aria-labelledby": "now" }, h("h2", { id: "now" }, "This organization"), problem.element,
-      h("dl", { class: "tiles" }, speed.element, running.element, retrying.element, failed.element)),
+      h("dl", { class: "tiles" }, speed.element, running.element, retrying.element, attention.element)),
+    history: history.element,
     triggers: h("section", { "aria-labelledby": "recent" }, h("h2", { id: "recent" }, "Recent triggers"),
-      h("p", { class: "hint" }, `What became of the deliveries of the newest ${recent}.`), shares, list.element),
+      h("p", { class: "hint" }, `Outcomes of the newest ${recent} triggers.`), shares, list.element),
   };
 }
 
-/** processPart shows what this process measures, of all organizations together. */
+/** processPart shows the metrics of this process, over all organizations. */
 function processPart(session, signal) {
   const problem = problemBox();
   const rates = new Rates();
-  const speed = tile("Outcomes a second");
+  const speed = tile("Outcomes per second");
   const flight = tile("Requests in flight");
-  const queue = tile("Slices queued", "Of 64 homes each, in the whole fleet.");
-  const waiting = tile("Retries waiting", "Messages in the whole fleet; one may carry many homes.");
-  const lag = tile("Replica lag", "Changes that this process has yet to see.");
+  const queue = tile("Slices queued", "64 homes each, in the whole fleet.");
+  const waiting = tile("Retries waiting", "Messages in the whole fleet. A message may hold many homes.");
+  const lag = tile("Replica lag", "Changes that this process has not applied yet.");
   const counts = h("div", { class: "shares" });
-  const none = h("p", { class: "nothing", hidden: true }, "This process delivers nothing itself: workers run apart, and each measures its own.");
+  const none = h("p", { class: "nothing", hidden: true }, "This process delivers nothing. Each worker has its own metrics.");
   const tiles = h("dl", { class: "tiles" }, speed.element, flight.element, queue.element, waiting.element, lag.element);
   let before = null;
   let since = null;
@@ -86,7 +93,7 @@ function processPart(session, signal) {
         t.set(count(sumOf(samples, `gridhook_${name}`) ?? 0));
       }
       const shown = Object.fromEntries(Object.keys(now).map((name) => [name, rise(since.now[name] ?? 0, now[name])]));
-      counts.replaceChildren(h("p", { class: "hint" }, `Reached in the ${duration(Math.max(1000, Date.now() - since.at))} since this view was opened:`), outcomeWords(shown));
+      counts.replaceChildren(h("p", { class: "hint" }, `In the ${duration(Math.max(1000, Date.now() - since.at))} since you opened this view:`), outcomeWords(shown));
     },
   });
   return h("section", { "aria-labelledby": "process" }, h("h2", { id: "process" }, "This process"), problem.element, tiles, none, counts);

@@ -1,4 +1,4 @@
-// All that an endpoint did not get since a time, taken up again.
+// A replay: retries of the deliveries that an endpoint missed.
 import { idempotencyKey, inPath } from "../lib/api.js";
 import { button, facts, h, say } from "../lib/dom.js";
 import { field, form, select } from "../lib/form.js";
@@ -15,7 +15,7 @@ export function replayPart({ session, signal }, id, done) {
   const element = h("div");
   let turn = new AbortController(); // of what was opened last
 
-  /** leave ends what was opened before, which would write over what is shown next. */
+  /** leave closes the open form, which would otherwise overwrite the next one. */
   function leave() {
     turn.abort();
     element.replaceChildren();
@@ -28,11 +28,11 @@ export function replayPart({ session, signal }, id, done) {
     const since = select(spans.map(([hours, label]) => [String(hours), label]), "24");
     // The same choice, submitted again, is the same request.
     const keys = new Map(spans.map(([hours]) => [String(hours), idempotencyKey()]));
-    element.replaceChildren(h("section", { class: "panel", "aria-label": "A replay" }, h("h2", {}, "Replay what it missed"),
-      h("p", {}, "What was given up is sent again as the same messages, the newest first. What a newer trigger has taken the place of is left."),
+    element.replaceChildren(h("section", { class: "panel", "aria-label": "Replay" }, h("h2", {}, "Replay missed deliveries"),
+      h("p", {}, "Gridhook sends failed and expired deliveries again as the same messages, newest first. It skips superseded signals."),
       form({
         action: "Replay", extra: [button("Cancel", leave)],
-        fields: [field({ name: "since", label: "Given up in", control: since })],
+        fields: [field({ name: "since", label: "Failed in", control: since })],
         submit: async () => {
           const from = new Date(opened - Number(since.value) * 3_600_000).toISOString();
           const replay = await session.client.call(`/v1/webhook/endpoints/${inPath(id)}/replay`, { since: from }, { idempotencyKey: keys.get(since.value) });
@@ -50,7 +50,7 @@ export function replayPart({ session, signal }, id, done) {
         const now = await session.client.call(`/v1/webhook/replays/${inPath(replay.id)}/get`, {}, { signal: lasting });
         show(now);
         if (now.status !== "COMPLETED") return true;
-        say(`The replay is completed: ${now.retried} of ${now.found} were taken up again.`);
+        say(`Replay completed: ${now.retried} of ${now.found} deliveries are retried.`);
         await done();
         return false;
       },
@@ -59,14 +59,14 @@ export function replayPart({ session, signal }, id, done) {
 
   function show(r) {
     const completed = r.status === "COMPLETED";
-    element.replaceChildren(h("section", { class: "panel", "aria-label": "The replay" },
-      h("h2", {}, "The replay ", badge(completed ? "Completed" : "Going on", completed ? "good" : "warn")), problem.element,
+    element.replaceChildren(h("section", { class: "panel", "aria-label": "Replay progress" },
+      h("h2", {}, "Replay ", badge(completed ? "Completed" : "Running", completed ? "good" : "warn")), problem.element,
       facts([
         ["Since", instant(r.since)],
         ["Found", count(r.found)],
-        ["Taken up again", count(r.retried)],
-        ["A newer one has its place", r.superseded > 0 && count(r.superseded)],
-        ["Not kept any more", r.lost > 0 && count(r.lost)],
+        ["Retried", count(r.retried)],
+        ["Superseded", r.superseded > 0 && count(r.superseded)],
+        ["Past retention", r.lost > 0 && count(r.lost)],
       ]),
       completed && h("div", { class: "actions" }, button("Close", leave))));
   }

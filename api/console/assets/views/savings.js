@@ -1,17 +1,18 @@
-// What optimizing a home's heating and cooling would save, and the best day drawn.
+// The savings of optimized heating and cooling, and a chart of the best day.
 import { dayChart } from "../chart/day.js";
 import { inPath } from "../lib/api.js";
 import { button, busy, facts, h } from "../lib/dom.js";
-import { field, select } from "../lib/form.js";
+import { enums } from "../lib/enums.js";
+import { choices, field, select } from "../lib/form.js";
 import { dollars, plural } from "../lib/format.js";
 import { problemBox } from "../lib/problem.js";
 
-/** savingsPart estimates when it is asked to: it takes the server a while. */
+/** savingsPart estimates on request: it takes the server a while. */
 export function savingsPart({ session, signal }, id, zone) {
   const problem = problemBox();
   const place = h("div", { role: "status" });
-  const type = select([["monthly", "this month"], ["annual", "a year"]], "monthly");
-  const press = button("Estimate the savings", () => busy(press, estimate));
+  const type = select(choices(enums.SavingsType, { monthly: "this month", annual: "a year" }), "monthly");
+  const press = button("Estimate savings", () => busy(press, estimate));
 
   async function estimate() {
     problem.show(null);
@@ -28,7 +29,7 @@ export function savingsPart({ session, signal }, id, zone) {
   }
 
   return h("section", { "aria-labelledby": "savings" }, h("h2", { id: "savings" }, "Savings"),
-    h("p", { class: "hint" }, "What heating and cooling would cost less, if they bought when it is cheap within the temperatures that are allowed."),
+    h("p", { class: "hint" }, "How much cheaper heating and cooling would be if they ran when prices are low, within the allowed temperatures."),
     h("form", { class: "beside", "aria-label": "Savings", on: { submit: (event) => event.preventDefault() } },
       field({ name: "type", label: "For", control: type }), h("div", { class: "actions" }, press)),
     problem.element, place);

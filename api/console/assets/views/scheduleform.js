@@ -1,11 +1,11 @@
-// The form of a schedule, for one that is made and one that is changed.
+// The form of a schedule, to create or change it.
 import { button, h } from "../lib/dom.js";
 import { checkbox, field, form, number, select, text } from "../lib/form.js";
 import { ownZone } from "../lib/format.js";
 
-/** scheduleForm calls submit with the settings. settings is null for a new one. */
+/** scheduleForm calls submit with the settings. settings is null for a new schedule. */
 export function scheduleForm({ settings, action, submit, cancel }) {
-  const kind = select([["every", "every so many minutes"], ["cron", "by cron, in a time zone"], ["prices", "when prices change, for the affected homes"]],
+  const kind = select([["every", "at an interval"], ["cron", "by cron, in a time zone"], ["prices", "when prices change, for the affected homes"]],
     settings?.onPriceChange ? "prices" : settings?.cron ? "cron" : "every");
   const minutes = number({ value: settings?.everyMinutes ?? 15, min: 1, max: 1440, step: 1 });
   const cron = text({ value: settings?.cron ?? "0 6 * * *" });
@@ -14,9 +14,9 @@ export function scheduleForm({ settings, action, submit, cancel }) {
   const length = number({ value: settings?.window.lengthMinutes ?? 1440, min: 15, step: 15 });
   const description = text({ value: settings?.description ?? "", maxlength: 500 });
   const enabled = checkbox(settings?.enabled ?? true);
-  const every = h("div", {}, field({ name: "everyMinutes", label: "Minutes", control: minutes, hint: "Counted from midnight UTC: 15 is each quarter hour." }));
+  const every = h("div", {}, field({ name: "everyMinutes", label: "Interval (minutes)", control: minutes, hint: "Counted from midnight UTC: 15 runs at each quarter hour." }));
   const clock = h("div", { class: "row" },
-    field({ name: "cron", label: "Cron", control: cron, hint: "Minute, hour, day of month, month, day of week from 0, Sunday." }),
+    field({ name: "cron", label: "Cron", control: cron, hint: "Minute, hour, day of month, month, day of week (0 is Sunday)." }),
     field({ name: "timezone", label: "Time zone", control: zone }));
 
   function choose() {
@@ -39,12 +39,12 @@ export function scheduleForm({ settings, action, submit, cancel }) {
   });
 
   return form({
-    label: "The schedule", action, submit: () => submit(read()), extra: [button("Cancel", cancel)],
+    label: "Schedule", action, submit: () => submit(read()), extra: [button("Cancel", cancel)],
     fields: [
       field({ name: "kind", label: "Run", control: kind }), every, clock,
       h("div", { class: "row" },
-        field({ name: "window.offsetMinutes", label: "Window begins, minutes later", control: offset }),
-        field({ name: "window.lengthMinutes", label: "and lasts, minutes", control: length })),
+        field({ name: "window.offsetMinutes", label: "Window starts after (minutes)", control: offset }),
+        field({ name: "window.lengthMinutes", label: "Window length (minutes)", control: length })),
       field({ name: "description", label: "Description", control: description }),
       field({ name: "enabled", label: "Enabled", control: enabled }),
     ],

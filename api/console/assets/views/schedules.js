@@ -1,4 +1,4 @@
-// Schedules: triggers that come by themselves.
+// Schedules: triggers that start by themselves.
 import { inPath } from "../lib/api.js";
 import { confirm } from "../lib/dialog.js";
 import { busy, button, h, say } from "../lib/dom.js";
@@ -13,11 +13,11 @@ export function schedulesView({ session, signal }) {
   const problem = problemBox();
   const place = h("div");
   const call = (path, input) => session.client.call(`/v1/webhook/schedules/${path}`, input);
-  const add = button("Add a schedule", () => edit(null), { class: "primary" });
+  const add = button("Add schedule", () => edit(null), { class: "primary" });
 
   const columns = [
     { name: "Schedule", cell: (s) => h("span", { class: "identifier" }, s.id) },
-    { name: "State", cell: (s) => (s.enabled ? badge("Enabled", "good") : badge("Disabled", "calm", "It makes no triggers.")) },
+    { name: "State", cell: (s) => (s.enabled ? badge("Enabled", "good") : badge("Disabled", "calm", "It starts no triggers.")) },
     { name: "Runs", cell: rule },
     { name: "Window", cell: (s) => windowWords(s.window) },
     { name: "Next", cell: (s) => s.nextRunAt && instant(s.nextRunAt) },
@@ -29,7 +29,7 @@ export function schedulesView({ session, signal }) {
     signal,
     label: "Schedules",
     load: (after, limit) => session.client.call("/v1/webhook/schedules/list", { limit, ...(after && { after }) }, { signal }),
-    table: table({ label: "Schedules", key: (s) => s.id, columns, empty: "There is no schedule: triggers are made by hand and by the API alone." }),
+    table: table({ label: "Schedules", key: (s) => s.id, columns, empty: "No schedules yet. Triggers start only by hand or by the API." }),
   });
 
   function actions(s) {
@@ -54,13 +54,13 @@ export function schedulesView({ session, signal }) {
   }
 
   async function remove(s) {
-    const sure = await confirm({ title: "Delete this schedule?", action: "Delete", danger: true, text: `${s.id} makes no more triggers. Those that it made go on.` });
+    const sure = await confirm({ title: "Delete this schedule?", action: "Delete", danger: true, text: `${s.id} starts no more triggers. Triggers under way go on.` });
     if (!sure) return;
     await call(`${inPath(s.id)}/delete`);
     await list.refresh();
   }
 
-  /** edit opens the form, of a schedule or of a new one. */
+  /** edit opens the form of a schedule, or of a new schedule. */
   function edit(s) {
     const close = () => {
       place.replaceChildren();
@@ -68,7 +68,7 @@ export function schedulesView({ session, signal }) {
       add.focus();
     };
     const element = scheduleForm({
-      settings: s, action: s ? "Save" : "Create the schedule", cancel: close,
+      settings: s, action: s ? "Save" : "Create schedule", cancel: close,
       submit: async (settings) => {
         await call(s ? `${inPath(s.id)}/update` : "create", settings);
         close();
@@ -76,8 +76,8 @@ export function schedulesView({ session, signal }) {
       },
     });
     add.hidden = true;
-    place.replaceChildren(h("section", { class: "panel", "aria-label": s ? "Change the schedule" : "A new schedule" },
-      h("h2", {}, s ? s.id : "A new schedule"), element));
+    place.replaceChildren(h("section", { class: "panel", "aria-label": s ? "Change schedule" : "New schedule" },
+      h("h2", {}, s ? s.id : "New schedule"), element));
     element.querySelector("input, select").focus();
   }
 
@@ -85,7 +85,7 @@ export function schedulesView({ session, signal }) {
   return { title: "Schedules", element: h("div", {}, problem.element, session.may("trigger") && h("div", { class: "create" }, add), place, list.element) };
 }
 
-/** rule is when a schedule runs, in words. */
+/** rule says in words when a schedule runs. */
 function rule(s) {
   if (s.onPriceChange) return "when prices change";
   if (s.cron) return h("span", {}, h("code", {}, s.cron), ` in ${s.timezone}`);
@@ -94,5 +94,5 @@ function rule(s) {
 
 function windowWords({ offsetMinutes, lengthMinutes }) {
   const length = duration(lengthMinutes * 60_000);
-  return offsetMinutes === 0 ? `the next ${length}` : `${length}, from ${duration(offsetMinutes * 60_000)} later on`;
+  return offsetMinutes === 0 ? `the next ${length}` : `${length}, starting ${duration(offsetMinutes * 60_000)} after the run`;
 }

@@ -8,7 +8,7 @@ import { duration, instant, percent, plural, price } from "../lib/format.js";
 /** signalPart returns the elements of a signal that the API answered. home is null where it is not known. */
 export function signalPart(answer, zone, home) {
   const intervals = answer.data.map((v) => ({ ...v, start: Date.parse(v.startTime), end: Date.parse(v.endTime) }));
-  if (intervals.length === 0) return [h("p", { class: "nothing" }, "There is nothing in this window.")];
+  if (intervals.length === 0) return [h("p", { class: "nothing" }, "No intervals in this window.")];
   const explained = h("div", { role: "status" });
   return [
     clockWords(intervals, zone),

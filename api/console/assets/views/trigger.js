@@ -1,4 +1,4 @@
-// One trigger: its walk, what became of its deliveries, and the log of them.
+// One trigger: its walk, its outcomes and its delivery log.
 import { facts, h, say } from "../lib/dom.js";
 import { inPath } from "../lib/api.js";
 import { count, duration, instant, plural, span } from "../lib/format.js";
@@ -16,7 +16,7 @@ export function triggerView({ session, signal }, id) {
 
   const get = () => session.client.call(`/v1/webhook/price_signal/trigger/${inPath(id)}/get`, {}, { signal });
 
-  /** recount shows the counts anew; the log stays, so that who opened a delivery sees what becomes of it. */
+  /** recount updates the counts and leaves the log, so that an open delivery stays open. */
   async function recount() {
     try {
       last = await get();
@@ -48,7 +48,7 @@ export function triggerView({ session, signal }, id) {
   };
 }
 
-/** announce has the end said, and the walk by tenths. */
+/** announce reads the end aloud, and each tenth of the walk. */
 function announce(before, now) {
   const tenth = (t) => (t && t.homes > 0 ? Math.floor((t.walked / t.homes) * 10) : -1);
   if (now.status === "COMPLETED") say(`Completed. ${present(now.outcomes).map((o) => `${count(o.count)} ${o.label}`).join(", ")}.`);

@@ -1,4 +1,5 @@
-// Starting a trigger, and the newest ones.
+// The form that starts a trigger, and the newest triggers.
+import { confirm } from "../lib/dialog.js";
 import { h } from "../lib/dom.js";
 import { idempotencyKey } from "../lib/api.js";
 import { field, form, text } from "../lib/form.js";
@@ -13,29 +14,30 @@ export function triggersView({ session, signal, go }) {
     element: h("div", {},
       session.may("trigger") && startPart(session, go),
       session.may("read") && listPart(session, signal),
-      !session.may("trigger") && !session.may("read") && h("p", { class: "nothing" }, "The key may neither trigger nor read.")),
+      !session.may("trigger") && !session.may("read") && h("p", { class: "nothing" }, "This key may neither trigger nor read.")),
   };
 }
 
-/** moment is what a control of local date and time says, as a timestamp. */
+/** moment is the timestamp of a control with a local date and time. */
 const moment = (control) => (control.value ? new Date(control.value).toISOString() : null);
 
 function startPart(session, go) {
   const start = text({ type: "datetime-local", step: 900 });
   const end = text({ type: "datetime-local", step: 900 });
   const accepted = h("p", { role: "status", class: "notice", hidden: true });
-  // The same key until it is accepted: pressed again after a lost answer, it is
-  // still one trigger.
+  // The key stays the same until the trigger is accepted: a repeat after a lost
+  // response is still one trigger.
   let once = idempotencyKey();
   const element = form({
     label: "Start a trigger", action: "Trigger every home",
     fields: [
-      h("p", {}, "Sends the price signal of every home that the organization has now to its enabled endpoints."),
+      h("p", {}, "Sends the price signal of every home of the organization to every enabled endpoint."),
       h("div", { class: "row" },
         field({ name: "startTime", label: "Window from (optional)", control: start, hint: `In your time zone, ${ownZone()}.` }),
-        field({ name: "endTime", label: "to", control: end, hint: "Without a window it is the next 24 hours." })),
+        field({ name: "endTime", label: "to", control: end, hint: "Default: the next 24 hours." })),
     ],
     submit: async () => {
+      if (!await sure(session)) return;
       const made = await session.client.call("/v1/webhook/price_signal/trigger",
         { startTime: moment(start), endTime: moment(end) }, { idempotencyKey: once });
       once = idempotencyKey();
@@ -44,12 +46,31 @@ function startPart(session, go) {
         return;
       }
       accepted.hidden = false;
-      accepted.textContent = `${made.triggerId} is accepted, for ${plural(made.homes, "home")}.`;
+      accepted.textContent = `${made.triggerId} is accepted for ${plural(made.homes, "home")}.`;
     },
   });
   // Another window is another request.
   element.addEventListener("change", () => { once = idempotencyKey(); });
   return h("section", { "aria-labelledby": "start" }, h("h2", { id: "start" }, "Start a trigger"), element, accepted);
+}
+
+/** sure asks before a trigger, with the number of webhooks as far as the key may read it. */
+async function sure(session) {
+  const webhooks = session.may("read") ? await expected(session.client) : "one webhook per home to every enabled endpoint";
+  return confirm({ title: "Trigger every home?", action: "Trigger", text: `Gridhook sends ${webhooks}. A newer trigger supersedes older ones.` });
+}
+
+/** expected says how many webhooks a trigger sends, by the homes of the newest trigger. */
+async function expected(client) {
+  const [triggers, endpoints] = await Promise.all([
+    client.call("/v1/webhook/price_signal/trigger/list", { limit: 1 }),
+    client.call("/v1/webhook/endpoints/list", { limit: 100 }),
+  ]);
+  const enabled = endpoints.data.filter((e) => e.enabled).length;
+  if (enabled === 0) return "nothing: no endpoint is enabled";
+  const homes = triggers.data?.[0]?.homes;
+  const to = `to ${plural(enabled, "enabled endpoint")}`;
+  return homes ? `about ${plural(homes * enabled, "webhook")}: ${plural(homes, "home")} ${to}` : `one webhook per home ${to}`;
 }
 
 function listPart(session, signal) {
@@ -62,5 +83,5 @@ function listPart(session, signal) {
       list.update(data ?? []);
     },
   });
-  return h("section", { "aria-labelledby": "list" }, h("h2", { id: "list" }, "Newest first"), problem.element, list.element);
+  return h("section", { "aria-labelledby": "list" }, h("h2", { id: "list" }, "Triggers, newest first"), problem.element, list.element);
 }

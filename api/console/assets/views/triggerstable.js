@@ -1,4 +1,4 @@
-// The table of triggers, as two views show it.
+// The table of triggers, for two views.
 import { h } from "../lib/dom.js";
 import { span } from "../lib/format.js";
 import { outcomeWords, statusBadge, walkBar, when } from "../lib/parts.js";
@@ -10,10 +10,10 @@ export const triggersTable = () => table({
   columns: [
     { name: "Trigger", cell: (t) => h("a", { href: `#/triggers/${t.triggerId}`, class: "identifier", data: { part: "link" } }, t.triggerId) },
     { name: "Status", cell: (t) => statusBadge(t.status) },
-    { name: "Walked", cell: walkBar },
+    { name: "Homes walked", cell: walkBar },
     { name: "Outcomes", cell: (t) => outcomeWords(t.outcomes ?? {}) },
     { name: "Window", cell: (t) => span(t.startTime, t.endTime) },
     { name: "Created", cell: (t) => when(t.createdAt) },
   ],
-  empty: "There is no trigger yet.",
+  empty: "No triggers yet.",
 });

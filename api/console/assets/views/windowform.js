@@ -1,5 +1,5 @@
-// The choice of the days that are drawn. The address keeps it, so that a view can
-// be found again and passed on.
+// The choice of days for the chart. The address holds it, so that a view can be
+// bookmarked and shared.
 import { h } from "../lib/dom.js";
 import { field, select, text } from "../lib/form.js";
 import { addDays } from "../chart/zone.js";

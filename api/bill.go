@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/regime"
+	"github.com/gridhook/gridhook/storage"
+)
+
+type billInput struct {
+	wire.BillInput
+
+	rate bill.Terms
+}
+
+func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
+	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "does not go with tariff")
+	if in.Tariff == nil {
+		return
+	}
+	var err error
+	if in.rate, err = bill.ReadRate(in.Tariff); errors.Is(err, bill.ErrTerms) {
+		p.Addf("tariff", "%v", err)
+	} else if err != nil {
+		plan := storage.RatePlan{ID: "tariff", Tariff: in.Tariff}
+		_ = p.AddError(plan.Validate()) // Validate returns field errors only
+	}
+}
+
+// bill calculates a home's bill. It waits for a slot that bills share with estimates.
+func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bill, error) {
+	var home bill.Home
+	err := s.Store.View(func(v storage.View) (err error) {
+		home, err = s.billed(v, c, in)
+		return err
+	})
+	if err != nil {
+		return bill.Bill{}, err
+	}
+	done, _, err := s.Estimates.turn(ctx, c.Org)
+	if err != nil {
+		return bill.Bill{}, err
+	}
+	defer done()
+	made, err := bill.ForHome(home, in.rate, in.Request)
+	if err != nil {
+		return bill.Bill{}, billError(err)
+	}
+	return *made, nil
+}
+
+// billed reads a home's data for its bill. If in has no tariff, billed sets
+// in.rate.Tariff from the requested or the home's rate plan.
+func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Home, err error) {
+	home, _, err := storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID))
+	if err != nil {
+		return h, err
+	}
+	if in.Tariff == nil {
+		if in.RatePlanID != "" {
+			if _, err := storage.FindShared(v, storage.RatePlanRef(c.Org, in.RatePlanID)); err != nil {
+				return h, err
+			}
+			home.RatePlanID = in.RatePlanID
+		}
+		input, err := s.Book.Input(v, &home)
+		if err != nil {
+			return h, err
+		}
+		in.rate.Tariff, h.Market = input.Tariff, input.Market
+	}
+	if location, ok := storage.Location(home.Timezone); ok {
+		h.Location = location
+	}
+	if place, ok := eligibility.Locate(home.Zipcode); ok {
+		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+	}
+	checker, err := s.checker(v, c.Org)
+	if err != nil {
+		return h, err
+	}
+	usage, _, err := storage.Read[storage.Usage](v, storage.UsageRef(c.Org, c.ID))
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return h, err
+	}
+	h.Usage, h.AnnualKWh = usage.Pricing(), usage.AnnualKWh()
+	solar, _, err := storage.Read[storage.Solar](v, storage.SolarRef(c.Org, c.ID))
+	if errors.Is(err, storage.ErrNotFound) {
+		return h, nil
+	}
+	h.Solar = &bill.Solar{Array: solar.Array()}
+	h.Solar.SizeKw, h.Solar.NonNetMetered = solar.SizeKw, solar.NonNetMetered || solar.ExportValues != ""
+	h.Solar.AccPlus, h.Solar.ConnectionYear = solar.AccPlus, solar.ConnectionYear
+	area, _ := checker.Area(home.Zipcode)
+	h.Regime = regime.Of(area.State, utilityOf(in.rate.Tariff, &area), solar.Application(), dateOf(c.Now))
+	return h, err
+}
+
+// utilityOf returns the EIA number of a tariff's utility. If the tariff has no number, it
+// returns the number of the area's main utility.
+func utilityOf(t *pricing.Tariff, area *eligibility.Area) int {
+	if t != nil && t.Info().EIAID != 0 {
+		return t.Info().EIAID
+	}
+	if len(area.Utilities) > 0 {
+		return area.Utilities[0].EIAID
+	}
+	return 0
+}
+
+func dateOf(t time.Time) pricing.Date {
+	return pricing.Date{Year: t.Year(), Month: t.Month(), Day: t.Day()}
+}
+
+// billError turns an error of package bill into an error of the responsible field. It
+// returns every other error unchanged.
+func billError(err error) error {
+	var p rest.FieldErrors
+	var input *bill.InputError
+	switch {
+	case errors.As(err, &input):
+		p.Addf(input.Field, "%s", input.Message)
+	case errors.Is(err, bill.ErrMeter):
+		p.Addf("loadKwh", "%v", err)
+	case errors.Is(err, bill.ErrTerms):
+		p.Addf("ratePlanId", "%v", err)
+	default:
+		return err
+	}
+	return p.Err()
+}

@@ -1,0 +1,158 @@
+package api_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/pricing/bill/billtest"
+)
+
+const billPath = "/v1/homes/home1/bill"
+
+// billHome pays 0.20 $/kWh and 10 $ a month, and 0.05 $ is paid for what it sends out.
+func (e *env) billHome() string {
+	e.load(
+		`{"resource":"organization","id":"acme","name":"A"}`,
+		`{"resource":"ratePlan","id":"plan1","tariff":{"energyratestructure":[[{"rate":0.2,"sell":0.05}]],"fixedchargefirstmeter":10}}`,
+		`{"resource":"ratePlan","id":"power","tariff":{"energyratestructure":[[{"rate":0.1}]],"flatdemandstructure":[[{"rate":5}]]}}`,
+		`{"resource":"ratePlan","id":"hourly","tariff":{"market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}}`,
+		`{"resource":"home","organizationId":"acme","id":"home1","ratePlanId":"plan1","timezone":"America/Chicago","zipcode":"60614"}`,
+		`{"resource":"home","organizationId":"acme","id":"bare","timezone":"America/Chicago"}`,
+		`{"resource":"marketSeries","node":"N","market":"REAL_TIME","timezone":"America/Chicago","stepMinutes":60,"startTime":"2026-07-01T05:00:00Z","prices":`+series(48, 0.03)+`}`,
+		`{"resource":"usage","organizationId":"acme","homeId":"home1","assumedMonthlyKwh":1000}`,
+	)
+	return e.key("acme")
+}
+
+func series(steps int, kwh float64) string {
+	text, _ := json.Marshal(slices.Repeat([]float64{kwh}, steps))
+	return string(text)
+}
+
+func TestBill(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key := e.billHome()
+	for name, tt := range map[string]struct {
+		body   string
+		total  float64
+		months int
+	}{
+		"what is assumed of the home":      {``, 120 + 2400, 12},
+		"a year's energy":                  {`{"annualKwh":6000}`, 120 + 1200, 12},
+		"a metered month":                  {`{"loadKwh":` + series(744, 1) + `,"stepMinutes":60,"start":"2026-07-01"}`, 10 + 148.8, 1},
+		"a meter that counts backwards":    {`{"loadKwh":` + series(744, -1) + `,"stepMinutes":60,"start":"2026-07-01"}`, 10 - 37.2, 1},
+		"metered generation":               {`{"loadKwh":` + series(744, 1) + `,"generatedKwh":` + series(744, 0.5) + `,"stepMinutes":60,"start":"2026-07-01"}`, 10 + 74.4, 1},
+		"another plan, with demand":        {`{"ratePlanId":"power","loadKwh":` + series(8760, 1) + `}`, 876 + 60, 12},
+		"a tariff":                         {`{"tariff":{"energyratestructure":[[{"rate":0.5}]]},"annualKwh":1000}`, 500, 12},
+		"prices of a market":               {`{"ratePlanId":"hourly","loadKwh":` + series(24, 100) + `,"stepMinutes":60,"start":"2026-07-01"}`, 72, 1},
+		"a minimum":                        {`{"annualKwh":12,"minimumCharge":50}`, 600, 12},
+		"net metering, settled at a price": {`{"loadKwh":` + series(744, -1) + `,"stepMinutes":60,"start":"2026-07-01","metering":"NET_METERING","surplusRate":0.03}`, 10 - 22.32, 1},
+	} {
+		got := e.ask(key, billPath, tt.body).ok(t)
+		if months := got["months"].([]any); math.Abs(got["total"].(float64)-tt.total) > 0.5 || len(months) != tt.months || got["currency"] != "USD" {
+			t.Errorf("%s: $ %v in %d months, want %v in %d", name, got["total"], len(months), tt.total, tt.months)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"ratePlanId":"hourly"}`:                              "ratePlanId",
+		`{"loadKwh":[1,2,3]}`:                                  "stepMinutes",
+		`{"loadKwh":[1],"stepMinutes":20}`:                     "loadKwh",
+		`{"start":"2026-07-01"}`:                               "start",
+		`{"metering":"BARTER"}`:                                "metering",
+		`{"metering":"NET_BILLING","carryOver":"KWH"}`:         "ratePlanId",
+		`{"tariff":{"energyratestructure":[[{"rate":1000}]]}}`: "tariff.energyratestructure[0][0].rate",
+		`{"tariff":{},"ratePlanId":"plan1"}`:                   "ratePlanId",
+	} {
+		if fields := e.ask(key, billPath, body).fields(t); !slices.Contains(fields, want) {
+			t.Errorf("%s: %v are wrong, want %s", body, fields, want)
+		}
+	}
+	for path, want := range map[string]string{"/v1/homes/bare/bill": "ratePlanId"} {
+		if fields := e.ask(key, path, `{}`).fields(t); !slices.Contains(fields, want) {
+			t.Errorf("%s: %v are wrong, want %s", path, fields, want)
+		}
+	}
+	e.ask(key, "/v1/homes/nobody/bill", `{}`).expect(t, 404, rest.CodeNotFound)
+	e.ask(key, billPath, `{"ratePlanId":"nobodys"}`).expect(t, 404, rest.CodeNotFound)
+}
+
+// The solar of a home generates as in a typical year, unless the request says otherwise.
+func TestBillWithTheHomesSolar(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key := e.billHome()
+	e.load(`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":6}`)
+	own := e.ask(key, billPath, `{}`).ok(t)
+	double := e.ask(key, billPath, `{"solarSystemSizeKw":12}`).ok(t)
+	none := e.ask(key, billPath, `{"solarSystemSizeKw":0}`).ok(t)
+	if total := none["total"].(float64); math.Abs(total-2520) > 0.5 || none["metering"] != nil {
+		t.Errorf("without solar $ %v", total)
+	}
+	if own["metering"] != "NET_BILLING" || own["sun"] == nil || own["credit"].(float64) < 500 || double["credit"].(float64) <= own["credit"].(float64) {
+		t.Errorf("6 kW take off $ %v by %v under %v, 12 kW %v", own["credit"], own["metering"], own["sun"], double["credit"])
+	}
+}
+
+// A bill is settled by the regime of the home's solar where nothing else is said.
+func TestBillByTheRegime(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key := e.billHome()
+	e.load(
+		`{"resource":"ratePlan","id":"pge","tariff":{"eiaid":14328,"dgrules":"Net Metering","energyratestructure":[[{"rate":0.2,"sell":0.05}]]}}`,
+		`{"resource":"home","organizationId":"acme","id":"sf","ratePlanId":"pge","timezone":"America/Los_Angeles","zipcode":"94103"}`,
+	)
+	for _, tt := range []struct{ solar, body, regime, metering string }{
+		{`"applicationDate":"2020-05-01"`, `{}`, "NEM 2.0", "NET_METERING"},
+		{`"applicationDate":"2024-05-01"`, `{}`, "Net Billing Tariff", "NET_BILLING"},
+		{`"applicationDate":"2024-05-01"`, `{"metering":"FEED_IN"}`, "Net Billing Tariff", "FEED_IN"},
+		{`"applicationDate":"2020-05-01","isNonNetMetered":true`, `{}`, "NEM 2.0", "NET_BILLING"},
+		{`"connectionYear":2021`, `{}`, "NEM 2.0", "NET_METERING"},
+		{`"connectionYear":2024`, `{}`, "unknown", "NET_METERING"},
+	} {
+		e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,` + tt.solar + `}`)
+		got := e.ask(key, "/v1/homes/sf/bill", tt.body).ok(t)
+		if name := got["regime"].(map[string]any)["name"]; name != tt.regime || got["metering"] != tt.metering {
+			t.Errorf("%s %s: %v by %v, want %s by %s", tt.solar, tt.body, name, got["metering"], tt.regime, tt.metering)
+		}
+	}
+	e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,"applicationDate":"2024-05-01"}`)
+	got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"power","annualKwh":5000}`).ok(t)
+	if caveats := got["caveats"].([]any); len(caveats) != 1 || !strings.Contains(caveats[0].(string), "nothing is paid") {
+		t.Errorf("the caveats of a plan without a price of exports are %v", caveats)
+	}
+	for zipcode, want := range map[string]string{"94103": "Net Billing Tariff", "75201": "unknown", "00000": "unknown"} {
+		got := e.ask(key, "/v1/onboarding/eligibility/check", `{"zipcode":"`+zipcode+`"}`).ok(t)
+		if name := got["netMetering"].(map[string]any)["name"]; name != want {
+			t.Errorf("%s: the regime is %v, want %s", zipcode, name, want)
+		}
+	}
+}
+
+// Every published bill of OpenStudio-HPXML comes out to the dollar by the operation.
+func TestBillsOfOpenStudioHPXML(t *testing.T) {
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
+	key := e.billHome()
+	for _, c := range billtest.HPXML(t) {
+		var tariff any // a rate has a key twice, which the decoder refuses
+		must(t, json.Unmarshal(c.Rate, &tariff))
+		body := map[string]any{
+			"tariff": tariff, "loadKwh": c.Load, "calendarYear": 2007, "tierRule": "PRORATED",
+			"metering": strings.ToUpper(strings.TrimSuffix(c.Metering, "_tariff")), "feedInRate": c.FeedIn,
+			"surplusRate": c.SellRate, "surplusRetail": c.Sellback == "retail", "gridFee": c.Fee + c.FeePerKW*c.PVKW,
+		}
+		if c.PVColumn != "" {
+			body["generatedKwh"] = c.Generated
+		}
+		text, err := json.Marshal(body)
+		must(t, err)
+		b := e.ask(key, billPath, string(text)).ok(t)
+		for what, want := range map[string]float64{"fixed": c.Expected.Fixed, "energy": c.Expected.Energy, "credit": -c.Expected.Credit} {
+			if got := b[what].(float64); !(math.Abs(got-want) <= c.Tolerance) {
+				t.Errorf("%s: %s: $ %.2f, want %.2f", c.Name, what, got, want)
+			}
+		}
+	}
+}

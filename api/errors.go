@@ -1,0 +1,68 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// explainError returns the problem for an error that is specific to this package's
+// operations. It returns nil for every other error.
+func explainError(err error) *rest.Problem {
+	var (
+		window      *pricing.WindowError
+		unpriceable *signals.Unpriceable
+		transition  *storage.TransitionError
+		limit       *storage.LimitError
+		quota       *events.QuotaError
+	)
+	switch {
+	case errors.As(err, &window):
+		return rest.Validation(windowFields(window))
+	case errors.As(err, &unpriceable):
+		return rest.Validation([]storage.FieldError{{Field: unpriceable.Field, Message: unpriceable.Reason}})
+	case errors.As(err, &transition):
+		message := transition.Error()
+		return &rest.Problem{
+			Status: http.StatusConflict, Code: rest.CodeConflict,
+			Message:  strings.ToUpper(message[:1]) + message[1:] + ".",
+			Recovery: "Get the onboarding's status, and do what it allows.",
+		}
+	case errors.As(err, &limit):
+		return &rest.Problem{
+			Status: http.StatusConflict, Code: rest.CodeConflict,
+			Message:  fmt.Sprintf("The organization has reached the limit %s: %d of kind %s.", limit.Setting, limit.Max, limit.Kind),
+			Recovery: "Delete one that is not needed, or ask the operator to raise the limit.",
+		}
+	case errors.As(err, &quota):
+		return &rest.Problem{
+			Status: http.StatusTooManyRequests, Code: rest.CodeRateLimited, RetryAfter: quotaRetry,
+			Message:  fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),
+			Recovery: "Wait until earlier triggers have come to their end or are too old to be kept, or ask the operator to raise the limit.",
+		}
+	case errors.Is(err, errNoTurn):
+		return rest.ErrUnavailable
+	}
+	return nil
+}
+
+// quotaRetry is the delay in seconds before retrying a trigger that exceeded a quota.
+const quotaRetry = 60
+
+func windowFields(w *pricing.WindowError) []storage.FieldError {
+	wrong := make([]storage.FieldError, len(w.Fields))
+	for i, f := range w.Fields {
+		wrong[i] = storage.FieldError{Field: f.Field, Message: f.Message}
+	}
+	return wrong
+}
+
+// Problems returns all problems that a caller may see, at least one of each code.
+func Problems() []rest.Problem { return append(rest.Problems(), *errKeyEnded) }

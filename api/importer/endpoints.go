@@ -1,0 +1,75 @@
+package importer
+
+import (
+	"errors"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+type webhookEndpointLine struct {
+	_ struct{} `required:"resource,organizationId,id,url"`
+
+	lineHead
+	ID string `json:"id" pattern:"id"`
+	wire.EndpointSettings
+	Secret string `json:"secret" pattern:"secret" nullable:"false"`
+}
+
+func (l *webhookEndpointLine) prepare(im *importer, v storage.View, pending *pending, p *rest.FieldErrors) (storage.Entity, error) {
+	e := storage.NewWebhookEndpoint(l.OrganizationID)
+	e.ID = l.ID
+	if err := l.owner(v, p); err != nil {
+		return &e, err
+	}
+	im.CheckSecret(p, l.Secret)
+	before, err := im.endpointBefore(v, e.Ref())
+	if err != nil {
+		return &e, err
+	}
+	if err := im.Configure(&l.EndpointSettings, &e, &before, p); err != nil || p.Err() != nil {
+		return &e, err
+	}
+	e.Secrets = before.Secrets
+	if err := im.setSecret(&e, l.Secret, pending); err != nil {
+		return &e, err
+	}
+	im.endpoints[e.Ref()] = &e
+	return &e, nil
+}
+
+// endpointBefore returns the current state of an endpoint, or a zero value if the
+// endpoint does not exist.
+func (im *importer) endpointBefore(v storage.View, ref storage.Ref) (storage.WebhookEndpoint, error) {
+	if e, ok := im.endpoints[ref]; ok {
+		return *e, nil
+	}
+	if !ref.Valid() {
+		return storage.WebhookEndpoint{}, nil
+	}
+	e, _, err := storage.Read[storage.WebhookEndpoint](v, ref)
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.WebhookEndpoint{}, nil
+	}
+	return e, err
+}
+
+// setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no
+// secret or the current secret. Importing the same line again therefore changes nothing.
+func (im *importer) setSecret(e *storage.WebhookEndpoint, secret string, l *pending) error {
+	if len(e.Secrets) > 0 {
+		if secret == "" {
+			return nil
+		}
+		current, err := im.Vault.Open(e.OrganizationID, e.ID, e.Secrets[0].Sealed)
+		if err != nil || current == secret {
+			return err
+		}
+	}
+	made := im.NewSecret(e, wire.SecretChoice{Secret: secret, Signature: storage.SignatureHMAC}, im.now)
+	if secret == "" {
+		l.secret = made
+	}
+	return nil
+}

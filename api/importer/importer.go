@@ -1,0 +1,239 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/schema"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// MaxLines is the maximum number of lines in an import. It also bounds the memory for
+// reporting every line.
+const MaxLines = 200_000
+
+// errImportCut reports that the log became unavailable during an import.
+var errImportCut = &rest.Problem{
+	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
+	Message:  "The service cannot store the whole import now.",
+	Recovery: "Import the same again after retry_after_seconds: the lines that are stored already change nothing.",
+}
+
+// pending is a line that is decoded but not stored.
+type pending struct {
+	number   int
+	resource string
+	line     importLine
+	wrong    []storage.FieldError
+
+	entity storage.Entity
+	secret string // secret that the import generated, if any
+}
+
+// Operations has the functions that lines share with the API's operations.
+type Operations interface {
+	// Placer returns a function that sets a home's time zone and city from its zipcode.
+	Placer(v storage.View) (place func(*storage.Home), err error)
+	// ChooseTariff sets the tariff of the chosen plan of the catalogue.
+	ChooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
+	// SetEvents sets events of a plan atomically.
+	SetEvents(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)
+	// NewSettings returns the default settings of an endpoint. Configure applies settings
+	// to an endpoint and checks it. before is the endpoint before the change.
+	NewSettings() wire.EndpointSettings
+	Configure(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
+	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
+	CheckSecret(p *rest.FieldErrors, secret string)
+	NewSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
+}
+
+// Deps are the dependencies of an import.
+type Deps struct {
+	Operations
+	Store *storage.Store
+	Vault *vault.Vault
+	// Decode decodes a line by the tags of its type.
+	Decode func(text []byte, dst any, root string) (wrong []storage.FieldError, read bool)
+	// MaxLine is the maximum length of a line in bytes. MaxDepth is the maximum nesting
+	// depth of a line.
+	MaxLine  int64
+	MaxDepth int
+}
+
+// importer runs one import. It reads all lines first and then stores them kind by kind. A
+// line can therefore refer to a resource of another line.
+type importer struct {
+	Deps
+	now    time.Time
+	answer wire.Imported
+	byKind map[storage.Kind][]*pending
+	// endpoints has the endpoints of this import. A repeated line finds the secret of the
+	// previous line.
+	endpoints map[storage.Ref]*storage.WebhookEndpoint
+	// place sets a home's time zone and city. It is nil until the first home needs it.
+	place func(*storage.Home)
+}
+
+// placeHome sets a home's time zone and city from its zipcode. All areas of the import
+// are stored before the first home. All homes therefore use the same areas.
+func (im *importer) placeHome(v storage.View, h *storage.Home) (err error) {
+	if im.place == nil {
+		if im.place, err = im.Placer(v); err != nil {
+			return err
+		}
+	}
+	im.place(h)
+	return nil
+}
+
+// Import stores the correct lines of a body and reports the others.
+func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
+	im := &importer{
+		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
+		answer: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+	}
+	number := 0
+	for text := range bytes.Lines(body) {
+		number++
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			im.answer.Lines++
+			im.read(number, text)
+		}
+	}
+	for _, kind := range storage.Kinds() {
+		store := im.store
+		switch kind {
+		case storage.KindPlanEvent:
+			store = im.storeEvents
+		case storage.KindMarketSeries:
+			store = im.storePrices
+		}
+		if err := store(ctx, im.byKind[kind]); err != nil {
+			return wire.Imported{}, err
+		}
+	}
+	slices.SortFunc(im.answer.Errors, func(a, b wire.ImportError) int { return a.Line - b.Line })
+	return im.answer, nil
+}
+
+// read decodes a line by its resource.
+func (im *importer) read(number int, text []byte) {
+	l := &pending{number: number}
+	if int64(len(text)) > im.MaxLine {
+		im.fail(l, []storage.FieldError{{Field: "line", Message: "is too long"}})
+		return
+	}
+	// encoding/json only reads the resource, ignoring the case of the field name. The
+	// strict decoder below refuses invalid lines.
+	var head struct {
+		Resource string `json:"resource"`
+	}
+	if bytes.Contains(text, []byte(`"resource"`)) && json.Unmarshal(text, &head) == nil {
+		l.resource = head.Resource
+	}
+	if l.line = newLine(im.Operations, l.resource); l.line == nil {
+		wrong := schema.Check(text, "line", im.MaxDepth)
+		if wrong == nil {
+			wrong = []storage.FieldError{{Field: "resource", Message: "must be one of " + resourceNames()}}
+		}
+		im.fail(l, wrong)
+		return
+	}
+	var read bool
+	if l.wrong, read = im.Decode(text, l.line, "line"); !read {
+		im.fail(l, l.wrong)
+		return
+	}
+	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
+		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
+	}
+	kind := storage.Kind(l.resource)
+	im.byKind[kind] = append(im.byKind[kind], l)
+}
+
+// store checks the lines of one kind and stores the correct lines.
+func (im *importer) store(ctx context.Context, lines []*pending) error {
+	var good []*pending
+	var entities []storage.Entity
+	err := im.Store.View(func(v storage.View) error {
+		for _, l := range lines {
+			ok, err := im.prepare(v, l)
+			if err != nil {
+				return err
+			}
+			if ok {
+				good, entities = append(good, l), append(entities, l.entity)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, result := range im.Store.Upsert(ctx, entities) {
+		if err := im.count(good[i], result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare builds the line's entity and reports whether the line can be stored. If the
+// line has no other errors, the store validates the entity.
+func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
+	var p rest.FieldErrors
+	p.Add(l.wrong)
+	if l.entity, err = l.line.prepare(im, v, l, &p); err != nil {
+		return false, err
+	}
+	if p.Err() == nil {
+		return true, nil
+	}
+	if err := p.AddError(l.entity.Validate()); err != nil {
+		return false, err
+	}
+	im.fail(l, p.List())
+	return false, nil
+}
+
+func (im *importer) count(l *pending, r storage.UpsertResult) error {
+	var wrong *storage.InvalidError
+	var limit *storage.LimitError
+	switch {
+	case errors.As(r.Err, &wrong):
+		im.fail(l, wrong.Fields)
+	case errors.As(r.Err, &limit):
+		im.fail(l, []storage.FieldError{{Field: "resource", Message: limit.Error()}})
+	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
+		return errImportCut
+	case r.Err != nil:
+		return r.Err
+	case r.Change == storage.Created:
+		im.answer.Created++
+	case r.Change == storage.Updated:
+		im.answer.Updated++
+	default:
+		im.answer.Unchanged++
+	}
+	if r.Err == nil && l.secret != "" {
+		im.answer.Secrets = append(im.answer.Secrets, wire.ImportedSecret{Line: l.number, ID: l.entity.Ref().ID, Secret: l.secret})
+	}
+	return nil
+}
+
+func (im *importer) fail(l *pending, wrong []storage.FieldError) {
+	im.answer.Failed++
+	e := wire.ImportError{Line: l.number, Resource: l.resource, Fields: wrong}
+	if l.entity != nil {
+		e.ID = l.entity.Ref().ID
+	}
+	im.answer.Errors = append(im.answer.Errors, e)
+}

@@ -1,0 +1,87 @@
+package importer
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Some lines are only a part of a stored entity: an event of a plan, a day of a market's
+// prices. The importer stores the parts of one entity together.
+
+// storeEvents stores the events of plans.
+func (im *importer) storeEvents(ctx context.Context, lines []*pending) error {
+	return im.storeParts(lines, func(ref storage.Ref, lines []*pending) ([]storage.Change, error) {
+		events := make([]storage.PlanEvent, len(lines))
+		for i, l := range lines {
+			events[i] = l.line.(*planEventLine).PlanEvent
+		}
+		return im.SetEvents(ctx, storage.RatePlanRef(ref.Org, ref.ID), events)
+	})
+}
+
+// storePrices stores market prices. It refuses all lines of a series if their settings of
+// the series differ.
+func (im *importer) storePrices(ctx context.Context, lines []*pending) error {
+	return im.storeParts(lines, func(_ storage.Ref, lines []*pending) ([]storage.Change, error) {
+		series := lines[0].line.(*marketSeriesLine).series()
+		parts := make([]storage.PricesPart, len(lines))
+		for i, l := range lines {
+			line := l.line.(*marketSeriesLine)
+			parts[i] = line.part()
+			if line.StepMinutes != series.StepMinutes || line.Timezone != series.Timezone {
+				return nil, &storage.InvalidError{Fields: []storage.FieldError{{
+					Field: "stepMinutes", Message: "must be the same in all lines of a series, and the timezone too",
+				}}}
+			}
+		}
+		return im.Store.AddPrices(ctx, series, parts)
+	})
+}
+
+// storeParts checks lines and stores the correct lines, one entity at a time.
+func (im *importer) storeParts(lines []*pending, store func(storage.Ref, []*pending) ([]storage.Change, error)) error {
+	wholes, err := im.wholes(lines)
+	if err != nil {
+		return err
+	}
+	for _, whole := range wholes {
+		changes, err := store(whole[0].entity.Ref(), whole)
+		for i, l := range whole {
+			result := storage.UpsertResult{Err: err}
+			if err == nil {
+				result.Change = changes[i]
+			}
+			if err := im.count(l, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wholes groups the correct lines by entity.
+func (im *importer) wholes(lines []*pending) (wholes [][]*pending, err error) {
+	place := map[storage.Ref]int{}
+	err = im.Store.View(func(v storage.View) error {
+		for _, l := range lines {
+			ok, err := im.prepare(v, l)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			ref := l.entity.Ref()
+			at, known := place[ref]
+			if !known {
+				at = len(wholes)
+				place[ref] = at
+				wholes = append(wholes, nil)
+			}
+			wholes[at] = append(wholes[at], l)
+		}
+		return nil
+	})
+	return wholes, err
+}

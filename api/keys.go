@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func showKey(k *storage.Key, lastUsed storage.Time) wire.Key {
+	return wire.Key{
+		ID: k.ID, OrganizationID: k.OrganizationID, Description: k.Description, Scopes: k.Scopes,
+		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: lastUsed, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+	}
+}
+
+// lastUsed returns the time of a key's last use, or zero if the key was never used.
+func lastUsed(v storage.View, k *storage.Key) (storage.Time, error) {
+	use, _, err := storage.Read[storage.KeyUse](v, storage.KeyUseRef(k.OrganizationID, k.ID))
+	return use.LastUsedAt, rest.Ignore(err, storage.ErrNotFound)
+}
+
+type createKeyInput struct{ wire.CreateKeyInput }
+
+func (in *createKeyInput) setDefaults() { in.Scopes = storage.DefaultScopes() }
+
+func (in *createKeyInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+	p.Check(in.ExpiresAt == nil || in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
+	key, _ := in.key(c.Now)
+	_ = p.AddError(key.Validate()) // Validate returns field errors only
+}
+
+func (in *createKeyInput) key(now time.Time) (key storage.Key, text string) {
+	key, text = storage.NewKey(in.OrganizationID, now)
+	key.Description, key.Scopes = in.Description, slices.Compact(slices.Sorted(slices.Values(in.Scopes)))
+	if in.ExpiresAt != nil {
+		key.ExpiresAt = *in.ExpiresAt
+	}
+	return key, text
+}
+
+func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput) (wire.KeyWithText, error) {
+	key, text := in.key(c.Now)
+	if err := s.Store.Create(ctx, &key); err != nil {
+		return wire.KeyWithText{}, err
+	}
+	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, nil
+}
+
+func (s *server) listKeys(_ context.Context, _ *rest.Call, in *wire.OrganizationPageInput) (wire.Page[wire.Key], error) {
+	shown := []wire.Key{}
+	err := s.Store.View(func(v storage.View) error {
+		list, err := storage.ReadList[storage.Key](v, storage.KindKey, in.OrganizationID, in.After, in.Limit+1)
+		for i := range list {
+			used, failed := lastUsed(v, &list[i])
+			shown, err = append(shown, showKey(&list[i], used)), errors.Join(err, failed)
+		}
+		return err
+	})
+	return rest.NewPage(shown, in.Limit, func(k *wire.Key) string { return k.ID }), err
+}
+
+// keyRef returns the reference of a key by its identifier. Identifiers of keys are unique
+// across organizations.
+func (s *server) keyRef(id string) (storage.Ref, error) {
+	ref := storage.Ref{Kind: storage.KindKey, ID: id}
+	err := s.Store.View(func(v storage.View) (err error) {
+		ref.Org, err = v.Owner(storage.KindKey, id)
+		return err
+	})
+	return ref, err
+}
+
+func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Key, error) {
+	ref, err := s.keyRef(c.ID)
+	if err != nil {
+		return wire.Key{}, err
+	}
+	key, err := storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = storage.Time{Time: c.Now}
+		}
+		return nil
+	})
+	if err != nil {
+		return wire.Key{}, err
+	}
+	var used storage.Time
+	err = s.Store.View(func(v storage.View) (err error) {
+		used, err = lastUsed(v, &key)
+		return err
+	})
+	return showKey(&key, used), err
+}
+
+var errKeyEnded = &rest.Problem{
+	Status: rest.ErrConflict.Status, Code: rest.CodeConflict,
+	Message:  "The key is revoked or has expired, and cannot be rotated.",
+	Recovery: "Create a new key.",
+}
+
+// rotateKey creates the new key before it limits the old key. A failure in between leaves
+// at least the old key valid.
+func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKeyInput) (wire.KeyWithText, error) {
+	ref, err := s.keyRef(c.ID)
+	if err != nil {
+		return wire.KeyWithText{}, err
+	}
+	old, err := storage.Get[storage.Key](s.Store, ref)
+	if err != nil {
+		return wire.KeyWithText{}, err
+	}
+	if !old.Live(c.Now) {
+		return wire.KeyWithText{}, errKeyEnded
+	}
+	key, text := storage.NewKey(ref.Org, c.Now)
+	key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.ExpiresAt
+	if err := s.Store.Create(ctx, &key); err != nil {
+		return wire.KeyWithText{}, err
+	}
+	end := c.Now.Add(time.Duration(in.OverlapSeconds) * time.Second)
+	_, err = storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
+		if k.ExpiresAt.IsZero() || k.ExpiresAt.After(end) {
+			k.ExpiresAt = storage.Time{Time: end}
+		}
+		return nil
+	})
+	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, err
+}

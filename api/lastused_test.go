@@ -1,0 +1,127 @@
+package api_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// used is when the list of keys says that a key was used.
+func (e *env) used(key string) any {
+	e.t.Helper()
+	id, _, _ := storage.SplitKey(key)
+	for _, k := range e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).ok(e.t)["data"].([]any) {
+		if k := k.(map[string]any); k["keyId"] == id {
+			return k["lastUsedAt"]
+		}
+	}
+	e.t.Fatalf("%s is not listed", id)
+	return nil
+}
+
+func TestLastUse(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	list := "/v1/webhook/endpoints/list"
+	if at := e.used(key); at != nil {
+		t.Errorf("a key that was never used was used at %v", at)
+	}
+	id, _, _ := storage.SplitKey(key)
+	e.ask(key[:len(key)-1]+"x", list, "").expect(t, 401, rest.CodeInvalidAPIKey)
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if at := e.used(key); at != nil {
+		t.Errorf("a wrong secret counts as a use, at %v", at)
+	}
+	before := e.store.Revision()
+	for range 50 {
+		e.ask(key, list, "").ok(t)
+	}
+	if now := e.store.Revision(); now != before {
+		t.Errorf("50 requests made %d writes", now-before)
+	}
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if now := e.store.Revision(); now != before+1 {
+		t.Errorf("50 requests and two minutes made %d writes, want 1", now-before)
+	}
+	if at := e.used(key); at != "2026-07-01T12:07:30.000Z" {
+		t.Errorf("used at %v", at)
+	}
+	e.pass(time.Hour)
+	if a := e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t); a["lastUsedAt"] != "2026-07-01T12:07:30.000Z" {
+		t.Errorf("revoked: %v", a)
+	}
+	e.ask(key, list, "").expect(t, 401, rest.CodeInvalidAPIKey)
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if at := e.used(key); at != "2026-07-01T12:07:30.000Z" {
+		t.Errorf("a refused key counts as used, at %v", at)
+	}
+}
+
+// TestAnEarlierUseDoesNotReplaceALaterOne: each api process notes on its own.
+func TestAnEarlierUseDoesNotReplaceALaterOne(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	other := e.deps
+	other.Registerer, other.LastUsed = nil, rest.NewLastUsed(e.store, e.deps.Log)
+	second := e.serve(api.Public(other, rest.Options{}))
+	list := "/v1/webhook/endpoints/list"
+	e.ask(key, list, "").ok(t)
+	e.pass(time.Minute)
+	e.send(request{url: second.URL + list, header: http.Header{rest.KeyHeader: {key}}}).ok(t)
+	must(t, other.LastUsed.Flush(t.Context()))
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if at := e.used(key); at != "2026-07-01T12:08:30.000Z" {
+		t.Errorf("used at %v", at)
+	}
+}
+
+// TestUsesAreStoredAtTheEnd: a process that stops has nothing left to tell.
+func TestUsesAreStoredAtTheEnd(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	e.ask(key, "/v1/webhook/endpoints/list", "").ok(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(t, e.deps.LastUsed.Run(ctx))
+	if at := e.used(key); at == nil {
+		t.Error("the use is lost")
+	}
+}
+
+// TestRevocationReachesEveryProcess: a key that is revoked at one is refused by
+// another as soon as that has heard of it. How soon is in the log.
+func TestRevocationReachesEveryProcess(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	id, _, _ := storage.SplitKey(key)
+	var others []string
+	var stores []*storage.Store
+	for range 2 {
+		process := e.process(slog.New(slog.DiscardHandler))
+		others, stores = append(others, e.serve(api.Public(process, rest.Options{})).URL), append(stores, process.Store)
+	}
+	ask := func(url string) int {
+		return e.send(request{url: url + "/v1/webhook/endpoints/list", header: http.Header{rest.KeyHeader: {key}}}).status
+	}
+	for _, url := range others {
+		if status := ask(url); status != http.StatusOK {
+			t.Fatalf("before, %s answers %d", url, status)
+		}
+	}
+	e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t)
+	revoked := time.Now()
+	for i, url := range others {
+		must(t, stores[i].CatchUp(t.Context()))
+		if status := ask(url); status != http.StatusUnauthorized {
+			t.Errorf("though it has heard that the key is revoked, %s answers %d", url, status)
+		}
+	}
+	t.Logf("refused by all after %s", time.Since(revoked))
+}

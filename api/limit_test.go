@@ -1,0 +1,52 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// An organization's endpoints are limited, whoever creates them and however.
+func TestEndpointsOfAnOrganizationAreLimited(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 2, Setting: "max-endpoints"})
+	key, _ := e.twoTenants()
+	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/a","enabled":false}`).ok(t)["id"].(string)
+	e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/b"}`).ok(t)
+	refused := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/c"}`)
+	refused.expect(t, http.StatusConflict, rest.CodeConflict)
+	if !strings.Contains(string(refused.body), "max-endpoints") {
+		t.Errorf("refused with %s, want the limit's name", refused.body)
+	}
+	e.ask(key, endpointsPath+id+"/update", `{"enabled":true}`).ok(t)
+	lines := `{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/1"}` + "\n" +
+		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/2"}`
+	e.ask(key, endpointsPath+id+"/delete", "").ok(t)
+	got := e.imported(lines)
+	if got.Created != 1 || got.Failed != 1 || got.Errors[0].ID != "ep2" || !strings.Contains(got.Errors[0].Fields[0].Message, "max-endpoints") {
+		t.Errorf("imported %+v, want one, and the other refused by the limit", got)
+	}
+}
+
+// TestTriggerQuota asks for more triggers than an organization may have waiting. Another
+// organization's triggers are accepted meanwhile.
+func TestTriggerQuota(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	e.quota = events.Quota{Waiting: 2}
+	process := e.another(rest.Options{})
+	ask := func(key string) answer {
+		return e.send(request{url: process + triggerPath, body: `{}`, header: http.Header{rest.KeyHeader: {key}}})
+	}
+	ask(acme).ok(t)
+	ask(acme).ok(t)
+	refused := ask(acme).expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	if !strings.Contains(string(refused.body), "max-waiting: 2 of 2") || refused.header.Get("Retry-After") == "" {
+		t.Errorf("refused with %s, want the limit's name", refused.body)
+	}
+	ask(bolt).ok(t)
+}

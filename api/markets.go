@@ -1,0 +1,27 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func showSeries(m *storage.MarketSeries) wire.MarketSeries {
+	shown := wire.MarketSeries{MarketSeries: *m}
+	if m.OrganizationID != storage.Shared {
+		shown.OrganizationID = m.OrganizationID
+	}
+	return shown
+}
+
+func (s *server) listMarketSeries(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {
+	list, err := storage.List[storage.MarketSeries](s.Store, storage.KindMarketSeries, in.Owner(), in.After, in.Limit+1)
+	page := rest.NewPage(list, in.Limit, func(m *storage.MarketSeries) string { return m.ID })
+	return rest.Show(page, showSeries), err
+}
+
+func (s *server) deleteMarketSeries(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
+	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.DeleteMarketSeries(ctx, in.Owner(), c.ID)
+}

@@ -1,0 +1,184 @@
+package openadr
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// programOf encodes a derived program as an OpenADR object.
+func programOf(p *signals.Program) (json.RawMessage, error) {
+	text := func(kind string, value any) valuesMap { return valuesMap{Type: kind, Values: []any{value}} }
+	shown := program{ProgramName: p.Name}
+	price := payloadDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "PRICE", Units: "KWH", Currency: "USD"}
+	export := price
+	export.PayloadType = "EXPORT_PRICE"
+	shown.PayloadDescriptors = []payloadDescriptor{price, export}
+	if p.Region != nil {
+		shown.PayloadDescriptors = []payloadDescriptor{{ObjectType: price.ObjectType, PayloadType: "GHG", Units: "GHG"}}
+	}
+	for _, a := range []struct{ kind, value string }{
+		{"PROGRAM_LONG_NAME", p.LongName}, {"RETAILER_LONG_NAME", p.Utility}, {"PRINCIPAL_SUBDIVISION", p.State},
+	} {
+		if a.value != "" {
+			shown.Attributes = append(shown.Attributes, text(a.kind, cut(a.value)))
+		}
+	}
+	shown.Attributes = append(shown.Attributes, text("COUNTRY", "US"), text("BINDING_EVENTS", false))
+	body, err := json.Marshal(&shown)
+	o := storage.OpenADRObject{ID: p.ID, Type: storage.OpenADRProgram, Body: body}
+	o.CreatedAt, o.UpdatedAt = storage.Time{Time: p.Created}, storage.Time{Time: p.Update}
+	return o.JSON(), err
+}
+
+// cut truncates a text to the maximum length of an attribute.
+func cut(text string) string {
+	const most = 128
+	if r := []rune(text); len(r) > most {
+		return string(r[:most])
+	}
+	return text
+}
+
+// derivedProgram returns a derived program, or nil if there is no such program.
+func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
+	list, err := s.Book.Reader(v).Programs(org)
+	i := slices.IndexFunc(list, func(p signals.Program) bool { return p.ID == id })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &list[i], nil
+}
+
+// programOfEvent returns the program of a stored or derived event of any day. It returns
+// an empty string if there is no such event.
+func (s *server) programOfEvent(v storage.View, org, id string) (string, error) {
+	o, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADREvent, org, id))
+	switch {
+	case err == nil && !o.Removed:
+		return o.Parent, nil
+	case err != nil && !errors.Is(err, storage.ErrNotFound):
+		return "", err
+	}
+	p, err := s.derivedProgram(v, org, signals.ProgramOfDay(id))
+	if p == nil {
+		return "", err
+	}
+	return p.ID, err
+}
+
+// derivedFor returns the derived programs that match the query, each with its matching
+// targets. A target may be a home. A home matches the program of its rate plan.
+func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program, targets map[string][]string, err error) {
+	prices := s.Book.Reader(v)
+	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.asked) == 0 {
+		return list, nil, err
+	}
+	targets = map[string][]string{}
+	for _, t := range a.asked {
+		if !storage.ValidID(t) || !a.business && !a.granted[t] {
+			continue
+		}
+		id, err := prices.HomeProgram(a.OrganizationID, t)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		targets[id] = append(targets[id], t)
+	}
+	return slices.DeleteFunc(list, func(p signals.Program) bool { return targets[p.ID] == nil }), targets, nil
+}
+
+// listDerived adds the derived programs, or their events, to a page. It reports whether
+// the page has space left.
+func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (more bool, err error) {
+	if !a.kind.venReads {
+		return p.limit > 0, nil
+	}
+	list, targets, err := s.derivedFor(v, a)
+	query := r.URL.Query()
+	for i := range list {
+		program := &list[i]
+		if err != nil {
+			return false, err
+		}
+		if name := query.Get("programName"); name != "" && name != program.Name {
+			continue
+		}
+		if a.kind.of == storage.OpenADRProgram {
+			more, err = p.add(func() (json.RawMessage, error) { return withTargets(programOf(program))(targets[program.ID]) })
+			if err != nil || !more {
+				return false, err
+			}
+			continue
+		}
+		if id := query.Get("programID"); id != "" && id != program.ID {
+			continue
+		}
+		if more, err = s.addDays(v, a, r, p, program, targets[program.ID]); err != nil || !more {
+			return false, err
+		}
+	}
+	return p.limit > 0, err
+}
+
+// addDays adds a program's events to a page. A day without prices has no event.
+func (s *server) addDays(v storage.View, a *audience, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
+	more = true
+	for _, day := range program.Days(r.Now) {
+		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+		if signals.OfOne(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if more, err = p.add(func() (json.RawMessage, error) { return events.WithTargets(e.JSON, targets), nil }); err != nil || !more {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+func withTargets(object json.RawMessage, err error) func(targets []string) (json.RawMessage, error) {
+	return func(targets []string) (json.RawMessage, error) {
+		if err != nil {
+			return nil, err
+		}
+		return events.WithTargets(object, targets), nil
+	}
+}
+
+// findDerived returns the derived program or event of a path, or nil if there is none.
+func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawMessage, error) {
+	switch a.kind.of {
+	case storage.OpenADRProgram:
+		p, err := s.derivedProgram(v, a.OrganizationID, r.id)
+		if p == nil {
+			return nil, err
+		}
+		return programOf(p)
+	case storage.OpenADREvent:
+		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfDay(r.id))
+		if p == nil {
+			return nil, err
+		}
+		for _, day := range p.Days(r.Now) {
+			if day.ID != r.id {
+				continue
+			}
+			e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+			if signals.OfOne(err) {
+				return nil, errGone
+			}
+			return e.JSON, err
+		}
+	}
+	return nil, nil
+}

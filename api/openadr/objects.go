@@ -1,0 +1,372 @@
+package openadr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Common refusals of the operations.
+var (
+	errRole = &rest.Problem{Status: http.StatusForbidden, Message: "The token's role may not do this."}
+	errGone = &rest.Problem{Status: http.StatusNotFound, Message: "There is no such object, or the client may not see it."}
+)
+
+func conflict(message string) error {
+	return &rest.Problem{Status: http.StatusConflict, Message: message}
+}
+
+// kind is a type of objects with its specific rules.
+type kind struct {
+	path string
+	of   storage.OpenADRType
+	// venReads is set if VENs see the objects by their targets. Otherwise, VENs see only
+	// their own objects.
+	venReads bool
+	// business and ven report which roles may write.
+	business, ven bool
+	// filters maps the query parameters of a list to the value that each compares.
+	filters map[string]func(o *storage.OpenADRObject) string
+	// decode decodes a request's body into a new or existing object.
+	decode func(s *server, r *request, o *storage.OpenADRObject) error
+	// children is the type of objects that are deleted with their parent.
+	children storage.OpenADRType
+}
+
+func (s *server) objectRoutes() (all []route) {
+	for _, k := range kinds() {
+		one := k.path + "/" + parameter
+		all = append(all,
+			route{method: http.MethodGet, path: k.path, business: true, ven: true, run: func(r *request) (any, error) { return s.list(k, r) }},
+			route{method: http.MethodPost, path: k.path, business: k.business, ven: k.ven, run: func(r *request) (any, error) { return s.create(k, r) }},
+			route{method: http.MethodGet, path: one, business: true, ven: true, run: func(r *request) (any, error) { return s.get(k, r) }},
+			route{method: http.MethodPut, path: one, business: k.business, ven: k.ven, run: func(r *request) (any, error) { return s.update(k, r) }},
+			route{method: http.MethodDelete, path: one, business: k.business, ven: k.ven, run: func(r *request) (any, error) { return s.remove(k, r) }},
+		)
+	}
+	return all
+}
+
+// audience decides which objects a caller sees.
+type audience struct {
+	caller
+	kind *kind
+	// asked are the targets of the query. granted are the targets that the caller may
+	// see.
+	asked   []string
+	granted map[string]bool
+}
+
+func (s *server) audience(v storage.View, k *kind, r *request) (a audience, err error) {
+	a = audience{caller: r.caller, kind: k, asked: r.URL.Query()["targets"]}
+	if !a.business && k.venReads {
+		a.granted, err = storage.Granted(v, r.caller.OrganizationID, r.caller.ID)
+	}
+	return a, err
+}
+
+// sees returns the visible targets of an object. ok is false if the caller may not see
+// the object or the query excludes it.
+func (a *audience) sees(o *storage.OpenADRObject) (shown []string, ok bool) {
+	asked := len(a.asked) == 0 || slices.ContainsFunc(o.Targets, func(t string) bool { return slices.Contains(a.asked, t) })
+	switch {
+	case o.Removed || !asked:
+		return nil, false
+	case a.business:
+		return o.Targets, true
+	case a.kind.venReads:
+		return storage.Shown(o.Targets, a.asked, a.granted)
+	}
+	return o.Targets, o.ClientID == a.ID
+}
+
+// page is the requested part of a list.
+type page struct {
+	skip, limit int
+	list        []json.RawMessage
+}
+
+// maxLimit is the maximum and the default number of objects on a page.
+const maxLimit = 50
+
+func newPage(r *request) (*page, error) {
+	var p rest.FieldErrors
+	number := func(name string, otherwise, most int) int {
+		text := r.URL.Query().Get(name)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.Atoi(text)
+		p.Check(err == nil && n >= 0 && n <= most, name, "must be a whole number from 0 to %d", most)
+		return n
+	}
+	const most = 1<<31 - 1
+	made := &page{skip: number("skip", 0, most), limit: number("limit", maxLimit, maxLimit), list: []json.RawMessage{}}
+	for _, t := range r.URL.Query()["targets"] {
+		p.Check(len(t) >= 1 && len(t) <= 128, "targets", "must have 1 to 128 characters each")
+	}
+	if text := r.URL.Query().Get("active"); text != "" {
+		_, err := strconv.ParseBool(text)
+		p.Check(err == nil, "active", "must be true or false")
+	}
+	return made, p.Err()
+}
+
+// add appends an element, unless the page skips it. It calls element only for an element
+// on the page. It reports whether the page has space left.
+func (p *page) add(element func() (json.RawMessage, error)) (more bool, err error) {
+	if p.skip > 0 {
+		p.skip--
+		return true, nil
+	}
+	if len(p.list) >= p.limit {
+		return false, nil
+	}
+	made, err := element()
+	p.list = append(p.list, made)
+	return len(p.list) < p.limit, err
+}
+
+// list returns the objects that the caller sees. Derived objects come first.
+func (s *server) list(k *kind, r *request) (any, error) {
+	p, err := newPage(r)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Store.View(func(v storage.View) error {
+		a, err := s.audience(v, k, r)
+		if err != nil {
+			return err
+		}
+		more, err := s.listDerived(v, &a, r, p)
+		if err != nil || !more {
+			return err
+		}
+		return s.listStored(v, &a, r, p)
+	})
+	return p.list, err
+}
+
+func (s *server) listStored(v storage.View, a *audience, r *request, p *page) error {
+	k, query := a.kind, r.URL.Query()
+	active, _ := strconv.ParseBool(query.Get("active"))
+	own := []byte(`"clientId":"` + a.ID + `"`) // avoids decoding other clients' objects
+	var failed error
+	err := v.Scan(k.of.Kind(), a.OrganizationID, "", func(record storage.Record) bool {
+		if record.Deleted || !a.business && !k.venReads && !bytes.Contains(record.Value, own) {
+			return true
+		}
+		o, err := storage.Decode[storage.OpenADRObject](record)
+		if err != nil {
+			failed = err
+			return false
+		}
+		for name, value := range k.filters {
+			if want := query.Get(name); want != "" && value(&o) != want {
+				return true
+			}
+		}
+		shown, ok := a.sees(&o)
+		if !ok || !wantsObjects(&o, query["objects"]) || active && transpired(&o, r.Now) {
+			return true
+		}
+		more, err := p.add(func() (json.RawMessage, error) { return events.WithTargets(o.JSON(), shown), nil })
+		failed = err
+		return more && failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// wantsObjects reports whether a subscription covers all of the object types.
+func wantsObjects(o *storage.OpenADRObject, objects []string) bool {
+	for _, of := range objects {
+		if !slices.ContainsFunc(o.Callbacks, func(c storage.Callback) bool { return slices.Contains(c.Objects, storage.OpenADRType(of)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// get returns one object.
+func (s *server) get(k *kind, r *request) (any, error) {
+	var found json.RawMessage
+	err := s.Store.View(func(v storage.View) error {
+		a, err := s.audience(v, k, r)
+		if err != nil {
+			return err
+		}
+		if found, err = s.findDerived(v, &a, r); found != nil || err != nil {
+			return err
+		}
+		o, shown, err := read(v, &a, r.id)
+		found = events.WithTargets(o.JSON(), shown)
+		return err
+	})
+	return found, err
+}
+
+// read returns an object that the caller sees. Errors: errGone.
+func read(v storage.View, a *audience, id string) (o storage.OpenADRObject, shown []string, err error) {
+	o, _, err = storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(a.kind.of, a.OrganizationID, id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return o, nil, errGone
+	}
+	if err != nil {
+		return o, nil, err
+	}
+	shown, ok := a.sees(&o)
+	if !ok {
+		return o, nil, errGone
+	}
+	return o, shown, nil
+}
+
+// create stores a new object.
+func (s *server) create(k *kind, r *request) (any, error) {
+	o := storage.OpenADRObject{Type: k.of}
+	o.OrganizationID = r.caller.OrganizationID
+	if err := k.decode(s, r, &o); err != nil {
+		return nil, err
+	}
+	err := s.Store.Create(r.Context(), &o)
+	if errors.Is(err, storage.ErrExists) {
+		fresh := o
+		o, err = storage.Update(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
+			if !was.Removed {
+				return conflict("There is one already.")
+			}
+			*was = fresh // subscribers are not yet notified of the deletion
+			was.Base = storage.Base{OrganizationID: fresh.OrganizationID}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return created{json.RawMessage(events.WithTargets(o.JSON(), o.Targets))}, nil
+}
+
+// writable returns an object that the caller may write.
+func (s *server) writable(k *kind, r *request) (o storage.OpenADRObject, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		a, err := s.audience(v, k, r)
+		if err != nil {
+			return err
+		}
+		if derived, err := s.findDerived(v, &a, r); derived != nil || err != nil {
+			return errors.Join(err, errDerived)
+		}
+		o, _, err = read(v, &a, r.id)
+		return err
+	})
+	return o, err
+}
+
+var errDerived = &rest.Problem{
+	Status: http.StatusForbidden, Message: "The object is derived from a rate plan or from the emissions of a region, and cannot be written.",
+	Recovery: "Change the rate plan instead.",
+}
+
+// update replaces the fields of an object that a client may write.
+func (s *server) update(k *kind, r *request) (any, error) {
+	o, err := s.writable(k, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.decode(s, r, &o); err != nil {
+		return nil, err
+	}
+	o, err = storage.Update(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
+		if was.Removed {
+			return errGone
+		}
+		base := was.Base
+		*was = o
+		was.Base, was.Disabled = base, nil
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(events.WithTargets(o.JSON(), o.Targets)), nil
+}
+
+// remove deletes an object and its children.
+func (s *server) remove(k *kind, r *request) (any, error) {
+	o, err := s.writable(k, r)
+	if err == nil {
+		o, err = s.markRemoved(r, o.Ref())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if k.children != "" {
+		if err := s.removeChildren(r, k.children, o.ID); err != nil {
+			return nil, err
+		}
+	}
+	return json.RawMessage(events.WithTargets(o.JSON(), o.Targets)), nil
+}
+
+// markRemoved hides an object immediately. The object is deleted after its subscribers
+// are notified.
+func (s *server) markRemoved(r *request, ref storage.Ref) (storage.OpenADRObject, error) {
+	return storage.Update(r.Context(), s.Store, ref, func(o *storage.OpenADRObject) error {
+		if o.Removed {
+			return errGone
+		}
+		o.Removed = true
+		return nil
+	})
+}
+
+func (s *server) removeChildren(r *request, of storage.OpenADRType, parent string) error {
+	var refs []storage.Ref
+	err := s.Store.View(func(v storage.View) error {
+		return v.Scan(of.Kind(), r.caller.OrganizationID, "", func(record storage.Record) bool {
+			if o, err := storage.Decode[storage.OpenADRObject](record); err == nil && o.Parent == parent && !o.Removed {
+				refs = append(refs, record.Ref)
+			}
+			return true
+		})
+	})
+	for _, ref := range refs {
+		if err == nil {
+			if _, err = s.markRemoved(r, ref); errors.Is(err, errGone) || errors.Is(err, storage.ErrNotFound) {
+				err = nil
+			}
+		}
+	}
+	return err
+}
+
+// transpired reports whether an event is over. An event without a known end is not over.
+func transpired(o *storage.OpenADRObject, now time.Time) bool {
+	var e event
+	if err := json.Unmarshal(o.Body, &e); err != nil || e.IntervalPeriod == nil {
+		return false
+	}
+	start, err := time.Parse(time.RFC3339, e.IntervalPeriod.Start)
+	if err != nil || start.Year() <= 1 {
+		return false
+	}
+	end, ok := start, false
+	if e.Duration != "" {
+		end, ok = after(start, e.Duration)
+	} else {
+		for range e.Intervals {
+			if end, ok = after(end, e.IntervalPeriod.Duration); !ok {
+				break
+			}
+		}
+	}
+	return ok && !end.After(now)
+}

@@ -1,0 +1,269 @@
+package openadr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	adrjson "github.com/go-json-experiment/json"
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/schema"
+	"github.com/gridhook/gridhook/storage"
+)
+
+type filters = map[string]func(o *storage.OpenADRObject) string
+
+func nameOf(o *storage.OpenADRObject) string   { return o.Name }
+func parentOf(o *storage.OpenADRObject) string { return o.Parent }
+
+// kinds returns the types of objects.
+func kinds() []*kind {
+	return []*kind{
+		{
+			path: "programs", of: storage.OpenADRProgram, venReads: true, business: true, children: storage.OpenADREvent,
+			filters: filters{"programName": nameOf}, decode: shaped((*server).setProgram),
+		},
+		{
+			path: "events", of: storage.OpenADREvent, venReads: true, business: true,
+			filters: filters{"programID": parentOf}, decode: shaped((*server).setEvent),
+		},
+		{
+			path: "reports", of: storage.OpenADRReport, ven: true,
+			filters: filters{"eventID": parentOf, "clientName": nameOf, "programID": func(o *storage.OpenADRObject) string { return o.Program }}, decode: shaped((*server).setReport),
+		},
+		{
+			path: "subscriptions", of: storage.OpenADRSubscription, business: true, ven: true,
+			filters: filters{"programID": parentOf, "clientName": nameOf}, decode: shaped((*server).setSubscription),
+		},
+		{
+			path: "vens", of: storage.OpenADRVEN, business: true, ven: true, children: storage.OpenADRResource,
+			filters: filters{"venName": nameOf}, decode: shaped((*server).setVEN),
+		},
+		{
+			path: "resources", of: storage.OpenADRResource, business: true, ven: true,
+			filters: filters{"resourceName": nameOf, "venID": parentOf}, decode: shaped((*server).setResource),
+		},
+	}
+}
+
+// shaped returns a function that decodes a body into a T and passes it to set. set moves
+// fields from the T to the object. The rest of the T becomes the object's body. Errors:
+// *storage.InvalidError, or an error of set.
+func shaped[T any](set func(s *server, r *request, in *T, o *storage.OpenADRObject, p *rest.FieldErrors) error) func(*server, *request, *storage.OpenADRObject) error {
+	described := types.Of(reflect.TypeFor[T](), schema.Request)
+	return func(s *server, r *request, o *storage.OpenADRObject) error {
+		var in T
+		var p rest.FieldErrors
+		if err := r.body(&in, described, &p); err != nil {
+			return err
+		}
+		if err := p.Err(); err != nil {
+			return err
+		}
+		if err := set(s, r, &in, o, &p); err != nil {
+			return err
+		}
+		if err := p.Err(); err != nil {
+			return err
+		}
+		body, err := adrjson.Marshal(&in)
+		o.Body = body
+		return err
+	}
+}
+
+func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	checkValues(p, "attributes", in.Attributes)
+	if o.ID == "" {
+		o.ID = storage.NewID("program_", r.Now)
+	}
+	o.Name, o.Targets, in.Targets = in.ProgramName, in.Targets, nil
+	return s.Store.View(func(v storage.View) error {
+		derived, err := s.Book.Reader(v).Programs(o.OrganizationID)
+		for i := range derived {
+			if derived[i].Name == o.Name {
+				return conflict(fmt.Sprintf("The program %q is derived from a rate plan: use another programName.", o.Name))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return unique(v, o, "programName")
+	})
+}
+
+func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	checkIntervals(p, "intervals", in.Intervals)
+	if o.ID == "" {
+		o.ID = storage.NewID("event_", r.Now)
+	}
+	o.Parent, o.Name, o.Targets, in.Targets = in.ProgramID, in.EventName, in.Targets, nil
+	return s.checkProgram(r, in.ProgramID, p)
+}
+
+// checkProgram adds a field error if the program does not exist.
+func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error {
+	exists := false
+	err := s.Store.View(func(v storage.View) (err error) {
+		exists, err = s.isProgram(v, r.caller.OrganizationID, id)
+		return err
+	})
+	p.Check(exists, "programID", "names no program")
+	return err
+}
+
+func (s *server) isProgram(v storage.View, org, id string) (bool, error) {
+	o, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADRProgram, org, id))
+	if err == nil {
+		return !o.Removed, nil
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return false, err
+	}
+	program, err := s.derivedProgram(v, org, id)
+	return program != nil, err
+}
+
+func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	for i := range in.Resources {
+		checkIntervals(p, fmt.Sprintf("resources[%d].intervals", i), in.Resources[i].Intervals)
+	}
+	if o.ID == "" {
+		o.ID, o.ClientID = storage.NewID("report_", r.Now), r.caller.ID
+	}
+	o.Parent, o.Name = in.EventID, in.ClientName
+	return s.Store.View(func(v storage.View) error {
+		program, err := s.programOfEvent(v, r.caller.OrganizationID, in.EventID)
+		p.Check(program != "", "eventID", "names no event")
+		o.Program = program
+		return err
+	})
+}
+
+// mask is the placeholder for a stored secret in responses. A request with the
+// placeholder keeps the secret.
+const mask = "********"
+
+func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	before := o.Callbacks
+	if o.ID == "" {
+		o.ID, o.ClientID = storage.NewID(storage.SubscriptionPrefix, r.Now), r.caller.ID
+	}
+	o.Parent, o.Name, o.Targets, in.Targets, o.Callbacks = in.ProgramID, in.ClientName, in.Targets, nil, nil
+	for i := range in.ObjectOperations {
+		op, field := &in.ObjectOperations[i], fmt.Sprintf("objectOperations[%d].", i)
+		c := storage.Callback{URL: op.CallbackURL, Objects: op.Objects, Operations: op.Operations}
+		var wrong *storage.InvalidError
+		if err := s.Destinations(op.CallbackURL); errors.As(err, &wrong) {
+			p.Addf(field+"callbackUrl", "%s", wrong.Fields[0].Message)
+		} else if err != nil {
+			return err
+		}
+		switch {
+		case op.BearerToken == mask && i < len(before) && before[i].URL == c.URL:
+			c.Sealed = before[i].Sealed
+		case op.BearerToken != "":
+			p.Check(httpguts.ValidHeaderFieldValue(op.BearerToken) && op.BearerToken != mask, field+"bearerToken", "must be a token, the same as before where it is %s", mask)
+			c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(i), op.BearerToken), mask
+		}
+		o.Callbacks = append(o.Callbacks, c)
+		if proven := i < len(before) && before[i].URL == c.URL; s.Verify != nil && !proven && p.Err() == nil {
+			if err := s.Verify(r.Context(), c.URL); err != nil {
+				p.Addf(field+"callbackUrl", "%s", err)
+			}
+		}
+	}
+	if in.ProgramID == "" {
+		return nil
+	}
+	return s.checkProgram(r, in.ProgramID, p)
+}
+
+func (s *server) setVEN(r *request, in *ven, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	clientID, business := in.ClientID, in.ObjectType == "BL_VEN_REQUEST"
+	if err := checkRole(r, business, in.Targets, &clientID, p); err != nil {
+		return err
+	}
+	checkValues(p, "attributes", in.Attributes)
+	if o.ID != "" && o.ClientID != clientID {
+		return conflict("A VEN's clientID cannot change: delete the VEN and create another.")
+	}
+	o.ID, o.ClientID, o.Name = storage.VENID(clientID), clientID, in.VENName
+	if business {
+		o.Targets = in.Targets
+	}
+	in.ObjectType, in.ClientID, in.Targets = "", "", nil
+	return s.Store.View(func(v storage.View) error { return unique(v, o, "venName") })
+}
+
+// checkRole checks that a body matches the caller's role. A VEN is always its own client.
+func checkRole(r *request, business bool, targets []string, clientID *string, p *rest.FieldErrors) error {
+	switch {
+	case business != r.caller.business && !r.caller.business:
+		return errRole // the VEN could grant itself targets
+	case business != r.caller.business:
+		p.Addf("objectType", "must be that of business logic")
+	case !business && len(targets) > 0:
+		return errRole
+	case !business:
+		*clientID = r.caller.ID
+	default:
+		p.Check(*clientID != "", "clientID", "is required")
+	}
+	return nil
+}
+
+func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject, p *rest.FieldErrors) error {
+	clientID, business := in.ClientID, in.ObjectType == "BL_RESOURCE_REQUEST"
+	if err := checkRole(r, business, in.Targets, &clientID, p); err != nil {
+		return err
+	}
+	checkValues(p, "attributes", in.Attributes)
+	p.Check(o.ID == "" || o.Parent == in.VENID, "venID", "cannot change")
+	return s.Store.View(func(v storage.View) error {
+		owner, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADRVEN, o.OrganizationID, in.VENID))
+		hidden := owner.Removed || !business && owner.ClientID != clientID
+		switch {
+		case errors.Is(err, storage.ErrNotFound), err == nil && hidden:
+			return errGone
+		case err != nil:
+			return err
+		}
+		p.Check(owner.ClientID == clientID, "clientID", "must be that of the VEN")
+		if o.ID == "" {
+			o.ID = storage.NewResourceID(owner.ID, r.Now)
+		}
+		o.ClientID, o.Parent, o.Name = clientID, owner.ID, in.ResourceName
+		if business {
+			o.Targets = in.Targets
+		}
+		in.ObjectType, in.ClientID, in.Targets = "", "", nil
+		return unique(v, o, "resourceName")
+	})
+}
+
+// unique returns an error if another object of the type has the same name. The name of a
+// resource must be unique within its VEN only. The check does not detect two objects that
+// are created concurrently.
+func unique(v storage.View, o *storage.OpenADRObject, field string) error {
+	name, err := json.Marshal(o.Name)
+	if err != nil {
+		return err
+	}
+	var taken error
+	err = v.Scan(o.Type.Kind(), o.OrganizationID, "", func(record storage.Record) bool {
+		if record.Deleted || record.ID == o.ID || !bytes.Contains(record.Value, name) {
+			return true
+		}
+		other, err := storage.Decode[storage.OpenADRObject](record)
+		if err == nil && !other.Removed && other.Name == o.Name && (o.Type != storage.OpenADRResource || other.Parent == o.Parent) {
+			taken = conflict(fmt.Sprintf("The %s %q is taken.", field, o.Name))
+		}
+		return taken == nil
+	})
+	return errors.Join(err, taken)
+}

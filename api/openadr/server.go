@@ -1,0 +1,208 @@
+package openadr
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/schema"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+// Deps are the dependencies of the operations.
+type Deps struct {
+	Store *storage.Store
+	Book  *signals.Book
+	Vault *vault.Vault
+	// REST observes requests and checks keys and their rate limits.
+	REST *rest.Server
+	// Destinations applies the operator's policy on callback destinations. It returns nil
+	// or a *storage.InvalidError.
+	Destinations func(rawURL string) error
+	// Verify asks a callback to prove that it belongs to the client, as the definition
+	// requires. If nil, callbacks are not verified.
+	Verify func(ctx context.Context, rawURL string) error
+}
+
+// Prefix is the path prefix of every operation. The version follows it.
+const Prefix = "/openadr3/"
+
+// MaxBody is the maximum size of a body in bytes. An object must fit into one message to
+// its subscribers.
+const MaxBody = 256 << 10
+
+// caller is the API key of a request and its role.
+type caller struct {
+	*storage.Key
+	business bool
+}
+
+// request is a request as an operation sees it.
+type request struct {
+	*http.Request
+	*rest.Call
+	caller caller
+	id     string
+}
+
+// created is a value for a response with status 201.
+type created struct{ value any }
+
+// operation runs a route's operation.
+type operation func(r *request) (any, error)
+
+// route is an operation of the OpenADR document.
+type route struct {
+	method, path string
+	// open, business and ven say which callers may use the route. An open route needs no
+	// token.
+	open, business, ven bool
+	run                 operation
+}
+
+type server struct {
+	Deps
+	routes []route
+	serve  map[string]http.Handler // by method and path
+}
+
+// New returns the handler of all paths below Prefix.
+func New(d Deps) http.Handler {
+	s := &server{Deps: d, serve: map[string]http.Handler{}}
+	s.routes = slices.Concat(s.objectRoutes(), s.notifierRoutes(), []route{
+		{method: http.MethodGet, path: "auth/server", open: true, run: s.authServer},
+		{method: http.MethodPost, path: "auth/token", open: true, run: s.token},
+	})
+	for _, rt := range s.routes {
+		s.serve[rt.method+" "+rt.path] = d.REST.Observe(rt.method+" "+Prefix+rt.path, format, func(_ http.ResponseWriter, r *http.Request, c *rest.Call) (any, error) {
+			return s.operate(&rt, r, c)
+		})
+	}
+	return http.HandlerFunc(s.dispatch)
+}
+
+// dispatch finds the route of a request. All versions 3.1.x have the same routes.
+func (s *server) dispatch(w http.ResponseWriter, r *http.Request) {
+	version, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
+	var allowed []string
+	for _, rt := range s.routes {
+		if !strings.HasPrefix(version, "3.1.") || !matches(rt.path, path) {
+			continue
+		}
+		if rt.method == r.Method {
+			s.serve[rt.method+" "+rt.path].ServeHTTP(w, r)
+			return
+		}
+		allowed = append(allowed, rt.method)
+	}
+	err := error(&rest.Problem{Status: http.StatusNotFound, Message: "There is no OpenADR operation at this path.", Recovery: "Use a path of the OpenADR 3.1 document below " + Prefix + "3.1.1."})
+	if allowed != nil {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		err = &rest.Problem{Status: http.StatusMethodNotAllowed, Message: "This path does not take the method " + r.Method + "."}
+	}
+	s.REST.Observe("unmatched "+Prefix, format, func(http.ResponseWriter, *http.Request, *rest.Call) (any, error) {
+		return nil, err
+	}).ServeHTTP(w, r)
+}
+
+// parameter is the placeholder for an identifier in a route's path.
+const parameter = "{id}"
+
+func matches(pattern, path string) bool {
+	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(want, have, func(w, h string) bool { return w == h || w == parameter })
+}
+
+// operate authorizes the caller and runs the operation.
+func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) {
+	req := &request{Request: r, Call: c}
+	if !rt.open {
+		var err error
+		if req.caller, err = s.authenticate(r, c); err != nil {
+			return nil, err
+		}
+		mayAsk := rt.ven && req.caller.Allows(storage.ScopeVEN)
+		if req.caller.business { // a key with both scopes has this role
+			mayAsk = rt.business
+		}
+		if !mayAsk {
+			return nil, errRole
+		}
+	}
+	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
+		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]
+		if !storage.ValidID(req.id) {
+			return nil, rest.Invalid("id", rest.BadID)
+		}
+	}
+	return rt.run(req)
+}
+
+// body decodes a request's body by a schema.
+func (r *request) body(into any, sch *schema.Schema, p *rest.FieldErrors) error {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != "application/json" {
+		return &rest.Problem{Status: http.StatusUnsupportedMediaType, Message: "The body must be application/json."}
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Request.Body, MaxBody))
+	if err != nil {
+		return err
+	}
+	const maxDepth = 32
+	wrong, _ := schema.Decode(data, into, sch, "body", maxDepth)
+	p.Add(wrong)
+	return nil
+}
+
+// problem is the error body of the OpenADR document.
+type problem struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`
+	Instance string `json:"instance"`
+	// Error is the error code of RFC 6749 in responses to token requests.
+	Error string `json:"error,omitempty"`
+}
+
+// oauthError is the refusal of a token request with its code in RFC 6749.
+type oauthError struct {
+	code string
+	*rest.Problem
+}
+
+func (e *oauthError) Unwrap() error { return e.Problem }
+
+// format encodes values and errors as the OpenADR document requires.
+var format = rest.Format{Value: shownValue, Problem: shownProblem}
+
+func shownValue(value any) (status int, shown any) {
+	if c, ok := value.(created); ok {
+		return http.StatusCreated, c.value
+	}
+	return http.StatusOK, value
+}
+
+func shownProblem(h http.Header, requestID string, p *rest.Problem, err error) any {
+	shown := problem{"about:blank", http.StatusText(p.Status), p.Status, p.Message, "urn:gridhook:request:" + requestID, ""}
+	for i, f := range p.Fields {
+		shown.Detail += []string{" ", "; "}[min(i, 1)] + f.Field + ": " + f.Message
+	}
+	if p.Fields == nil && p.Recovery != "" {
+		shown.Detail += " " + p.Recovery
+	}
+	if refused, ok := errors.AsType[*oauthError](err); ok {
+		shown.Error = refused.code
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	return shown
+}

@@ -1,0 +1,250 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/schema"
+	"github.com/gridhook/gridhook/api/wire"
+)
+
+// Audience is the kind of reader of an OpenAPI document.
+type Audience string
+
+// Audiences of the OpenAPI document. Partners use the public listener. The operator uses
+// the admin listener, which serves both groups of operations.
+const (
+	AudiencePartner  Audience = "partner"
+	AudienceOperator Audience = "operator"
+)
+
+// groups describes the groups of operations in the order of the document.
+var groups = []struct{ name, description string }{
+	{groupTriggers, "Ask for the price signals of an organization's homes, and see the outcome of each."},
+	{groupEndpoints, "Where webhooks go, and how they are signed."},
+	{groupSchedules, "Triggers that are made by themselves."},
+	{groupHomes, "Prices, bills, savings and solar of a home, and its heating and cooling devices."},
+	{groupOnboarding, "What is supported where, and how far homes have come."},
+	{groupFeedback, "Tell the operator something."},
+	{groupOperator, "Organizations, keys, and everything that the partners' operations work with."},
+}
+
+// object is a JSON object of the OpenAPI document.
+type object = map[string]any
+
+func ref(to string) object { return object{"$ref": "#/components/" + to} }
+
+// paths has the operations in the order of the routes.
+type paths []path
+
+type path struct {
+	path      string
+	operation object
+}
+
+// MarshalJSON encodes the paths in their order.
+func (p paths) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, one := range p {
+		operation, err := json.Marshal(object{"post": one.operation})
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendQuote(text, one.path), ':')
+		text = append(text, operation...)
+	}
+	return append(text, '}'), nil
+}
+
+// OpenAPI returns the OpenAPI 3.1 document for an audience. It builds the document from
+// the table of routes and the tags of the routes' types.
+func OpenAPI(a Audience) ([]byte, error) {
+	d := document{audience: a, types: wire.NewTypes()}
+	return json.Marshal(d.document())
+}
+
+// document builds an OpenAPI document.
+type document struct {
+	audience Audience
+	types    *schema.Types
+}
+
+func (d *document) routes() []rest.Route {
+	if d.audience == AudienceOperator {
+		return Routes()
+	}
+	return (&server{}).partnerRoutes()
+}
+
+func (d *document) document() object {
+	var all paths
+	used := map[string]bool{}
+	for _, r := range d.routes() {
+		all = append(all, path{r.Path, d.operation(&r)})
+		used[r.Group] = true
+	}
+	tags := []object{}
+	for _, g := range groups {
+		if used[g.name] {
+			tags = append(tags, object{"name": g.name, "description": g.description})
+		}
+	}
+	webhooks := d.webhooks()
+	return object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": d.title(), "version": "1.0", "summary": "Price signals for homes, delivered as signed webhooks.",
+			"description": strings.Join(d.introduction(), "\n\n"),
+			"license":     object{"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+		},
+		"servers":    []object{{"url": "/", "description": "where this document was read"}},
+		"tags":       tags,
+		"paths":      all,
+		"webhooks":   webhooks,
+		"components": d.components(), // must come last, after all types are described
+	}
+}
+
+func (d *document) title() string {
+	if d.audience == AudienceOperator {
+		return "Gridhook, the operator's interface"
+	}
+	return "Gridhook"
+}
+
+// introduction returns the paragraphs that apply to every operation.
+func (d *document) introduction() []string {
+	all := []string{
+		"Every operation is a POST with JSON in and out, and success is 200. Where the body is optional, none and {} mean the same.",
+		"Timestamps are ISO 8601 in UTC with milliseconds; any offset of RFC 3339 is taken. Identifiers match ^[A-Za-z0-9_-]{1,128}$. " +
+			"Rates are in $/kWh. Unknown fields, fields given twice, trailing data and texts that are not UTF-8 are refused. " +
+			"Answers may get further fields.",
+		"Every answer has the header X-Request-Id, your own if you sent a valid one; only requests that HTTP itself refuses, such as those " +
+			"with headers that are too large, are answered in plain text without it. Errors have one shape: error_code says what, " +
+			"recovery_action what to do, and field_errors names every field that is wrong, at once.",
+		"Operations that take the header " + rest.IdempotencyHeader + " answer a repeat under the same key as they answered first, for 24 hours.",
+	}
+	if d.audience == AudienceOperator {
+		return append(all, "The operator's key opens every operation here. Those of organizations need the header "+
+			rest.OrganizationHeader+", which names whom to act for.")
+	}
+	return append(all, "A key belongs to one organization. The key of a channel partner may act for its child organizations: name one in the header "+
+		rest.OrganizationHeader+".")
+}
+
+func (d *document) operation(r *rest.Route) object {
+	o := object{
+		"operationId": r.Name, "tags": []string{r.Group}, "summary": r.Summary,
+		"parameters": parameters(r), "responses": d.responses(r), "security": []object{{"apiKey": []string{}}},
+	}
+	if r.Open {
+		o["security"] = []object{{}}
+	}
+	text := r.Description
+	if r.Scope != "" {
+		text = strings.TrimSpace(text + " The key needs the scope " + string(r.Scope) + ".")
+	}
+	if text != "" {
+		o["description"] = text
+	}
+	if r.Body != rest.BodyNone {
+		o["requestBody"] = d.body(r)
+	}
+	return o
+}
+
+func parameters(r *rest.Route) (all []object) {
+	for _, p := range []struct {
+		name string
+		has  bool
+	}{
+		{"id", strings.Contains(r.Path, rest.Parameter)}, {"organization", r.ForOrganization()}, {"idempotencyKey", r.Idempotent}, {"requestId", true},
+	} {
+		if p.has {
+			all = append(all, ref("parameters/"+p.name))
+		}
+	}
+	return all
+}
+
+// body describes an operation's request body.
+func (d *document) body(r *rest.Route) object {
+	content := object{}
+	if text, ok := examples[r.Name]; ok && r.Body == rest.BodyLines {
+		content["example"] = text
+	} else if ok {
+		content["example"] = json.RawMessage(text)
+	}
+	body := object{"required": r.Body.Required(), "content": object{r.Body.MediaType(): content}}
+	if r.Body == rest.BodyLines {
+		body["description"] = "One JSON object a line."
+		content["schema"] = d.lines(r)
+		return body
+	}
+	in := d.types.Of(r.In, schema.Request)
+	in.SetDefaults(r.Default)
+	content["schema"] = in
+	return body
+}
+
+// lines describes a line of an import with one schema per resource.
+func (d *document) lines(r *rest.Route) *schema.Schema {
+	either, mapping := &schema.Schema{}, object{}
+	for _, t := range r.Lines {
+		resource := strings.TrimSuffix(t.Name(), "Line")
+		line := d.types.Of(t, schema.Request)
+		line.SetConst("resource", resource)
+		either.OneOf = append(either.OneOf, line)
+		mapping[resource] = line.Ref
+	}
+	either.Discriminator = object{"propertyName": "resource", "mapping": mapping}
+	return either
+}
+
+// responses describes an operation's response and errors by status.
+func (d *document) responses(r *rest.Route) object {
+	out := d.types.Of(r.Out, schema.Response)
+	if r.Also != nil {
+		out = &schema.Schema{OneOf: []*schema.Schema{out, d.types.Of(r.Also, schema.Response)}}
+	}
+	all := object{"200": object{
+		"description": "Success.", "headers": requestIDHeader, "content": object{"application/json": object{"schema": out}},
+	}}
+	codes := r.Codes()
+	for _, p := range Problems() {
+		if p.Status != http.StatusMethodNotAllowed && slices.Contains(codes, p.Code) {
+			all[strconv.Itoa(p.Status)] = ref("responses/" + responseName(p.Status))
+		}
+	}
+	return all
+}
+
+// webhooks describes the webhooks.
+func (d *document) webhooks() object {
+	all := object{}
+	for _, e := range wire.Webhooks() {
+		body := d.types.Of(reflect.TypeOf(e.Body), schema.Response)
+		all[e.Name] = object{"post": object{
+			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookAnswer, "parameters": webhookHeaders(),
+			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
+			"responses":   object{"2XX": object{"description": "It has arrived."}},
+			"security":    []object{}, // the signature authenticates the sender
+		}}
+	}
+	return all
+}
+
+func webhookHeaders() (all []object) {
+	for _, h := range wire.WebhookHeaders() {
+		all = append(all, object{"name": h.Name, "in": "header", "required": h.Required, "description": h.Description, "schema": object{"type": "string"}})
+	}
+	return all
+}

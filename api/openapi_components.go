@@ -1,0 +1,104 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/rest"
+)
+
+var requestIDHeader = object{"X-Request-Id": ref("headers/X-Request-Id")}
+
+// responseName returns the text of a status without spaces.
+func responseName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+// components describes the shared parts of the document.
+func (d *document) components() object {
+	responses := object{}
+	for _, p := range Problems() {
+		if p.Status != http.StatusMethodNotAllowed { // only requests that match no operation get it
+			responses[responseName(p.Status)] = errorResponse(p.Status)
+		}
+	}
+	schemas := object{"Error": errorSchema()}
+	for name, s := range d.types.Components() {
+		schemas[name] = s
+	}
+	keyDescription := "An API key, ghk_<key id>_<secret>."
+	if d.audience == AudienceOperator {
+		keyDescription = "The operator's key, gho_..."
+	}
+	return object{
+		"securitySchemes": object{"apiKey": object{"type": "apiKey", "in": "header", "name": rest.KeyHeader, "description": keyDescription}},
+		"parameters":      d.sharedParameters(),
+		"headers": object{
+			"X-Request-Id": object{"description": "Names the request; the error body repeats it as request_id.", "schema": object{"type": "string"}},
+			"Retry-After":  object{"description": "In how many seconds to send again.", "schema": object{"type": "integer"}},
+		},
+		"responses": responses,
+		"schemas":   schemas,
+	}
+}
+
+func (d *document) sharedParameters() object {
+	header := func(name string, required bool, description string, schema object) object {
+		return object{"name": name, "in": "header", "required": required, "description": description, "schema": schema}
+	}
+	identifier := object{"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"}
+	return object{
+		"id":           object{"name": "id", "in": "path", "required": true, "description": "The identifier.", "schema": identifier},
+		"organization": header(rest.OrganizationHeader, d.audience == AudienceOperator, "The organization to act for. For an API key it is by default the key's own.", identifier),
+		"idempotencyKey": header(rest.IdempotencyHeader, false, "Names the request, so that it can be repeated without a second effect for 24 hours.",
+			object{"type": "string", "pattern": "^[!-~]{1,255}$"}),
+		"requestId": header("X-Request-Id", false, "Your own name for the request.", identifier),
+	}
+}
+
+// errorResponse describes the response of a status with all its problems.
+func errorResponse(status int) object {
+	shown, headers := object{}, object{"X-Request-Id": ref("headers/X-Request-Id")}
+	for _, p := range Problems() {
+		if p.Status != status {
+			continue
+		}
+		name := p.Code
+		for shown[name] != nil {
+			name += "_"
+		}
+		shown[name] = object{"summary": p.Message, "value": rest.ProblemBody{RequestID: "req_01JZ2E6K8M0000000000000000", Problem: &p}}
+		if p.RetryAfter > 0 {
+			headers["Retry-After"] = ref("headers/Retry-After")
+		}
+	}
+	return object{
+		"description": http.StatusText(status) + ".", "headers": headers,
+		"content": object{"application/json": object{"schema": ref("schemas/Error"), "examples": shown}},
+	}
+}
+
+func errorSchema() object {
+	var codes []string
+	for _, p := range Problems() {
+		if !slices.Contains(codes, p.Code) {
+			codes = append(codes, p.Code)
+		}
+	}
+	text := func(description string) object { return object{"type": "string", "description": description} }
+	code := text("What is wrong.")
+	code["enum"] = codes
+	return object{
+		"type": "object", "description": "What every operation answers that does not succeed.",
+		"properties": object{
+			"request_id": text("The request, as in the header X-Request-Id."), "error_code": code,
+			"message": text("What is wrong, in words."), "recovery_action": text("What to do about it."),
+			"field_errors": object{"type": "array", "description": "Each wrong field, where the request is what is wrong.", "items": object{
+				"type":       "object",
+				"properties": object{"field": text("The field, as a JSON path such as start.month."), "message": text("What would be right.")},
+				"required":   []string{"field", "message"},
+			}},
+			"retry_after_seconds": object{"type": "integer", "description": "In how many seconds to send again, where waiting helps."},
+		},
+		"required": []string{"request_id", "error_code", "message"},
+	}
+}

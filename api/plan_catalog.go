@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// chooseTariff sets the plan's tariff from the chosen plan of the catalogue. It also sets
+// the identifier if the plan has none.
+func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors) {
+	if in.CatalogID == "" {
+		return
+	}
+	chosen, ok := catalog.ByID(in.CatalogID)
+	p.Check(ok, "catalogId", "is not in the catalogue: list it to see what is")
+	p.Check(len(plan.Tariff) == 0, "catalogId", "cannot be given together with tariff")
+	if !ok || len(plan.Tariff) > 0 {
+		return
+	}
+	plan.Tariff = chosen.URDB()
+	if plan.ID == "" {
+		plan.ID = chosen.ID
+	}
+}
+
+func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatalogInput) (wire.Page[wire.CatalogPlan], error) {
+	found := catalog.Find(in.Utility, in.Search)
+	if in.After != "" {
+		i := slices.IndexFunc(found, func(p catalog.Plan) bool { return p.ID == in.After })
+		found = found[i+1:]
+	}
+	page := rest.NewPage(found[:min(len(found), in.Limit+1)], in.Limit, func(p *catalog.Plan) string { return p.ID })
+	return rest.Show(page, func(p *catalog.Plan) wire.CatalogPlan {
+		return wire.CatalogPlan{
+			ID: p.ID, Utility: p.Utility, EIAID: p.EIAID, State: p.State, Name: p.Name, Timezone: p.Timezone, Source: p.Source, Caveat: p.Caveat,
+		}
+	}), nil
+}

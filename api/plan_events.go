@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// createPlanEventInput is an event to create or replace.
+type createPlanEventInput struct{ wire.CreatePlanEventInput }
+
+func (in *createPlanEventInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
+	in.SetDefaults()
+	_ = p.AddError(in.PlanEvent.Validate()) // Validate returns field errors only
+}
+
+// createPlanEvent adds an event to its plan. It replaces an event with the same
+// identifier.
+func (s *server) createPlanEvent(ctx context.Context, _ *rest.Call, in *createPlanEventInput) (storage.PlanEvent, error) {
+	plan := storage.RatePlanRef(in.Owner(), in.PlanID)
+	if _, err := storage.Get[storage.RatePlan](s.Store, plan); err != nil {
+		return storage.PlanEvent{}, err
+	}
+	_, err := s.setEvents(ctx, plan, []storage.PlanEvent{in.PlanEvent})
+	return in.PlanEvent, err
+}
+
+// setEvents sets events of a plan atomically and returns the change of each event.
+func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error) {
+	changes := make([]storage.Change, len(events))
+	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
+		all, err := planEvents(v, plan)
+		changed := false
+		for i, event := range events {
+			changes[i] = all.Set(event)
+			changed = changed || changes[i] != storage.Unchanged
+		}
+		if changed {
+			r.Put = []storage.Entity{&all}
+		}
+		return r, err
+	})
+	return changes, err
+}
+
+// planEvents returns the events of a plan. A plan without events is not an error.
+func planEvents(v storage.View, plan storage.Ref) (storage.PlanEvents, error) {
+	all, _, err := storage.Read[storage.PlanEvents](v, storage.PlanEventsRef(plan.Org, plan.ID))
+	if errors.Is(err, storage.ErrNotFound) {
+		all, err = storage.PlanEvents{PlanID: plan.ID, Events: []storage.PlanEvent{}}, nil
+		all.OrganizationID = plan.Org
+	}
+	return all, err
+}
+
+func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.OfPlan) (wire.PlanEventList, error) {
+	var all storage.PlanEvents
+	err := s.Store.View(func(v storage.View) (err error) {
+		all, err = planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		return err
+	})
+	return wire.PlanEventList{Data: all.Events}, err
+}
+
+func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.OfPlan) (wire.Deleted, error) {
+	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
+		all, err := planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		if err == nil && !all.Remove(c.ID) {
+			err = storage.ErrNotFound
+		}
+		r.Put = []storage.Entity{&all}
+		return r, err
+	})
+	return wire.Deleted{ID: c.ID, Deleted: true}, err
+}

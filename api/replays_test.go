@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"testing"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+)
+
+func (e *env) newEndpoint(key string) string {
+	e.t.Helper()
+	return e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks"}`).ok(e.t)["id"].(string)
+}
+
+func TestRetryDelivery(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	endpoint := e.newEndpoint(acme)
+	given := func(o events.Outcome) string {
+		t.Helper()
+		trigger := e.ask(acme, triggerPath, "{}").ok(t)["triggerId"].(string)
+		return e.deliver("acme", trigger, endpoint, "home1", o)
+	}
+	failed, arrived := given(events.OutcomeFailed), given(events.OutcomeDelivered)
+	got := e.ask(acme, deliveriesPath+failed+"/retry", "").ok(t)
+	tasks := e.tasks.put()
+	if got["id"] != failed || got["status"] != "ACCEPTED" || len(tasks) != 1 || tasks[0].Kind != events.TaskRetry || tasks[0].ID != failed || tasks[0].OrganizationID != "acme" {
+		t.Errorf("answered %v, and %+v waits", got, tasks)
+	}
+	e.ask(acme, deliveriesPath+arrived+"/retry", "").expect(t, 409, rest.CodeConflict)
+	e.ask(bolt, deliveriesPath+failed+"/retry", "").expect(t, 404, rest.CodeNotFound)
+	e.ask(acme, endpointsPath+endpoint+"/update", `{"enabled":false}`).ok(t)
+	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)
+	e.ask(acme, endpointsPath+endpoint+"/delete", "").ok(t)
+	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)
+	if left := e.tasks.put(); len(left) != 0 {
+		t.Errorf("%+v wait all the same", left)
+	}
+}
+
+func TestWhatIsNotKeptCannotBeRetried(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	endpoint := e.newEndpoint(key)
+	trigger := e.ask(key, triggerPath, "{}").ok(t)["triggerId"].(string)
+	id := events.MessageID(trigger, "home1", endpoint)
+	e.record(events.Receipt{
+		TriggerID: trigger, OrganizationID: "acme", Key: "s0", Slice: &events.SliceBounds{Through: "home1", Homes: 1, Last: true},
+		Deliveries: []events.Delivery{{MessageID: id, HomeID: "home1", EndpointID: endpoint, Outcome: events.OutcomeFailed, Attempt: 1}},
+	}, func() bool { _, err := e.deps.Ledger.Delivery("acme", id); return err == nil })
+	e.ask(key, deliveriesPath+id+"/retry", "").expect(t, 409, rest.CodeConflict)
+}
+
+func TestReplayEndpoint(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	endpoint := e.newEndpoint(acme)
+	made := e.ask(acme, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00+02:00"}`).ok(t)
+	if made["status"] != "ACCEPTED" || made["endpointId"] != endpoint || made["since"] != "2026-06-30T22:00:00.000Z" || len(made["outcomes"].([]any)) != 2 || made["completedAt"] != nil {
+		t.Errorf("made %v", made)
+	}
+	id := made["id"].(string)
+	if tasks := e.tasks.put(); len(tasks) != 1 || tasks[0].Kind != events.TaskReplay || tasks[0].ID != id {
+		t.Errorf("what waits is %+v", tasks)
+	}
+	e.ask(acme, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 409, rest.CodeConflict) // one at a time
+	e.ask(acme, endpointsPath+e.newEndpoint(acme)+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).ok(t)
+	if got := e.ask(acme, "/v1/webhook/replays/"+id+"/get", "").ok(t); got["id"] != id || got["found"] != 0.0 {
+		t.Errorf("it is %v", got)
+	}
+	if list := e.ask(acme, "/v1/webhook/replays/list", "").ok(t)["data"].([]any); len(list) != 2 {
+		t.Errorf("the list is %v", list)
+	}
+	e.ask(bolt, "/v1/webhook/replays/"+id+"/get", "").expect(t, 404, rest.CodeNotFound)
+	e.ask(bolt, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 404, rest.CodeNotFound)
+	e.ask(acme, endpointsPath+endpoint+"/update", `{"enabled":false}`).ok(t)
+	e.ask(acme, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 409, rest.CodeConflict)
+	for body, want := range map[string]string{`{}`: "since", `{"since":"2026-07-01T00:00:00Z","outcomes":["DELIVERED"]}`: "outcomes[0]", `{"since":"2026-07-01T00:00:00Z","outcomes":[]}`: "outcomes"} {
+		if got := e.ask(acme, endpointsPath+endpoint+"/replay", body).expect(t, 400, rest.CodeValidationFailed).fields(t); len(got) != 1 || got[0] != want {
+			t.Errorf("%s names %v, want %s", body, got, want)
+		}
+	}
+}

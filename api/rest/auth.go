@@ -1,0 +1,310 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+const (
+	// KeyHeader is the header with the API key.
+	KeyHeader = "x-ws-api-key"
+	// OrganizationHeader names the organization to act for. The operator may name any
+	// organization. A channel partner may name one of its own child organizations.
+	OrganizationHeader = "x-gridhook-organization"
+)
+
+// Canonical forms of the headers. Looking them up does not allocate.
+var (
+	canonicalKey          = http.CanonicalHeaderKey(KeyHeader)
+	canonicalOrganization = http.CanonicalHeaderKey(OrganizationHeader)
+)
+
+// Caller is the authenticated sender of a request and its organization.
+type Caller struct {
+	// Operator is set for the operator's key. KeyID and Key are set for a partner's key.
+	// An open operation sets none of the three.
+	Operator bool
+	KeyID    string
+	Key      *storage.Key
+	// Org is the organization to act for: the organization of the header, or else of the
+	// key.
+	Org string
+	// named is set if the header named Org.
+	named bool
+}
+
+// Payer returns the organization that is charged for the call's share of common
+// resources. For a partner, it is the organization of the key. A channel partner
+// therefore has one share for all organizations that it acts for.
+func (c *Caller) Payer() string {
+	if c.Key != nil {
+		return c.Key.OrganizationID
+	}
+	return c.Org
+}
+
+// Authenticator identifies the caller of a request. It returns a public *Problem or an
+// internal error.
+type Authenticator func(r *http.Request, route *Route, now time.Time) (Caller, error)
+
+// Partner authenticates callers by an organization's API key.
+func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, error) {
+	if route.Open {
+		return Caller{}, nil
+	}
+	text, err := givenKey(r)
+	if err != nil {
+		return Caller{}, err
+	}
+	key, secret, suspended, err := s.findKey(text)
+	if err != nil {
+		return Caller{}, err
+	}
+	if matches := key.Matches(secret); !matches || !key.Live(now) {
+		return Caller{}, errInvalidKey
+	}
+	if suspended {
+		return Caller{}, errSuspended
+	}
+	s.LastUsed.note(key, now)
+	c := Caller{KeyID: key.ID, Key: key, Org: key.OrganizationID}
+	c.name(r)
+	return c, nil
+}
+
+// Operator returns an Authenticator for the operator's key.
+func (s *Server) Operator(operatorKey string) Authenticator {
+	known := sentBy(operatorKey)
+	return func(r *http.Request, route *Route, _ time.Time) (Caller, error) {
+		if route.Open {
+			return Caller{}, nil
+		}
+		if err := known(r); err != nil {
+			return Caller{}, err
+		}
+		c := Caller{Operator: true}
+		c.name(r)
+		return c, nil
+	}
+}
+
+// OperatorOnly serves a page that is not an operation. Callers must send the operator's
+// key.
+func OperatorOnly(operatorKey string, page http.Handler) http.Handler {
+	known := sentBy(operatorKey)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := known(r); err != nil {
+			Refuse(w, r, err)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
+// sentBy returns a check that a request carries the given key. The check returns nil if
+// the keys match. An empty key matches no request.
+func sentBy(key string) func(*http.Request) error {
+	want := sha256.Sum256([]byte(key))
+	return func(r *http.Request) error {
+		text, err := givenKey(r)
+		if err != nil {
+			return err
+		}
+		got := sha256.Sum256([]byte(text))
+		if same := subtle.ConstantTimeCompare(got[:], want[:]) == 1; !same || key == "" {
+			return errInvalidKey
+		}
+		return nil
+	}
+}
+
+// givenKey returns the request's API key. A request with two keys is refused because the
+// choice would be ambiguous.
+func givenKey(r *http.Request) (string, error) {
+	switch given := r.Header[canonicalKey]; {
+	case len(given) > 1:
+		return "", errInvalidKey
+	case len(given) == 0 || given[0] == "":
+		return "", errMissingKey
+	default:
+		return given[0], nil
+	}
+}
+
+// nobody replaces a missing key in the comparison of secrets. The lookup of a missing key
+// therefore takes as long as the lookup of an existing key.
+var nobody = func() *storage.Key {
+	key, _ := storage.NewKey(storage.Shared, time.Unix(0, 0))
+	return &key
+}()
+
+// findKey returns the key of a key's text, or nobody if the key does not exist. It also
+// returns the secret for the comparison and whether the key's organization is suspended.
+func (s *Server) findKey(text string) (key *storage.Key, secret string, suspended bool, err error) {
+	id, secret, ok := storage.SplitKey(text)
+	if !ok {
+		return nobody, text, false, nil
+	}
+	known, err := s.known.get(s.Store, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nobody, secret, false, nil
+	}
+	if err != nil {
+		return nil, "", false, err
+	}
+	return &known.Key, secret, known.suspended, nil
+}
+
+// knownKey is a key with the state of its organization.
+type knownKey struct {
+	storage.Key
+	suspended bool
+}
+
+// LiveKey returns a key by its identifier and charges one request to its rate limit. ok
+// is false if the key is missing, revoked or expired, or if its organization is
+// suspended. An exceeded rate limit is an error. The caller must not change the key.
+func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, err error) {
+	if !storage.ValidID(id) {
+		return nil, false, nil
+	}
+	known, err := s.known.get(s.Store, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil || known.suspended || !known.Live(now) {
+		return nil, false, err
+	}
+	key = &known.Key
+	s.LastUsed.note(key, now)
+	if wait := s.keys.take(id, now); wait > 0 {
+		return nil, false, errRate(wait)
+	}
+	return key, true, nil
+}
+
+// SecretKey is LiveKey with a check of the secret. secret may also be the full text of
+// the key.
+func (s *Server) SecretKey(id, secret string, now time.Time) (key *storage.Key, ok bool, err error) {
+	if named, bare, whole := storage.SplitKey(secret); whole && named == id {
+		secret = bare
+	}
+	key, _, _, err = s.findKey(storage.KeyPrefix + id + "_" + secret)
+	if err != nil || !key.Matches(secret) {
+		return nil, false, err
+	}
+	return s.LiveKey(id, now)
+}
+
+// keyCache caches keys while the store's revision is unchanged. Every request needs a
+// key. Decoding the key takes longer than the rest of the authentication.
+type keyCache struct {
+	mu       sync.RWMutex
+	revision uint64
+	byID     map[string]*knownKey
+}
+
+// maxKeys is the maximum number of cached keys. A full cache is cleared.
+const maxKeys = 16384
+
+// get returns a key. The caller must not change it. Errors: storage.ErrNotFound.
+func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
+	c.mu.RLock()
+	key, ok := c.byID[id]
+	ok = ok && c.revision == store.Revision()
+	c.mu.RUnlock()
+	if ok {
+		return key, nil
+	}
+	var revision uint64
+	key = new(knownKey)
+	err := store.View(func(v storage.View) error {
+		revision = v.Revision()
+		org, err := v.Owner(storage.KindKey, id)
+		if err == nil {
+			key.Key, _, err = storage.Read[storage.Key](v, storage.Ref{Kind: storage.KindKey, Org: org, ID: id})
+		}
+		if err == nil {
+			key.suspended, err = storage.IsSuspended(v, org)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil || c.revision != revision || len(c.byID) >= maxKeys {
+		c.revision, c.byID = revision, map[string]*knownKey{}
+	}
+	c.byID[strings.Clone(id)] = key // otherwise the cache would retain the whole request
+	return key, nil
+}
+
+// name sets the caller's organization from the header. A repeated or empty header sets an
+// empty organization, which actFor refuses.
+func (c *Caller) name(r *http.Request) {
+	given := r.Header[canonicalOrganization]
+	if len(given) == 0 {
+		return
+	}
+	c.Org, c.named = "", true
+	if len(given) == 1 {
+		c.Org = given[0]
+	}
+}
+
+// actFor checks that the caller may act for the organization of the header.
+func (s *Server) actFor(c *Caller, p *FieldErrors) error {
+	if !storage.ValidID(c.Org) {
+		p.Addf(OrganizationHeader, "must be one header that names the organization to act for")
+		return nil
+	}
+	return s.MayActFor(c, c.Org)
+}
+
+// MayActFor returns an error unless the caller may act for an organization. The operator
+// may act for every existing organization. A key may act for its own organization and
+// that organization's children. For a foreign organization, a partner gets the same error
+// whether the organization exists or not.
+func (s *Server) MayActFor(c *Caller, org string) error {
+	switch {
+	case c.Operator:
+	case c.Key == nil:
+		return errForbiddenOrganization // the caller of an open operation
+	case org == c.Key.OrganizationID:
+		return nil
+	}
+	return s.Store.View(func(v storage.View) error {
+		other, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org))
+		exists := err == nil
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		switch {
+		case c.Operator && !exists:
+			return errNoOrganization
+		case c.Operator:
+			return nil
+		}
+		own, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.Key.OrganizationID))
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		if !exists || !slices.Contains(own.ChildOrganizationIDs, org) {
+			return errForbiddenOrganization
+		}
+		if other.Suspended {
+			return errSuspended
+		}
+		return nil
+	})
+}

@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// IdempotencyHeader is the header with the idempotency key of a request.
+const IdempotencyHeader = "Idempotency-Key"
+
+// ErrOtherBody refuses a reused idempotency key with a different body.
+var ErrOtherBody = &Problem{
+	Status: http.StatusConflict, Code: CodeConflict,
+	Message:  "The " + IdempotencyHeader + " was used before, with another body.",
+	Recovery: "Send the same body to have the first answer again, or use a key that is new.",
+}
+
+// Digest returns the SHA-256 of texts in hex. It separates each text from the next.
+func Digest(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		sum := sha256.Sum256([]byte(text))
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Fingerprint returns a digest of an input. It is the same for every JSON form of the
+// input.
+func Fingerprint(in any) (string, error) {
+	text, err := json.Marshal(in)
+	return Digest(string(text)), err
+}
+
+// Idempotent runs an operation with an idempotency key. For a repeated key, it returns
+// the first response. owner and scope define the namespace of the key. run gets the
+// identifier of the resource to create. A second run with the same identifier must have
+// no further effect. Two requests may run at the same time, and a repeat resumes an
+// interrupted request.
+func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, made string, in any, run func(made string) (Out, error)) (out Out, err error) {
+	if c.IdempotencyKey == "" {
+		return run(made)
+	}
+	print, err := Fingerprint(in)
+	if err != nil {
+		return out, err
+	}
+	now := storage.Time{Time: s.Store.Now()}
+	request := storage.Once{
+		ID: Digest(c.Operation, scope, c.IdempotencyKey), Fingerprint: print, Made: made,
+		Base: storage.Base{OrganizationID: owner, CreatedAt: now, UpdatedAt: now},
+	}
+	first, revision, err := s.firstOf(ctx, request)
+	switch {
+	case err != nil:
+		return out, err
+	case first.Fingerprint != print:
+		return out, ErrOtherBody
+	case first.Answer != nil:
+		return out, json.Unmarshal(first.Answer, &out)
+	}
+	if out, err = run(first.Made); err != nil {
+		return out, err
+	}
+	answered := first
+	if answered.Answer, err = json.Marshal(out); err != nil {
+		return out, err
+	}
+	if _, err = s.Requests.PutRequest(ctx, answered, revision); !errors.Is(err, storage.ErrConflict) {
+		return out, err
+	}
+	// The first stored response is the response to all requests with the key. If this
+	// request outlived its key, another request is stored under the key and stays
+	// unchanged.
+	kept, _, err := s.Requests.Request(ctx, owner, request.ID)
+	if err == nil && kept.Made == first.Made && kept.Answer != nil {
+		err = json.Unmarshal(kept.Answer, &out)
+	}
+	return out, Ignore(err, storage.ErrNotFound)
+}
+
+// firstOf stores a request and returns it with its revision. If the key already has a
+// request, firstOf returns that request instead.
+func (s *Server) firstOf(ctx context.Context, request storage.Once) (first storage.Once, revision uint64, err error) {
+	const tries = 5
+	now := request.CreatedAt.Time
+	// Older versions stored idempotency keys in the log of record.
+	old, err := storage.Get[storage.Once](s.Store, request.Ref())
+	if err == nil && old.Known(now) {
+		if old.Answer != nil || old.Fingerprint != request.Fingerprint {
+			return old, 0, nil
+		}
+		request.Made, request.CreatedAt = old.Made, old.CreatedAt
+	}
+	var expect uint64
+	for range tries {
+		revision, err = s.Requests.PutRequest(ctx, request, expect)
+		if !errors.Is(err, storage.ErrConflict) {
+			return request, revision, err
+		}
+		first, revision, err = s.Requests.Request(ctx, request.OrganizationID, request.ID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound): // the request has just expired
+			expect = 0
+		case err != nil || first.Known(now):
+			return first, revision, err
+		default: // the stored request has expired, so replace it
+			expect = revision
+		}
+	}
+	return first, revision, storage.ErrConflict
+}
+
+// Ignore returns nil for the expected error and every other error unchanged.
+func Ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}

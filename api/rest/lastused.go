@@ -1,0 +1,119 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// LastUsed records when keys were last used. A request only updates memory. Run stores
+// the new times once a minute. A key therefore costs at most one write per minute and
+// process. If the process is killed, at most one minute of updates is lost.
+type LastUsed struct {
+	store *storage.Store
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	noted map[storage.Ref]time.Time
+}
+
+// NewLastUsed returns a LastUsed for a store. Nothing is stored until Run is called.
+func NewLastUsed(store *storage.Store, log *slog.Logger) *LastUsed {
+	return &LastUsed{store: store, log: log, noted: map[storage.Ref]time.Time{}}
+}
+
+// Interval between flushes, and timeout of the last flush.
+const (
+	usesEvery = time.Minute
+	usesWait  = 5 * time.Second
+)
+
+// note records a use of a valid key. The number of valid keys bounds the memory. A nil
+// LastUsed records nothing.
+func (u *LastUsed) note(key *storage.Key, at time.Time) {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.noted[storage.KeyUseRef(key.OrganizationID, key.ID)] = at
+}
+
+// Run flushes periodically until ctx ends, and then once more.
+func (u *LastUsed) Run(ctx context.Context) error {
+	tick := time.NewTicker(usesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			u.tryFlush(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesWait)
+			defer cancel()
+			u.tryFlush(last)
+			return nil
+		}
+	}
+}
+
+// tryFlush flushes and logs an error. The next flush retries the failed updates.
+func (u *LastUsed) tryFlush(ctx context.Context) {
+	if err := u.Flush(ctx); err != nil && ctx.Err() == nil {
+		u.log.Warn("last use of keys not stored, retrying", "error", err)
+	}
+}
+
+// Flush stores the new times. Errors: storage.ErrUnavailable.
+func (u *LastUsed) Flush(ctx context.Context) error {
+	noted := u.take()
+	var newer []storage.Entity
+	err := u.store.View(func(v storage.View) error {
+		for ref, at := range noted {
+			stored, _, err := storage.Read[storage.KeyUse](v, ref)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return err
+			}
+			if at.After(stored.LastUsedAt.Time) { // another process may have stored a later time
+				base := storage.Base{OrganizationID: ref.Org}
+				newer = append(newer, &storage.KeyUse{KeyID: ref.ID, LastUsedAt: storage.Time{Time: at}, Base: base})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		u.giveBack(noted)
+		return err
+	}
+	for i, result := range u.store.Upsert(ctx, newer) {
+		if result.Err != nil {
+			ref := newer[i].Ref()
+			u.giveBack(map[storage.Ref]time.Time{ref: noted[ref]})
+			err = result.Err
+		}
+	}
+	return err
+}
+
+func (u *LastUsed) take() map[storage.Ref]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	noted := u.noted
+	u.noted = make(map[storage.Ref]time.Time, len(noted))
+	return noted
+}
+
+// giveBack restores updates that could not be stored, unless a newer update exists.
+func (u *LastUsed) giveBack(noted map[storage.Ref]time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(noted, func(ref storage.Ref, _ time.Time) bool {
+		_, newer := u.noted[ref]
+		return newer
+	})
+	maps.Copy(u.noted, noted)
+}

@@ -1,0 +1,48 @@
+package rest
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestLimiterIsBounded(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	l := newLimiter(1, 2)
+	for i := range maxBuckets + 100 {
+		l.take(strconv.Itoa(i), now)
+	}
+	if len(l.buckets) != maxBuckets {
+		t.Fatalf("%d buckets", len(l.buckets))
+	}
+	if l.take("late", now) == 0 {
+		t.Error("those who came late share one bucket, and it was not empty")
+	}
+	if l.take("0", now) != 0 || l.take("0", now) == 0 {
+		t.Error("an early caller lost its own bucket")
+	}
+	now = now.Add(time.Second) // everybody's bucket is full again but that of 0
+	if l.take("late", now) != 0 {
+		t.Error("no room was made")
+	}
+	if len(l.buckets) != 2 {
+		t.Errorf("%d buckets are kept, want those of 0 and late", len(l.buckets))
+	}
+}
+
+func TestLimiterSaysWhen(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	l := newLimiter(0.1, 1)
+	if l.take("a", now) != 0 {
+		t.Fatal("the first was refused")
+	}
+	if wait := l.take("a", now); wait != 10 {
+		t.Errorf("wait is %d s, want 10", wait)
+	}
+	if wait := l.take("a", now.Add(3500*time.Millisecond)); wait != 7 {
+		t.Errorf("wait is %d s, want 7", wait)
+	}
+	if wait := l.take("a", now.Add(10*time.Second)); wait != 0 {
+		t.Errorf("after the wait it is %d s", wait)
+	}
+}

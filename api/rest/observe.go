@@ -1,0 +1,250 @@
+package rest
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Answerer handles a call. It returns a value for the response, or an error.
+type Answerer func(w http.ResponseWriter, r *http.Request, c *Call) (any, error)
+
+// Format encodes the values and errors of an interface.
+type Format struct {
+	// Value returns the status of a success and the value to encode.
+	Value func(value any) (status int, shown any)
+	// Problem returns the body of an error. It may set headers.
+	Problem func(h http.Header, requestID string, p *Problem, err error) (shown any)
+}
+
+// own is the format of Gridhook's own operations.
+var own = Format{
+	Value: func(value any) (int, any) { return http.StatusOK, value },
+	Problem: func(_ http.Header, requestID string, p *Problem, _ error) any {
+		return ProblemBody{requestID, p}
+	},
+}
+
+func (s *Server) observe(operation string, answer Answerer) http.Handler {
+	return s.Observe(operation, own, answer)
+}
+
+// Observe wraps an Answerer. It assigns the request identifier, turns panics into errors,
+// writes the response, measures it and logs it.
+func (s *Server) Observe(operation string, f Format, answer Answerer) http.Handler {
+	measured := s.metrics.of(operation)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now() // only measures the duration: s.Now is the clock
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
+		c := &Call{Now: s.Now(), Operation: operation, Client: s.clientAddress(r)}
+		c.RequestID = requestID(r, c.Now)
+		r, span := s.traced(r, operation)
+		value, err := s.guarded(w, r, c, answer)
+		o := outcome{call: c, err: err}
+		o.status, o.code = s.write(w, c, f, value, &o.err)
+		o.took = time.Since(began)
+		o.trace = traceOf(span)
+		endSpan(span, &o)
+		measured.observe(&o)
+		s.record(r, &o)
+	})
+}
+
+// requestID returns the caller's identifier if it is valid, otherwise a new identifier.
+func requestID(r *http.Request, now time.Time) string {
+	if given := r.Header.Values("X-Request-Id"); len(given) == 1 && storage.ValidID(given[0]) {
+		return given[0]
+	}
+	return storage.NewID("req_", now)
+}
+
+// panicError is a panic as an error. Its stack is logged.
+type panicError struct {
+	cause any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.cause) }
+
+func (s *Server) guarded(w http.ResponseWriter, r *http.Request, c *Call, answer Answerer) (value any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			value, err = nil, &panicError{cause, debug.Stack()}
+		}
+	}()
+	return answer(w, r, c)
+}
+
+// ProblemBody is the body of an error response: the problem and the request's identifier.
+type ProblemBody struct {
+	RequestID string `json:"request_id"`
+	*Problem
+}
+
+// Encoder is a value that encodes itself. Documented returns the type of its JSON.
+type Encoder interface {
+	AppendTo(b []byte) []byte
+	Documented() reflect.Type
+}
+
+// answerHeader has the headers of every response.
+var answerHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}}
+
+// write writes the response. If the value fails to encode or exceeds the limit on unread
+// responses, write sets *err and writes that error instead.
+func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err *error) (status int, code string) {
+	answer, giveBack := buffer()
+	defer giveBack()
+	if *err == nil {
+		status, value = f.Value(value)
+		*err = Encode(answer, value)
+	}
+	if *err == nil {
+		var release func()
+		if release, *err = s.unread.hold(c.Payer(), int64(answer.Len())); *err == nil {
+			defer release()
+		}
+	}
+	if *err != nil {
+		return writeProblem(w, c.RequestID, f, PublicProblem(*err, s.Explain), *err)
+	}
+	writeHead(w, c.RequestID, status, answer.Len())
+	send(w, answer.Bytes(), s.Options.ReadStall)
+	return status, ""
+}
+
+// writeProblem writes an error response.
+func writeProblem(w http.ResponseWriter, requestID string, f Format, p *Problem, err error) (status int, code string) {
+	if p.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	var answer bytes.Buffer
+	_ = Encode(&answer, f.Problem(w.Header(), requestID, p, err)) // text and numbers always encode
+	writeHead(w, requestID, p.Status, answer.Len())
+	send(w, answer.Bytes(), 0)
+	return p.Status, p.Code
+}
+
+func writeHead(w http.ResponseWriter, requestID string, status, length int) {
+	h := w.Header()
+	maps.Copy(h, answerHeader)
+	h.Set("X-Request-Id", requestID)
+	h.Set("Content-Length", strconv.Itoa(length))
+	w.WriteHeader(status)
+}
+
+// Refuse writes an error response in the format of operations. It is for requests that
+// match no operation.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	writeProblem(w, requestID(r, time.Now()), own, PublicProblem(err, nil), err)
+}
+
+// outcome is the result of a request for the log.
+type outcome struct {
+	call   *Call
+	status int
+	code   string
+	took   time.Duration
+	err    error
+	trace  string // identifier of the trace, empty if not recorded
+}
+
+// record logs one line per request with all attributes. The line never contains a body or
+// a key's secret. For an internal error, it contains the cause. The response does not.
+func (s *Server) record(r *http.Request, o *outcome) {
+	level := slog.LevelInfo
+	failed := o.status >= http.StatusInternalServerError
+	if failed {
+		level = slog.LevelError
+	}
+	if !s.Log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("operation", o.call.Operation),
+		slog.Int("status", o.status),
+		slog.String("request", o.call.RequestID),
+		slog.Float64("ms", float64(o.took.Microseconds())/1000),
+	}
+	for _, named := range [...]struct{ name, text string }{
+		{"code", o.code}, {"organization", o.call.organization()}, {"key", o.call.KeyID}, {"client", o.call.Client}, {"trace", o.trace},
+	} {
+		if named.text != "" {
+			attrs = append(attrs, slog.String(named.name, named.text))
+		}
+	}
+	if o.call.Operator {
+		attrs = append(attrs, slog.Bool("operator", true))
+	}
+	if failed {
+		attrs = append(attrs, slog.Any("error", o.err))
+		if p, ok := o.err.(*panicError); ok { //nolint:errorlint // made by guarded, never wrapped
+			attrs = append(attrs, slog.String("stack", string(p.stack)))
+		}
+	}
+	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// organization returns the organization to act for, or an empty string if it is unknown
+// or unsafe to log.
+func (c *Call) organization() string {
+	if !storage.ValidID(c.Org) {
+		return ""
+	}
+	return c.Org
+}
+
+// traced starts the span of a request. The parent is the caller's trace context. Without
+// a tracer, or without a matching operation, the span does nothing.
+func (s *Server) traced(r *http.Request, operation string) (*http.Request, trace.Span) {
+	if s.Tracer == nil || operation == unmatched || r.Method != http.MethodPost {
+		return r, trace.SpanFromContext(r.Context())
+	}
+	ctx := events.Traceparent(r.Header.Get(events.TraceHeader)).Under(r.Context())
+	ctx, span := s.Tracer.Start(ctx, http.MethodPost+" "+operation, trace.WithSpanKind(trace.SpanKindServer))
+	return r.WithContext(ctx), span
+}
+
+// endSpan ends a request's span with the attributes of the semantic conventions for HTTP
+// servers. A client error is not an error of the server's span.
+func endSpan(span trace.Span, o *outcome) {
+	defer span.End()
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(
+		attribute.String("http.request.method", http.MethodPost), attribute.String("http.route", o.call.Operation),
+		attribute.Int("http.response.status_code", o.status), attribute.String("gridhook.request.id", o.call.RequestID),
+	)
+	if org := o.call.organization(); org != "" {
+		span.SetAttributes(attribute.String("gridhook.organization.id", org))
+	}
+	if o.code != "" {
+		span.SetAttributes(attribute.String("error.type", o.code))
+	}
+	if o.status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, o.code)
+	}
+}
+
+// traceOf returns the trace identifier of a recorded span, or an empty string.
+func traceOf(span trace.Span) string {
+	if sc := span.SpanContext(); sc.IsSampled() {
+		return sc.TraceID().String()
+	}
+	return ""
+}

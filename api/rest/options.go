@@ -1,0 +1,60 @@
+package rest
+
+import "time"
+
+// Options has the limits of a request. A zero field has its default.
+type Options struct {
+	// MaxBody is the maximum size of a JSON body in bytes, by default 1 MiB. It is also
+	// the maximum length of an import's line.
+	MaxBody int64
+	// MaxImportBody is the maximum size of an import in bytes, by default 16 MiB.
+	MaxImportBody int64
+	// MaxDepth is the maximum nesting depth of JSON, by default 32.
+	MaxDepth int
+	// Rate and Burst limit the requests of a key. The defaults are 100 a second and a
+	// burst of 200.
+	Rate  float64
+	Burst int
+	// FeedbackRate and FeedbackBurst limit the feedback of a client address. The defaults
+	// are one submission every five seconds and a burst of 10.
+	FeedbackRate  float64
+	FeedbackBurst int
+	// Timeout is the timeout of an operation, by default 25 s. It must be shorter than
+	// the server's write timeout, so that every request gets a response.
+	Timeout time.Duration
+	// MaxUnread is the maximum size of all responses that clients have not read yet, in
+	// bytes. The default is 64 MiB. An organization may use a quarter.
+	MaxUnread int64
+	// ReadStall is how long a client may take to read 64 KiB of a response, by default 5
+	// s.
+	ReadStall time.Duration
+	// Origins has the web origins whose pages may call the partners' operations from
+	// browsers. The default is none.
+	Origins []string
+	// Proxies configures the proxies that report the addresses of clients. By default, no
+	// proxy is trusted.
+	Proxies Proxies
+}
+
+// WithDefaults returns the options with a default for each zero field.
+func (o Options) WithDefaults() Options {
+	o.MaxBody = Positive(o.MaxBody, 1<<20)
+	o.MaxImportBody = Positive(o.MaxImportBody, 16<<20)
+	o.MaxDepth = Positive(o.MaxDepth, 32)
+	o.Rate = Positive(o.Rate, 100)
+	o.Burst = Positive(o.Burst, 200)
+	o.FeedbackRate = Positive(o.FeedbackRate, 0.2)
+	o.FeedbackBurst = Positive(o.FeedbackBurst, 10)
+	o.MaxUnread = Positive(o.MaxUnread, 64<<20)
+	o.ReadStall = Positive(o.ReadStall, 5*time.Second)
+	o.Timeout = Positive(o.Timeout, 25*time.Second)
+	return o
+}
+
+// Positive returns v if v is above 0, otherwise otherwise.
+func Positive[T int | int64 | float64 | time.Duration](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}

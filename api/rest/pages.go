@@ -1,0 +1,36 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// Page is a static document.
+type Page struct {
+	Path   string
+	Data   []byte
+	Header map[string]string
+}
+
+// page returns a handler for a page. It accepts GET and HEAD.
+func (s *Server) page(p Page) http.Handler {
+	s.metrics.prepare(p.Path)
+	refuse := s.observe(p.Path, func(w http.ResponseWriter, _ *http.Request, _ *Call) (any, error) {
+		w.Header().Set("Allow", "GET, HEAD")
+		return nil, errReadOnly
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			refuse.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		for name, value := range p.Header {
+			h.Set(name, value)
+		}
+		h.Set("Content-Length", strconv.Itoa(len(p.Data)))
+		h.Set("Cache-Control", "no-cache")
+		h.Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(p.Data) // the caller may be gone
+	})
+}

@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Body is the kind of an operation's body.
+type Body int
+
+// Kinds of bodies.
+const (
+	// BodyNone is an empty body or {}.
+	BodyNone Body = iota
+	// BodyOptional is a JSON object. An absent body means {}.
+	BodyOptional
+	// BodyRequired is a JSON object.
+	BodyRequired
+	// BodyLines is NDJSON, one JSON object a line.
+	BodyLines
+)
+
+// Required reports whether a body is required.
+func (b Body) Required() bool { return b >= BodyRequired }
+
+// MediaType returns the required Content-Type of a body.
+func (b Body) MediaType() string {
+	if b == BodyLines {
+		return "application/x-ndjson"
+	}
+	return "application/json"
+}
+
+// Operation checks a call's body and runs the operation. It reports the field errors in p
+// together with the errors of the body.
+type Operation func(ctx context.Context, c *Call, p *FieldErrors) (any, error)
+
+// Route is an operation with its path, its authorization and its types. The router and
+// the OpenAPI document are built from routes.
+type Route struct {
+	// Path may contain the parameter {id} once.
+	Path string
+	// Name is unique among the operations.
+	Name string
+	// Group is the heading of the operation in the documentation.
+	Group   string
+	Summary string
+	// Description adds to the summary. It may be empty.
+	Description string
+	// Scope is the scope that a partner's key needs.
+	Scope storage.Scope
+	// Operator marks an operation that requires the operator's key.
+	Operator bool
+	// Open marks an operation that needs no key.
+	Open bool
+	// Idempotent marks an operation that accepts IdempotencyHeader.
+	Idempotent bool
+	Body       Body
+	// Partial marks an update: a field that is absent from the body keeps its value.
+	Partial bool
+	// Timeout is the timeout of the operation if it must be longer than Options.Timeout.
+	// The write timeout is extended as well.
+	Timeout time.Duration
+	// Errors are the error codes in addition to the common codes of such operations.
+	Errors []string
+	// In and Out are the types of the decoded body and of the response.
+	In, Out reflect.Type
+	// Also is an alternative type of the response that the body may request. It is nil if
+	// there is no alternative.
+	Also reflect.Type
+	// Default is the input with the default values of absent fields. It is nil if there
+	// are no defaults.
+	Default any
+	// Lines are the types of the lines of a BodyLines body.
+	Lines []reflect.Type
+
+	// Run runs the operation.
+	Run Operation
+}
+
+// ForOrganization reports whether the operation acts for an organization.
+func (r *Route) ForOrganization() bool { return !r.Operator && !r.Open }
+
+// Codes returns the error codes of the operation, including codes that only the
+// operator's listener returns.
+func (r *Route) Codes() []string {
+	codes := []string{CodeValidationFailed, CodeRequestTimeout, CodePayloadTooLarge, CodeUnsupportedMediaType, CodeInternal}
+	if !r.Open {
+		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey)
+	}
+	if !r.Operator {
+		codes = append(codes, CodeRateLimited)
+	}
+	if r.ForOrganization() {
+		codes = append(codes, CodeForbidden)
+	}
+	if r.ForOrganization() || strings.Contains(r.Path, "{id}") {
+		codes = append(codes, CodeNotFound)
+	}
+	if r.Idempotent {
+		codes = append(codes, CodeConflict)
+	}
+	codes = append(codes, r.Errors...)
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}

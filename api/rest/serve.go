@@ -1,0 +1,217 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Router serves the routes to authenticated callers, and pages to all callers. It matches
+// paths exactly as sent, without cleaning or decoding. A redirect to a cleaned path would
+// turn a POST into a GET. An encoded slash is part of an invalid identifier.
+func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page) http.Handler {
+	r := mux.NewRouter().SkipClean(true).UseEncodedPath()
+	for _, route := range routes {
+		s.metrics.prepare(route.Path)
+		r.Handle(pattern(route.Path), s.observe(route.Path, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
+			return s.serve(w, r, c, &route, authenticate)
+		}))
+	}
+	for _, page := range pages {
+		r.Handle(page.Path, s.page(page))
+	}
+	s.metrics.prepare(unmatched)
+	r.NotFoundHandler = s.observe(unmatched, func(http.ResponseWriter, *http.Request, *Call) (any, error) {
+		return nil, errPath
+	})
+	return r
+}
+
+// Parameter is the only variable that a path may contain.
+const Parameter = "{id}"
+
+// pattern returns a path as a pattern of mux. An empty identifier matches because it is
+// an invalid identifier, not an unknown path.
+func pattern(path string) string { return strings.Replace(path, Parameter, "{id:[^/]*}", 1) }
+
+// serve runs the checks and then the operation. The order of the checks decides which
+// error a caller gets.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *Route, authenticate Authenticator) (any, error) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, errMethod
+	}
+	err := s.limitBody(w, r, route)
+	if err != nil {
+		return nil, err
+	}
+	if c.Caller, err = authenticate(r, route, c.Now); err != nil {
+		return nil, err
+	}
+	if err := s.admit(c, route); err != nil {
+		return nil, err
+	}
+	if c.Body, err = readBody(r, route); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.deadline(w, r, route)
+	defer cancel()
+	return s.operate(ctx, r, c, route)
+}
+
+// writeAllowance is the time for writing the response after an operation with its own
+// timeout.
+const writeAllowance = 5 * time.Second
+
+// deadline returns the context of an operation. The context ends with the operation's
+// timeout, but not when the client disconnects. net/http cannot distinguish a disconnect
+// from a half-closed connection. A write that a disconnect cancels would be reported as
+// failed, although it may have been stored.
+func (s *Server) deadline(w http.ResponseWriter, r *http.Request, route *Route) (context.Context, context.CancelFunc) {
+	timeout := s.Options.Timeout
+	if route.Timeout > timeout {
+		timeout = route.Timeout
+		// The writer of a test may not support deadlines.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + writeAllowance))
+	}
+	return context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
+}
+
+// admit enforces the rate limit and then the key's scope. A request without the scope
+// also counts against the rate limit.
+func (s *Server) admit(c *Call, route *Route) error {
+	if route.Open {
+		if wait := s.addresses.take(c.Client, c.Now); wait > 0 {
+			return errAddressRate(wait)
+		}
+		return nil
+	}
+	if c.Operator {
+		return nil
+	}
+	if wait := s.keys.take(c.KeyID, c.Now); wait > 0 {
+		return errRate(wait)
+	}
+	if !c.Key.Allows(route.Scope) {
+		return errScope(route.Scope)
+	}
+	return nil
+}
+
+// operate checks the path, the organization and the body, and runs the operation.
+func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *Route) (any, error) {
+	var p FieldErrors
+	if strings.Contains(route.Path, Parameter) {
+		c.ID = pathID(r)
+		p.Check(storage.ValidID(c.ID), "id", BadID)
+	}
+	if (c.named || c.Operator) && route.ForOrganization() {
+		if err := s.actFor(&c.Caller, &p); err != nil {
+			return nil, err
+		}
+	}
+	if route.Idempotent {
+		c.IdempotencyKey = idempotencyKey(r, &p)
+	}
+	return route.Run(ctx, c, &p)
+}
+
+// pathID returns the decoded identifier of the path. An identifier that fails to decode
+// is returned as sent. It is invalid either way.
+func pathID(r *http.Request) string {
+	encoded := mux.Vars(r)["id"]
+	id, err := url.PathUnescape(encoded)
+	if err != nil {
+		return encoded
+	}
+	return id
+}
+
+// limitBody limits the size of the body. A request with a larger Content-Length is
+// refused immediately.
+func (s *Server) limitBody(w http.ResponseWriter, r *http.Request, route *Route) error {
+	limit := s.Options.MaxBody
+	if route.Body == BodyLines {
+		limit = s.Options.MaxImportBody
+	}
+	if r.ContentLength > limit {
+		return errTooLarge(limit)
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	return nil
+}
+
+// readBody returns the body, or nil if there is none. It checks the media type. An absent
+// body may have any media type.
+func readBody(r *http.Request, route *Route) ([]byte, error) {
+	if len(r.Header.Values("Content-Encoding")) > 0 {
+		return nil, errContentEncoding
+	}
+	if r.ContentLength > 0 && !hasMediaType(r, route.Body.MediaType()) {
+		return nil, errMediaType(route.Body.MediaType())
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, readError(err)
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if !hasMediaType(r, route.Body.MediaType()) {
+		return nil, errMediaType(route.Body.MediaType())
+	}
+	return data, nil
+}
+
+// readError converts an error of reading the body: too large, too slow, or shorter than
+// announced.
+func readError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var network net.Error
+	if errors.As(err, &tooLarge) || errors.As(err, &network) && network.Timeout() {
+		return err
+	}
+	return Invalid("body", "ended before it was complete")
+}
+
+// hasMediaType reports whether the request has exactly one Content-Type, the required
+// type. A charset must be UTF-8.
+func hasMediaType(r *http.Request, want string) bool {
+	given := r.Header.Values("Content-Type")
+	if len(given) != 1 {
+		return false
+	}
+	if given[0] == want { // the usual case
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(given[0])
+	if err != nil || mediaType != want {
+		return false
+	}
+	charset, ok := params["charset"]
+	return len(params) == 0 || len(params) == 1 && ok && strings.EqualFold(charset, "utf-8")
+}
+
+// idempotencyKey returns the request's idempotency key, or an empty string.
+func idempotencyKey(r *http.Request, p *FieldErrors) string {
+	given := r.Header.Values(IdempotencyHeader)
+	if len(given) == 0 {
+		return ""
+	}
+	ok := len(given) == 1 && len(given[0]) >= 1 && len(given[0]) <= 255
+	for i := 0; ok && i < len(given[0]); i++ {
+		ok = given[0][i] >= '!' && given[0][i] <= '~'
+	}
+	p.Check(ok, IdempotencyHeader, "must be one header of 1 to 255 visible ASCII characters")
+	return given[0]
+}

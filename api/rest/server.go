@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Deps are the dependencies of a server. Every field is required unless its comment says
+// otherwise.
+type Deps struct {
+	Store *storage.Store
+	// Requests stores requests by their idempotency keys.
+	Requests storage.Requests
+	// LastUsed records when keys were last used. If nil, nothing is recorded.
+	LastUsed *LastUsed
+	Log      *slog.Logger
+	// Registerer registers the metrics. If nil, nothing is measured.
+	Registerer prometheus.Registerer
+	Now        func() time.Time
+	// Tracer records spans. If nil, nothing is traced.
+	Tracer trace.Tracer
+	// Explain returns the problem of an error that only the operations define, or nil for
+	// every other error. It may be nil.
+	Explain func(error) *Problem
+}
+
+// Server routes requests to operations.
+type Server struct {
+	Deps
+	Options Options
+	metrics *metrics
+	// keys limits by API key. addresses limits by client address.
+	keys, addresses *limiter
+	known           keyCache
+	unread          unread
+}
+
+// New returns a server with the given options. A zero option has its default.
+func New(d Deps, o Options) *Server {
+	o = o.WithDefaults()
+	return &Server{
+		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
+		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
+		unread: unread{max: o.MaxUnread, byOrg: map[string]int64{}},
+	}
+}
+
+// Call is a request as an operation sees it.
+type Call struct {
+	RequestID string
+	// Operation is the template of the path.
+	Operation string
+	// Client identifies the client by its address, as returned by clientAddress.
+	Client string
+	// Now is the time when the request arrived.
+	Now time.Time
+	Caller
+	// ID is the identifier in the path. It is empty if the path has no identifier.
+	ID string
+	// Body is the request's JSON as sent. It is nil if there is no body.
+	Body []byte
+	// IdempotencyKey is empty if the request has no key or the operation ignores the key.
+	IdempotencyKey string
+}

@@ -1,0 +1,82 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// unread limits the memory for responses that clients have not read yet. An organization
+// may use a quarter, so that slow readers of one organization do not affect the others.
+type unread struct {
+	max int64
+
+	mu    sync.Mutex
+	total int64
+	byOrg map[string]int64
+}
+
+// share is the divisor of the limit for one organization.
+const share = 4
+
+// leastCounted is the maximum size of a response that is not counted, in bytes. The rate
+// limits of keys and Options.ReadStall bound the number of such responses. Responses of
+// writing operations are at most this large. A write is therefore never refused after it
+// was stored.
+const leastCounted = 32 << 10
+
+// hold counts a response of n bytes until release is called. A response is always
+// accepted if it is the only one. Errors: errUnread, ErrUnavailable.
+func (u *unread) hold(org string, n int64) (release func(), err error) {
+	if n <= leastCounted {
+		return func() {}, nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch held := u.byOrg[org]; {
+	case held > 0 && held+n > u.max/share:
+		return nil, errUnread(u.max / share)
+	case u.total > 0 && u.total+n > u.max:
+		return nil, ErrUnavailable
+	}
+	u.add(org, n)
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.add(org, -n)
+	}, nil
+}
+
+func (u *unread) add(org string, n int64) {
+	u.total += n
+	if u.byOrg[org] += n; u.byOrg[org] == 0 {
+		delete(u.byOrg, org)
+	}
+}
+
+func errUnread(limit int64) *Problem {
+	return &Problem{
+		Status: http.StatusTooManyRequests, Code: CodeRateLimited, RetryAfter: 1,
+		Message:  fmt.Sprintf("The organization has not read answers of %d bytes in all, its share of the limit max-unread.", limit),
+		Recovery: "Read the answers as they come, or ask for fewer at once.",
+	}
+}
+
+// pieceSize is the number of bytes that a client must read within Options.ReadStall.
+const pieceSize = 64 << 10
+
+// send writes a response in pieces. A client that reads a piece too slowly is
+// disconnected, which frees the memory of the response.
+func send(w http.ResponseWriter, answer []byte, stall time.Duration) {
+	control := http.NewResponseController(w)
+	for piece := range slices.Chunk(answer, pieceSize) {
+		if stall > 0 {
+			_ = control.SetWriteDeadline(time.Now().Add(stall)) // a test's recorder has no deadlines
+		}
+		if _, err := w.Write(piece); err != nil { //nolint:gosec // it is JSON, and said to be
+			return // the caller is gone
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package schema
+
+import "encoding/json"
+
+// SetDefaults sets the defaults of an object's optional fields in a request. The defaults
+// are the fields of value, which may be nil.
+func (s *Schema) SetDefaults(value any) {
+	var defaults map[string]any
+	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &defaults) != nil {
+		return
+	}
+	for _, p := range s.target.Properties {
+		if v, ok := defaults[p.Name]; ok && !saysNothing(v) && p.Schema.target == nil {
+			p.Schema.Default = v
+		}
+	}
+}
+
+// saysNothing reports whether a default adds nothing to the type.
+func saysNothing(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case float64:
+		return v == 0
+	}
+	return false
+}
+
+// SetConst restricts a field of an object to one value.
+func (s *Schema) SetConst(field, value string) {
+	for i, p := range s.target.Properties {
+		if p.Name == field {
+			s.target.Properties[i].Schema = &Schema{Const: value, Description: p.Schema.Description, kind: "string"}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+type priceSignalInput struct {
+	wire.PriceSignalInput
+
+	window pricing.Window
+}
+
+func (in *priceSignalInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
+	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be given with the format %s", storage.FormatOpenADR3)
+}
+
+func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready[wire.PriceSignal], error) {
+	var signal signals.Signal
+	var reasons []pricing.Reason
+	err := s.Store.View(func(v storage.View) (err error) {
+		if signal, err = s.Book.HomeSignal(v, c.Org, c.ID, in.window); err == nil && in.Explain {
+			reasons, err = s.Book.Explain(v, c.Org, c.ID, in.window)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Format == storage.FormatOpenADR3:
+		return func(b []byte) []byte { return append(signal.AppendOpenADR(append(b, '['), c.Now), ']') }, nil
+	case !in.Explain:
+		return func(b []byte) []byte { return signal.Append(b, c.Now) }, nil
+	}
+	explained, err := json.Marshal(explain(reasons))
+	if err != nil {
+		return nil, err
+	}
+	return func(b []byte) []byte {
+		b = append(signal.AppendFields(append(b, '{'), c.Now), `,"explanation":`...)
+		return append(append(b, explained...), '}')
+	}, nil
+}
+
+// ready appends an encoded T to a buffer.
+type ready[T any] func(to []byte) []byte
+
+func (r ready[T]) AppendTo(b []byte) []byte { return r(b) }
+func (r ready[T]) Documented() reflect.Type { return reflect.TypeFor[T]() }

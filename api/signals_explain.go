@@ -1,0 +1,20 @@
+package api
+
+import (
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// explain converts the reasons of a signal for the response.
+func explain(reasons []pricing.Reason) []wire.PriceReason {
+	shown := make([]wire.PriceReason, len(reasons))
+	for i, r := range reasons {
+		shown[i] = wire.PriceReason{
+			StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)},
+			Tariff: r.Tariff, Day: r.Day, Calendar: r.Calendar, Period: r.Period, Tier: r.Tier, Import: append([]pricing.Part{}, r.Import...), Export: append([]pricing.Part{}, r.Export...), // empty, not null
+			ExportChance: r.ExportChance, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
+		}
+	}
+	return shown
+}

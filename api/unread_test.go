@@ -1,0 +1,76 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+)
+
+// narrow is a listener whose connections have the smallest buffers, so that what a client
+// does not read stays with the server.
+type narrow struct{ net.Listener }
+
+func (l narrow) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(1)
+	}
+	return conn, err
+}
+
+// An organization whose clients do not read their answers is refused more of them, others
+// are not, and the clients that stall are disconnected.
+func TestUnread_SlowReaders(t *testing.T) {
+	const window = `{"startTime":"2026-07-01T00:00:00Z","endTime":"2026-07-29T00:00:00Z"}` // an answer of half a MiB
+	e := newEnv(t, rest.Options{})
+	slow, other := e.twoTenants()
+	e.load(`{"resource":"home","organizationId":"bolt","id":"home2","ratePlanId":"plan1","timezone":"America/Los_Angeles"}`)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	deps := e.deps
+	deps.Registerer = nil
+	server := bare(api.Public(deps, rest.Options{MaxUnread: 1 << 20, ReadStall: 500 * time.Millisecond}))
+	go func() { _ = server.Serve(narrow{l}) }()
+	t.Cleanup(func() { _ = server.Close() })
+	url := "http://" + l.Addr().String()
+	ask := func(key, home string) answer {
+		return e.send(request{url: url + "/v1/homes/" + home + "/price_signal", body: window, header: http.Header{rest.KeyHeader: {key}, "Content-Type": {"application/json"}}})
+	}
+	ask(slow, "home1").ok(t)
+
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.(*net.TCPConn).SetReadBuffer(1))
+	_, err = fmt.Fprintf(conn, "POST /v1/homes/home1/price_signal HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", rest.KeyHeader, slow, len(window), window)
+	must(t, err)
+	_, err = io.ReadFull(conn, make([]byte, 1)) // its answer has begun, and the rest is not read
+	must(t, err)
+
+	refused := ask(slow, "home1").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	if !strings.Contains(string(refused.body), "max-unread") {
+		t.Errorf("refused with %s, want the limit's name", refused.body)
+	}
+	ask(other, "home2").ok(t)
+	must(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+	for {
+		if a := ask(slow, "home1"); a.status == http.StatusOK {
+			break // the client that stalled was disconnected
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the stalled client keeps its share")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if n, err := io.Copy(io.Discard, conn); n > 300<<10 {
+		t.Errorf("the stalled client read %d bytes more, %v", n, err)
+	}
+}

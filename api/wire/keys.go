@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Key is an API key in a response, without its secret.
+type Key struct {
+	ID             string          `json:"keyId" example:"key_01JZ2E6K8M0000000000000000"`
+	OrganizationID string          `json:"organizationId" example:"acme"`
+	Description    string          `json:"description" example:"production"`
+	Scopes         []storage.Scope `json:"scopes" example:"[\"read\",\"write\",\"trigger\"]"`
+	ExpiresAt      storage.Time    `json:"expiresAt" nullable:"true" doc:"Null for a key that does not expire." example:"null"`
+	RevokedAt      storage.Time    `json:"revokedAt" nullable:"true" doc:"Null for a key that is not revoked." example:"null"`
+	LastUsedAt     storage.Time    `json:"lastUsedAt" nullable:"true" doc:"Right to about a minute, and null for a key that was not used yet."`
+	CreatedAt      storage.Time    `json:"createdAt"`
+	UpdatedAt      storage.Time    `json:"updatedAt"`
+}
+
+// KeyWithText is a key with its full text for the partner. Only the response that creates
+// the key contains it.
+type KeyWithText struct {
+	Key
+	Text string `json:"key" doc:"The key's text, which the partner sends. It is not stored." example:"ghk_key_01JZ2E6K8M0000000000000000_4f1c..."`
+}

@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Plan is a rate plan without its tariff.
+type Plan struct {
+	ID             string       `json:"id" example:"plan_1"`
+	OrganizationID string       `json:"organizationId,omitempty" doc:"Absent for a plan that all organizations share." example:"acme"`
+	Name           string       `json:"name" example:"Residential Time of Use"`
+	Utility        string       `json:"utility" example:"Acme Electric"`
+	CreatedAt      storage.Time `json:"createdAt"`
+	UpdatedAt      storage.Time `json:"updatedAt"`
+}
+
+// PlanWithTariff is a rate plan with its tariff.
+type PlanWithTariff struct {
+	Plan
+	Tariff json.RawMessage `json:"tariff" example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
+}
+
+// CatalogPlan is a rate plan of the built-in catalogue.
+type CatalogPlan struct {
+	ID       string `json:"id" example:"pge-e-elec"`
+	Utility  string `json:"utility" example:"Pacific Gas & Electric Co"`
+	EIAID    int    `json:"eiaId" doc:"The utility's number at the US Energy Information Administration." example:"14328"`
+	State    string `json:"state" example:"CA"`
+	Name     string `json:"name" example:"E-ELEC"`
+	Timezone string `json:"timezone" example:"America/Los_Angeles"`
+	Source   string `json:"source" doc:"Where the rates were published." example:"https://acme-electric.example/tariffs"`
+	Caveat   string `json:"caveat" doc:"caveat says why the rates may not be right, and is empty where nothing does." example:""`
+}
+
+// PlanEventList lists the events of a plan.
+type PlanEventList struct {
+	Data []storage.PlanEvent `json:"data"`
+}
+
+// MarketSeries is a series of market prices, without the prices.
+type MarketSeries struct {
+	OrganizationID string `json:"organizationId,omitempty" doc:"Absent for a series that all organizations share." example:"acme"`
+	storage.MarketSeries
+}

@@ -1,0 +1,282 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/savings"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// OrganizationNamer is a request that names an organization. The organization must exist
+// or be empty.
+type OrganizationNamer interface{ NamedOrganization() string }
+
+// PageInput requests a page of a list.
+type PageInput struct {
+	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
+	After string `json:"after,omitempty" pattern:"cursor" doc:"The next of the page before."`
+}
+
+// OfOrganization names an organization.
+type OfOrganization struct {
+	_ struct{} `required:"organizationId"`
+
+	OrganizationID string `json:"organizationId" pattern:"id"`
+}
+
+// NamedOrganization returns the organization.
+func (in *OfOrganization) NamedOrganization() string { return in.OrganizationID }
+
+// OrganizationPageInput requests a page of an organization's resources.
+type OrganizationPageInput struct {
+	OfOrganization
+	PageInput
+}
+
+// ListHomesInput requests a page of an organization's homes.
+type ListHomesInput struct {
+	OrganizationPageInput
+	RatePlanID string `json:"ratePlanId,omitempty" pattern:"id" doc:"The plan whose homes alone are wanted; by default all homes are."`
+}
+
+// CreateKeyInput has the fields of a new key.
+type CreateKeyInput struct {
+	_ struct{} `required:"organizationId"`
+
+	OrganizationID string          `json:"organizationId" pattern:"id"`
+	Description    string          `json:"description,omitempty" maxLength:"255"`
+	Scopes         []storage.Scope `json:"scopes,omitempty" minItems:"1" doc:"scopes are by default all."`
+	ExpiresAt      *storage.Time   `json:"expiresAt,omitempty" doc:"Null for a key that does not expire."`
+}
+
+// NamedOrganization returns the organization.
+func (in *CreateKeyInput) NamedOrganization() string { return in.OrganizationID }
+
+// RotateKeyInput has the settings of a key's rotation.
+type RotateKeyInput struct {
+	OverlapSeconds int `json:"overlapSeconds" minimum:"0" maximum:"2592000" default:"86400" doc:"How long the old key goes on, by default a day."`
+}
+
+// CreateOrganizationInput has the fields of a new organization.
+type CreateOrganizationInput struct {
+	_ struct{} `required:"name"`
+
+	ID                   string   `json:"id,omitempty" pattern:"id" doc:"id is by default made for you."`
+	Name                 string   `json:"name" minLength:"1" maxLength:"255"`
+	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty" itemsPattern:"id" doc:"The organizations that a channel partner's keys may act for."`
+}
+
+// UpdateOrganizationInput has the fields to change. An absent field keeps its value.
+type UpdateOrganizationInput struct {
+	Name                 *string   `json:"name" minLength:"1" maxLength:"255" nullable:"false"`
+	ChildOrganizationIDs *[]string `json:"childOrganizationIds" itemsPattern:"id" nullable:"false" doc:"All organizations that a channel partner's keys may act for."`
+	Suspended            *bool     `json:"suspended" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and nothing is sent to its endpoints. Everything is kept."`
+}
+
+// PlanOwner names an organization. It is empty for shared plans.
+type PlanOwner struct {
+	OrganizationID string `json:"organizationId,omitempty" doc:"The organization whose plans are meant; without one, those that all share."`
+}
+
+// NamedOrganization returns the organization, which may be empty.
+func (in *PlanOwner) NamedOrganization() string { return in.OrganizationID }
+
+// Owner returns the owner of the plans: the organization, or storage.Shared if it is
+// empty.
+func (in *PlanOwner) Owner() string {
+	if in.OrganizationID == "" {
+		return storage.Shared
+	}
+	return in.OrganizationID
+}
+
+// ListPlansInput requests a page of an organization's plans or of the shared plans.
+type ListPlansInput struct {
+	PlanOwner
+	PageInput
+}
+
+// CatalogChoice names a plan of the catalogue instead of a tariff.
+type CatalogChoice struct {
+	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalogue, given in the place of the tariff."`
+}
+
+// ImportPlanInput is a tariff with the identifier that homes refer to.
+type ImportPlanInput struct {
+	_ struct{} `required:"id"`
+
+	PlanOwner
+	ID      string          `json:"id" pattern:"id"`
+	Name    string          `json:"name,omitempty" maxLength:"500" doc:"name and utility are by default the tariff's own."`
+	Utility string          `json:"utility,omitempty" maxLength:"255"`
+	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"In the JSON of the US Utility Rate Database, bare or inside items."`
+	CatalogChoice
+}
+
+// ListCatalogInput requests plans of the catalogue.
+type ListCatalogInput struct {
+	Utility string `json:"utility,omitempty" maxLength:"255" doc:"utility finds by words of the utility's name, its state, or its EIA number."`
+	Search  string `json:"search,omitempty" maxLength:"255" doc:"search finds by words of the plan's name or identifier."`
+	PageInput
+}
+
+// OfPlan identifies a rate plan and its owner.
+type OfPlan struct {
+	_ struct{} `required:"planId"`
+
+	PlanOwner
+	PlanID string `json:"planId" pattern:"id"`
+}
+
+// CreatePlanEventInput is an event of a rate plan.
+type CreatePlanEventInput struct {
+	_ struct{} `required:"kind,from,to"`
+
+	OfPlan
+	storage.PlanEvent
+}
+
+// OfHome names a home.
+type OfHome struct {
+	_ struct{} `required:"homeId"`
+
+	HomeID string `json:"homeId" pattern:"id"`
+}
+
+// ZipcodeInput names a zipcode.
+type ZipcodeInput struct {
+	_ struct{} `required:"zipcode"`
+
+	Zipcode string `json:"zipcode" pattern:"zipcode"`
+}
+
+// StartOnboardingInput has the fields to start an onboarding.
+type StartOnboardingInput struct {
+	OfHome
+	Zipcode             string `json:"zipcode,omitempty" pattern:"zipcode" doc:"zipcode is by default the home's."`
+	ThermostatBrandCode string `json:"thermostatBrandCode,omitempty" maxLength:"255"`
+}
+
+// CompleteStepInput is a completed step of an onboarding.
+type CompleteStepInput struct {
+	OfHome
+	Step      *int `json:"step,omitempty" minimum:"0" maximum:"1000" doc:"How many steps are completed now, by default one more."`
+	Completed bool `json:"completed,omitempty" doc:"Marks the last step: the flow is COMPLETED then."`
+}
+
+// LinkedInput links or unlinks a device.
+type LinkedInput struct {
+	_ struct{} `required:"linked"`
+
+	Linked bool `json:"linked" doc:"Whether the device is linked to the user."`
+}
+
+// SolarInput describes the solar system of a home.
+type SolarInput struct {
+	_ struct{} `required:"homeId,solarSystemSizeKw"`
+
+	HomeID        string  `json:"homeId" pattern:"id"`
+	SizeKw        float64 `json:"solarSystemSizeKw" exclusiveMinimum:"0" maximum:"1000" doc:"The system's size in kW, above 0 and at most 1000."`
+	NonNetMetered bool    `json:"isNonNetMetered,omitempty" doc:"isNonNetMetered solar is never paid the retail rate. The default is false."`
+	storage.SolarSettings
+	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
+	// response.
+	IdempotencyKey string `json:"-"`
+}
+
+// FeedbackInput is a submission of feedback. It needs no API key.
+type FeedbackInput struct {
+	_ struct{} `required:"feedback_type,summary,message"`
+
+	storage.FeedbackForm
+}
+
+// TriggerInput requests the price signals of an organization's homes.
+type TriggerInput struct {
+	OrganizationID *string       `json:"organizationId,omitempty" pattern:"id" nullable:"false" doc:"organizationId is by default the organization of the key."`
+	StartTime      *storage.Time `json:"startTime,omitempty" doc:"startTime and endTime are given together or not at all: then it is the 24 hours from the start of the current quarter hour."`
+	EndTime        *storage.Time `json:"endTime,omitempty"`
+	RatePlanIDs    []string      `json:"ratePlanIds,omitempty" maxItems:"100" itemsPattern:"id" doc:"The plans whose homes alone are meant, such as those of which a critical peak has changed the prices; by default all homes are."`
+	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
+	// response.
+	IdempotencyKey string `json:"-"`
+}
+
+// ListTriggersInput requests the newest triggers.
+type ListTriggersInput struct {
+	Limit int `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
+}
+
+// ListDeliveriesInput filters the outcomes of deliveries. An empty field matches all
+// deliveries.
+type ListDeliveriesInput struct {
+	TriggerID  string         `json:"triggerId,omitempty" pattern:"id"`
+	HomeID     string         `json:"homeId,omitempty" pattern:"id"`
+	EndpointID string         `json:"endpointId,omitempty" pattern:"id"`
+	Outcome    events.Outcome `json:"outcome,omitempty" doc:"outcome is by default every one."`
+	Since      *storage.Time  `json:"since,omitempty" doc:"since and until bound when the latest attempt was made: from the first, and before the second."`
+	Until      *storage.Time  `json:"until,omitempty"`
+	Limit      int            `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
+	After      string         `json:"after,omitempty" pattern:"delivery" doc:"The next of the page before."`
+}
+
+// ReplayInput selects the deliveries of an endpoint to retry.
+type ReplayInput struct {
+	_ struct{} `required:"since"`
+
+	Since    storage.Time `json:"since" nullable:"false" doc:"since is from when on, by the time of the last attempt."`
+	Outcomes []string     `json:"outcomes,omitempty" minItems:"1" itemsEnum:"FAILED,EXPIRED" doc:"FAILED, EXPIRED, or by default both."`
+	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
+	// response.
+	IdempotencyKey string `json:"-"`
+}
+
+// Window is the time that a signal covers. Both times are set, or neither for the next 24
+// hours.
+type Window struct {
+	StartTime *storage.Time `json:"startTime,omitempty" nullable:"false" doc:"startTime and endTime are given together or not at all: then it is the 24 hours from the start of the current quarter hour."`
+	EndTime   *storage.Time `json:"endTime,omitempty" nullable:"false"`
+}
+
+// PriceSignalInput requests the price signal of a home.
+type PriceSignalInput struct {
+	Window
+	Explain bool                 `json:"explain,omitempty" doc:"explain adds what the prices of each interval are made of."`
+	Format  storage.SignalFormat `json:"format,omitempty" default:"signal" doc:"How the signal is written, by default signal."`
+}
+
+// BillInput requests the bill of a home by its own rate plan, another rate plan or a
+// tariff.
+type BillInput struct {
+	bill.Request
+	RatePlanID string          `json:"ratePlanId,omitempty" pattern:"id" doc:"A rate plan to bill by, in the place of the home's own."`
+	Tariff     json.RawMessage `json:"tariff,omitempty" doc:"A tariff to bill by, in the JSON of the US Utility Rate Database, in the place of a rate plan. It may have prices by the hour in realtimepricing."`
+}
+
+// SavingsInput requests an estimate of the savings from optimizing a home's heating and
+// cooling. Temperatures are in the devices' units. A nil field defaults to the devices'
+// value.
+type SavingsInput struct {
+	_ struct{} `required:"type"`
+
+	Type               savings.Type       `json:"type"`
+	Comparison         savings.Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares the setpoints kept with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`
+	TargetTemp         *float64           `json:"targetTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"targetTemp stands for both setpoints, where they are not given. In AUTO it is the middle of a band of 3 F."`
+	TargetCoolSetpoint *float64           `json:"targetCoolSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	TargetHeatSetpoint *float64           `json:"targetHeatSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	MinTemp            *float64           `json:"minTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	MaxTemp            *float64           `json:"maxTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	Mode               *savings.Mode      `json:"mode,omitempty"`
+	Start              *SavingsStart      `json:"start,omitempty" doc:"start is by default the present month."`
+	Days               *int               `json:"days,omitempty" minimum:"1" maximum:"366" doc:"days is by default those of the month, or of the year."`
+	Months             []int              `json:"months,omitempty" nullable:"true" itemsMinimum:"1" itemsMaximum:"12" doc:"The calendar months that count, all where it is left out or null."`
+}
+
+// SavingsStart is a month or a date. A month means the next such month that has not
+// ended.
+type SavingsStart struct {
+	Month *int    `json:"month,omitempty" minimum:"1" maximum:"12" doc:"month is from 1, January, to 12."`
+	Date  *string `json:"date,omitempty" format:"date" doc:"Such as 2026-07-01."`
+}

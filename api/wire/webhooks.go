@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Bodies of the webhooks that package dispatcher sends.
+type (
+	// SignalEvent notifies an endpoint of a home's price signal.
+	SignalEvent struct {
+		Type      string       `json:"type"`
+		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
+		Data      SignalData   `json:"data"`
+	}
+	// SignalData is a price signal with its trigger.
+	SignalData struct {
+		TriggerID      string `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
+		OrganizationID string `json:"organizationId" example:"acme"`
+		Sequence       uint64 `json:"sequence" doc:"sequence rises with every trigger: of two signals of one home, that of the higher sequence is the newer." example:"1841"`
+		PriceSignal
+	}
+	// BatchEvent notifies an endpoint of the signals of several homes. The endpoint's
+	// batchSize is more than 1.
+	BatchEvent struct {
+		Type      string       `json:"type"`
+		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
+		Data      []BatchItem  `json:"data" doc:"The events, each as it would be alone."`
+	}
+	// BatchItem is the event of one home.
+	BatchItem struct {
+		WebhookID string `json:"webhookId" doc:"What the header webhook-id would be if it came alone: the same on every attempt."`
+		SignalEvent
+	}
+	// OpenADRSignalEvent is a SignalEvent for an endpoint whose format is openadr3.
+	OpenADRSignalEvent struct {
+		Type      string            `json:"type"`
+		Timestamp storage.Time      `json:"timestamp" doc:"When the trigger was accepted."`
+		Data      OpenADRSignalData `json:"data"`
+	}
+	// OpenADRSignalData has OpenADR 3 events with their trigger.
+	OpenADRSignalData struct {
+		TriggerID      string         `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
+		OrganizationID string         `json:"organizationId" example:"acme"`
+		Sequence       uint64         `json:"sequence" doc:"sequence rises with every trigger: of two signals of one home, that of the higher sequence is the newer." example:"1841"`
+		HomeID         string         `json:"homeId" example:"home_1"`
+		Events         []OpenADREvent `json:"events" doc:"events has one event."`
+	}
+	// CompletedEvent notifies an endpoint of the end of a trigger.
+	CompletedEvent struct {
+		Type      string          `json:"type"`
+		Timestamp storage.Time    `json:"timestamp" doc:"When the last delivery came to its end."`
+		Data      events.Progress `json:"data"`
+	}
+	// DisabledEvent notifies an endpoint that the service has disabled an endpoint.
+	DisabledEvent struct {
+		Type      string                  `json:"type"`
+		Timestamp storage.Time            `json:"timestamp" doc:"When it was disabled."`
+		Data      events.DisabledEndpoint `json:"data"`
+	}
+	// TestEvent tests whether an endpoint is reachable.
+	TestEvent struct {
+		Type      string       `json:"type"`
+		Timestamp storage.Time `json:"timestamp"`
+		Data      TestData     `json:"data"`
+	}
+	// TestData identifies the tested endpoint.
+	TestData struct {
+		OrganizationID string `json:"organizationId" example:"acme"`
+		EndpointID     string `json:"endpointId" example:"ep_01JZ2E6K8M0000000000000000"`
+	}
+)
+
+// Webhook is a kind of event that Gridhook sends to endpoints.
+type Webhook struct {
+	Name, Summary string
+	Body          any
+}
+
+// Webhooks returns the kinds of events that Gridhook sends.
+func Webhooks() []Webhook {
+	return []Webhook{
+		{
+			Name: storage.EventPriceSignalUpdated, Summary: "A home's price signal, one for each home and endpoint of a trigger",
+			Body: SignalEvent{},
+		},
+		{
+			Name: storage.EventOpenADRUpdated, Summary: "A home's price signal as an event of OpenADR 3, where the endpoint's format is openadr3",
+			Body: OpenADRSignalEvent{},
+		},
+		{
+			Name: storage.EventPriceSignalBatch, Summary: "The price signals of several homes in one request, where the endpoint's batchSize is more than 1",
+			Body: BatchEvent{},
+		},
+		{
+			Name: storage.EventTriggerCompleted, Summary: "A trigger has come to its end: the outcomes of its homes, once for each trigger and endpoint",
+			Body: CompletedEvent{},
+		},
+		{
+			Name: storage.EventEndpointDisabled, Summary: "The service has disabled an endpoint; the organization's other endpoints are notified",
+			Body: DisabledEvent{},
+		},
+		{Name: storage.EventWebhookTest, Summary: "A test, asked for with the operation testEndpoint", Body: TestEvent{}},
+	}
+}
+
+// Handler returns a name for the client's handler of the event, such as
+// onPriceSignalUpdated for price_signal.updated.
+func (w Webhook) Handler() string {
+	var name strings.Builder
+	name.WriteString("on")
+	for word := range strings.FieldsFuncSeq(w.Name, func(r rune) bool { return r == '.' || r == '_' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// WebhookAnswer documents the expected response of an endpoint.
+const WebhookAnswer = "Answer 2xx to say that it has arrived. 410 disables the endpoint; 429 and 503 may have Retry-After; " +
+	"everything else is retried. Redirects are not followed. What answers a price_signal.batch with 2xx may have the body " +
+	`{"results": [{"webhookId", "status", "reason"}]} of the messages that have not arrived.`
+
+// WebhookHeader is a header of a webhook as in Standard Webhooks.
+type WebhookHeader struct {
+	Name, Description string
+	Required          bool
+}
+
+// WebhookHeaders returns the headers of a webhook.
+func WebhookHeaders() []WebhookHeader {
+	return []WebhookHeader{
+		{"webhook-id", "The message: the same on every attempt, so that a repeat can be told.", true},
+		{"webhook-timestamp", "When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.", true},
+		{"webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>; two of them, separated by a space, for 24 hours after a rotation. " +
+			"A body that is sent with gzip has one for the bytes that are sent and one for the JSON in them: verify either.", true},
+		{"traceparent", "Where the operator traces: the attempt's place in a trace, as W3C Trace Context has it.", false},
+		{"content-encoding", "gzip, where the endpoint's compression is gzip.", false},
+	}
+}

@@ -2,156 +2,111 @@ package config
 
 import (
 	"fmt"
-	"net"
-	"net/url"
-	"os"
-	"strconv"
+	"reflect"
 	"strings"
-	"time"
 )
 
-// Checks say what would be right, or "" when the value is.
-
-func filled(s, what string) string {
-	if s == "" {
-		return "must be " + what
-	}
-	return ""
-}
-
-func address(s string) string {
-	const right = "must be an address to listen on, such as 127.0.0.1:8080 or :8080"
-	host, port, err := net.SplitHostPort(s)
-	if err != nil || strings.ContainsAny(host, " /") {
+// check returns what a valid value of the setting would be, "" if its value is valid.
+func (s *Setting) check(c *Config) string {
+	if right := s.bounds(c); right != "" {
 		return right
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
-		return right
-	}
-	return ""
-}
-
-func adminAddress(c *Config) string {
-	if right := address(c.Admin); right != "" {
-		return right
-	}
-	if _, port, _ := net.SplitHostPort(c.Admin); c.Role != Worker && c.Admin == c.HTTP && port != "0" {
-		return "must be another address than http's"
-	}
-	return ""
-}
-
-func operatorKey(c *Config) string {
-	if k := c.OperatorKey; k != "" && (len(k) < 16 || strings.ContainsFunc(k, func(r rune) bool { return r <= ' ' || r > '~' })) {
-		return "must have at least 16 characters, all of them printable ASCII without spaces"
-	}
-	return ""
-}
-
-func natsURL(s string) string {
-	if s == "" {
-		return "" // whether it is required is another question
-	}
-	for server := range strings.SplitSeq(s, ",") {
-		u, err := url.Parse(strings.TrimSpace(server))
-		if err != nil || u.Hostname() == "" {
-			return "must be a URL such as nats://10.0.0.5:4222, or several with commas between them"
+	if path, file := s.field(c).(*string); file && s.tag.Get("file") != "" {
+		if other := s.tag.Get("pair"); other != "" && *path != "" && textOf(c, s.sibling(other)) == "" {
+			return "needs " + s.sibling(other) + " beside it"
 		}
-		switch u.Scheme {
-		case "nats", "tls", "ws", "wss":
-		default:
-			return "must begin with nats://, tls://, ws:// or wss://"
+		if right := readable(*path); right != "" {
+			return right
 		}
 	}
-	return ""
-}
-
-func readable(path string) string {
-	if path == "" {
-		return ""
-	}
-	f, err := os.Open(path) //nolint:gosec // the operator names the file
-	if err != nil {
-		return "must be a file that can be read: " + cause(err)
-	}
-	_ = f.Close()
-	return ""
-}
-
-func pair(path, other, name string) string {
-	if path != "" && other == "" {
-		return "needs " + name + " beside it"
-	}
-	return readable(path)
-}
-
-func upTo(n, most int) string {
-	if n < 1 || n > most {
-		return fmt.Sprintf("must be from 1 to %d", most)
+	if more := checks[s.Name]; more != nil {
+		return more(c)
 	}
 	return ""
 }
 
-func drainTimeout(c *Config) string {
-	if d := c.Worker.DrainTimeout; d < time.Second || d > time.Hour {
-		return "must be from 1s to 1h"
-	}
-	return ""
+// sibling returns the full name of a setting of the same struct.
+func (s *Setting) sibling(name string) string {
+	return strings.TrimSuffix(s.Name, s.tag.Get("setting")) + name
 }
 
-func maxStore(c *Config) string {
-	if n := c.MaxStore; n != 0 && n < 64<<20 {
-		return "must be 0 or at least 64MiB"
-	}
-	return ""
+// textOf returns the value of a text setting.
+func textOf(c *Config, name string) string {
+	all := settings()
+	return *all[place(name)].field(c).(*string)
 }
 
-func memoryLimit(c *Config) string {
-	if n := c.MemoryLimit; n != 0 && n < 128<<20 {
-		return "must be 0 or at least 128MiB"
-	}
-	return ""
-}
-
-// age is how long something of the record may be kept: a delivery is retried for
-// up to a day, and its outcomes must outlive that.
-func age(d time.Duration) string {
-	const least, most = 25 * time.Hour, 10 * 365 * 24 * time.Hour
-	if d < least || d > most {
-		return "must be from 25h (retries go on for 24h) to 87600h"
-	}
-	return ""
-}
-
-func triggersAge(c *Config) string {
-	if right := age(c.TriggersAge); right != "" {
-		return right
-	}
-	if c.TriggersAge < c.ReceiptsAge {
-		return "must be at least receipts-age: an outcome is read by its trigger"
-	}
-	return ""
-}
-
-// masked shows that there is a secret.
-func masked(string) string { return "********" }
-
-// withoutPassword masks what is secret in URLs with commas between them.
-func withoutPassword(s string) string {
-	servers := strings.Split(s, ",")
-	for i, server := range servers {
-		u, err := url.Parse(strings.TrimSpace(server))
-		switch {
-		case err != nil:
-			servers[i] = masked(server)
-		case u.User != nil:
-			if _, has := u.User.Password(); has {
-				servers[i] = u.Redacted()
-			} else {
-				u.User = url.User("xxxxx") // a user alone is a token
-				servers[i] = u.String()
+// bounds checks a value against the tags min, above and max.
+func (s *Setting) bounds(c *Config) string {
+	value := number(s.field(c))
+	bound := func(tag string) (text string, limit float64, given bool) {
+		if text, given = s.tag.Lookup(tag); given {
+			var limits Config
+			if err := parse(s.field(&limits), text); err != nil {
+				panic(fmt.Sprintf("config: the tag %s of %s: %v", tag, s.Name, err)) // the tests see it first
 			}
+			limit = number(s.field(&limits))
 		}
+		return text, limit, given
 	}
-	return strings.Join(servers, ",")
+	least, min, hasMin := bound("min")
+	over, above, hasAbove := bound("above")
+	most, max, hasMax := bound("max")
+	zero := s.tag.Get("zero") != ""
+	switch {
+	case zero && value == 0, (!hasMin || value >= min) && (!hasAbove || value > above) && (!hasMax || value <= max):
+		return ""
+	case zero:
+		return "must be 0 or at least " + least
+	case hasAbove:
+		return "must be above " + over + " and at most " + most
+	}
+	return "must be from " + least + " to " + most
+}
+
+// number returns a field's value as a number, 0 if the field is not numeric.
+func number(field any) float64 {
+	switch v := reflect.ValueOf(field).Elem(); {
+	case v.CanInt():
+		return float64(v.Int())
+	case v.CanFloat():
+		return v.Float()
+	}
+	return 0
+}
+
+// checks has the rules that tags cannot express. Each function returns what a valid value
+// would be, "" if the value is valid.
+var checks = map[string]func(*Config) string{
+	"data": func(c *Config) string {
+		if c.Data == "" {
+			return "must be a folder"
+		}
+		return ""
+	},
+	"http":            func(c *Config) string { return address(c.HTTP) },
+	"admin":           adminAddress,
+	"operator-key":    operatorKey,
+	"master-key":      masterKey,
+	"master-key-file": masterKeyFile,
+	"nats":            func(c *Config) string { return natsURL(c.NATS.URL) },
+	"cors-origins":    func(c *Config) string { return origins(c.Limits.CORSOrigins) },
+	"read-timeout": func(c *Config) string {
+		if c.Limits.ReadTimeout < c.Limits.HeaderTimeout {
+			return "must be at least header-timeout: the headers are a part of the request"
+		}
+		return ""
+	},
+	"write-timeout": func(c *Config) string {
+		if c.Limits.WriteTimeout <= c.Limits.RequestTimeout {
+			return "must be longer than request-timeout: an operation that is given up is answered still"
+		}
+		return ""
+	},
+	"proxy-header":             func(c *Config) string { return proxyHeader(c.ProxyHeader) },
+	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },
+	"receipts-age":             func(c *Config) string { return age(c.ReceiptsAge) },
+	"triggers-age":             triggersAge,
+	"trace-endpoint":           func(c *Config) string { return collector(c.Traces.Endpoint) },
+	"trace-headers":            func(c *Config) string { return headerList(c.Traces.Headers) },
 }

@@ -1,11 +1,14 @@
-// Package config is how an operator says what a process shall do: one table of
-// settings (settings.go), each of which is a flag, an environment variable
-// GRIDHOOK_<FLAG> and a key of a YAML file. Every mistake is reported at once,
-// with where it was made and what would be right; secrets are never printed; the
-// reference in docs/configuration.md is rendered from the table.
+// Package config defines and loads the settings of a process. The struct Config
+// (config.go) has a field for each setting. A setting is a flag, an environment variable
+// GRIDHOOK_<FLAG> and a key of a YAML file.
 //
-// Only cmd reads this package: the rest of Gridhook takes plain option structs.
-// It may import koanf, pflag and the standard library, and no room of the house.
+// Load reports every mistake at once, with its source and what would be valid. The
+// package never prints secrets. The reference in docs/configuration.md is generated from
+// the tags.
+//
+// Only cmd imports this package: the rest of Gridhook takes plain option structs. The
+// package may import pflag, a YAML parser and the standard library, and no other package
+// of Gridhook.
 package config
 
 //go:generate sh -c "go run ../cmd/gridhook config-reference > ../docs/configuration.md"

@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlags adds the flags of the settings that one of the roles takes, and
+// AddFlags adds the flags of the settings that at least one of the roles takes, and
 // --config.
 func AddFlags(flags *pflag.FlagSet, roles ...Role) {
 	flags.String(ConfigFlag, "", "a YAML `file` of settings, weaker than flags and environment")
-	for _, s := range Settings() {
+	for _, s := range settings() {
 		if !slices.ContainsFunc(roles, s.TakenBy) {
 			continue
 		}
@@ -21,7 +21,8 @@ func AddFlags(flags *pflag.FlagSet, roles ...Role) {
 	}
 }
 
-// flagText is a flag whose value is read later, beside those from elsewhere.
+// flagText is a flag that stores its text. Load parses the text together with the other
+// sources.
 type flagText struct{ text, kind string }
 
 func (t *flagText) String() string     { return t.text }

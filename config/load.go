@@ -3,58 +3,53 @@ package config
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/providers/posflag"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 )
 
 // ConfigFlag names the YAML file to read.
 const ConfigFlag = "config"
 
-const envPrefix = "GRIDHOOK_"
-
-// EnvName is the environment variable of a flag.
-func EnvName(flag string) string { return envName(flag) }
-
-func envName(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+// EnvName returns the environment variable of a flag.
+func EnvName(flag string) string {
+	return "GRIDHOOK_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Loaded is a configuration that is right, and where each part came from.
+// Loaded is a valid configuration with the source of each value.
 type Loaded struct {
 	Config Config
 	values []value
 }
 
-// value is what was said of one setting.
+// value is the text of one setting with its source.
 type value struct {
 	setting Setting
 	text    string
 	source  string
 }
 
-// layer is one place where settings are said.
+// layer is one source of settings.
 type layer struct {
-	ko     *koanf.Koanf
+	// said returns the value of a setting in this layer, nil if it has no value.
+	said   func(name string) any
 	source func(name string) string
 }
 
-// Load reads the configuration of a role: flags, over the environment (in the
-// form of os.Environ), over the file that --config names, over the defaults. The
-// flags must have been added by AddFlags. The file and the environment may hold
-// settings of other roles, which are passed over, so that all can share them.
-// The error is an *Error with every mistake.
+// Load reads the configuration of a role. Flags override the environment (in the form of
+// os.Environ). The environment overrides the file that --config names, and the file
+// overrides the defaults. AddFlags must have added the flags.
+//
+// Load ignores settings of other roles in the file and in the environment, so that all
+// processes can share them. Errors: an *Error with every mistake.
 func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	l := loader{role: role}
 	layers := l.layers(flags, environ)
 	loaded := &Loaded{Config: Config{Role: role}}
-	for _, s := range Settings() {
+	for _, s := range settings() {
 		v := l.find(s, layers)
 		if s.TakenBy(role) {
 			loaded.values = append(loaded.values, v)
@@ -71,12 +66,12 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	return loaded, nil
 }
 
-// Meant is the role that flags and environment are meant for where the command
-// line names none: API where they, or the file, name a NATS, and Serve otherwise.
+// Meant returns the role to use if the command line names none. The role is API if the
+// flags, the environment or the file name a NATS server, and Serve otherwise.
 func Meant(flags *pflag.FlagSet, environ []string) Role {
 	l := loader{role: API}
-	for _, said := range l.layers(flags, environ) {
-		if said.ko.Exists("nats") {
+	for _, from := range l.layers(flags, environ) {
+		if from.said("nats") != nil {
 			return API
 		}
 	}
@@ -86,72 +81,90 @@ func Meant(flags *pflag.FlagSet, environ []string) Role {
 type loader struct {
 	role     Role
 	mistakes []Mistake
-	wrong    []string // settings whose text could not be read
+	wrong    []string // settings whose text cannot be parsed
 }
 
 func (l *loader) mistake(setting, source, format string, args ...any) {
 	l.mistakes = append(l.mistakes, Mistake{setting, source, fmt.Sprintf(format, args...)})
 }
 
-// place is a setting's place in the table; what is no setting comes first.
+// place returns a setting's index in the table, -1 for an unknown name. Mistakes of
+// unknown keys therefore sort first.
 func place(name string) int {
-	return slices.IndexFunc(Settings(), func(s Setting) bool { return s.Name == name })
+	return slices.IndexFunc(settings(), func(s Setting) bool { return s.Name == name })
 }
 
-// layers are where settings are said, the strongest first.
+// layers returns the sources of settings, in descending order of precedence.
 func (l *loader) layers(flags *pflag.FlagSet, environ []string) []layer {
-	fromFlags := layer{koanf.New("."), func(name string) string { return "flag --" + name }}
-	asSaid := func(f *pflag.Flag) (string, any) { return f.Name, f.Value.String() }
-	if err := fromFlags.ko.Load(posflag.ProviderWithFlag(flags, ".", nil, asSaid), nil); err != nil {
-		l.mistake("flags", "command line", "cannot be read: %v", err)
-	}
-	fromEnv := layer{koanf.New("."), envName}
-	if err := fromEnv.ko.Load(env.Provider("", env.Opt{
-		Prefix: envPrefix, EnvironFunc: func() []string { return environ }, TransformFunc: envSetting,
-	}), nil); err != nil {
-		l.mistake("environment", envPrefix+"*", "cannot be read: %v", err)
-	}
-	layers := []layer{fromFlags, fromEnv}
-	for _, said := range layers {
-		if path := said.ko.String(ConfigFlag); path != "" {
-			return append(layers, l.file(path, said.source(ConfigFlag)))
+	layers := []layer{flagLayer(flags), envLayer(environ)}
+	for _, from := range layers {
+		if path := from.said(ConfigFlag); path != nil && path != "" {
+			return append(layers, l.fileLayer(path.(string), from.source(ConfigFlag)))
 		}
 	}
 	return layers
 }
 
-// envSetting is the setting that a variable names. A variable that is set to
-// nothing says nothing; one that is no setting may belong to somebody else.
-func envSetting(variable, text string) (string, any) {
-	if text == "" {
-		return "", nil
+// flagLayer returns the flags that the command line sets.
+func flagLayer(flags *pflag.FlagSet) layer {
+	return layer{
+		said: func(name string) any {
+			if f := flags.Lookup(name); f != nil && f.Changed {
+				return f.Value.String()
+			}
+			return nil
+		},
+		source: func(name string) string { return "flag --" + name },
 	}
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, envPrefix), "_", "-")), text
 }
 
-func (l *loader) file(path, source string) layer {
-	read := layer{koanf.New("."), func(name string) string { return path + ": " + name }}
-	if err := read.ko.Load(file.Provider(path), yaml.Parser()); err != nil {
-		l.mistake(ConfigFlag, source, "must name a YAML file: %s: %s", path, strings.ReplaceAll(cause(err), "\n", " "))
-		return read
+// envLayer returns the environment variables that are not empty.
+func envLayer(environ []string) layer {
+	texts := map[string]string{}
+	for _, variable := range environ {
+		name, text, _ := strings.Cut(variable, "=")
+		texts[name] = text
 	}
-	known := Settings()
-	for _, key := range slices.Sorted(maps.Keys(read.ko.Raw())) {
-		if !slices.ContainsFunc(known, func(s Setting) bool { return s.Name == key }) {
-			l.mistake(key, path, "is no setting%s", nearest(key, known))
+	return layer{
+		said: func(name string) any {
+			if text := texts[EnvName(name)]; text != "" {
+				return text
+			}
+			return nil
+		},
+		source: EnvName,
+	}
+}
+
+// fileLayer returns the keys of a YAML file.
+func (l *loader) fileLayer(path, source string) layer {
+	var keys map[string]any
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err == nil {
+		err = yaml.Unmarshal(text, &keys)
+	}
+	if err != nil {
+		l.mistake(ConfigFlag, source, "must name a YAML file: %s: %s", path, strings.ReplaceAll(cause(err), "\n", " "))
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if place(key) < 0 {
+			l.mistake(key, path, "is no setting%s", nearest(key))
 		}
 	}
-	return read
+	return layer{
+		said:   func(name string) any { return keys[name] },
+		source: func(name string) string { return path + ": " + name },
+	}
 }
 
-// find is what the strongest layer says of a setting.
+// find returns a setting's value from the first layer that has one, or its default.
 func (l *loader) find(s Setting, layers []layer) value {
-	for _, said := range layers {
-		raw := said.ko.Get(s.Name)
+	for _, from := range layers {
+		raw := from.said(s.Name)
 		if raw == nil {
 			continue
 		}
-		v := value{s, fmt.Sprint(raw), said.source(s.Name)}
+		v := value{s, fmt.Sprint(raw), from.source(s.Name)}
 		switch raw.(type) {
 		case string, bool, int, int64, uint64, float64:
 			return v
@@ -167,12 +180,12 @@ func (l *loader) find(s Setting, layers []layer) value {
 
 func (l *loader) set(c *Config, v value) {
 	if err := parse(v.setting.field(c), v.text); err != nil {
-		l.mistake(v.setting.Name, v.source, "%s, not %q", err, v.shown())
+		l.mistake(v.setting.Name, v.source, "%s, not %q", err, v.setting.shown(v.text))
 		l.wrong = append(l.wrong, v.setting.Name)
 	}
 }
 
-// check looks at each value that could be read, beside the others.
+// check validates each value that could be parsed, together with the others.
 func (l *loader) check(c *Config, values []value) {
 	for _, v := range values {
 		s := v.setting
@@ -180,18 +193,10 @@ func (l *loader) check(c *Config, values []value) {
 		case slices.Contains(l.wrong, s.Name):
 		case v.text == "" && slices.Contains(s.Required, l.role):
 			l.mistake(s.Name, "not set", "is required by gridhook %s: give --%s or %s", l.role, s.Name, s.Env())
-		case s.check != nil:
+		default:
 			if right := s.check(c); right != "" {
-				l.mistake(s.Name, v.source, "%s, not %q", right, v.shown())
+				l.mistake(s.Name, v.source, "%s, not %q", right, v.setting.shown(v.text))
 			}
 		}
 	}
-}
-
-// shown is the value as it may be printed.
-func (v *value) shown() string {
-	if v.setting.shown != nil && v.text != "" {
-		return v.setting.shown(v.text)
-	}
-	return v.text
 }

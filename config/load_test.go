@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -102,16 +103,17 @@ func TestEveryKindOfValue(t *testing.T) {
 		Role: config.Serve, Data: "./gridhook-data", HTTP: "127.0.0.1:8080", Admin: "127.0.0.1:8081",
 		NATS: config.NATS{Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
 		LogLevel: slog.LevelDebug, LogFormat: config.LogText,
-		Worker: config.Delivery{Slices: 3, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
-		Curves: 1024,
+		Worker: config.Delivery{Slices: 3, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
+		Curves: 1024, ProxyHeader: "X-Forwarded-For",
+		OpenADR: config.OpenADR{VerifyCallbacks: true, ReportRetention: 720 * time.Hour, MaxObjects: 200000},
 		Limits: config.Limits{
-			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxHeaders: 16 << 10,
+			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxUnread: 64 << 20, MaxEndpoints: 50, MaxWaiting: 2000, MaxHistory: 16 << 30, MaxHeaders: 16 << 10,
 			HeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, RequestTimeout: 25 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		},
 		ReceiptsAge: 48 * time.Hour, TriggersAge: 720 * time.Hour, MaxStore: 20 << 30,
 		Traces: config.Traces{Sample: 1, Requests: 1},
 	}
-	if c != want {
+	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Mistake is one thing that is wrong with the configuration.
+// Mistake is one error in the configuration.
 type Mistake struct {
-	// Setting is its name, or what stands in its place.
+	// Setting is the setting's name, or the unknown key.
 	Setting string
-	// Source is where the value came from, such as "flag --http" or
-	// "GRIDHOOK_HTTP".
+	// Source is the source of the value, such as "flag --http" or "GRIDHOOK_HTTP".
 	Source string
-	// Message says what would be right.
+	// Message says what a valid value would be.
 	Message string
 }
 
@@ -20,10 +19,10 @@ func (m Mistake) String() string {
 	return fmt.Sprintf("%s (%s) %s", m.Setting, m.Source, m.Message)
 }
 
-// Error lists every mistake, at once.
+// Error lists every mistake.
 type Error struct{ Mistakes []Mistake }
 
-// Error is one sentence, or one line for each mistake.
+// Error returns one sentence, or one line for each mistake.
 func (e *Error) Error() string {
 	if len(e.Mistakes) == 1 {
 		return e.Mistakes[0].String()

@@ -2,23 +2,33 @@ package config
 
 import "strings"
 
-// nearest suggests the setting that a misspelt key may have meant.
-func nearest(key string, known []Setting) string {
-	plain := strings.ToLower(strings.ReplaceAll(key, "_", "-"))
-	best, least := "", 3
-	for _, s := range known {
-		if d := distance(plain, s.Name); d < least {
-			best, least = s.Name, d
-		}
+// nearest returns a hint with the setting that a misspelt key may mean, "" if no name is
+// similar.
+func nearest(key string) string {
+	var names []string
+	for _, s := range settings() {
+		names = append(names, s.Name)
 	}
-	if best == "" {
-		return ""
+	if best := Nearest(strings.ToLower(strings.ReplaceAll(key, "_", "-")), names); best != "" {
+		return ": did you mean " + best + "?"
 	}
-	return ": did you mean " + best + "?"
+	return ""
 }
 
-// distance is how many characters must be added, dropped or replaced to make b
-// of a.
+// Nearest returns the known word closest to a misspelt word, at most two edits away. It
+// returns "" if no word is that close.
+func Nearest(word string, known []string) (best string) {
+	least := 3
+	for _, k := range known {
+		if d := distance(word, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance returns the Levenshtein distance of a and b: the number of characters to add,
+// drop or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

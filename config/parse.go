@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// parse reads a text into what the field points to. Its error says what would be
-// right.
+// parse stores the value of a text in the variable that field points to. Its error says
+// what a valid text would be.
 func parse(field any, text string) error {
 	switch to := field.(type) {
 	case *string:
@@ -53,7 +53,7 @@ func parse(field any, text string) error {
 	return nil
 }
 
-// kind names the type of a field in one word, for the help and the reference.
+// kind returns the type of a field in one word, for the help and the reference.
 func kind(field any) string {
 	switch field.(type) {
 	case *bool:
@@ -74,7 +74,8 @@ func kind(field any) string {
 	return "text"
 }
 
-// cause is an error of the file system without the path, which is said already.
+// cause returns the text of a file system error without the path. The caller's message
+// names the path already.
 func cause(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

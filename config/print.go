@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
-// WriteYAML writes the settings that are in effect as a file for --config, each
-// with where it came from. Secrets are masked: a file with them will not do.
+// WriteYAML writes the effective settings as a file for --config, each with its source.
+// Secrets are masked, so a file with secrets cannot be used as it is.
 func (l *Loaded) WriteYAML(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The settings of gridhook %s.\n", l.Config.Role)
 	for _, v := range l.values {
-		line, err := yaml.Parser().Marshal(map[string]any{v.setting.Name: v.typed()})
+		line, err := yaml.Marshal(map[string]any{v.setting.Name: v.typed()})
 		if err != nil {
 			return fmt.Errorf("print %s: %w", v.setting.Name, err)
 		}
@@ -25,8 +25,8 @@ func (l *Loaded) WriteYAML(w io.Writer) error {
 	return err
 }
 
-// Source is where a setting's value came from, such as "flag --http", "default"
-// where nobody said it.
+// Source returns the source of a setting's value, such as "flag --http". A default has
+// the source "default".
 func (l *Loaded) Source(setting string) string {
 	for _, v := range l.values {
 		if v.setting.Name == setting {
@@ -38,7 +38,7 @@ func (l *Loaded) Source(setting string) string {
 
 const defaultSource = "default"
 
-// typed is the value as YAML has it: numbers and booleans are not quoted.
+// typed returns the value in its YAML type: numbers and booleans are not quoted.
 func (v *value) typed() any {
 	var c Config
 	switch field := v.setting.field(&c).(type) {
@@ -51,11 +51,11 @@ func (v *value) typed() any {
 			return int64(*field)
 		}
 	}
-	return v.shown()
+	return v.setting.shown(v.text)
 }
 
 func (v *value) origin() string {
-	if v.setting.secret && v.text != "" {
+	if v.setting.secret() && v.text != "" {
 		return v.source + ", secret"
 	}
 	return v.source

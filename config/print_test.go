@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestPrintIsAConfigFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := mustLoad(t, config.Serve, nil, nil, yaml(t, loaded)); again != loaded.Config {
+	if again := mustLoad(t, config.Serve, nil, nil, yaml(t, loaded)); !reflect.DeepEqual(again, loaded.Config) {
 		t.Errorf("read again it is %+v, not %+v", again, loaded.Config)
 	}
 }

@@ -1,167 +1,105 @@
 package config
 
-import "slices"
+import (
+	"encoding"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
 
-// Setting is one thing that an operator can say.
+// Setting describes one setting: a field of Config and its tags.
 type Setting struct {
 	// Name is the flag and the key in the file.
 	Name string
-	// Default is what holds when nothing is said, in the form in which it
-	// would be said.
+	// Default is the default value, in the form that an operator would write.
 	Default string
 	Help    string
-	// Roles take the setting.
+	// Roles lists the roles that take the setting.
 	Roles []Role
-	// Required lists the roles that cannot do without.
+	// Required lists the roles that need a value.
 	Required []Role
 
-	field  func(*Config) any      // a pointer to where the value goes
-	check  func(c *Config) string // what would be right, "" when it is
-	shown  func(string) string    // what may be printed of a secret
-	secret bool
+	index []int // of the field
+	tag   reflect.StructTag
 }
 
-// Env is the setting's environment variable.
-func (s *Setting) Env() string { return envName(s.Name) }
+// Env returns the setting's environment variable.
+func (s *Setting) Env() string { return EnvName(s.Name) }
 
 // TakenBy reports whether processes of the role take the setting.
 func (s *Setting) TakenBy(r Role) bool { return slices.Contains(s.Roles, r) }
 
-var (
-	everywhere = []Role{Serve, API, Worker}
-	answering  = []Role{Serve, API}
-	delivering = []Role{Serve, Worker}
-	external   = []Role{API, Worker}
-)
+// Kind returns the type of the setting's value in one word.
+func (s *Setting) Kind() string { return kind(s.field(&Config{})) }
 
-// Settings are all settings, in the order in which the reference lists them.
-func Settings() []Setting {
-	return slices.Concat(processSettings(), secretSettings(), natsSettings(),
-		certificate("nats", external, "this process, PEM", "", func(c *Config) *KeyPair { return &c.NATS.KeyPair }),
-		deliverySettings(), limitSettings(), connectionSettings(), storeSettings(), traceSettings())
+// field returns a pointer to the setting's field in c.
+func (s *Setting) field(c *Config) any {
+	return reflect.ValueOf(c).Elem().FieldByIndex(s.index).Addr().Interface()
 }
 
-func processSettings() []Setting {
-	return []Setting{
-		{
-			Name: "data", Default: "./gridhook-data", Roles: everywhere,
-			Help:  "the folder of this process's files; made when it is not there",
-			field: func(c *Config) any { return &c.Data }, check: func(c *Config) string { return filled(c.Data, "a folder") },
-		},
-		{
-			Name: "http", Default: "127.0.0.1:8080", Roles: answering,
-			Help:  "the address of the API for partners; port 0 takes a free one",
-			field: func(c *Config) any { return &c.HTTP }, check: func(c *Config) string { return address(c.HTTP) },
-		},
-		{
-			Name: "admin", Default: "127.0.0.1:8081", Roles: everywhere,
-			Help:  "the address of the admin API, the metrics and the health checks; keep it private",
-			field: func(c *Config) any { return &c.Admin }, check: adminAddress,
-		},
-		{
-			Name: "operator-key", Roles: everywhere, secret: true, shown: masked,
-			Help:  "the key of the admin API and of profiles, at least 16 characters; by default the one in the file operator.key of the data folder, made at the first start",
-			field: func(c *Config) any { return &c.OperatorKey }, check: operatorKey,
-		},
-		{
-			Name: "memory-limit", Default: "0", Roles: everywhere,
-			Help:  "the memory that the process may use, such as 2GiB, kept by the garbage collector; 0 for nine tenths of the control group's or the machine's",
-			field: func(c *Config) any { return &c.MemoryLimit }, check: memoryLimit,
-		},
-		{
-			Name: "profiles", Default: "false", Roles: everywhere,
-			Help:  "serve profiles of the running process under /debug/pprof/ of the admin address, to the operator's key",
-			field: func(c *Config) any { return &c.Profiles },
-		},
-		{
-			Name: "log-level", Default: "info", Roles: everywhere,
-			Help:  "the least that is logged: debug, info, warn or error",
-			field: func(c *Config) any { return &c.LogLevel },
-		},
-		{
-			Name: "log-format", Default: "json", Roles: everywhere,
-			Help:  "json, or text for people",
-			field: func(c *Config) any { return &c.LogFormat },
-		},
+// shown returns a value in a form that is safe to print.
+func (s *Setting) shown(text string) string {
+	switch secret := s.tag.Get("secret"); {
+	case secret == "" || text == "":
+		return text
+	case secret == "password":
+		return withoutPassword(text)
 	}
+	return masked(text)
 }
 
-func natsSettings() []Setting {
-	return []Setting{
-		{
-			Name: "nats", Roles: external, Required: external, secret: true, shown: withoutPassword,
-			Help:  "the URL of the NATS servers, several with commas between them, such as nats://10.0.0.5:4222",
-			field: func(c *Config) any { return &c.NATS.URL }, check: func(c *Config) string { return natsURL(c.NATS.URL) },
-		},
-		{
-			Name: "nats-creds", Roles: external,
-			Help:  "the file of the NATS user's credentials",
-			field: func(c *Config) any { return &c.NATS.Credentials }, check: func(c *Config) string { return readable(c.NATS.Credentials) },
-		},
-		{
-			Name: "nats-ca", Roles: external,
-			Help:  "the file of the certificate authorities to trust, PEM; by default the system's",
-			field: func(c *Config) any { return &c.NATS.CA }, check: func(c *Config) string { return readable(c.NATS.CA) },
-		},
-		{
-			Name: "nats-replicas", Default: "1", Roles: external,
-			Help:  "how many NATS servers keep each stream: 1, or 3 on a cluster",
-			field: func(c *Config) any { return &c.NATS.Replicas }, check: func(c *Config) string { return upTo(c.NATS.Replicas, 5) },
-		},
-	}
+func (s *Setting) secret() bool { return s.tag.Get("secret") != "" }
+
+// Settings returns all settings, in the order of the reference.
+func Settings() []Setting { return slices.Clone(settings()) }
+
+var settings = sync.OnceValue(func() []Setting {
+	return group{prefix: "", roles: Roles()}.settings(reflect.TypeFor[Config](), nil)
+})
+
+// group holds what the settings of a struct share: prefix, roles and tags.
+type group struct {
+	prefix string
+	roles  []Role
+	tag    reflect.StructTag
 }
 
-func deliverySettings() []Setting {
-	return []Setting{
-		{
-			Name: "allow-private-destinations", Default: "false", Roles: everywhere,
-			Help:  "let webhooks go to http, any port, and loopback or private addresses: for tests and demos",
-			field: func(c *Config) any { return &c.AllowPrivate },
-		},
-		{
-			Name: "slices", Default: "16", Roles: delivering,
-			Help:  "how many slices of 64 homes are walked at once",
-			field: func(c *Config) any { return &c.Worker.Slices }, check: func(c *Config) string { return upTo(c.Worker.Slices, 1024) },
-		},
-		{
-			Name: "concurrency", Default: "256", Roles: delivering,
-			Help:  "the most webhook requests in flight for slices; due retries may have half as many beside them",
-			field: func(c *Config) any { return &c.Worker.Concurrency }, check: func(c *Config) string { return upTo(c.Worker.Concurrency, 65536) },
-		},
-		{
-			Name: "endpoint-concurrency", Default: "64", Roles: delivering,
-			Help:  "the most webhook requests in flight to one endpoint",
-			field: func(c *Config) any { return &c.Worker.EndpointConcurrency }, check: func(c *Config) string { return upTo(c.Worker.EndpointConcurrency, 65536) },
-		},
-		{
-			Name: "drain-timeout", Default: "30s", Roles: delivering,
-			Help:  "how long a stopping process may take to finish the deliveries it holds; it hands back the rest",
-			field: func(c *Config) any { return &c.Worker.DrainTimeout }, check: drainTimeout,
-		},
-		{
-			Name: "curves", Default: "1024", Roles: everywhere,
-			Help:  "how many price curves are kept in memory, one for all homes that share a plan and a window",
-			field: func(c *Config) any { return &c.Curves }, check: func(c *Config) string { return upTo(c.Curves, 1<<20) },
-		},
+// settings returns the settings of a struct and of its nested structs.
+func (g group) settings(of reflect.Type, at []int) (all []Setting) {
+	for _, f := range reflect.VisibleFields(of) {
+		if len(f.Index) > 1 {
+			continue // a field of an embedded struct, which is a group of its own
+		}
+		index, roles := append(slices.Clone(at), f.Index...), g.roles
+		if named := f.Tag.Get("roles"); named != "" {
+			roles = rolesOf(named)
+		}
+		name, isSetting := f.Tag.Lookup("setting")
+		name = strings.Trim(g.prefix+"-"+name, "-")
+		switch {
+		case f.Type.Kind() == reflect.Struct && !reflect.PointerTo(f.Type).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+			all = append(all, group{name, roles, f.Tag}.settings(f.Type, index)...)
+		case isSetting:
+			all = append(all, Setting{
+				Name: name, Default: f.Tag.Get("default"), Help: g.help(f.Tag.Get("help")),
+				Roles: roles, Required: rolesOf(f.Tag.Get("required")), index: index, tag: f.Tag,
+			})
+		}
 	}
+	return all
 }
 
-func storeSettings() []Setting {
-	return []Setting{
-		{
-			Name: "receipts-age", Default: "168h", Roles: everywhere,
-			Help:  "how long the outcome of each delivery is kept",
-			field: func(c *Config) any { return &c.ReceiptsAge }, check: func(c *Config) string { return age(c.ReceiptsAge) },
-		},
-		{
-			Name: "triggers-age", Default: "720h", Roles: everywhere,
-			Help:  "how long triggers are kept",
-			field: func(c *Config) any { return &c.TriggersAge }, check: triggersAge,
-		},
-		{
-			Name: "max-store", Default: "0", Roles: []Role{Serve},
-			Help:  "the most disk that the embedded NATS may use, such as 20GiB; 0 for three quarters of what is free",
-			field: func(c *Config) any { return &c.MaxStore }, check: maxStore,
-		},
+// help expands the group's placeholders in a help text.
+func (g group) help(text string) string {
+	return strings.NewReplacer("{prefix}", g.prefix, "{whose}", g.tag.Get("whose"), "{without}", g.tag.Get("without")).Replace(text)
+}
+
+func rolesOf(names string) (roles []Role) {
+	for name := range strings.SplitSeq(names, ",") {
+		if name != "" {
+			roles = append(roles, Role(name))
+		}
 	}
+	return roles
 }

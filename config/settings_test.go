@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 
 func TestEachSettingStandsForItself(t *testing.T) {
 	var c Config
-	names, fields := map[string]bool{}, map[any]string{}
+	names, variables, fields := map[string]bool{}, map[string]bool{}, map[any]string{}
 	for _, s := range Settings() {
 		if names[s.Name] {
 			t.Errorf("there are two settings %s", s.Name)
@@ -29,12 +30,14 @@ func TestEachSettingStandsForItself(t *testing.T) {
 		if s.Help == "" || len(s.Roles) == 0 || strings.HasSuffix(s.Help, ".") {
 			t.Errorf("%s has no help that can be listed, or no role", s.Name)
 		}
-		if s.secret != (s.shown != nil) {
-			t.Errorf("%s must be secret and masked, or neither", s.Name)
+		_ = s.check(&Config{}) // it panics where a bound is no value of the setting
+		if strings.Contains(s.Help, "{") {
+			t.Errorf("the help of %s has a placeholder left: %s", s.Name, s.Help)
 		}
-		if back, _ := envSetting(s.Env(), "x"); back != s.Name {
-			t.Errorf("%s names %s, not %s", s.Env(), back, s.Name)
+		if variables[s.Env()] {
+			t.Errorf("%s is the variable of two settings", s.Env())
 		}
+		variables[s.Env()] = true
 	}
 }
 
@@ -46,6 +49,22 @@ func TestFlagsAreThoseOfTheRole(t *testing.T) {
 			if got := flags.Lookup(s.Name) != nil; got != s.TakenBy(role) {
 				t.Errorf("gridhook %s has --%s: %t, want %t", role, s.Name, got, s.TakenBy(role))
 			}
+		}
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "[]", "10.0.0.0/8": "[10.0.0.0/8]", "192.0.2.1, 2001:db8::/32": "[192.0.2.1/32 2001:db8::/32]",
+		"10.0.0.1/8": "refused", "10.0.0.0/33": "refused", "proxy.example": "refused", "::ffff:10.0.0.0/104": "refused", "fe80::1%eth0": "refused",
+	} {
+		var p Prefixes
+		got := "refused"
+		if p.UnmarshalText([]byte(text)) == nil {
+			got = fmt.Sprint(p)
+		}
+		if got != want {
+			t.Errorf("%q is read as %s, want %s", text, got, want)
 		}
 	}
 }
@@ -103,4 +122,41 @@ func TestDistance(t *testing.T) {
 			t.Fatalf("by %q it is shorter from %q to %q than %d", c, a, b, ab)
 		}
 	})
+}
+
+func TestDestinations(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "{[] []}",
+		"10.1.0.0/16, 192.0.2.7":   "{[10.1.0.0/16 192.0.2.7/32] []}",
+		"Receiver.internal":        "{[] [receiver.internal:443 receiver.internal:8443]}",
+		"receiver.internal:9443":   "{[] [receiver.internal:9443]}",
+		"127.0.0.1:9443":           "{[] [127.0.0.1:9443]}",
+		"[::1]:9443":               "{[] [[::1]:9443]}",
+		"https://receiver/":        "refused",
+		"receiver.internal:0":      "refused",
+		"receiver.internal:x":      "refused",
+		"10.1.0.0/40":              "refused",
+		"*.internal":               "refused",
+		"receiver.internal:70000,": "refused",
+	} {
+		var d Destinations
+		got := "refused"
+		if d.UnmarshalText([]byte(text)) == nil {
+			got = fmt.Sprint(d)
+		}
+		if got != want {
+			t.Errorf("%q is read as %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestProxyURLs(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"": true, "http://proxy:3128": true, "https://u:p@proxy.example/": true, "socks5://proxy:1": false, "proxy:3128": false, "http://": false, "http://proxy/path": false,
+	} {
+		var p ProxyURL
+		if err := p.UnmarshalText([]byte(text)); (err == nil) != ok || ok && (p.URL != nil) != (text != "") {
+			t.Errorf("%q: %v, %v", text, p.URL, err)
+		}
+	}
 }

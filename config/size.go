@@ -10,8 +10,8 @@ import (
 // Size is a number of bytes.
 type Size int64
 
-// units are the units of a Size, the largest first. Decimal units (kB, MB) are
-// not taken: whoever writes them may mean either.
+// units lists the units of a Size, the largest first. Decimal units (kB, MB) are refused
+// because people use them with both meanings.
 var units = []struct {
 	name  string
 	bytes int64
@@ -19,7 +19,7 @@ var units = []struct {
 
 var errSize = errors.New("must be a size such as 1MiB, 512KiB or a number of bytes")
 
-// UnmarshalText reads a number of bytes, with or without a binary unit.
+// UnmarshalText parses a number of bytes, with or without a binary unit.
 func (s *Size) UnmarshalText(text []byte) error {
 	number, factor := string(text), int64(1)
 	for _, u := range units {
@@ -36,7 +36,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String writes the size in the largest unit that keeps it whole.
+// String returns the size in the largest unit that gives a whole number.
 func (s Size) String() string {
 	for _, u := range units {
 		if n := int64(s); n != 0 && n%u.bytes == 0 && u.bytes > 1 {
@@ -46,5 +46,5 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// MarshalText writes it as String does.
+// MarshalText returns the text of String.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

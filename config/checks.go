@@ -1,0 +1,201 @@
+package config
+
+import (
+	"encoding/base64"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+func address(s string) string {
+	const right = "must be an address to listen on, such as 127.0.0.1:8080 or :8080"
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || strings.ContainsAny(host, " /") {
+		return right
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
+		return right
+	}
+	return ""
+}
+
+func adminAddress(c *Config) string {
+	if right := address(c.Admin); right != "" {
+		return right
+	}
+	if _, port, _ := net.SplitHostPort(c.Admin); c.Role != Worker && c.Admin == c.HTTP && port != "0" {
+		return "must be another address than http's"
+	}
+	return ""
+}
+
+func operatorKey(c *Config) string {
+	if k := c.OperatorKey; k != "" && (len(k) < 16 || strings.ContainsFunc(k, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		return "must have at least 16 characters, all of them printable ASCII without spaces"
+	}
+	return ""
+}
+
+func proxyHeader(name string) string {
+	if name != "X-Forwarded-For" && name != "Forwarded" {
+		return "must be X-Forwarded-For or Forwarded"
+	}
+	return ""
+}
+
+func natsURL(s string) string {
+	if s == "" {
+		return "" // natsURL does not decide whether the setting is required
+	}
+	for server := range strings.SplitSeq(s, ",") {
+		u, err := url.Parse(strings.TrimSpace(server))
+		if err != nil || u.Hostname() == "" {
+			return "must be a URL such as nats://10.0.0.5:4222, or several with commas between them"
+		}
+		switch u.Scheme {
+		case "nats", "tls", "ws", "wss":
+		default:
+			return "must begin with nats://, tls://, ws:// or wss://"
+		}
+	}
+	return ""
+}
+
+func readable(path string) string {
+	if path == "" {
+		return ""
+	}
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return "must be a file that can be read: " + cause(err)
+	}
+	_ = f.Close()
+	return ""
+}
+
+// age checks a retention of receipts, triggers or reports. Retries of a delivery end
+// after at most a day, and its outcomes must outlive them.
+func age(d time.Duration) string {
+	const least, most = 25 * time.Hour, 10 * 365 * 24 * time.Hour
+	if d < least || d > most {
+		return "must be from 25h (retries go on for 24h) to 87600h"
+	}
+	return ""
+}
+
+func triggersAge(c *Config) string {
+	if right := age(c.TriggersAge); right != "" {
+		return right
+	}
+	if c.TriggersAge < c.ReceiptsAge {
+		return "must be at least receipts-age: an outcome is read by its trigger"
+	}
+	return ""
+}
+
+// origins checks a list of values of the Origin header: a scheme, a host and an optional
+// port.
+func origins(list string) string {
+	const right = "must be origins such as https://app.example.com, with commas between them"
+	if list == "" {
+		return ""
+	}
+	for origin := range strings.SplitSeq(list, ",") {
+		origin = strings.TrimSpace(origin)
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || origin != strings.ToLower(u.Scheme+"://"+u.Host) {
+			return right
+		}
+	}
+	return ""
+}
+
+const rightMasterKey = "must be the base64 of 32 random bytes, as \"openssl rand -base64 32\" makes, or several"
+
+func masterKey(c *Config) string {
+	if c.MasterKey != "" && c.MasterKeyFile != "" {
+		return "must be left out where there is a master-key-file"
+	}
+	return masterKeys(c.MasterKey)
+}
+
+func masterKeys(text string) string {
+	for _, key := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r <= ' ' }) {
+		if b, err := base64.StdEncoding.DecodeString(key); err != nil || len(b) != 32 {
+			return rightMasterKey
+		}
+	}
+	return ""
+}
+
+func masterKeyFile(c *Config) string {
+	if right := readable(c.MasterKeyFile); right != "" || c.MasterKeyFile == "" {
+		return right
+	}
+	text, err := os.ReadFile(c.MasterKeyFile)
+	if err != nil {
+		return "must be a file that can be read: " + cause(err)
+	}
+	if len(strings.TrimSpace(string(text))) == 0 || masterKeys(string(text)) != "" {
+		return "must be a file with a key in each line: each " + rightMasterKey
+	}
+	return ""
+}
+
+func collector(s string) string {
+	u, err := url.Parse(s)
+	if s != "" && (err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return "must be an http or https URL, such as http://127.0.0.1:4318"
+	}
+	return ""
+}
+
+func headerList(s string) string {
+	for name, value := range HeaderPairs(s) {
+		if !httpguts.ValidHeaderFieldName(name) || value == "" || !httpguts.ValidHeaderFieldValue(value) {
+			return "must be headers such as authorization=secret, with commas between them"
+		}
+	}
+	return ""
+}
+
+// HeaderPairs parses a comma-separated list of name=value headers.
+func HeaderPairs(list string) map[string]string {
+	pairs := map[string]string{}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			name, value, _ := strings.Cut(part, "=")
+			pairs[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	return pairs
+}
+
+// masked returns a fixed text that hides a secret.
+func masked(string) string { return "********" }
+
+// withoutPassword masks the passwords and tokens in a comma-separated list of URLs. It
+// masks a URL that does not parse as a whole.
+func withoutPassword(s string) string {
+	servers := strings.Split(s, ",")
+	for i, server := range servers {
+		u, err := url.Parse(strings.TrimSpace(server))
+		switch {
+		case err != nil:
+			servers[i] = masked(server)
+		case u.User != nil:
+			if _, has := u.User.Password(); has {
+				servers[i] = u.Redacted()
+			} else {
+				u.User = url.User("xxxxx") // a user without a password is a token
+				servers[i] = u.String()
+			}
+		}
+	}
+	return strings.Join(servers, ",")
+}

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Destinations lists where webhooks may go beside the public internet.
+type Destinations struct {
+	Ranges Prefixes
+	// Hosts include their port, such as receiver.internal:9443.
+	Hosts []string
+}
+
+var errDestinations = errors.New("must be ranges such as 10.1.0.0/16 and hosts such as receiver.internal or receiver.internal:9443, with commas between them")
+
+// hostName matches a host name in its ASCII form, or an IP address.
+var hostName = regexp.MustCompile(`^[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_])?$`)
+
+// UnmarshalText parses a comma-separated list of ranges and hosts. A host without a port
+// stands for its ports 443 and 8443.
+func (d *Destinations) UnmarshalText(text []byte) error {
+	*d = Destinations{}
+	for _, item := range list(strings.ToLower(string(text))) {
+		var p Prefixes
+		if p.UnmarshalText([]byte(item)) == nil {
+			d.Ranges = append(d.Ranges, p...)
+			continue
+		}
+		ports := []string{"443", "8443"}
+		host, port, err := net.SplitHostPort(item)
+		if err == nil {
+			ports = []string{port}
+		} else {
+			host = item
+		}
+		if n, err := strconv.ParseUint(ports[0], 10, 16); err != nil || n == 0 || !hostName.MatchString(host) || strings.Contains(host, ":") && len(ports) > 1 {
+			return errDestinations
+		}
+		for _, port := range ports {
+			d.Hosts = append(d.Hosts, net.JoinHostPort(host, port))
+		}
+	}
+	return nil
+}
+
+// ProxyURL is the URL of a proxy. The embedded URL is nil if there is no proxy.
+type ProxyURL struct{ *url.URL }
+
+// UnmarshalText parses an http or https URL that has a host only.
+func (p *ProxyURL) UnmarshalText(text []byte) error {
+	*p = ProxyURL{}
+	if len(text) == 0 {
+		return nil
+	}
+	u, err := url.Parse(string(text))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		return errors.New("must be a URL such as http://proxy:3128")
+	}
+	p.URL = u
+	return nil
+}

@@ -9,9 +9,9 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 )
 
-// affected adds a flag to a command that changes the prices of a plan: it triggers the
-// homes on the plan, and no others, of the organization that was named, or of all that
-// have any where the plan is shared.
+// affected adds a flag to commands that change a plan's prices. The flag triggers only
+// the homes on the plan: of the named organization, or of every organization with such
+// homes if the plan is shared.
 type affected struct {
 	g       *globals
 	trigger bool
@@ -21,8 +21,8 @@ func (a *affected) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.trigger, "trigger", false, "then deliver the signals of the homes on the plan, and no others")
 }
 
-// of triggers the homes on a plan, where it was asked for. An organization that cannot be
-// triggered does not keep the others from it.
+// of triggers the homes on a plan if the flag is set. It continues with the other
+// organizations after a failure.
 func (a *affected) of(ctx context.Context, c *client.Client, plan string) error {
 	if !a.trigger {
 		return nil
@@ -53,7 +53,7 @@ func (a *affected) of(ctx context.Context, c *client.Client, plan string) error 
 	return nil
 }
 
-// havingHomesOn are the organizations that have homes on a plan.
+// havingHomesOn returns the organizations that have homes on a plan.
 func havingHomesOn(ctx context.Context, c *client.Client, plan string) (organizations []string, err error) {
 	all, err := client.All(ctx, c.Organizations)
 	if err != nil {
@@ -61,7 +61,7 @@ func havingHomesOn(ctx context.Context, c *client.Client, plan string) (organiza
 	}
 	for i := range all {
 		homes, _, err := c.HomesOn(ctx, all[i].ID, plan, client.Page{Limit: 1})
-		if len(homes) > 0 || err != nil { // what is wrong, its trigger will say
+		if len(homes) > 0 || err != nil { // the trigger reports the error
 			organizations = append(organizations, all[i].ID)
 		}
 	}

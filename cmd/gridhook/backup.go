@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 )
 
@@ -46,7 +46,7 @@ machine that makes backups needs the public half alone. "gridhook restore" puts 
 				return err
 			}
 			return g.show(map[string]any{"file": args[0], "bytes": size}, func(w io.Writer) {
-				row(w, "backed up into "+args[0]+", "+config.Size(size).String())
+				row(w, "backed up into "+args[0]+", "+bytesText(size))
 			})
 		},
 	}
@@ -56,7 +56,7 @@ machine that makes backups needs the public half alone. "gridhook restore" puts 
 	return cmd
 }
 
-// takeBackup writes a backup into a file that is there when it is whole.
+// takeBackup writes a backup to a file. The file appears only when it is complete.
 func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string, to []string) (size int64, err error) {
 	if _, err := os.Stat(path); err == nil {
 		return 0, fmt.Errorf("%s is there already: name another file", path)
@@ -66,10 +66,15 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 		return 0, err
 	}
 	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
-	return keep(path, b)
+	done := g.newProgress("", 0)
+	defer done.end()
+	speed := pace{time.Now()}
+	return keep(path, &countingReader{r: b, each: func(n int64) {
+		done.show(n, bytesText(n)+" backed up"+speed.words(n>>20, "MiB", n, 0))
+	}})
 }
 
-// keep writes a file that appears when it is whole and on disk.
+// keep writes a file that appears only when it is complete and on disk.
 func keep(path string, from io.Reader) (size int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-")
 	if err != nil {

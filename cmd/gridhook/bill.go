@@ -1,25 +1,26 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// billFlags say what is billed, and by what.
+// billFlags select the plan and the usage of a bill.
 type billFlags struct {
 	plan, catalog, tariff string
 	meterFlags
+	ruleFlags
 }
 
 func newBillCommand(g *globals) *cobra.Command {
@@ -45,18 +46,11 @@ steps of 15, 30 or 60 minutes; or it is a year's energy, spread as in the neares
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			terms, err := f.terms(cmd.Context(), g, args)
-			if err != nil {
-				return err
+			made, err := f.bill(cmd.Context(), g, args)
+			var input *bill.InputError
+			if errors.As(err, &input) {
+				return usagef("%s %s", flagOf(input.Field), input.Message)
 			}
-			meter, err := f.meter(g)
-			if err != nil {
-				return err
-			}
-			if err := f.settle(&terms, &meter); err != nil {
-				return err
-			}
-			made, err := bill.Calculate(meter, terms)
 			if err != nil {
 				return err
 			}
@@ -68,64 +62,109 @@ steps of 15, 30 or 60 minutes; or it is a year's energy, spread as in the neares
 	flags.StringVar(&f.plan, "plan", "", "bill by this `plan` of the server's")
 	flags.StringVar(&f.catalog, "catalog", "", "bill by this `plan` of the catalogue, without a server")
 	flags.StringVar(&f.tariff, "tariff", "", "bill by the tariff in this `file`, in the JSON of the US Utility Rate Database, without a server")
-	f.add(cmd)
+	f.meterFlags.add(cmd)
+	f.ruleFlags.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("plan", "catalog", "tariff")
 	cmd.MarkFlagsMutuallyExclusive("load", "annual-kwh")
-	cmd.MarkFlagsOneRequired("load", "annual-kwh")
+	cmd.MarkFlagsMutuallyExclusive("generated", "solar-kw")
 	return g.talks(cmd)
 }
 
-// terms are those of the plan that is meant. What a home says of its place counts
-// where no flag does.
-func (f *billFlags) terms(ctx context.Context, g *globals, args []string) (bill.Terms, error) {
-	plan := f.plan
-	if len(args) == 1 {
-		home, err := f.home(ctx, g, args[0])
-		if err != nil {
-			return bill.Terms{}, err
-		}
-		f.zipcode, f.timezone = cmp.Or(f.zipcode, home.Zipcode), cmp.Or(f.timezone, home.Timezone)
-		if plan == "" && f.catalog == "" && f.tariff == "" {
-			if plan = home.RatePlanID; plan == "" {
-				return bill.Terms{}, fmt.Errorf("the home %s has no rate plan: say with --plan, --catalog or --tariff which to bill by", home.ID)
-			}
-		}
+// flagOf returns the flag of a field of the request: --annual-kwh of annualKwh.
+func flagOf(field string) string {
+	switch field {
+	case "loadKwh":
+		return "--load"
+	case "generatedKwh":
+		return "--generated"
+	case "stepMinutes":
+		return "--step"
+	case "solarSystemSizeKw":
+		return "--solar-kw"
+	case "creditMonths":
+		return "--credit-expiry"
+	case "ratePlanId":
+		return "--plan, --catalog or --tariff"
 	}
+	return "--" + capital.ReplaceAllStringFunc(field, func(s string) string { return "-" + strings.ToLower(s) })
+}
+
+var capital = regexp.MustCompile("[A-Z]")
+
+// bill asks the server for the bill of a home that the server has. It calculates the bill
+// of any other home locally. Both use the same function.
+func (f *billFlags) bill(ctx context.Context, g *globals, args []string) (*bill.Bill, error) {
+	request, err := f.request(g)
+	if err != nil {
+		return nil, err
+	}
+	if request.Rules, err = f.rules(); err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		return f.ofHome(ctx, g, args[0], request)
+	}
+	text, err := f.rate(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	rate, err := bill.ReadRate(text)
+	if err != nil {
+		return nil, err
+	}
+	home, err := f.home()
+	if err != nil {
+		return nil, err
+	}
+	return bill.ForHome(home, rate, request)
+}
+
+// ofHome returns the bill of a home that the server has.
+func (f *billFlags) ofHome(ctx context.Context, g *globals, id string, r bill.Request) (*bill.Bill, error) {
+	if g.org == "" {
+		return nil, usagef("--org must be given with a home")
+	}
+	if f.given("zipcode") || f.given("timezone") {
+		return nil, usagef("--zipcode and --timezone do not go with a home: it has its own")
+	}
+	asked := client.BillRequest{Request: r, RatePlanID: f.plan}
+	if f.catalog != "" || f.tariff != "" {
+		text, err := f.rate(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		asked.Tariff = text
+	}
+	c, err := g.connect()
+	if err != nil {
+		return nil, err
+	}
+	made, err := c.Bill(ctx, id, asked)
+	return &made, err
+}
+
+// rate returns the tariff that the flags name.
+func (f *billFlags) rate(ctx context.Context, g *globals) ([]byte, error) {
 	switch {
 	case f.catalog != "":
-		chosen, ok := catalog.ByID(f.catalog)
-		if !ok {
-			return bill.Terms{}, usagef("--catalog: there is no plan %q in the catalogue; see %q", f.catalog, "gridhook plan catalog")
+		if err := inCatalog(f.catalog); err != nil {
+			return nil, err
 		}
-		return bill.ReadRate(chosen.URDB())
+		chosen, _ := catalog.ByID(f.catalog)
+		return chosen.URDB(), nil
 	case f.tariff != "":
-		text, err := g.readFile(f.tariff)
-		if err != nil {
-			return bill.Terms{}, err
-		}
-		return bill.ReadRate(text)
-	case plan != "":
-		return f.stored(ctx, g, plan)
+		return g.readFile(f.tariff)
+	case f.plan != "":
+		return f.stored(ctx, g, f.plan)
 	}
-	return bill.Terms{}, usagef("name a home, or say with --plan, --catalog or --tariff what to bill by")
+	return nil, usagef("name a home, or say with --plan, --catalog or --tariff what to bill by")
 }
 
-func (f *billFlags) home(ctx context.Context, g *globals, id string) (client.Home, error) {
-	if g.org == "" {
-		return client.Home{}, usagef("--org must be given with a home")
-	}
+// stored reads a plan from the server: the organization's own, or the shared plan.
+func (f *billFlags) stored(ctx context.Context, g *globals, id string) ([]byte, error) {
 	c, err := g.connect()
 	if err != nil {
-		return client.Home{}, err
-	}
-	return c.GetHome(ctx, g.org, id)
-}
-
-// stored reads a plan of the server's: the organization's own, or the shared one.
-func (f *billFlags) stored(ctx context.Context, g *globals, id string) (bill.Terms, error) {
-	c, err := g.connect()
-	if err != nil {
-		return bill.Terms{}, err
+		return nil, err
 	}
 	plan, err := c.GetPlan(ctx, g.org, id)
 	var refused *client.Error
@@ -133,48 +172,34 @@ func (f *billFlags) stored(ctx context.Context, g *globals, id string) (bill.Ter
 		plan, err = c.GetPlan(ctx, "", id)
 	}
 	if err != nil {
-		return bill.Terms{}, err
+		return nil, err
 	}
-	return bill.ReadRate(plan.Tariff)
-}
-
-// billMonth is a month of a bill as it is shown. Money is in dollars.
-type billMonth struct {
-	Start    pricing.Date `json:"start"`
-	Days     int          `json:"days"`
-	UsedKWh  float64      `json:"usedKwh"`
-	SolarKWh float64      `json:"solarKwh"`
-	DrawnKWh float64      `json:"drawnKwh"`
-	SentKWh  float64      `json:"sentKwh"`
-	Fixed    float64      `json:"fixed"`
-	Minimum  float64      `json:"minimum"`
-	Energy   float64      `json:"energy"`
-	Credit   float64      `json:"credit"`
-}
-
-// shownBill is a bill as it is shown.
-type shownBill struct {
-	Months           []billMonth `json:"months"`
-	Fixed            float64     `json:"fixed"`
-	Energy           float64     `json:"energy"`
-	Credit           float64     `json:"credit"`
-	Total            float64     `json:"total"`
-	HasDemandCharges bool        `json:"hasDemandCharges"`
+	return plan.Tariff, nil
 }
 
 func (g *globals) showBill(b *bill.Bill) error {
-	shown := shownBill{Fixed: b.Fixed, Energy: b.Energy, Credit: b.Credit, Total: b.Total, HasDemandCharges: b.HasDemandCharges, Months: []billMonth{}}
-	for _, m := range b.Months {
-		shown.Months = append(shown.Months, billMonth(m))
-	}
-	return g.show(shown, func(w io.Writer) {
-		row(w, "MONTH", "USED kWh", "SOLAR kWh", "DRAWN kWh", "SENT kWh", "FIXED $", "ENERGY $", "CREDIT $")
-		for _, m := range shown.Months {
-			row(w, m.Start, kwh(m.UsedKWh), kwh(m.SolarKWh), kwh(m.DrawnKWh), kwh(m.SentKWh), money(m.Fixed+m.Minimum), money(m.Energy), money(m.Credit))
+	return g.show(b, func(w io.Writer) {
+		heads, demand := []any{"MONTH", "USED kWh", "SOLAR kWh", "DRAWN kWh", "SENT kWh", "FIXED $", "ENERGY $", "CREDIT $"}, ""
+		if b.Demand != 0 {
+			heads, demand = append(heads, "kW", "DEMAND $"), " + demand "+money(b.Demand)
 		}
-		say(w, "\nfixed %s + energy %s - credit %s = $ %s\n", money(b.Fixed), money(b.Energy), money(b.Credit), money(b.Total))
-		if b.HasDemandCharges {
-			say(w, "The plan also charges for power, which is not part of this.\n")
+		row(w, heads...)
+		for _, m := range b.Months {
+			cells := []any{m.Start, kwh(m.UsedKWh), kwh(m.SolarKWh), kwh(m.DrawnKWh), kwh(m.SentKWh), money(m.Fixed + m.Minimum), money(m.Energy), money(m.Credit)}
+			if b.Demand != 0 {
+				cells = append(cells, fmt.Sprintf("%.1f", m.DemandKW), money(m.Demand))
+			}
+			row(w, cells...)
+		}
+		say(w, "\nfixed %s + energy %s%s - credit %s = $ %s\n", money(b.Fixed), money(b.Energy), demand, money(b.Credit), money(b.Total))
+		if b.Sun != "" {
+			say(w, "The sun is that of a typical year at %s.\n", plain(b.Sun))
+		}
+		if b.OpenCredit > 0 || b.OpenKWh > 0 {
+			say(w, "Credits since the last true-up, not part of this: $ %s and %s kWh.\n", money(b.OpenCredit), kwh(b.OpenKWh))
+		}
+		for _, caveat := range b.Caveats {
+			say(w, "Uncertain: %s.\n", plain(caveat))
 		}
 	})
 }

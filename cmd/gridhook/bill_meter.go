@@ -2,17 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
@@ -20,150 +19,85 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// meterFlags say what was used and generated, where and when.
+// meterFlags describe the consumption and generation of a home, its place and its time
+// zone.
 type meterFlags struct {
-	load, start, zipcode, timezone string
-	annualKWh, solarKW             float64
-	stepMinutes                    int
-	array                          solar.Array
-	nonNetMetered                  bool
+	bill.Request
+	load, generated, zipcode, timezone string
+	array                              [4]float64 // size, tilt, azimuth, losses
+	given                              func(flag string) bool
 }
 
 func (f *meterFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.load, "load", "", "a `file` of what was used, kWh a step; - is the standard input")
-	flags.Float64Var(&f.annualKWh, "annual-kwh", 0, "what a year uses, spread as is usual there")
-	flags.StringVar(&f.start, "start", "", "the `day` on which the file begins; by default it is a typical year")
-	flags.IntVar(&f.stepMinutes, "step", 0, "the length of the file's steps in `minutes`, by default what makes a year of it")
+	usual := solar.DefaultArray
+	flags.StringVar(&f.load, "load", "", "a `file` of what was used, kWh a step, less than 0 for what was sent out; - is the standard input")
+	flags.StringVar(&f.generated, "generated", "", "a `file` of what its solar generated, kWh a step, with as many steps as --load")
+	flags.Float64Var(&f.AnnualKWh, "annual-kwh", 0, "what a year uses, spread as is usual there; by default what is assumed of the home, or 10791")
+	flags.StringVar(&f.Start, "start", "", "the `day` on which the file begins; by default it is a typical year")
+	flags.IntVar(&f.StepMinutes, "step", 0, "the length of the file's steps in `minutes`, by default what makes a year of it")
+	flags.IntVar(&f.CalendarYear, "calendar-year", 0, "the `year` whose weekdays a typical year has; by default one in which the plan is in force")
 	flags.StringVar(&f.zipcode, "zipcode", "", "where the home is, by its `zipcode`")
 	flags.StringVar(&f.timezone, "timezone", "", "the home's time `zone`, for a file with a start; by default that of its zipcode")
-	flags.Float64Var(&f.solarKW, "solar-kw", 0, "its solar, in kW, which generates as in a typical year")
-	flags.Float64Var(&f.array.Tilt, "tilt", solar.DefaultArray.Tilt, "the modules' angle from the horizontal")
-	flags.Float64Var(&f.array.Azimuth, "azimuth", solar.DefaultArray.Azimuth, "where they face, clockwise from north")
-	flags.Float64Var(&f.array.Losses, "losses", solar.DefaultArray.Losses, "what soiling, shading and wiring lose, in percent")
-	flags.BoolVar(&f.nonNetMetered, "non-net-metered", false, "the solar is not net metered, whatever the plan says")
+	flags.Float64Var(&f.array[0], "solar-kw", 0, "its solar, in kW, which generates as in a typical year; by default the home's own")
+	flags.Float64Var(&f.array[1], "tilt", usual.Tilt, "the modules' angle from the horizontal")
+	flags.Float64Var(&f.array[2], "azimuth", usual.Azimuth, "where they face, clockwise from north")
+	flags.Float64Var(&f.array[3], "losses", usual.Losses, "what soiling, shading and wiring lose, in percent")
+	f.given = flags.Changed
 }
 
-// typicalYear is the calendar of a typical year: its weekdays, and no leap day.
-var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// meter is what the flags say was used and generated.
-func (f *meterFlags) meter(g *globals) (m bill.Meter, err error) {
-	m = bill.Meter{Start: typicalYear, Step: time.Hour, Location: time.UTC}
-	if f.load == "" {
-		m.Load, err = f.typicalLoad()
-	} else {
-		err = f.read(g, &m)
+// request returns the consumption and generation that the flags describe.
+func (f *meterFlags) request(g *globals) (r bill.Request, err error) {
+	r = f.Request
+	if f.given("annual-kwh") && !(f.AnnualKWh > 0) {
+		return r, usagef("--annual-kwh must be above 0")
 	}
-	if err != nil || f.solarKW == 0 {
-		return m, err
+	for i, to := range []**float64{&r.SolarKW, &r.Tilt, &r.Azimuth, &r.Losses} {
+		if f.given([]string{"solar-kw", "tilt", "azimuth", "losses"}[i]) {
+			*to = &f.array[i]
+		}
 	}
-	if f.start != "" {
-		return m, usagef("--solar-kw is of a typical year: it does not go with --start")
+	if f.load != "" {
+		r.Load, err = readNumbers(g, f.load)
 	}
-	m.Solar, err = f.typicalSolar(len(m.Load), m.Step)
-	return m, err
+	if err == nil && f.generated != "" {
+		r.Generated, err = readNumbers(g, f.generated)
+	}
+	return r, err
 }
 
-// place is where the home is.
-func (f *meterFlags) place(what string) (eligibility.Place, error) {
-	place, ok := eligibility.Locate(f.zipcode)
-	switch {
-	case f.zipcode == "":
-		return place, usagef("%s needs the home's place: say with --zipcode where it is", what)
-	case !ok:
-		return place, usagef("--zipcode: %q is not known", f.zipcode)
+// home returns the home that the flags describe, for a home that is not on a server.
+func (f *meterFlags) home() (h bill.Home, err error) {
+	if f.zipcode != "" {
+		place, known := eligibility.Locate(f.zipcode)
+		if !known {
+			return h, usagef("--zipcode: %q is not known", f.zipcode)
+		}
+		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		f.timezone = cmp.Or(f.timezone, place.Timezone)
 	}
-	return place, nil
+	if f.timezone != "" {
+		var ok bool
+		if h.Location, ok = storage.Location(f.timezone); !ok {
+			return h, usagef("--timezone must be a time zone such as America/Chicago, not %q", f.timezone)
+		}
+	}
+	return h, nil
 }
 
-// typicalLoad spreads a year's energy over its hours.
-func (f *meterFlags) typicalLoad() ([]float64, error) {
-	if !(f.annualKWh > 0) {
-		return nil, usagef("--annual-kwh must be above 0")
-	}
-	place, err := f.place("--annual-kwh")
+func readNumbers(g *globals, file string) ([]float64, error) {
+	text, err := g.readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	shape := solar.NearestLoad(place.Lat, place.Lon)
-	load := make([]float64, climate.Hours)
-	for i := range load {
-		at := typicalYear.Add(time.Duration(i) * time.Hour)
-		load[i] = f.annualKWh * shape.Power(int(at.Month())-1, float64(at.Hour())+0.5)
+	list, err := numbers(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return load, nil
+	return list, nil
 }
 
-// typicalSolar is what the array puts out in each step of a typical year.
-func (f *meterFlags) typicalSolar(steps int, step time.Duration) ([]float64, error) {
-	place, err := f.place("--solar-kw")
-	if err != nil {
-		return nil, err
-	}
-	quarters := int(step / pricing.Interval)
-	if steps*quarters != climate.Quarters {
-		return nil, usagef("--solar-kw is of a typical year of 365 days, and --load has %d steps of %v", steps, step)
-	}
-	profile, err := solar.NewProfile(climate.Nearest(place.Lat, place.Lon), f.array)
-	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	series := make([]float64, steps)
-	for i := range climate.Quarters {
-		series[i/quarters] += f.solarKW * profile.Power(i) / 4
-	}
-	return series, nil
-}
-
-// read takes what was used from a file.
-func (f *meterFlags) read(g *globals, m *bill.Meter) error {
-	text, err := g.readFile(f.load)
-	if err != nil {
-		return err
-	}
-	if m.Load, err = numbers(text); err != nil {
-		return fmt.Errorf("%s: %w", f.load, err)
-	}
-	m.Step = time.Duration(f.stepMinutes) * time.Minute
-	if f.stepMinutes == 0 {
-		for _, step := range []time.Duration{time.Hour, 30 * time.Minute, 15 * time.Minute} {
-			if n := time.Duration(len(m.Load)) * step / (24 * time.Hour); n == 365 || n == 366 {
-				m.Step = step
-			}
-		}
-	}
-	if m.Step == 0 {
-		return usagef("%s has %d steps, which are no year of hours, half or quarter hours: say with --step how many minutes each has", f.load, len(m.Load))
-	}
-	if f.start == "" {
-		return nil
-	}
-	return f.begin(m)
-}
-
-// begin is when a metered file begins, by the home's calendar.
-func (f *meterFlags) begin(m *bill.Meter) error {
-	if f.timezone == "" {
-		place, err := f.place("--start")
-		if err != nil {
-			return err
-		}
-		f.timezone = place.Timezone
-	}
-	location, ok := storage.Location(f.timezone)
-	if !ok {
-		return usagef("--timezone must be a time zone such as America/Chicago, not %q", f.timezone)
-	}
-	day, err := time.ParseInLocation(time.DateOnly, f.start, location)
-	if err != nil {
-		return usagef("--start must be a day such as 2026-01-01, not %q", f.start)
-	}
-	m.Start, m.Location = day, location
-	return nil
-}
-
-// numbers reads the last column of a CSV, whose first row may name it.
+// numbers reads the last column of a CSV. The first row may be a header.
 func numbers(text []byte) ([]float64, error) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.FieldsPerRecord, in.TrimLeadingSpace = -1, true
@@ -190,55 +124,4 @@ func numbers(text []byte) ([]float64, error) {
 		return nil, errors.New("it has no numbers")
 	}
 	return list, nil
-}
-
-// settle says how what was sent out is settled, and by which prices. A typical year
-// gets the calendar of one in which the plan is in force.
-func (f *meterFlags) settle(terms *bill.Terms, m *bill.Meter) error {
-	terms.AnyDate = f.start == ""
-	if terms.Tariff == nil {
-		return nil // it has prices by the hour
-	}
-	if _, follows := terms.Tariff.Market(); follows {
-		return errors.New("the plan's prices follow a market: a bill needs them by the hour, as realtimepricing in a --tariff")
-	}
-	if terms.AnyDate {
-		m.Start = yearInForce(terms.Tariff)
-	}
-	if len(m.Solar) == 0 {
-		return nil
-	}
-	home := pricing.Input{Tariff: terms.Tariff, Location: m.Location, Solar: &pricing.Solar{NonNetMetered: f.nonNetMetered}}
-	curve, err := pricing.Price(home, pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)})
-	if err != nil {
-		return fmt.Errorf("what is sent out cannot be priced: %w", err)
-	}
-	switch curve.ExportCompensation.Type {
-	case pricing.NetMetering:
-		return nil
-	case pricing.FeedIn:
-		terms.Metering = bill.FeedIn
-		return nil
-	}
-	terms.Metering = bill.NetBilling
-	terms.ExportPrices = make([]float64, len(m.Load))
-	quarters := int(m.Step / pricing.Interval)
-	for i, price := range curve.Export {
-		terms.ExportPrices[i/quarters] += price / float64(quarters)
-	}
-	return nil
-}
-
-// yearInForce is the start of a year without a leap day in which the newest version
-// of a tariff is in force, if there is one.
-func yearInForce(t *pricing.Tariff) time.Time {
-	year, first := typicalYear, typicalYear
-	if from := t.Info().EffectiveFrom; !from.IsZero() {
-		first = time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC)
-		year = time.Date(from.Year, time.January, 1, 0, 0, 0, 0, time.UTC)
-	}
-	for year.Before(first) || year.AddDate(0, 0, 365).Day() != 1 {
-		year = year.AddDate(1, 0, 0)
-	}
-	return year
 }

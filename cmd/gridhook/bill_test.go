@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -19,7 +20,7 @@ func hoursOf(t *testing.T, hours int, kwh float64) string {
 	return writeFile(t, "load.csv", "hour,kwh\n"+strings.Repeat("x,"+strconv.FormatFloat(kwh, 'g', -1, 64)+"\n", hours))
 }
 
-func billed(t *testing.T, f *fake, args ...string) (b shownBill) {
+func billed(t *testing.T, f *fake, args ...string) (b bill.Bill) {
 	t.Helper()
 	got := run(t, f, "", append([]string{"bill", "--json"}, args...))
 	if got.code != 0 {
@@ -70,13 +71,21 @@ func TestBillWithSolar(t *testing.T) {
 	}
 }
 
-func TestBillByAHomesPlan(t *testing.T) {
+func TestBillOfAHomeIsTheServers(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
-	f.on("/v1/admin/plans/flat/get", ok(`{"id":"flat","tariff":`+flatTariff+`}`))
-	if b := billed(t, f, "h1", "--org", "acme", "--annual-kwh", "1000"); math.Abs(b.Total-320) > 0.01 {
+	f.on("/v1/homes/h1/bill", ok(`{"months":[],"total":320}`))
+	if b := billed(t, f, "h1", "--org", "acme", "--annual-kwh", "1000", "--tilt", "0", "--metering", "net-billing", "--catalog", "pge-ev2-a"); b.Total != 320 {
 		t.Errorf("$ %.2f, want 320", b.Total)
 	}
+	for _, want := range []string{`"annualKwh":1000`, `"tilt":0`, `"metering":"NET_BILLING"`, `"tariff":{`} {
+		if !strings.Contains(f.last().body, want) {
+			t.Errorf("it asks %.300s, want ...%s...", f.last().body, want)
+		}
+	}
+}
+
+func TestBillByAPlanOfTheServer(t *testing.T) {
+	f := newFake(t)
 	e, _ := catalog.ByID("pge-e-elec")
 	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
 	stored, chosen := billed(t, f, "--plan", "e", "--zipcode", "94103", "--annual-kwh", "9000"), billed(t, nil, "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000")
@@ -99,13 +108,12 @@ func TestBillSaysWhatIsMissing(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	market := writeFile(t, "market.json", `{"name":"Hourly","market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}`)
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(`{"id":"h1"}`))
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--annual-kwh", "1", "--zipcode", "60614"}, "name a home"},
-		{[]string{"--tariff", tariff}, "load"},
+		{[]string{"--tariff", tariff}, "--zipcode"},
 		{[]string{"--tariff", tariff, "--annual-kwh", "9000"}, "--zipcode"},
 		{[]string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "00000"}, "is not known"},
 		{[]string{"--tariff", tariff, "--annual-kwh", "-1", "--zipcode", "60614"}, "above 0"},
@@ -117,7 +125,7 @@ func TestBillSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
 		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalogue"},
 		{[]string{"h1", "--annual-kwh", "1"}, "--org"},
-		{[]string{"h1", "--org", "acme", "--annual-kwh", "1"}, "no rate plan"},
+		{[]string{"h1", "--org", "acme", "--annual-kwh", "1", "--zipcode", "60614"}, "do not go with a home"},
 	} {
 		if got := run(t, f, "", append([]string{"bill"}, tt.args...)); got.code == 0 || !strings.Contains(got.err, tt.want) {
 			t.Errorf("%v: exit %d, %s, want ...%s...", tt.args, got.code, got.err, tt.want)

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// catalogEntry is a plan of the catalogue as it is listed.
+// catalogEntry is a plan in the list of the catalog.
 type catalogEntry struct {
 	ID       string `json:"id"`
 	Utility  string `json:"utility"`
@@ -19,6 +18,10 @@ type catalogEntry struct {
 	Timezone string `json:"timezone"`
 	Source   string `json:"source"`
 	Caveat   string `json:"caveat"`
+	// SourceDate is the day of the newest source. Newer is a plan that replaced this
+	// plan.
+	SourceDate string `json:"sourceDate"`
+	Newer      string `json:"newer,omitempty"`
 }
 
 func newPlanCatalog(g *globals) *cobra.Command {
@@ -33,14 +36,14 @@ the homes of a server. A plan with a caveat has less confidence, and says why.`,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			found := []catalogEntry{}
 			for _, p := range catalog.Find(utility, search) {
-				found = append(found, catalogEntry{p.ID, p.Utility, p.EIAID, p.State, p.Name, p.Timezone, p.Source, p.Caveat})
+				found = append(found, catalogEntry{p.ID, p.Utility, p.EIAID, p.State, p.Name, p.Timezone, p.Source, p.Caveat, p.SourceDate, p.Newer})
 			}
-			return showList(g, found, "such plans", []any{"ID", "STATE", "UTILITY", "NAME", "DOUBTS"}, func(e catalogEntry) []any {
+			return showList(g, found, "such plans", []any{"ID", "STATE", "UTILITY", "NAME", "AS OF", "NEWER", "DOUBTS"}, []any{"EIA ID", "TIMEZONE", "SOURCE"}, func(e catalogEntry) []any {
 				doubts := ""
 				if e.Caveat != "" {
 					doubts = "some"
 				}
-				return []any{e.ID, or(e.State), e.Utility, e.Name, or(doubts)}
+				return []any{e.ID, or(e.State), e.Utility, e.Name, or(e.SourceDate), or(e.Newer), or(doubts), e.EIAID, or(e.Timezone), or(e.Source)}
 			})
 		},
 	}
@@ -49,26 +52,44 @@ the homes of a server. A plan with a caveat has less confidence, and says why.`,
 	return cmd
 }
 
-func newPlanAdd(g *globals) *cobra.Command {
-	var p client.NewPlan
-	cmd := &cobra.Command{
-		Use: "add CATALOG_ID", Short: "Create or replace a plan from the catalogue", Args: takes("the plan's identifier in the catalogue"),
-		Example: `  gridhook plan add pge-e-elec
+func newPlanAdd(r resource[client.Plan]) *cobra.Command {
+	cmd := r.command(operation[client.Plan]{
+		use: "add CATALOG_ID", path: "import", short: "Create or replace a plan from the catalogue", takes: []string{"the plan's identifier in the catalogue"},
+		example: `  gridhook plan add pge-e-elec
   gridhook plan add pge-ev2-a --id ev --org acme`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			p.CatalogID, p.OrganizationID = args[0], g.org
-			p.ID = cmp.Or(p.ID, p.CatalogID)
-			made, err := c.ImportPlan(cmd.Context(), p)
-			if err != nil {
-				return err
-			}
-			return g.showPlan(made)
+		flags: []bodyFlag{
+			{name: "id", field: "id", value: "", help: "the `identifier` that homes name it by, by default that of the catalogue"},
 		},
+		prepare: func(_ *cobra.Command, args []string, body fields) error {
+			if err := inCatalog(args[0]); err != nil {
+				return err
+			}
+			body["catalogId"] = args[0]
+			if body["id"] == nil {
+				body["id"] = args[0]
+			}
+			return nil
+		},
+	})
+	cmd.ValidArgsFunction = cobra.FixedCompletions(catalogIDs(), cobra.ShellCompDirectiveNoFileComp)
+	return cmd
+}
+
+func catalogIDs() (ids []string) {
+	for _, p := range catalog.All() {
+		ids = append(ids, p.ID)
 	}
-	cmd.Flags().StringVar(&p.ID, "id", "", "the `identifier` that homes name it by, by default that of the catalogue")
-	return g.ownedOrShared(cmd)
+	return ids
+}
+
+// inCatalog returns nil if the plan is in the catalog. Otherwise the error suggests the
+// nearest plan.
+func inCatalog(id string) error {
+	if _, known := catalog.ByID(id); known {
+		return nil
+	}
+	if near := config.Nearest(id, catalogIDs()); near != "" {
+		return usagef("there is no plan %q in the catalogue: did you mean %s", id, near)
+	}
+	return usagef("there is no plan %q in the catalogue: gridhook plan catalog lists them", id)
 }

@@ -2,8 +2,8 @@ package main
 
 import "io"
 
-// painter colours words for people: on a terminal, and there only where nobody
-// asked for none (NO_COLOR, see no-color.org; TERM=dumb).
+// painter colours words on a terminal unless colour is disabled (NO_COLOR, see
+// no-color.org; TERM=dumb).
 type painter struct{ on bool }
 
 func (g *globals) painter(w io.Writer) painter {
@@ -14,7 +14,7 @@ func (p painter) good(s string) string   { return p.paint("32", s) }
 func (p painter) bad(s string) string    { return p.paint("31", s) }
 func (p painter) notice(s string) string { return p.paint("33", s) }
 
-// paint puts a text between the codes of a colour (ECMA-48, SGR) and of none.
+// paint puts a text between a colour code and the reset code (ECMA-48, SGR).
 func (p painter) paint(colour, s string) string {
 	if !p.on {
 		return s

@@ -22,33 +22,76 @@ const (
 	operatorKeyFile = "operator.key"
 )
 
-// talks makes a command, and those below it, one that talks to a server.
+// talks adds the connection's flags to a command and its subcommands.
 func (g *globals) talks(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&g.adminURL, "admin-url", defaultAdminURL, "the admin `address` of the server (GRIDHOOK_ADMIN_URL)")
 	flags.StringVar(&g.data, "data", "./gridhook-data", "the server's data `folder`, which has the operator's key (GRIDHOOK_DATA); "+operatorKeyEnv+" is the key itself")
-	flags.BoolVar(&g.json, "json", false, "print JSON")
+	flags.StringVar(&g.apiURL, "api-url", "", "the `address` of the public API, to act as a partner instead of as the operator (GRIDHOOK_API_URL)")
+	flags.StringVar(&g.apiKey, "api-key", "", "the partner's API `key`, for --api-url; other users of this machine can see a flag, unlike GRIDHOOK_API_KEY")
+	flags.StringVar(&g.context, "context", "", "the `context` to take these from: see gridhook context (GRIDHOOK_CONTEXT)")
+	g.outputFlags(flags)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := g.takeEnvironment(cmd); err != nil {
 			return err
 		}
-		return checkRequired(cmd)
+		return g.checkRequired(cmd)
 	}
 	return cmd
 }
 
+// isPartner reports whether commands use the public API with a partner's key.
+func (g *globals) isPartner() bool { return g.apiURL != "" }
+
+// server returns the address of the server.
+func (g *globals) server() string {
+	if g.isPartner() {
+		return g.apiURL
+	}
+	return g.adminURL
+}
+
+// operatorNeeds annotates flags that only an operator must give. A partner's key already
+// determines the organization.
+const operatorNeeds = "operator-needs"
+
 // forOrg adds the flag that names the organization.
 func (g *globals) forOrg(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` (GRIDHOOK_ORG)")
-	_ = cmd.MarkFlagRequired("org") // it was added the line before
+	_ = cmd.Flags().SetAnnotation("org", operatorNeeds, nil) // it was added the line before
 	return cmd
 }
 
-// takeEnvironment sets flags that were not given from their variables.
+// orgFlag returns the --org flag with its value, for commands that an output suggests.
+func (g *globals) orgFlag() string {
+	if g.org == "" {
+		return ""
+	}
+	return " --org " + g.org
+}
+
+// takeEnvironment sets absent flags from their environment variables, then from the
+// context.
 func (g *globals) takeEnvironment(cmd *cobra.Command) error {
-	for _, name := range []string{"admin-url", "data", "org"} {
-		flag, value := cmd.Flags().Lookup(name), g.getenv(config.EnvName(name))
-		if flag == nil || flag.Changed || value == "" {
+	err := takeFlags(cmd, func(name string) string { return g.getenv(config.EnvName(name)) })
+	if err != nil || given(cmd, "admin-url") || given(cmd, "api-url") {
+		return err // the context may be of another server, which must not see its key
+	}
+	c, err := g.currentContext()
+	if err != nil {
+		return err
+	}
+	g.contextKey = c["operator-key"]
+	return takeFlags(cmd, func(name string) string { return c[name] })
+}
+
+// takeFlags sets absent connection flags. With --admin-url it leaves --api-url unset, so
+// that the operator's server stays selected.
+func takeFlags(cmd *cobra.Command, said func(name string) string) error {
+	operator := given(cmd, "admin-url")
+	for _, name := range connectionFlags {
+		flag, value := cmd.Flags().Lookup(name), said(name)
+		if flag == nil || flag.Changed || value == "" || operator && name == "api-url" {
 			continue
 		}
 		if err := cmd.Flags().Set(name, value); err != nil {
@@ -58,12 +101,19 @@ func (g *globals) takeEnvironment(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkRequired names the required flags that are missing, before cobra does in
-// words of its own.
-func checkRequired(cmd *cobra.Command) error {
+// connectionFlags are the flags that select the server and the credentials.
+var connectionFlags = []string{"context", "admin-url", "data", "org", "api-url", "api-key"}
+
+func given(cmd *cobra.Command, name string) bool { return cmd.Flags().Changed(name) }
+
+// checkRequired names the missing required flags. It runs before cobra's check, which has
+// a different text.
+func (g *globals) checkRequired(cmd *cobra.Command) error {
 	var missing []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, required := f.Annotations[cobra.BashCompOneRequiredFlag]; required && !f.Changed {
+		_, required := f.Annotations[cobra.BashCompOneRequiredFlag]
+		_, ofOperator := f.Annotations[operatorNeeds]
+		if !f.Changed && (required || ofOperator && !g.isPartner()) {
 			missing = append(missing, "--"+f.Name)
 		}
 	})
@@ -73,23 +123,35 @@ func checkRequired(cmd *cobra.Command) error {
 	return nil
 }
 
-// connect makes a client with the operator's key, acting for --org where the
-// command has it.
+// connect creates a client. With --api-url it is a partner's client. Otherwise it uses
+// the operator's key and acts for --org if the command has that flag.
 func (g *globals) connect() (*client.Client, error) {
-	u, err := url.Parse(g.adminURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("--admin-url must be a URL such as %s, not %q", defaultAdminURL, g.adminURL)
+	flag, example := "--admin-url", defaultAdminURL
+	if g.isPartner() {
+		flag, example = "--api-url", "https://gridhook.example.com"
 	}
-	key, err := g.operatorKey()
+	u, err := url.Parse(g.server())
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("%s must be a URL such as %s, not %q", flag, example, g.server())
+	}
+	key := g.apiKey
+	if !g.isPartner() {
+		key, err = g.operatorKey()
+	} else if key == "" {
+		err = usagef("--api-url needs the partner's key: give it with GRIDHOOK_API_KEY or --api-key")
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &client.Client{BaseURL: g.adminURL, Key: key, Organization: g.org}, nil
+	return &client.Client{BaseURL: g.server(), Key: key, Organization: g.org}, nil
 }
 
 func (g *globals) operatorKey() (string, error) {
 	if key := g.getenv(operatorKeyEnv); key != "" {
 		return key, nil
+	}
+	if g.contextKey != "" {
+		return g.contextKey, nil
 	}
 	path := g.keyPath()
 	b, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
@@ -106,7 +168,7 @@ func (g *globals) operatorKey() (string, error) {
 	return key, nil
 }
 
-// keyPath is where the operator's key is looked for.
+// keyPath returns the path of the operator's key.
 func (g *globals) keyPath() string {
 	path := filepath.Join(g.data, operatorKeyFile)
 	if absolute, err := filepath.Abs(path); err == nil {
@@ -116,8 +178,11 @@ func (g *globals) keyPath() string {
 }
 
 func (g *globals) keySource() string {
-	if g.getenv(operatorKeyEnv) != "" {
+	switch {
+	case g.getenv(operatorKeyEnv) != "":
 		return operatorKeyEnv
+	case g.contextKey != "":
+		return "the context"
 	}
 	return g.keyPath()
 }

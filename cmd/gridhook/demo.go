@@ -23,7 +23,7 @@ print what happened. Nothing is left behind.`,
 		GroupID: groupTry, Args: takes(),
 	}
 	cmd.Flags().IntVar(&o.Homes, "homes", 300, "how many homes are triggered, at most 100000")
-	cmd.Flags().BoolVar(&g.json, "json", false, "print the report as JSON")
+	g.outputFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Homes < 1 || o.Homes > 100_000 {
 			return usagef("--homes must be from 1 to 100000, not %d", o.Homes)
@@ -31,14 +31,14 @@ print what happened. Nothing is left behind.`,
 		o.Stumbles = min(5, o.Homes)
 		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelError}))
 		out := g.out
-		if g.json {
+		if g.json() {
 			out = io.Discard
 		}
 		report, err := demo.Run(cmd.Context(), o, out)
 		if err != nil {
 			return err
 		}
-		if g.json {
+		if g.json() {
 			err = g.showJSON(report)
 		} else {
 			err = report.Print(g.out)

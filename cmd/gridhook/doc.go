@@ -1,11 +1,11 @@
-// Command gridhook is Gridhook in one binary: the server and its roles, and the
-// commands that talk to a server.
+// Command gridhook is Gridhook in one binary: the server, its roles, and the commands of
+// its clients.
 //
-// Each file holds one subcommand, made by a function that newRoot lists in
-// root.go; what they share is in globals.go (streams and environment),
-// connection.go (finding the server and the operator's key), output.go (tables
-// and JSON) and failure.go (errors as sentences, exit codes). A subcommand parses,
-// calls one thing, and prints.
+// Each file holds one subcommand. A function in that file creates the subcommand, and
+// newRoot in root.go lists the function. Four files are shared: globals.go (streams and
+// environment), connection.go (finding the server and the operator's key), output.go
+// (tables and JSON) and failure.go (errors as sentences, exit codes). A subcommand
+// parses, calls one function, and prints.
 //
-// It may import everything below, and nothing imports it.
+// The command may import every other package. No package imports the command.
 package main

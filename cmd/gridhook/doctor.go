@@ -12,7 +12,8 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// exitDoubt is gridhook doctor's when nothing is wrong and something may be.
+// exitDoubt is the exit code of gridhook doctor if there is no problem but a warning or
+// an unknown status.
 const exitDoubt = 3
 
 // errDoubt ends a command with exitDoubt.
@@ -44,7 +45,7 @@ its system account: name the ports with --nats-monitor.`,
 	config.AddFlags(flags, config.Roles()...)
 	flags.StringVar(&role, "role", "", "whose settings they are, serve, api or worker; by default api where they name a NATS, otherwise serve")
 	flags.StringSliceVar(&monitors, "nats-monitor", nil, "the `addresses` of the NATS servers' monitoring, with commas between them (GRIDHOOK_NATS_MONITOR)")
-	flags.BoolVar(&g.json, "json", false, "print JSON")
+	g.outputFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		meant := config.Role(role)
 		switch meant {

@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// authFlags are the flags that say how the requests to an endpoint are authorized.
-// What is secret comes from files: a command line is seen by others.
+// authFlags are the flags that configure the authorization of requests to an endpoint.
+// Secrets come from files, because other users can see a command line.
 type authFlags struct {
 	bearerFile, tokenURL, clientID, secretFile, audience string
 	scopes                                               []string
@@ -36,42 +36,45 @@ func (f *authFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("client-cert", "no-client-cert")
 }
 
-// fields sets what the flags say.
-func (f *authFlags) fields(g *globals, cmd *cobra.Command, out *client.EndpointFields) error {
-	given := cmd.Flags().Changed
-	for _, name := range []string{"oauth-client-secret-file", "oauth-scope", "oauth-audience"} {
-		if given(name) && f.tokenURL == "" {
-			return usagef("--%s needs --oauth-token-url: what is said of OAuth 2 is said as a whole", name)
+// prepare adds the flags' values to a request. A null field removes the setting from the
+// endpoint: --no-authentication and --no-client-cert send null.
+func (f *authFlags) prepare(g *globals) func(*cobra.Command, []string, fields) error {
+	return func(cmd *cobra.Command, _ []string, body fields) error {
+		given := cmd.Flags().Changed
+		for _, name := range []string{"oauth-client-secret-file", "oauth-scope", "oauth-audience"} {
+			if given(name) && f.tokenURL == "" {
+				return usagef("--%s needs --oauth-token-url: what is said of OAuth 2 is said as a whole", name)
+			}
 		}
-	}
-	if given("client-key") && f.certFile == "" {
-		return usagef("--client-key needs --client-cert")
-	}
-	var err error
-	secret := func(file string) string {
-		if file == "" || err != nil {
-			return ""
+		if given("client-key") && f.certFile == "" {
+			return usagef("--client-key needs --client-cert")
 		}
-		var text []byte
-		text, err = g.readFile(file)
-		return strings.TrimSpace(string(text))
+		var err error
+		secret := func(file string) string {
+			if file == "" || err != nil {
+				return ""
+			}
+			var text []byte
+			text, err = g.readFile(file)
+			return strings.TrimSpace(string(text))
+		}
+		switch {
+		case f.none:
+			body["authentication"] = nil
+		case f.bearerFile != "":
+			body["authentication"] = client.Authentication{Type: storage.AuthenticationBearer, Token: secret(f.bearerFile)}
+		case f.tokenURL != "":
+			body["authentication"] = client.Authentication{
+				Type: storage.AuthenticationOAuth2, TokenURL: f.tokenURL, ClientID: f.clientID,
+				ClientSecret: secret(f.secretFile), Scopes: f.scopes, Audience: f.audience,
+			}
+		}
+		switch {
+		case f.noCert:
+			body["clientCertificate"] = nil
+		case f.certFile != "":
+			body["clientCertificate"] = client.Certificate{Certificate: secret(f.certFile), PrivateKey: secret(f.keyFile)}
+		}
+		return err
 	}
-	switch {
-	case f.none:
-		out.Authentication = client.None[client.Authentication]()
-	case f.bearerFile != "":
-		out.Authentication = client.Some(client.Authentication{Type: storage.AuthenticationBearer, Token: secret(f.bearerFile)})
-	case f.tokenURL != "":
-		out.Authentication = client.Some(client.Authentication{
-			Type: storage.AuthenticationOAuth2, TokenURL: f.tokenURL, ClientID: f.clientID,
-			ClientSecret: secret(f.secretFile), Scopes: f.scopes, Audience: f.audience,
-		})
-	}
-	switch {
-	case f.noCert:
-		out.ClientCertificate = client.None[client.Certificate]()
-	case f.certFile != "":
-		out.ClientCertificate = client.Some(client.Certificate{Certificate: secret(f.certFile), PrivateKey: secret(f.keyFile)})
-	}
-	return err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// usageError is a command line that cannot be followed.
+// usageError is a mistake in the command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -28,7 +28,8 @@ func isUsage(err error) bool {
 	return errors.As(err, &usage) || errors.As(err, &settings)
 }
 
-// usageSentence is an error of usage in one line: cobra adds suggestions below.
+// usageSentence returns a usage error in one line. It adds cobra's suggestions, which
+// follow on separate lines, to the sentence.
 func usageSentence(err error) string {
 	var settings *config.Error
 	if errors.As(err, &settings) {
@@ -38,7 +39,7 @@ func usageSentence(err error) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n\t", " or ")), " ")
 }
 
-// seeHelp leads from an error of usage to the help.
+// seeHelp appends a reference to the command's help to a usage error.
 func seeHelp(sentence string, cmd *cobra.Command) string {
 	if strings.Contains(sentence, "\n") {
 		return fmt.Sprintf("%s\nSee %q.", sentence, cmd.CommandPath()+" --help")
@@ -46,10 +47,10 @@ func seeHelp(sentence string, cmd *cobra.Command) string {
 	return fmt.Sprintf("%s; see %q", sentence, cmd.CommandPath()+" --help")
 }
 
-// errSome says that the output tells what went wrong already.
+// errSome says that the output already reported the failures.
 var errSome = errors.New("not everything went well")
 
-// sentence is what is told of a failure.
+// sentence returns the text that reports an error.
 func (g *globals) sentence(err error) string {
 	var refused *client.Error
 	if errors.As(err, &refused) {
@@ -62,17 +63,22 @@ func (g *globals) sentence(err error) string {
 	var network *net.OpError
 	switch {
 	case sending.Timeout() || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("the server at %s did not answer in time", g.adminURL)
+		return fmt.Sprintf("the server at %s did not answer in time", g.server())
 	case errors.As(err, &network) && network.Op == "dial":
+		if g.isPartner() {
+			return fmt.Sprintf("no server answers at %s: say where it is with --api-url", g.apiURL)
+		}
 		return fmt.Sprintf("no server answers at %s: start one with \"gridhook serve\", or say where it is with --admin-url", g.adminURL)
 	}
-	return fmt.Sprintf("the server at %s cannot be asked: %v", g.adminURL, sending.Err)
+	return fmt.Sprintf("the server at %s cannot be asked: %v", g.server(), sending.Err)
 }
 
-// refusal says what the server refused, and what to do.
+// refusal describes an error response of the server and suggests a remedy.
 func (g *globals) refusal(e *client.Error) string {
 	text := strings.TrimSuffix(e.Error(), ".")
 	switch {
+	case e.Status == http.StatusUnauthorized && g.isPartner():
+		return fmt.Sprintf("the server at %s does not take the API key: use one that gridhook key create has made, and that is not revoked or expired", g.apiURL)
 	case e.Status == http.StatusUnauthorized:
 		return fmt.Sprintf("the server at %s does not take the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, g.keySource())
 	case e.Code == client.CodeValidationFailed:
@@ -86,7 +92,7 @@ func (g *globals) refusal(e *client.Error) string {
 	return text
 }
 
-// takes is the check of a command's arguments, by what they are called.
+// takes checks a command's arguments. names are the arguments' names in errors.
 func takes(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

@@ -14,9 +14,11 @@ import (
 func TestUsage(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
-		{"ogr list", `unknown command "ogr" for "gridhook": did you mean org; see "gridhook --help"`},
+		{"ogr list", `unknown command "ogr" for "gridhook": did you mean logs or org; see "gridhook --help"`},
 		{"org lst", `"gridhook org" has no command "lst": did you mean get or list; see "gridhook org --help"`},
 		{"org frob", `"gridhook org" has no command "frob"; see "gridhook org --help"`},
+		{"org list --jsn", `unknown flag: --jsn: did you mean --json; see "gridhook org list --help"`},
+		{"home list --ogr acme", `unknown flag: --ogr: did you mean --org; see`},
 		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
 		{"org create", `--name must be given; see "gridhook org create --help"`},
 		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
@@ -35,6 +37,9 @@ func TestUsage(t *testing.T) {
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},
+		{"plan add pge-e-elek", `there is no plan "pge-e-elek" in the catalogue: did you mean pge-e-elec; see "gridhook plan add --help"`},
+		{"plan add frobnicate", `there is no plan "frobnicate" in the catalogue: gridhook plan catalog lists them`},
+		{"trigger --org acme --timeout 1m", `--timeout goes with --watch`},
 		{"serve extra", `there is an argument too many: "extra"`},
 	}
 	for _, test := range tests {

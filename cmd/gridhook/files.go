@@ -5,10 +5,10 @@ import (
 	"os"
 )
 
-// standardInput is the name of a file that stands for the standard input.
+// standardInput is the file name that selects the standard input.
 const standardInput = "-"
 
-// openFile opens a file to read. Size is 0 when it is not known.
+// openFile opens a file for reading. A size of 0 is unknown.
 func (g *globals) openFile(name string) (file io.ReadCloser, size int64, err error) {
 	if name == standardInput {
 		return io.NopCloser(g.in), 0, nil

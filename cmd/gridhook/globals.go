@@ -10,29 +10,35 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// globals are what every subcommand has at hand.
+// globals are the streams, settings and flags of every subcommand.
 type globals struct {
 	in       io.Reader
 	out, err io.Writer
-	// environ is the environment, in the form of os.Environ.
+	// environ is the environment in the form of os.Environ.
 	environ []string
 	version version
 	// run runs a server until ctx ends.
 	run func(ctx context.Context, c config.Config, version string, out io.Writer) error
-	// pollEvery is the pause between two looks at a trigger.
+	// pollEvery is the pause between two polls of a trigger.
 	pollEvery time.Duration
+	// tellEvery is the pause between two lines of progress without a terminal.
+	tellEvery time.Duration
 
-	// json says that the output is for programs.
-	json bool
-	// adminURL, data and org are where the server is, where its operator's key
-	// is, and whom to act for.
+	// output is the output format; empty means table.
+	output outputForm
+	// adminURL is the server's address, data the folder of the operator's key, and org
+	// the organization to act for.
 	adminURL, data, org string
+	// apiURL is the public API's address. If set, commands act as a partner with apiKey.
+	apiURL, apiKey string
+	// context is the name of the selected context. contextKey is its operator key.
+	context, contextKey string
 
-	// running is set once a subcommand runs: errors before that are of usage.
+	// running is set when a subcommand runs. Earlier errors are usage errors.
 	running bool
 }
 
-// getenv is the value of a variable, "" when it is not set.
+// getenv returns a variable's value, or "" if it is not set.
 func (g *globals) getenv(name string) string {
 	for _, e := range g.environ {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {
@@ -42,7 +48,7 @@ func (g *globals) getenv(name string) string {
 	return ""
 }
 
-// isTerminal reports whether a stream is one that people look at.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

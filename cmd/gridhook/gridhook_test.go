@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -91,10 +92,16 @@ const testKey = "gho_0123456789abcdef"
 // is given.
 func run(t *testing.T, f *fake, stdin string, args []string, environ ...string) result {
 	t.Helper()
+	return runWith(t, f, stdin, args, func(*globals) {}, environ...)
+}
+
+// runWith runs a command line with globals that are changed before.
+func runWith(t *testing.T, f *fake, stdin string, args []string, change func(*globals), environ ...string) result {
+	t.Helper()
 	var out, errs bytes.Buffer
 	g := &globals{
-		in: strings.NewReader(stdin), out: &out, err: &errs, pollEvery: time.Microsecond,
-		environ: append(slices.Clone(environ), "GRIDHOOK_OPERATOR_KEY="+testKey),
+		in: strings.NewReader(stdin), out: &out, err: &errs, pollEvery: time.Microsecond, tellEvery: time.Hour,
+		environ: append(slices.Clone(environ), "GRIDHOOK_OPERATOR_KEY="+testKey, contextsEnv+"="+filepath.Join(t.TempDir(), "contexts.yaml")),
 		version: version{Version: "v1.2.3", Go: "go1.26", Platform: "linux/amd64"},
 		run: func(context.Context, config.Config, string, io.Writer) error {
 			t.Error("a server was started")
@@ -104,6 +111,7 @@ func run(t *testing.T, f *fake, stdin string, args []string, environ ...string) 
 	if f != nil {
 		g.environ = append(g.environ, "GRIDHOOK_ADMIN_URL="+f.URL)
 	}
+	change(g)
 	code := g.execute(t.Context(), args)
 	return result{code, out.String(), errs.String()}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHelpTopics are pages of the help that are no commands.
+// newHelpTopics returns the help pages that are not commands.
 func newHelpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{
@@ -23,28 +23,20 @@ What went wrong is told in one sentence on standard error, and what to do about 
 		},
 		{
 			Use: "output", Short: "What is printed where: text, JSON, colours, progress",
-			Long: `What a command was asked for goes to standard output: text for people, and JSON
-with --json, which keeps its form from version to version; the text may change.
+			Long: `What a command was asked for goes to standard output: a table for people, one with
+more columns with -o wide, and JSON with -o json or --json, which keeps its form from
+version to version; the text may change.
 Lists are JSON arrays. All else, such as errors and the progress of long work,
 goes to standard error.
 
 Progress bars and colours are for terminals alone: what goes to a file or a pipe
-has none. NO_COLOR=1 or TERM=dumb keep colours away there, too. Control
+has a line of progress every 5 s in their place. NO_COLOR=1 or TERM=dumb keep colours away there, too. Control
 characters in names and answers are shown as spaces.`,
 		},
 	}
 }
 
-// completes has the shell offer the words that a flag takes.
+// completes adds shell completion of a flag's values.
 func completes(cmd *cobra.Command, flag string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-}
-
-// completesAny does so with the values that are known of a type.
-func completesAny[T ~string](cmd *cobra.Command, flag string, values []T) {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = string(v)
-	}
-	completes(cmd, flag, words...)
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }

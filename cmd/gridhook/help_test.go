@@ -74,7 +74,7 @@ func TestExamples(t *testing.T) {
 				err = found.Args(found, found.Flags().Args())
 			}
 			if err == nil {
-				err = checkRequired(found)
+				err = g.checkRequired(found)
 			}
 			if err != nil {
 				t.Errorf("%s: %q: %v", c.CommandPath(), strings.TrimSpace(line), err)
@@ -118,6 +118,21 @@ func TestCompletes(t *testing.T) {
 		if got.code != 0 || !strings.Contains(got.out, test.want) {
 			t.Errorf("%q is completed as\n%s", test.line, got.out)
 		}
+	}
+}
+
+// Identifiers come from the server.
+func TestCompletesIdentifiers(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+	f.on("/v1/admin/homes/list", ok(data(homeJSON)))
+	for line, want := range map[string]string{"endpoint get --org acme ": "ep_1\n", "endpoint test --org acme ": "ep_1\n", "home delete --org acme ": "h1\n"} {
+		if got := run(t, f, "", append([]string{"__complete"}, strings.Split(line, " ")...)); got.code != 0 || !strings.HasPrefix(got.out, want) {
+			t.Errorf("%q is completed as\n%s", line, got.out)
+		}
+	}
+	if got := run(t, nil, "", []string{"__complete", "home", "get", "--admin-url", "http://127.0.0.1:1", ""}); got.code != 0 || strings.HasPrefix(got.out, "h1") {
+		t.Errorf("without a server it offers\n%s", got.out)
 	}
 }
 

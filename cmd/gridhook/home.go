@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,130 +10,64 @@ import (
 )
 
 func newHomeCommand(g *globals) *cobra.Command {
-	return g.talks(group("home", "Homes of organizations", newHomeCreate(g), newHomeList(g), newHomeGet(g), newHomeDelete(g)))
-}
-
-func newHomeCreate(g *globals) *cobra.Command {
-	var h client.NewHome
-	cmd := &cobra.Command{
-		Use: "create", Short: "Make a home", Args: takes(),
-		Example: `  gridhook home create --org acme --id home-1 --plan pge-e-elec --timezone America/Los_Angeles --zipcode 94103
+	r := resource[client.Home]{
+		g: g, noun: "home", plural: "homes", path: "/v1/admin/homes", owned: true, scope: g.forOrg, show: showHome,
+		columns: []any{"ID", "NAME", "PLAN", "TIMEZONE", "ZIPCODE", "CARBON", "ENABLED"}, more: []any{"UTILITY", "USER", "CREATED", "UPDATED"},
+		cells: func(h client.Home) []any {
+			return []any{
+				h.ID, or(h.Name), or(h.RatePlanID), or(h.Timezone), or(h.Zipcode), h.CarbonSignalIntensity, h.Enabled,
+				or(h.UtilityID), or(h.UserID), moment(h.CreatedAt), moment(h.UpdatedAt),
+			}
+		},
+	}
+	return g.talks(group("home", "Homes of organizations",
+		r.command(operation[client.Home]{
+			use: "create", short: "Make a home",
+			example: `  gridhook home create --org acme --id home-1 --plan pge-e-elec --timezone America/Los_Angeles --zipcode 94103
   gridhook import --org acme homes.csv   # for many`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			h.OrganizationID = g.org
-			made, err := c.CreateHome(cmd.Context(), h)
-			if err != nil {
-				return err
-			}
-			return g.showHome(made)
+			flags: homeFlags(),
+		}),
+		r.list("List the homes of an organization", `  gridhook home list --org acme --json
+  gridhook home list --org acme --plan pge-e-elec`,
+			bodyFlag{name: "plan", field: "ratePlanId", value: "", help: "the rate `plan` whose homes alone are listed"}),
+		r.get("Show a home", "  gridhook home get home-1 --org acme"),
+		r.remove("Remove a home", "  gridhook home delete home-1 --org acme")))
+}
+
+// homeFlags are the flags of a home's fields.
+func homeFlags() []bodyFlag {
+	return []bodyFlag{
+		{name: "id", field: "id", value: "", help: "its `identifier`; by default one is made"},
+		{name: "name", field: "name", value: "", help: "its `name`"},
+		{name: "plan", field: "ratePlanId", value: "", help: "its rate `plan`, without which it has no price"},
+		{name: "timezone", field: "timezone", value: "", help: "its time `zone`, such as America/Chicago"},
+		{name: "zipcode", field: "zipcode", value: "", help: "its `zipcode`"},
+		{name: "city", field: "city", value: "", help: "its `city`"},
+		{name: "street", field: "streetAddress", value: "", help: "its street `address`"},
+		{name: "country", field: "country", value: "", help: "its `country`, by default US"},
+		{name: "utility", field: "UtilityId", value: "", help: "its utility's `identifier`"},
+		{name: "user", field: "userId", value: "", help: "its user's `identifier`"},
+		{
+			name: "carbon", field: "carbonSignalIntensity", value: "", words: []string{"LOW", "MEDIUM", "HIGH"},
+			help: "how much the price follows emissions: LOW, MEDIUM or HIGH; by default LOW",
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&h.ID, "id", "", "its `identifier`; by default one is made")
-	flags.StringVar(&h.Name, "name", "", "its `name`")
-	flags.StringVar(&h.RatePlanID, "plan", "", "its rate `plan`, without which it has no price")
-	flags.StringVar(&h.Timezone, "timezone", "", "its time `zone`, such as America/Chicago")
-	flags.StringVar(&h.Zipcode, "zipcode", "", "its `zipcode`")
-	flags.StringVar(&h.City, "city", "", "its `city`")
-	flags.StringVar(&h.StreetAddress, "street", "", "its street `address`")
-	flags.StringVar(&h.Country, "country", "", "its `country`, by default US")
-	flags.StringVar(&h.UtilityID, "utility", "", "its utility's `identifier`")
-	flags.StringVar(&h.UserID, "user", "", "its user's `identifier`")
-	flags.StringVar((*string)(&h.CarbonSignalIntensity), "carbon", "", "how much the price follows emissions: LOW, MEDIUM or HIGH; by default LOW")
-	return g.forOrg(cmd)
 }
 
-func newHomeList(g *globals) *cobra.Command {
-	plan := ""
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the homes of an organization",
-		Example: `  gridhook home list --org acme --json
-  gridhook home list --org acme --plan pge-e-elec`, Args: takes(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			all, err := client.All(cmd.Context(), func(ctx context.Context, p client.Page) ([]client.Home, string, error) {
-				return c.HomesOn(ctx, g.org, plan, p)
-			})
-			if err != nil {
-				return err
-			}
-			header := []any{"ID", "NAME", "PLAN", "TIMEZONE", "ZIPCODE", "CARBON", "ENABLED"}
-			return showList(g, all, "homes", header, func(h client.Home) []any {
-				return []any{h.ID, or(h.Name), or(h.RatePlanID), or(h.Timezone), or(h.Zipcode), h.CarbonSignalIntensity, h.Enabled}
-			})
-		},
-	}
-	cmd.Flags().StringVar(&plan, "plan", "", "the rate `plan` whose homes alone are listed")
-	return g.forOrg(cmd)
+func showHome(w io.Writer, h client.Home) {
+	row(w, "home", h.ID)
+	row(w, "organization", h.OrganizationID)
+	row(w, "name", or(h.Name))
+	row(w, "rate plan", or(h.RatePlanID))
+	row(w, "time zone", or(h.Timezone))
+	row(w, "address", or(address(h.Home)))
+	row(w, "carbon", h.CarbonSignalIntensity)
+	row(w, "enabled", h.Enabled)
+	row(w, "created", moment(h.CreatedAt))
+	row(w, "updated", moment(h.UpdatedAt))
 }
 
-func newHomeGet(g *globals) *cobra.Command {
-	return g.forOrg(&cobra.Command{
-		Use: "get HOME", Short: "Show a home",
-		Example: `  gridhook home get home-1 --org acme`, Args: takes("the home"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			h, err := c.GetHome(cmd.Context(), g.org, args[0])
-			if err != nil {
-				return err
-			}
-			return g.showHome(h)
-		},
-	})
-}
-
-func newHomeDelete(g *globals) *cobra.Command {
-	return g.forOrg(&cobra.Command{
-		Use: "delete HOME", Short: "Remove a home",
-		Example: `  gridhook home delete home-1 --org acme`, Args: takes("the home"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			if err := c.DeleteHome(cmd.Context(), g.org, args[0]); err != nil {
-				return err
-			}
-			return g.showDeleted(args[0])
-		},
-	})
-}
-
-// showDeleted says that something is no more.
-func (g *globals) showDeleted(id string) error {
-	gone := struct {
-		ID      string `json:"id"`
-		Deleted bool   `json:"deleted"`
-	}{id, true}
-	return g.show(gone, func(w io.Writer) { row(w, fmt.Sprintf("%s is deleted.", id)) })
-}
-
-func (g *globals) showHome(h client.Home) error {
-	return g.show(h, func(w io.Writer) {
-		row(w, "home", h.ID)
-		row(w, "organization", h.OrganizationID)
-		row(w, "name", or(h.Name))
-		row(w, "rate plan", or(h.RatePlanID))
-		row(w, "time zone", or(h.Timezone))
-		row(w, "address", or(address(h.Home)))
-		row(w, "carbon", h.CarbonSignalIntensity)
-		row(w, "enabled", h.Enabled)
-		row(w, "created", moment(h.CreatedAt))
-		row(w, "updated", moment(h.UpdatedAt))
-	})
-}
-
-// address is a home's address in one line.
+// address formats a home's address in one line.
 func address(h storage.Home) string {
 	if h.UnstructuredAddress != nil {
 		return *h.UnstructuredAddress

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +15,7 @@ import (
 )
 
 func newImportCommand(g *globals) *cobra.Command {
-	var format string
-	var prices marketFormat
+	var format fileFormat
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Create or replace many things from files", GroupID: groupOperate,
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
@@ -25,7 +25,8 @@ files; "-" is the standard input.
 A file is NDJSON, one resource a line, or CSV with a header row, for homes alone,
 whose columns are the fields of a home in JSON. What a line refers to comes before
 it. Lines that are wrong are reported and the others kept; importing the same
-again changes nothing.
+again changes nothing. Homes that name a plan or a zipcode that does not exist are
+imported with a warning, and cannot be priced; --strict leaves them out.
 
 With --format market a file has prices as a market publishes them, in CSV or
 NDJSON: CAISO, PJM, ComEd and ERCOT are known by their columns.`,
@@ -40,52 +41,57 @@ NDJSON: CAISO, PJM, ComEd and ERCOT are known by their columns.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch format {
+			switch format.name {
 			case "", formatNDJSON, formatCSV, formatMarket:
 			default:
-				return usagef("--format must be %s, %s or %s, not %q", formatNDJSON, formatCSV, formatMarket, format)
+				return usagef("--format must be %s, %s or %s, not %q", formatNDJSON, formatCSV, formatMarket, format.name)
 			}
-			if err := prices.check(format); err != nil {
+			if err := format.market.check(format.name); err != nil {
 				return err
 			}
 			c, err := g.connect()
 			if err != nil {
 				return err
 			}
-			return g.importFiles(cmd.Context(), c, fileFormat{format, prices}, args)
+			return g.importFiles(cmd.Context(), c, format, args)
 		},
 	}
 	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` of the lines that name none (GRIDHOOK_ORG)")
-	cmd.Flags().StringVar(&format, "format", "", "ndjson, csv or market; by default csv for files that end in .csv")
-	prices.flags(cmd)
+	cmd.Flags().StringVar(&format.name, "format", "", "ndjson, csv or market; by default csv for files that end in .csv")
+	format.market.flags(cmd)
+	cmd.Flags().BoolVar(&format.strict, "strict", false, "leave out homes that name a plan or a zipcode that does not exist; by default they are imported with a warning")
 	return g.talks(cmd)
 }
 
-// The formats of an import.
+// These are the formats of an import.
 const (
 	formatNDJSON = "ndjson"
 	formatCSV    = "csv"
 	formatMarket = "market"
 )
 
-// fileFormat is how files are to be read.
+// fileFormat determines how files are read.
 type fileFormat struct {
 	name   string
 	market marketFormat
+	// strict skips homes that refer to missing plans or zipcodes.
+	strict bool
 }
 
-// errBadLines says that some lines were left out; they were reported already.
+// errBadLines says that some lines were skipped. They are already reported.
 var errBadLines = errors.New("some lines were left out")
 
-// importFiles imports one file after the other and sums up.
+// importFiles imports files one after the other and prints a summary.
 func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
-	c = c.For("") // each line says whose it is
-	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json}
+	c = c.For("") // each line names its organization
+	refer := newReferences(ctx, c, format.strict)
+	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json()}
 	for _, name := range files {
-		if err := g.importFile(ctx, c, format, name, &report); err != nil {
+		if err := g.importFile(ctx, c, format, name, refer, &report); err != nil {
 			return err
 		}
 	}
+	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
 		for _, s := range report.Secrets {
 			row(w, fmt.Sprintf("endpoint %s: its secret is %s; keep it now", s.ID, s.Secret))
@@ -100,14 +106,14 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	return nil
 }
 
-func (g *globals) importFile(ctx context.Context, c *client.Client, format fileFormat, name string, report *importReport) error {
+func (g *globals) importFile(ctx context.Context, c *client.Client, format fileFormat, name string, refer *references, report *importReport) error {
 	f, size, err := g.openFile(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	reader := &countingReader{r: f}
-	bar := newBar(g.err, "", size)
+	bar, speed, before := g.newProgress("", size), pace{time.Now()}, report.Lines
 	defer bar.end()
 	send := func(chunk *chunk) error {
 		answer, err := sendChunk(ctx, c, chunk)
@@ -117,7 +123,7 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 			return err
 		}
 		g.reportErrors(report.add(name, chunk, answer))
-		bar.show(reader.n, report.summary())
+		bar.show(reader.n, report.summary()+speed.words(int64(report.Lines-before), "lines", reader.n, size))
 		return nil
 	}
 	left := func(e fileError) {
@@ -125,16 +131,25 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 		report.leftOut(e)
 		g.reportErrors([]fileError{e})
 	}
+	to := newChunker(send)
+	to.check = func(number int, line []byte) bool {
+		e, wrong := refer.check(line)
+		if wrong {
+			e.Line = number
+			left(e)
+		}
+		return !wrong
+	}
 	switch {
 	case format.name == formatMarket:
 		return format.market.read(reader, g.org, newChunker(send), left)
 	case format.name == formatCSV, format.name == "" && strings.EqualFold(filepath.Ext(name), ".csv"):
-		return readCSV(reader, g.org, newChunker(send), left)
+		return readCSV(reader, g.org, to, left)
 	}
-	return readNDJSON(reader, g.org, newChunker(send), left)
+	return readNDJSON(reader, g.org, to, left)
 }
 
-// reportErrors prints a line for each field that is wrong.
+// reportErrors prints a line for each wrong field.
 func (g *globals) reportErrors(errs []fileError) {
 	for _, e := range errs {
 		for _, f := range e.Fields {
@@ -147,14 +162,18 @@ func (g *globals) reportErrors(errs []fileError) {
 	}
 }
 
-// countingReader counts what was read.
+// countingReader counts the bytes read. It calls each, if not nil, with the count.
 type countingReader struct {
-	r io.Reader
-	n int64
+	r    io.Reader
+	n    int64
+	each func(n int64)
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if c.each != nil {
+		c.each(c.n)
+	}
 	return n, err
 }

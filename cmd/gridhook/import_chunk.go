@@ -9,38 +9,43 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 )
 
-// maxChunk and maxChunkLines are how much is sent at once: enough that the round
-// trip costs nothing, little enough that a server stores it well within its
-// time-out, and that its answer is bounded where every line is wrong.
+// maxChunk and maxChunkLines bound a request. They are large enough to hide the round
+// trip. They are small enough that a server stores the lines well before its timeout, and
+// that the response is bounded if every line is wrong.
 const (
 	maxChunk      = 4 << 20
 	maxChunkLines = 20_000
 )
 
-// chunk is a run of lines that are sent together.
+// chunk is a sequence of lines in one request.
 type chunk struct {
 	body    bytes.Buffer
 	numbers []int // of each line, in its file
 }
 
-// number is the number in the file of a line of the chunk, both from 1.
+// number returns the number in the file of a line of the chunk. Both count from 1.
 func (c *chunk) number(line int) int {
 	if line < 1 || line > len(c.numbers) {
-		return line // the server speaks of a line that it was not sent
+		return line // the server refers to a line that it did not receive
 	}
 	return c.numbers[line-1]
 }
 
-// chunker collects lines and sends them when there are enough.
+// chunker collects lines and sends them in chunks.
 type chunker struct {
-	send    func(*chunk) error
+	send func(*chunk) error
+	// check reports whether a line is sent. If nil, every line is sent.
+	check   func(number int, line []byte) bool
 	pending chunk
 }
 
 func newChunker(send func(*chunk) error) *chunker { return &chunker{send: send} }
 
-// add takes one line, without its end.
+// add adds a line without its line end.
 func (c *chunker) add(number int, line []byte) error {
+	if c.check != nil && !c.check(number, line) {
+		return nil
+	}
 	full := c.pending.body.Len()+len(line)+1 > maxChunk || len(c.pending.numbers) == maxChunkLines
 	if full && len(c.pending.numbers) > 0 {
 		if err := c.flush(); err != nil {
@@ -53,7 +58,7 @@ func (c *chunker) add(number int, line []byte) error {
 	return nil
 }
 
-// flush sends what is there.
+// flush sends the pending lines.
 func (c *chunker) flush() error {
 	if len(c.pending.numbers) == 0 {
 		return nil
@@ -63,11 +68,11 @@ func (c *chunker) flush() error {
 	return err
 }
 
-// sendTries is how often a chunk is sent to a server that cannot take it now.
+// sendTries is the number of attempts to send a chunk to an unavailable server.
 const sendTries = 5
 
-// sendChunk sends a chunk, again when the server asks for that: lines that are
-// stored already change nothing.
+// sendChunk sends a chunk and retries if the server asks for it. Lines that are already
+// stored change nothing.
 func sendChunk(ctx context.Context, c *client.Client, chunk *chunk) (client.Imported, error) {
 	for try := 1; ; try++ {
 		answer, err := c.Import(ctx, bytes.NewReader(chunk.body.Bytes()))

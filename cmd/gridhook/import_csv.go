@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The columns that a CSV of homes may have: the fields of a home in JSON.
+// These columns may occur in a CSV of homes. They are the fields of a home in JSON.
 var (
 	textColumns = []string{
 		"organizationId", "id", "name", "userId", "UtilityId", "ratePlanId", "unstructuredAddress", "timezone", "country",
@@ -24,31 +24,37 @@ var (
 	truthColumns = []string{"energyMarketBiddingEnabled", "enabled"}
 )
 
-// byteOrderMark is what spreadsheets put before UTF-8.
+// byteOrderMark precedes UTF-8 text from spreadsheets.
 const byteOrderMark = "\ufeff"
 
-// readCSV reads homes, one a row below a header. Rows that cannot be sent are
-// handed to leftOut. An empty cell says nothing.
+// readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
+// empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	rows := csv.NewReader(r)
+	limited := &rowReader{r: r, left: maxRow}
+	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows)
 	if err != nil {
 		return err
 	}
-	for {
+	for last := 1; ; {
+		limited.left = maxRow
 		record, err := rows.Read()
 		var malformed *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
 			return to.flush()
+		case errors.Is(err, errLongRow):
+			return fmt.Errorf("the row after line %d %w", last, err)
 		case errors.As(err, &malformed):
+			last = malformed.Line
 			leftOut(wrongLine(malformed.StartLine, "", "line", malformedReason(malformed, len(header))))
 			continue
 		case err != nil:
 			return err
 		}
 		number, _ := rows.FieldPos(0)
+		last = number
 		line, wrong := homeLine(header, record, org)
 		if len(wrong) > 0 {
 			e := wrongLine(number, cell(header, record, "id"), "", "")
@@ -62,7 +68,28 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 	}
 }
 
-// readHeader reads the names of the columns and names all that are wrong.
+// maxRow bounds a row in bytes. A server bounds an import's lines in the same way.
+const maxRow = 1 << 20
+
+var errLongRow = fmt.Errorf("is longer than %d bytes: look for a quote that is not closed", maxRow)
+
+// rowReader reads at most left bytes. An unclosed quote would otherwise make the rest of
+// a file one row in memory.
+type rowReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *rowReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRow
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// readHeader reads the names of the columns. Its error lists all unknown names.
 func readHeader(rows *csv.Reader) ([]string, error) {
 	record, err := rows.Read()
 	if errors.Is(err, io.EOF) {
@@ -94,7 +121,7 @@ func malformedReason(e *csv.ParseError, columns int) string {
 	return "is not CSV: " + e.Err.Error()
 }
 
-// homeLine makes a line of NDJSON of a row.
+// homeLine converts a row to a line of NDJSON.
 func homeLine(header, record []string, org string) (line []byte, wrong []storage.FieldError) {
 	if cell(header, record, "organizationId") == "" && org != "" {
 		header, record = append(slices.Clip(header), "organizationId"), append(slices.Clip(record), org)
@@ -105,7 +132,7 @@ func homeLine(header, record []string, org string) (line []byte, wrong []storage
 		if text == "" {
 			continue
 		}
-		if !utf8.ValidString(text) { // encoding it would hide that
+		if !utf8.ValidString(text) { // encoding would hide the invalid UTF-8
 			wrong = append(wrong, storage.FieldError{Field: name, Message: "is not valid UTF-8"})
 			continue
 		}
@@ -119,7 +146,7 @@ func homeLine(header, record []string, org string) (line []byte, wrong []storage
 			value = truth
 		}
 		encoded, err := json.Marshal(value)
-		if err != nil { // a string or a bool: it always encodes
+		if err != nil { // unreachable: a string or a bool always encodes
 			wrong = append(wrong, storage.FieldError{Field: name, Message: err.Error()})
 			continue
 		}
@@ -129,7 +156,7 @@ func homeLine(header, record []string, org string) (line []byte, wrong []storage
 	return b.Bytes(), wrong
 }
 
-// cell is the cell of a column, "" where there is none.
+// cell returns the cell of a column, or "" if the column is absent.
 func cell(header, record []string, name string) string {
 	if i := slices.Index(header, name); i >= 0 {
 		return strings.TrimSpace(record[i])

@@ -16,18 +16,18 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// marketFormat says what files of market prices do not.
+// marketFormat holds the details that files of market prices lack.
 type marketFormat struct {
 	operator, node, kind, timezone string
 }
 
-// operators are whose files are known, with the time zone of their days.
+// operators maps the supported market operators to the time zone of their days.
 var operators = map[string]string{
 	"caiso": "America/Los_Angeles", "ercot": "America/Chicago", "comed": "America/Chicago", "miso": "America/New_York",
 	"spp": "America/Chicago", "pjm": "America/New_York", "nyiso": "America/New_York", "isone": "America/New_York",
 }
 
-// kinds are the markets as they are called on the command line.
+// kinds maps the command line's names of the markets.
 var kinds = map[string]market.Kind{
 	"day-ahead": market.DayAhead, "day_ahead": market.DayAhead, "real-time": market.RealTime, "real_time": market.RealTime,
 }
@@ -41,7 +41,7 @@ func (m *marketFormat) flags(cmd *cobra.Command) {
 	flags.StringVar(&m.timezone, "timezone", "", "the time `zone` of the prices' days, by default the market's")
 }
 
-// check looks at the flags.
+// check validates the flags.
 func (m *marketFormat) check(format string) error {
 	if format != formatMarket {
 		if *m != (marketFormat{}) {
@@ -67,12 +67,11 @@ func (m *marketFormat) check(format string) error {
 	return nil
 }
 
-// maxMarketFile bounds a file of market prices, which is read as a whole: a year of
-// five minutes takes some 15 MB.
+// maxMarketFile bounds a file of market prices, which is read as a whole. A year of
+// five-minute prices takes some 15 MB.
 const maxMarketFile = 256 << 20
 
-// read makes lines of prices, one a day and series, of a file as a market publishes
-// it.
+// read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxMarketFile+1))
 	switch {
@@ -81,7 +80,7 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 	case len(data) > maxMarketFile:
 		return fmt.Errorf("the file is larger than %d MB: import it in parts", maxMarketFile>>20)
 	}
-	location, _ := storage.Location(m.timezone) // none is UTC
+	location, _ := storage.Location(m.timezone) // an empty name is UTC
 	all, bad, err := market.Read(data, market.ReadOptions{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
 	for _, wrong := range bad {
 		leftOut(wrongPrice(wrong))
@@ -109,7 +108,7 @@ func wrongPrice(wrong market.LineError) fileError {
 	return e
 }
 
-// send sends a series day by day, in UTC.
+// send sends a series day by day in UTC.
 func (m *marketFormat) send(series *market.Series, org string, to *chunker) error {
 	step := series.Step()
 	points := series.Points()
@@ -138,7 +137,7 @@ func (m *marketFormat) send(series *market.Series, org string, to *chunker) erro
 	return nil
 }
 
-// priceLine is a line of prices as the import takes it.
+// priceLine is a line of prices in the import's format.
 type priceLine struct {
 	Resource       storage.Kind `json:"resource"`
 	OrganizationID string       `json:"organizationId,omitempty"`

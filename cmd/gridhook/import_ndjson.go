@@ -13,11 +13,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// maxLine is the longest line that is read; a server takes less by default.
+// maxLine is the length limit of a line in bytes. A server's default limit is lower.
 const maxLine = client.MaxImport - 1<<10
 
-// readNDJSON reads resources, one a line. Lines that cannot be sent are handed
-// to leftOut.
+// readNDJSON reads resources, one per line. It passes invalid lines to leftOut.
 func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
@@ -41,8 +40,7 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 	}
 }
 
-// readLine reads up to the next line end. Of a line that is too long it keeps
-// nothing.
+// readLine reads up to the next line end. It drops a line that is too long.
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -62,9 +60,9 @@ func wrongLine(number int, id, field, message string) fileError {
 	return fileError{ImportError: e}
 }
 
-// withOrganization puts the organization into a line that names none. Everything
-// else stays as it was written, for the server to judge. Lines of what is the
-// operator's own, or may be shared by all, say what they mean by saying nothing.
+// withOrganization adds the organization to a line that names none. The rest of the line
+// stays unchanged for the server to validate. Resources that the operator owns or that
+// all organizations may share stay without an organization.
 func withOrganization(line []byte, org string) []byte {
 	if org == "" || line[0] != '{' {
 		return line

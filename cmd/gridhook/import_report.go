@@ -6,7 +6,7 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 )
 
-// importReport is what became of all files.
+// importReport sums up the import of all files.
 type importReport struct {
 	Lines     int                     `json:"lines"`
 	Created   int                     `json:"created"`
@@ -19,13 +19,13 @@ type importReport struct {
 	keepErrors bool
 }
 
-// fileError is a line that was left out, by its number in its file.
+// fileError is a skipped line with its number in its file.
 type fileError struct {
 	File string `json:"file"`
 	client.ImportError
 }
 
-// add counts a chunk's answer and returns its errors, by the lines' numbers in
+// add counts the response to a chunk. It returns its errors with the lines' numbers in
 // the file.
 func (r *importReport) add(file string, c *chunk, a client.Imported) []fileError {
 	r.Lines += a.Lines
@@ -46,15 +46,15 @@ func (r *importReport) add(file string, c *chunk, a client.Imported) []fileError
 	return errs
 }
 
-// leftOut counts a line that was not even sent.
+// leftOut counts a line that was not sent.
 func (r *importReport) leftOut(e fileError) {
 	r.Lines++
 	r.Failed++
 	r.keep(e)
 }
 
-// keep keeps errors for the answer in JSON. Where people read, they are printed
-// as they come, however many there are.
+// keep stores errors for the JSON output. The table output prints errors as they occur,
+// without a limit.
 func (r *importReport) keep(errs ...fileError) {
 	if r.keepErrors {
 		r.Errors = append(r.Errors, errs...)

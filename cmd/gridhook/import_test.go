@@ -66,6 +66,40 @@ func TestImportCSV(t *testing.T) {
 	}
 }
 
+// Homes that name what does not exist are imported with a warning for each kind, and left
+// out by --strict.
+func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
+	lines := `{"resource":"ratePlan","id":"new","tariff":{}}
+{"resource":"home","id":"h1","ratePlanId":"shared","zipcode":"60614"}
+{"resource":"home","id":"h2","ratePlanId":"new"}
+{"resource":"home","id":"h3","ratePlanId":"private"}
+{"resource":"home","id":"h4","ratePlanId":"private"}
+{"resource":"home","id":"h5","zipcode":"00000"}
+`
+	serve := func() *fake {
+		f := newFake(t)
+		plan := func(id string) answer { return ok(data(strings.Replace(planJSON, `"flat"`, `"`+id+`"`, 1))) }
+		f.on("/v1/admin/plans/list", plan("shared"), ok(data()), plan("private")) // of all, of beta, of acme
+		f.on("/v1/admin/organizations/list", ok(data(`{"id":"acme","name":"A"}`)))
+		f.on("/v1/admin/import", imported(6, 6, 0, ""))
+		return f
+	}
+	got := run(t, serve(), lines, []string{"import", "--org", "beta", "-"})
+	want := "warning: 2 homes of beta name a plan that does not exist for them: private, private to acme\nwarning: 1 homes have a zipcode that is not known: 00000\n"
+	if got.code != 0 || got.err != want {
+		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
+	}
+	f := serve()
+	got = run(t, f, lines, []string{"import", "--org", "beta", "--strict", "-"})
+	want = "-:4: home h3: ratePlanId: names the plan \"private\", which does not exist for the home\n"
+	if got.code != exitFailure || !strings.HasPrefix(got.err, want) || !strings.Contains(got.err, "-:6: home h5: zipcode: \"00000\" is not known\n") {
+		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
+	}
+	if sent := f.last().body; strings.Contains(sent, "h3") || strings.Contains(sent, "h5") || !strings.Contains(sent, "h2") {
+		t.Errorf("it sent\n%s", sent)
+	}
+}
+
 func TestImportCSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
 		"":                     "the file is empty: the first row must name the columns",

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
-// instant reads a flag that is a time or a duration from now; nil when it was
-// not given.
+// instant parses a flag that is a time or a duration from now. It returns nil if the flag
+// was not given.
 func instant(flag, text string, now time.Time) (*storage.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // nothing was said
@@ -23,7 +25,7 @@ func instant(flag, text string, now time.Time) (*storage.Time, error) {
 	return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not %q", flag, text)
 }
 
-// window reads a pair of flags that are given together or not at all.
+// window parses two flags that must be given together or not at all.
 func window(startFlag, start, endFlag, end string, now time.Time) (from, to *storage.Time, err error) {
 	if (start == "") != (end == "") {
 		return nil, nil, usagef("give both %s and %s, or neither for the next 24 hours", startFlag, endFlag)
@@ -33,4 +35,18 @@ func window(startFlag, start, endFlag, end string, now time.Time) (from, to *sto
 	}
 	to, err = instant(endFlag, end, now)
 	return from, to, err
+}
+
+var errDuration = errors.New("must be a duration such as 30s, 15m or 24h")
+
+// short formats a duration without its zeros: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

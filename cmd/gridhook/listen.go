@@ -18,68 +18,77 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 	"github.com/gridhook/gridhook/storage"
 )
 
 func newListenCommand(g *globals) *cobra.Command {
-	var (
-		address, forward string
-		folder           string
-		secrets          secretFlags
-		options          receiver.Options
-	)
+	var l listenOptions
+	var forward string
+	var secrets secretFlags
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Receive webhooks, verify them, print them, and play faults",
 		Long: `Receive webhooks on an address, verify their signatures, and print a line for
 each, until interrupted. Deliveries that do not verify are answered 401, the
 others 204, or what the receiver at --forward answers.
 
+Without a secret it registers a temporary endpoint of the organization, whose secret it
+knows, and removes it at the end. The server must reach the address: a server elsewhere
+does by a tunnel of yours that --public-url names. Without a secret and an organization
+every delivery is answered 401, unless --unverified takes all.
+
 With faults it shows how retries go: shares are fractions or percentages of the
 deliveries that verify.`,
-		Example: `  gridhook listen --secret whsec_...
+		Example: `  gridhook listen --org acme
+  gridhook listen --org acme --public-url https://abc.tunnel.example --forward http://127.0.0.1:3000/hooks
+  gridhook listen --secret whsec_...
   gridhook listen --secret-file secret.txt --forward http://127.0.0.1:3000/hooks
   gridhook listen --secret whsec_... --fail 0.2 --slow 2s --hang 1%
   gridhook listen --secret whsec_... --save requests
-  gridhook listen --address 127.0.0.1:9000 --json > events.ndjson`,
+  gridhook listen --address 127.0.0.1:9000 --unverified --json > events.ndjson`,
 		GroupID: groupTry, Args: takes(),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&address, "address", "127.0.0.1:9090", "where to listen")
+	flags.StringVar(&l.address, "address", "127.0.0.1:9090", "where to listen")
+	flags.StringVar(&l.publicURL, "public-url", "", "the `URL` at which a server reaches this address, for the temporary endpoint; by default the address")
+	flags.StringVar(&g.org, "org", "", "the `organization` of the temporary endpoint (GRIDHOOK_ORG)")
+	flags.BoolVar(&l.options.Unverified, "unverified", false, "take deliveries without a secret, as they are")
 	flags.StringVar(&forward, "forward", "", "a `URL` to pass on to what verifies, as it came, and to answer as it answers")
-	flags.Var(&options.Faults.Fail, "fail", "the share of deliveries to answer with --fail-status")
-	flags.IntVar(&options.Faults.Status, "fail-status", http.StatusInternalServerError, "the status of an answer that fails")
-	flags.Var(&options.Faults.Hang, "hang", "the share of deliveries to answer never")
-	flags.DurationVar(&options.Faults.Slow, "slow", 0, "how much longer every answer takes, such as 2s")
-	flags.StringVar(&folder, "save", "", "a `folder` to keep each request in, the last of a message, as gridhook verify reads it")
-	flags.BoolVar(&g.json, "json", false, "print each event's body as one line of JSON")
+	flags.Var(&l.options.Faults.Fail, "fail", "the share of deliveries to answer with --fail-status")
+	flags.IntVar(&l.options.Faults.Status, "fail-status", http.StatusInternalServerError, "the status of an answer that fails")
+	flags.Var(&l.options.Faults.Hang, "hang", "the share of deliveries to answer never")
+	flags.DurationVar(&l.options.Faults.Slow, "slow", 0, "how much longer every answer takes, such as 2s")
+	flags.StringVar(&l.folder, "save", "", "a `folder` to keep each request in, the last of a message, as gridhook verify reads it")
 	secrets.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		if options.Verifier, err = secrets.verifier(g); err != nil {
+		if l.options.Verifier, err = secrets.verifier(g); err != nil {
 			return err
 		}
-		if err := options.Faults.Check(); err != nil {
+		if err := l.options.Faults.Check(); err != nil {
 			return usagef("%v", err)
 		}
-		if options.Forward, err = forwardURL(forward); err != nil {
+		if l.options.Forward, err = forwardURL(forward); err != nil {
 			return err
 		}
-		if folder != "" {
-			if err := os.MkdirAll(folder, 0o700); err != nil {
+		if l.folder != "" {
+			if err := os.MkdirAll(l.folder, 0o700); err != nil {
 				return err
-			}
-		}
-		options.Each = func(e receiver.Event) {
-			g.showEvent(e, options.Verifier != nil)
-			if err := saveEvent(folder, e); err != nil {
-				say(g.err, "not kept: %v\n", err)
 			}
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		return g.listen(ctx, address, receiver.New(options))
+		return g.listen(ctx, &l)
 	}
+	g.talks(cmd)
+	cmd.Flag("json").Usage = "print each event's body as one line of JSON"
 	return cmd
+}
+
+// listenOptions are the options of the listen command.
+type listenOptions struct {
+	address, publicURL, folder string
+	options                    receiver.Options
 }
 
 func forwardURL(text string) (*url.URL, error) {
@@ -93,12 +102,31 @@ func forwardURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func (g *globals) listen(ctx context.Context, address string, r *receiver.Receiver) error {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: choose another with --address (%w)", address, err)
+		return fmt.Errorf("cannot listen on %s: choose another with --address (%w)", o.address, err)
 	}
-	say(g.err, "listening on http://%s; register it as an endpoint, and stop with Ctrl-C\n", l.Addr())
+	defer l.Close() //nolint:errcheck // the server closes it, too
+	switch {
+	case o.options.Verifier != nil || o.options.Unverified:
+		say(g.err, "listening on http://%s; register it as an endpoint, and stop with Ctrl-C\n", l.Addr())
+	case g.org != "" || g.isPartner():
+		remove, err := g.registerTemporary(ctx, o, "http://"+l.Addr().String())
+		if err != nil {
+			return err
+		}
+		defer remove()
+	default:
+		say(g.err, "listening on http://%s; every delivery is refused, as there is no secret: give one with --secret-file, or name an --org for a temporary endpoint\n", l.Addr())
+	}
+	o.options.Each = func(e receiver.Event) {
+		g.showEvent(e, o.options.Verifier != nil)
+		if err := saveEvent(o.folder, e); err != nil {
+			say(g.err, "not kept: %v\n", err)
+		}
+	}
+	r := receiver.New(o.options)
 	server := &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -109,8 +137,45 @@ func (g *globals) listen(ctx context.Context, address string, r *receiver.Receiv
 	return nil
 }
 
-// saveEvent keeps a request in a folder, if there is one. Only an identifier that
-// could be ours names a file: it comes from whoever sent it.
+// registerTemporary registers an endpoint while the command listens and verifies with its
+// secret. remove removes the endpoint.
+func (g *globals) registerTemporary(ctx context.Context, o *listenOptions, address string) (remove func(), err error) {
+	url := address + "/"
+	if o.publicURL != "" {
+		url = o.publicURL
+	}
+	c, err := g.connect()
+	if err != nil {
+		return nil, err
+	}
+	description := "gridhook listen, until it stops"
+	endpoint, err := c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url, Description: &description}})
+	if err != nil {
+		if o.publicURL == "" {
+			say(g.err, "the server does not take %s as an endpoint: name the URL of a tunnel with --public-url, or start the server with --allow-private-destinations\n", url)
+		}
+		return nil, err
+	}
+	remove = func() {
+		const wait = 10 * time.Second
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+		defer cancel()
+		if err := c.DeleteEndpoint(ctx, endpoint.ID); err != nil {
+			say(g.err, "the temporary endpoint is still there: gridhook endpoint delete %s%s removes it: %v\n", endpoint.ID, g.orgFlag(), err)
+			return
+		}
+		say(g.err, "the temporary endpoint %s is removed\n", endpoint.ID)
+	}
+	if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
+		remove()
+		return nil, err
+	}
+	say(g.err, "listening on %s; the temporary endpoint %s delivers to %s; stop with Ctrl-C\n", address, endpoint.ID, url)
+	return remove, nil
+}
+
+// saveEvent writes a request to a folder, if one is set. Only a valid identifier names
+// the file, because it comes from an untrusted sender.
 func saveEvent(folder string, e receiver.Event) error {
 	if folder == "" {
 		return nil
@@ -128,7 +193,7 @@ func saveEvent(folder string, e receiver.Event) error {
 
 // showEvent prints one delivery.
 func (g *globals) showEvent(e receiver.Event, checked bool) {
-	if g.json {
+	if g.json() {
 		say(g.out, "%s\n", e.Body)
 		return
 	}
@@ -143,7 +208,7 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 	say(g.out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
 }
 
-// verdict is what became of a delivery, in colours where there are any.
+// verdict formats a delivery's verification, in colours if they are on.
 func (p painter) verdict(e receiver.Event, checked bool) string {
 	switch {
 	case !e.Verified:

@@ -23,7 +23,7 @@ func listening(t *testing.T, args ...string) (url string, stop func() string) {
 	errs, to := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	g := &globals{out: &out, err: to}
+	g := &globals{out: &out, err: to, environ: []string{contextsEnv + "=" + filepath.Join(t.TempDir(), "none"), operatorKeyEnv + "=" + testKey}}
 	code := make(chan int, 1)
 	go func() {
 		code <- g.execute(ctx, append([]string{"listen", "--address", "127.0.0.1:0"}, args...))
@@ -71,7 +71,8 @@ func TestListen(t *testing.T) {
 	}{
 		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 messages, 0 of them repeated, 0 refused, 0 failed\n"},
 		{"one of two secrets", []string{"--secret", otherSecret, "--secret", hookSecret}, 204, "verified\n1 messages"},
-		{"unverified", nil, 204, "unverified\n1 messages"},
+		{"unverified", []string{"--unverified"}, 204, "unverified\n1 messages"},
+		{"without a secret", nil, 401, "REFUSED: there is no secret to verify it with"},
 		{"refused", []string{"--secret", otherSecret}, 401, "REFUSED: no signature is made with this secret"},
 		{"failing", []string{"--secret", hookSecret, "--fail", "100%", "--fail-status", "410"}, 410, "verified, answered 410 on purpose\n0 messages, 0 of them repeated, 0 refused, 1 failed\n"},
 		{"JSON", []string{"--secret", hookSecret, "--json"}, 204, hookBody + "\n1 messages"},
@@ -84,6 +85,23 @@ func TestListen(t *testing.T) {
 				t.Errorf("answered %d, said\n%s", status, said)
 			}
 		})
+	}
+}
+
+// Without a secret it registers an endpoint of its own, and removes it at the end.
+func TestListenRegistersATemporaryEndpoint(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/create", ok(strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1)))
+	f.on("/v1/webhook/endpoints/ep_1/delete", ok(`{"id":"ep_1","deleted":true}`))
+	url, stop := listening(t, "--org", "acme", "--admin-url", f.URL)
+	if r := f.last(); r.org != "acme" || !sameJSON(t, r.body, `{"url":"`+url+`/","description":"gridhook listen, until it stops"}`) {
+		t.Errorf("it sent %+v", r)
+	}
+	if status := deliver(t, url); status != 204 {
+		t.Errorf("answered %d", status)
+	}
+	if said := stop(); !strings.Contains(said, "1 messages") || !strings.HasSuffix(said, "the temporary endpoint ep_1 is removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
+		t.Errorf("it said\n%s and asked last for %s", said, f.last().path)
 	}
 }
 

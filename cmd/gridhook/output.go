@@ -2,19 +2,61 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/gridhook/gridhook/storage"
 )
 
-// show prints a value: as JSON when that was asked for, and for people by
-// human, which writes columns with tabs between them.
+// These are the output formats.
+const (
+	outputTable = "table"
+	outputWide  = "wide"
+	outputJSON  = "json"
+)
+
+// outputFlags adds the flags that select the output format.
+func (g *globals) outputFlags(flags *pflag.FlagSet) {
+	flags.VarP(&g.output, "output", "o", "the `form` of what is printed: table, wide for more columns, or json")
+	flags.BoolFunc("json", "print JSON, as -o json", func(text string) error {
+		if on, err := strconv.ParseBool(text); err != nil || !on {
+			return err
+		}
+		return g.output.Set(outputJSON)
+	})
+}
+
+func (g *globals) json() bool { return g.output == outputJSON }
+
+// outputForm is the value of -o.
+type outputForm string
+
+// Set sets the output format.
+func (o *outputForm) Set(text string) error {
+	if !slices.Contains([]string{outputTable, outputWide, outputJSON}, text) {
+		return errors.New("must be table, wide or json")
+	}
+	*o = outputForm(text)
+	return nil
+}
+
+// Type returns the type that the help shows.
+func (o *outputForm) Type() string { return "form" }
+
+func (o *outputForm) String() string { return string(*o) }
+
+// show prints a value as JSON if selected. Otherwise human prints it, with tabs between
+// columns.
 func (g *globals) show(value any, human func(w io.Writer)) error {
-	if g.json {
+	if g.json() {
 		return g.showJSON(value)
 	}
 	w := tabwriter.NewWriter(g.out, 0, 0, 2, ' ', 0)
@@ -29,20 +71,19 @@ func (g *globals) showJSON(value any) error {
 	return e.Encode(value)
 }
 
-// say writes to people. Where nobody reads any more there is nobody to tell.
+// say prints a message. It ignores errors, because it has no other output.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// row writes one line of a table. Cells are shown in one line each, and never
-// steer the terminal.
+// row prints a line of a table. Each cell is one line without control characters.
 func row(w io.Writer, cells ...any) {
-	texts := make([]string, len(cells))
+	line := make([]string, len(cells))
 	for i, c := range cells {
-		texts[i] = plain(fmt.Sprint(c))
+		line[i] = plain(fmt.Sprint(c))
 	}
-	say(w, "%s\n", strings.Join(texts, "\t"))
+	say(w, "%s\n", strings.Join(line, "\t"))
 }
 
-// plain replaces control characters: names and answers come from elsewhere.
+// plain replaces control characters, because names and responses are untrusted.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
@@ -52,8 +93,14 @@ func plain(s string) string {
 	}, s)
 }
 
-// showList prints a list as a table with a header.
-func showList[T any](g *globals, items []T, what string, header []any, cells func(T) []any) error {
+// showList prints a list as a table with a header. The columns in more, at the end of a
+// row, are shown with -o wide only.
+func showList[T any](g *globals, items []T, what string, header, more []any, cells func(T) []any) error {
+	shown := len(header)
+	if g.output == outputWide {
+		header = slices.Concat(header, more)
+		shown = len(header)
+	}
 	return g.show(items, func(w io.Writer) {
 		if len(items) == 0 {
 			say(w, "There are no %s.\n", what)
@@ -61,12 +108,12 @@ func showList[T any](g *globals, items []T, what string, header []any, cells fun
 		}
 		row(w, header...)
 		for _, item := range items {
-			row(w, cells(item)...)
+			row(w, cells(item)[:shown]...)
 		}
 	})
 }
 
-// moment is a timestamp for people, "-" for none.
+// moment formats a timestamp, or "-" if it is zero.
 func moment(t storage.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -74,10 +121,22 @@ func moment(t storage.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// or is s, or "-" when it is empty.
+// or returns s, or "-" if s is empty.
 func or(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
+}
+
+// list joins words in one cell, or returns "-" for no words.
+func list[S ~string](items []S) string { return or(strings.Join(texts(items), ",")) }
+
+// texts converts values of a string type to strings.
+func texts[S ~string](values []S) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,12 +12,22 @@ import (
 )
 
 func newPlanEvent(g *globals) *cobra.Command {
-	cmd := group("event", "Events of a plan: critical peaks and rebates", newPlanEventCreate(g), newPlanEventList(g), newPlanEventDelete(g))
+	r := resource[storage.PlanEvent]{
+		g: g, noun: "event", plural: "events", path: "/v1/admin/plan_events", owned: true, unpaged: true, scope: g.ownedOrShared,
+		columns: []any{"ID", "KIND", "NAME", "FROM", "TO", "ADDER $/kWh", "PRICE $/kWh"},
+		cells: func(e storage.PlanEvent) []any {
+			return []any{e.ID, e.Kind, e.Name, moment(e.From), moment(e.To), optionalRate(e.Adder), optionalRate(e.Price)}
+		},
+	}
+	cmd := group("event", "Events of a plan: critical peaks and rebates", newPlanEventCreate(g, r), r.listOf(operation[storage.PlanEvent]{
+		use: "list PLAN", short: "List the events of a plan", takes: []string{"the plan"},
+		example: "  gridhook plan event list pge-e-elec", prepare: ofPlan,
+	}), newPlanEventDelete(r))
 	cmd.GroupID = "" // it is below plan
 	return cmd
 }
 
-func newPlanEventCreate(g *globals) *cobra.Command {
+func newPlanEventCreate(g *globals, events resource[storage.PlanEvent]) *cobra.Command {
 	var from, to string
 	var adder, price, rebate float64
 	var e client.NewPlanEvent
@@ -42,18 +53,13 @@ func newPlanEventCreate(g *globals) *cobra.Command {
 			default:
 				e.Kind, e.Adder = pricing.PeakRebate, &rebate
 			}
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			made, err := c.CreatePlanEvent(cmd.Context(), e)
-			if err != nil {
-				return err
-			}
-			if err := homes.of(cmd.Context(), c, args[0]); err != nil {
-				return err
-			}
-			return showEvents(g, []storage.PlanEvent{made})
+			return events.callAll(func(c *client.Client) ([]storage.PlanEvent, error) {
+				made, err := c.CreatePlanEvent(cmd.Context(), e)
+				if err == nil {
+					err = homes.of(cmd.Context(), c, args[0])
+				}
+				return []storage.PlanEvent{made}, err
+			})
 		},
 	}
 	homes.add(cmd)
@@ -70,54 +76,28 @@ func newPlanEventCreate(g *globals) *cobra.Command {
 	return g.ownedOrShared(cmd)
 }
 
-func newPlanEventList(g *globals) *cobra.Command {
-	return g.ownedOrShared(&cobra.Command{
-		Use: "list PLAN", Short: "List the events of a plan", Args: takes("the plan"),
-		Example: `  gridhook plan event list pge-e-elec`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			events, err := c.PlanEvents(cmd.Context(), client.OfPlan{OrganizationID: g.org, PlanID: args[0]})
-			if err != nil {
-				return err
-			}
-			return showEvents(g, events)
-		},
-	})
+// ofPlan sets the plan of an operation on plan events.
+func ofPlan(_ *cobra.Command, args []string, body fields) error {
+	body["planId"] = args[0]
+	return nil
 }
 
-func newPlanEventDelete(g *globals) *cobra.Command {
-	homes := affected{g: g}
-	cmd := &cobra.Command{
-		Use: "delete PLAN EVENT", Short: "Call an event off", Args: takes("the plan", "the event"),
-		Example: `  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			if err := c.DeletePlanEvent(cmd.Context(), client.OfPlan{OrganizationID: g.org, PlanID: args[0]}, args[1]); err != nil {
-				return err
-			}
-			if err := homes.of(cmd.Context(), c, args[0]); err != nil {
-				return err
-			}
-			return g.showDeleted(args[1])
+func newPlanEventDelete(r resource[storage.PlanEvent]) *cobra.Command {
+	homes, plan := affected{g: r.g}, ""
+	cmd := r.removeOf(operation[storage.PlanEvent]{
+		use: "delete PLAN EVENT", short: "Call an event off", takes: []string{"the plan", "the event"},
+		example: "  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z",
+		prepare: func(cmd *cobra.Command, args []string, body fields) error {
+			plan = args[0]
+			return ofPlan(cmd, args, body)
 		},
-	}
+		after: func(ctx context.Context, c *client.Client, _ storage.PlanEvent) error { return homes.of(ctx, c, plan) },
+	})
 	homes.add(cmd)
-	return g.ownedOrShared(cmd)
+	return cmd
 }
 
-func showEvents(g *globals, events []storage.PlanEvent) error {
-	return showList(g, events, "events", []any{"ID", "KIND", "NAME", "FROM", "TO", "ADDER $/kWh", "PRICE $/kWh"}, func(e storage.PlanEvent) []any {
-		return []any{e.ID, e.Kind, e.Name, moment(e.From), moment(e.To), optionalRate(e.Adder), optionalRate(e.Price)}
-	})
-}
-
-// optionalRate is a rate that may be absent.
+// optionalRate formats a rate that may be absent.
 func optionalRate(v *float64) string {
 	if v == nil {
 		return "-"

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 )
@@ -13,31 +15,60 @@ const (
 	plotHeight = 12
 )
 
-// plot draws the import price: a column for each quarter hour, or for several
-// where the window is longer than a day.
-func plot(w io.Writer, s client.Signal) {
+// plot draws the import price with a column per quarter hour, or per several if the
+// window is longer than a day. The lowest price has one line, so that the axis shows the
+// whole range of prices. The hours are in zone.
+func plot(w io.Writer, s client.Signal, zone *time.Location) {
 	columns := resample(s.Import, plotWidth)
 	if len(columns) == 0 {
 		say(w, "The window is empty.\n")
 		return
 	}
-	low, high := columns[0], columns[0]
-	for _, v := range columns {
-		low, high = min(low, v), max(high, v)
+	low, high := slices.Min(columns), slices.Max(columns)
+	step := (high - low) / (plotHeight - 1)
+	if step == 0 {
+		step = 1 // a flat price fills the height
 	}
-	low = min(low, 0)
-	say(w, "import price in $/kWh, %s to %s\n", moment(s.StartTime), moment(s.EndTime))
+	const day = "Mon 2 Jan 15:04"
+	start, end := s.StartTime.In(zone), s.EndTime.In(zone)
+	say(w, "import price in $/kWh, %s to %s, %s\n", start.Format(day), end.Format(day), zone)
 	for line := plotHeight; line >= 1; line-- {
 		label := strings.Repeat(" ", 8)
-		switch line {
-		case plotHeight:
-			label = fmt.Sprintf("%8.4f", high)
-		case 1:
-			label = fmt.Sprintf("%8.4f", low)
+		if line == plotHeight || low < high && (line == 1 || line%4 == 0) {
+			label = fmt.Sprintf("%8.4f", high-float64(plotHeight-line)*step)
 		}
-		say(w, "%s ┤%s\n", label, plotLine(columns, low, high, line))
+		say(w, "%s ┤%s\n", label, plotLine(columns, high-plotHeight*step, high, line))
 	}
-	say(w, "%s └%s\n", strings.Repeat(" ", 8), strings.Repeat("─", len(columns)))
+	margin := strings.Repeat(" ", 8)
+	say(w, "%s └%s\n%s  %s\n", margin, strings.Repeat("─", len(columns)), margin, hours(len(columns), start, end))
+}
+
+// hours marks the full hours below the columns of a plot. A plot of many days has marks
+// for days instead.
+func hours(columns int, start, end time.Time) string {
+	const apart = 6 // columns, at least, between two marks
+	column := end.Sub(start) / time.Duration(columns)
+	every, layout := 3, "15h"
+	for time.Duration(every)*time.Hour < apart*column && every < 24 {
+		every *= 2
+	}
+	if every == 24 {
+		layout = "2 Jan"
+	}
+	line := []rune(strings.Repeat(" ", columns+apart))
+	free, last := 0, start.Add(-time.Nanosecond)
+	for i := range columns {
+		at := start.Add(time.Duration(i) * column)
+		// A mark stands in the column that contains the full hour in the zone.
+		full := at.Hour()%every == 0 && (at.Hour() != last.Hour() || at.Day() != last.Day())
+		if full && i >= free {
+			mark := []rune(at.Format(layout))
+			copy(line[i:], mark)
+			free = i + len(mark) + 1
+		}
+		last = at
+	}
+	return strings.TrimRight(string(line), " ")
 }
 
 // eighths are blocks from empty to full.
@@ -54,7 +85,7 @@ func plotLine(columns []float64, low, high float64, line int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// resample makes at most width values of a series, each the mean of its share.
+// resample returns at most width values, each the mean of its share of the series.
 func resample(series []float64, width int) []float64 {
 	n := min(len(series), width)
 	out := make([]float64, n)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/config"
 )
 
@@ -11,5 +14,26 @@ func newConfigReferenceCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "config-reference", Short: "Print the reference of the settings in Markdown", Hidden: true, Args: takes(),
 		RunE: func(*cobra.Command, []string) error { return config.WriteReference(g.out) },
+	}
+}
+
+// newOpenAPICommand prints the document that servers serve at /openapi.json.
+func newOpenAPICommand(g *globals) *cobra.Command {
+	audiences := []string{string(api.AudiencePartner), string(api.AudienceOperator)}
+	return &cobra.Command{
+		Use: "openapi partner|operator", Short: "Print the OpenAPI document of the operations", GroupID: groupTry,
+		Long: `Print the OpenAPI 3.1 document of the operations as JSON: of those that partners
+have, or of all that the operator has. Servers serve the same at /openapi.json.`,
+		Example: `  gridhook openapi partner > openapi.json`, Args: takes("AUDIENCE"), ValidArgs: audiences,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if !slices.Contains(audiences, args[0]) {
+				return usagef("%q is no audience: name partner or operator", args[0])
+			}
+			text, err := api.OpenAPI(api.Audience(args[0]))
+			if err == nil {
+				_, err = g.out.Write(append(text, '\n'))
+			}
+			return err
+		},
 	}
 }

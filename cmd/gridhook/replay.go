@@ -37,7 +37,7 @@ With --watch it waits until all were come to.`,
 				if !slices.Contains([]events.Outcome{events.OutcomeFailed, events.OutcomeExpired}, outcome) {
 					return usagef("--outcome must be FAILED or EXPIRED, not %q", o)
 				}
-				request.Outcomes = append(request.Outcomes, outcome)
+				request.Outcomes = append(request.Outcomes, string(outcome))
 			}
 			c, err := g.connect()
 			if err != nil {
@@ -62,7 +62,7 @@ With --watch it waits until all were come to.`,
 	return g.forOrg(cmd)
 }
 
-// watchReplay waits for a replay's end.
+// watchReplay waits until a replay is completed.
 func (g *globals) watchReplay(ctx context.Context, c *client.Client, replay client.Replay) (client.Replay, error) {
 	tick := time.NewTicker(g.pollEvery)
 	defer tick.Stop()

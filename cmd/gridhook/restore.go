@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -31,9 +32,9 @@ new one is made at the first start, unless one is given.`,
 	config.AddFlags(flags, config.Roles()...)
 	flags.StringVar(&identity, "identity", "", "the `file` with the private key to the backup")
 	flags.BoolVar(&replace, "replace", false, "delete what is there already")
-	flags.BoolVar(&g.json, "json", false, "print JSON")
+	g.outputFlags(flags)
 	_ = cmd.MarkFlagRequired("identity") // it was added above
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return checkRequired(cmd) }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return g.checkRequired(cmd) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		loaded, err := config.Load(config.Meant(flags, g.environ), flags, g.environ)
 		if err != nil {
@@ -45,13 +46,28 @@ new one is made at the first start, unless one is given.`,
 		}
 		o := app.OptionsOf(loaded.Config)
 		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		say(g.err, "restoring into %s\n", restoreTarget(o))
+		done := g.newProgress("messages", int64(b.Messages())) //nolint:gosec // a file does not have as many
+		defer done.end()
+		b.Progress = func(stream string, n uint64) {
+			done.show(int64(n), fmt.Sprintf("%d of %d messages restored, %s", n, b.Messages(), stream)) //nolint:gosec // as above
+		}
 		if err := app.Restore(cmd.Context(), o, b, replace); err != nil {
 			return err
 		}
+		done.end()
 		return g.show(b, func(w io.Writer) {
 			showBackup(w, b)
 			row(w, "restored", "start gridhook to go on")
 		})
 	}
 	return cmd
+}
+
+// restoreTarget describes the target of a restore by its settings.
+func restoreTarget(o app.Options) string {
+	if o.Role == app.RoleServe {
+		return "the data folder " + o.Data + " (--data)"
+	}
+	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", max(o.Streams.Replicas, 1))
 }

@@ -3,19 +3,23 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gridhook/gridhook/config"
 )
 
-// The exit codes beside 0.
+// These are the exit codes other than 0.
 const (
 	exitFailure = 1
 	exitUsage   = 2
 )
 
-// newRoot is the command with all its subcommands. To add one, write a function
-// like the others in a file of its own, and list it here.
+// newRoot returns the command with all its subcommands. To add a subcommand, write a
+// function in its own file and list it here.
 func newRoot(g *globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gridhook",
@@ -39,29 +43,30 @@ it by its admin address, with the operator's key.`,
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "The server:"},
 		&cobra.Group{ID: groupOperate, Title: "Operating a server:"},
-		&cobra.Group{ID: groupTry, Title: "Trying and measuring:"},
+		&cobra.Group{ID: groupTry, Title: "Trying it:"},
 	)
 	root.AddCommand(
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
-		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g),
-		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newBenchCommand(g), newBenchSinkCommand(g), newBenchLoadCommand(g), newBenchNATSCommand(g),
-		newVersionCommand(g), newConfigReferenceCommand(g),
+		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newContextCommand(g),
+		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g),
+		newVersionCommand(g), newOpenAPICommand(g), newConfigReferenceCommand(g),
 	)
 	root.AddCommand(newHelpTopics()...)
+	root.SetFlagErrorFunc(meantFlag)
 	g.prepare(root)
 	return root
 }
 
-// The groups of subcommands in the help.
+// These are the groups of subcommands in the help.
 const (
 	groupServer  = "server"
 	groupOperate = "operate"
 	groupTry     = "try"
 )
 
-// prepare makes a command and those below it note when they begin to run: an
-// error before that is one of usage.
+// prepare makes a command and its subcommands set running when they begin. An earlier
+// error is a usage error.
 func (g *globals) prepare(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -94,13 +99,27 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 	}
 }
 
-// group is a command that only has others below it.
+// meantFlag suggests a flag for a misspelt one.
+func meantFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		return fmt.Errorf("%w: did you mean --%s", err, near)
+	}
+	return err
+}
+
+// group returns a command that only has subcommands.
 func group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, GroupID: groupOperate,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				cmd.SuggestionsMinimumDistance = 2 // letters that may differ
+				cmd.SuggestionsMinimumDistance = 2 // edit distance in letters
 				if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
 					return usagef("%q has no command %q: did you mean %s", cmd.CommandPath(), args[0], strings.Join(meant, " or "))
 				}

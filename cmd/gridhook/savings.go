@@ -17,6 +17,7 @@ func newSavingsCommand(g *globals) *cobra.Command {
 	request := client.SavingsRequest{Type: savings.Monthly}
 	var (
 		annual, plotted bool
+		setback         bool
 		month, days     int
 		date            string
 	)
@@ -33,6 +34,9 @@ below them the price and the power.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if annual {
 				request.Type = savings.Annual
+			}
+			if setback {
+				request.Comparison = savings.Setback
 			}
 			if flags := cmd.Flags(); flags.Changed("month") || flags.Changed("date") {
 				request.Start = &client.SavingsStart{}
@@ -54,6 +58,7 @@ below them the price and the power.`,
 		},
 	}
 	cmd.Flags().BoolVar(&annual, "annual", false, "a year instead of a month")
+	cmd.Flags().BoolVar(&setback, "setback", false, "compare a constant setpoint with the schedule, instead of the setpoints kept with an optimum")
 	cmd.Flags().IntVar(&month, "month", 0, "the `month` to begin with, from 1 to 12: the next of that name that has not ended; by default the present one")
 	cmd.Flags().StringVar(&date, "date", "", "the `day` to begin with, such as 2026-07-01, instead of a month")
 	cmd.Flags().IntVar(&days, "days", 0, "how many `days`; by default those of the month, or of the year")
@@ -61,15 +66,15 @@ below them the price and the power.`,
 	return g.talks(g.forOrg(cmd))
 }
 
-// savings asks for an estimate and shows it. What is drawn is what the estimate left
-// on the devices.
+// savings requests an estimate and shows it. The plot shows the day that the estimate
+// stored on the devices.
 func (g *globals) savings(ctx context.Context, c *client.Client, home string, r client.SavingsRequest, plotted bool) error {
 	result, err := c.EstimateSavings(ctx, home, r)
 	if err != nil {
 		return err
 	}
 	var days []*savings.Day
-	for i := 0; plotted && !g.json && i < len(result.Devices); i++ {
+	for i := 0; plotted && !g.json() && i < len(result.Devices); i++ {
 		day, err := bestDay(ctx, c, result.Devices[i].DeviceID)
 		if err != nil {
 			return err
@@ -84,7 +89,7 @@ func (g *globals) savings(ctx context.Context, c *client.Client, home string, r 
 	})
 }
 
-// bestDay is the day of the last estimate on which most was saved.
+// bestDay returns the day of the last estimate with the largest savings.
 func bestDay(ctx context.Context, c *client.Client, deviceID string) (*savings.Day, error) {
 	device, err := c.GetHVAC(ctx, deviceID)
 	if err != nil {
@@ -104,6 +109,9 @@ func showSavings(w io.Writer, r *savings.Result) {
 	row(w, "home", r.HomeID)
 	row(w, "before", dollars(r.BaselineCost), energy(r.BaselineKwh))
 	row(w, "after", dollars(r.OptimizedCost), energy(r.OptimizedKwh))
+	if g := r.Gas; g != nil {
+		row(w, "gas", fmt.Sprintf("%.1f therms before, %.1f after", g.BaselineTherms, g.OptimizedTherms), fmt.Sprintf("%s before, %s after", dollars(g.BaselineCost), dollars(g.OptimizedCost)))
+	}
 	row(w, "saved", dollars(r.Savings), fmt.Sprintf("%.1f %%, between %s and %s", r.SavingsPercent, dollars(r.Uncertainty.SavingsLow), dollars(r.Uncertainty.SavingsHigh)))
 	weather := r.Assumptions.Weather
 	row(w, "weather", fmt.Sprintf("%s, %s, %.0f km away, a typical year", weather.Station, weather.State, weather.DistanceKm))

@@ -12,9 +12,9 @@ const (
 		"window":{"offsetMinutes":0,"lengthMinutes":1440},"nextRunAt":null,"lastRunAt":null,"lastTriggerId":null}`
 	pricesJSON = `{"id":"sch_3","description":"","enabled":true,"everyMinutes":null,"cron":null,"onPriceChange":true,"timezone":"UTC",
 		"window":{"offsetMinutes":0,"lengthMinutes":1440},"nextRunAt":null,"lastRunAt":null,"lastTriggerId":null}`
-	cronTable   = "schedule      sch_1\ndescription   day ahead\nenabled       true\nruns          30 13 * * * in America/Chicago\nwindow        24h0m0s, from 10h30m0s after the run\nnext run      2026-07-01T18:30:00Z\nlast run      2026-06-30T18:30:00Z\nlast trigger  trg_1\n"
-	pricesTable = "schedule  sch_3\nenabled   true\nruns      when prices change\nwindow    the next 24h0m0s\nnext run  -\n"
-	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h0m0s\nnext run  -\n"
+	cronTable   = "schedule      sch_1\ndescription   day ahead\nenabled       true\nruns          30 13 * * * in America/Chicago\nwindow        24h, from 10h30m after the run\nnext run      2026-07-01T18:30:00Z\nlast run      2026-06-30T18:30:00Z\nlast trigger  trg_1\n"
+	pricesTable = "schedule  sch_3\nenabled   true\nruns      when prices change\nwindow    the next 24h\nnext run  -\n"
+	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h\nnext run  -\n"
 )
 
 func TestScheduleCommands(t *testing.T) {
@@ -29,7 +29,8 @@ func TestScheduleCommands(t *testing.T) {
 		},
 		{[]string{"create"}, "create", `{}`, everyJSON, everyTable},
 		{[]string{"create", "--on-price-change"}, "create", `{"onPriceChange":true}`, pricesJSON, pricesTable},
-		{[]string{"update", "sch_2", "--every", "15", "--enabled=false", "--length", "1h"}, "sch_2/update", `{"enabled":false,"everyMinutes":15,"window":{"lengthMinutes":60}}`, everyJSON, everyTable},
+		{[]string{"update", "sch_2", "--every", "15m", "--enabled=false", "--length", "1h"}, "sch_2/update", `{"enabled":false,"everyMinutes":15,"window":{"lengthMinutes":60}}`, everyJSON, everyTable},
+		{[]string{"update", "sch_2", "--every", "15"}, "sch_2/update", `{"everyMinutes":15}`, everyJSON, everyTable},
 		{[]string{"get", "sch_1"}, "sch_1/get", `{}`, cronJSON, cronTable},
 		{
 			[]string{"list"}, "list", `{"limit":1000}`, data(cronJSON, everyJSON),
@@ -58,6 +59,7 @@ func TestScheduleUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"create --every 5 --cron x":          "give one of --every, --cron and --on-price-change",
 		"create --every 5 --on-price-change": "give one of --every, --cron and --on-price-change",
+		"create --every 90s":                 "--every must be in whole minutes, not 1m30s",
 		"create --offset 90s":                "--offset must be in whole minutes, not 1m30s",
 		"create --length 1h1s":               "--length must be in whole minutes, not 1h0m1s",
 		"update sch_1":                       "say with a flag what to change",

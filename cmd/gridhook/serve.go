@@ -38,7 +38,7 @@ func newWorkerCommand(g *globals) *cobra.Command {
 	})
 }
 
-// newProcess makes a command run a role until it is told to stop.
+// newProcess makes a command run a role until a signal arrives.
 func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command {
 	cmd.GroupID, cmd.Args = groupServer, takes()
 	config.AddFlags(cmd.Flags(), role)
@@ -53,7 +53,8 @@ func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command
 		}
 		ctx, restore := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer restore()
-		// The first signal drains; with the default back, the second kills.
+		// The first signal drains. It also restores the default, so that the second
+		// signal kills.
 		context.AfterFunc(ctx, restore)
 		return g.run(ctx, loaded.Config, g.version.Version, g.out)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -44,9 +45,13 @@ func newSignalCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			zone := time.UTC
+			if plotted && !g.json() {
+				zone = g.zoneOf(cmd.Context(), c, args[0])
+			}
 			return g.show(s, func(w io.Writer) {
 				if plotted {
-					plot(w, s)
+					plot(w, s, zone)
 				}
 				switch {
 				case explained:
@@ -60,7 +65,7 @@ func newSignalCommand(g *globals) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&from, "from", "", "the window's start: a `time`, or a duration from now; by default the current quarter hour")
 	cmd.Flags().StringVar(&to, "to", "", "the window's end, given with the start; by default 24 hours after it")
-	cmd.Flags().BoolVar(&plotted, "plot", false, "draw the import price instead of a table")
+	cmd.Flags().BoolVar(&plotted, "plot", false, "draw the import price instead of a table, with the hours of the home's time zone")
 	cmd.Flags().BoolVar(&explained, "explain", false, "say what each price is made of")
 	cmd.Flags().BoolVar(&openADR, "openadr", false, "print it as events of OpenADR 3, in JSON")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "plot")
@@ -68,7 +73,23 @@ func newSignalCommand(g *globals) *cobra.Command {
 	return g.talks(g.forOrg(cmd))
 }
 
-// signalTable has a row for each change: prices stay the same for hours.
+// zoneOf returns the time zone of a home. A partner's key cannot read it, so that
+// partners see hours in UTC.
+func (g *globals) zoneOf(ctx context.Context, c *client.Client, home string) *time.Location {
+	if g.isPartner() {
+		return time.UTC
+	}
+	h, err := c.GetHome(ctx, g.org, home)
+	if err != nil {
+		return time.UTC
+	}
+	if zone, ok := storage.Location(h.Timezone); ok {
+		return zone
+	}
+	return time.UTC
+}
+
+// signalTable prints a row for each change, because prices stay the same for hours.
 func signalTable(w io.Writer, s client.Signal) {
 	row(w, "FROM", "TO", "PRICE $/kWh", "IMPORT $/kWh", "EXPORT $/kWh", "CONFIDENCE")
 	for i := 0; i < len(s.Data); {

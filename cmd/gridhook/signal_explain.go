@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// explanation has a row for each change of a price or of what it is made of.
+// explanation prints a row for each change of a price or of its reason.
 func explanation(w io.Writer, s client.Signal) {
 	row(w, "FROM", "TO", "PRICE $/kWh", "IMPORT", "EXPORT", "WHY")
 	for i := 0; i < len(s.Data) && i < len(s.Explanation); {
@@ -20,10 +20,10 @@ func explanation(w io.Writer, s client.Signal) {
 	}
 }
 
-// reason is a reason as package pricing has it, which puts it into words.
+// reason converts a reason to package pricing, which formats it.
 func reason(r client.Reason) pricing.Reason {
 	return pricing.Reason{
-		Start: r.StartTime.Time, Tariff: r.Tariff, Day: r.Day, Period: r.Period, Tier: r.Tier, Import: r.Import, Export: r.Export,
+		Start: r.StartTime.Time, Tariff: r.Tariff, Day: r.Day, Calendar: r.Calendar, Period: r.Period, Tier: r.Tier, Import: r.Import, Export: r.Export,
 		ExportChance: r.ExportChance, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
 	}
 }

@@ -7,23 +7,56 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/api/client"
 )
 
 func TestPlot(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/price_signal", ok(signalJSON))
+	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
 	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--plot"})
 	lines := strings.Split(got.out, "\n")
 	if got.code != 0 || len(lines) < 14 {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	for i, want := range map[int]string{
-		0: "import price in $/kWh, 2026-07-01T00:00:00Z to 2026-07-01T00:45:00Z",
-		1: "  0.4000 ┤  █", 6: "         ┤  █", 7: "         ┤███", 12: "  0.0000 ┤███", 13: "         └───",
+		0: "import price in $/kWh, Tue 30 Jun 19:00 to Tue 30 Jun 19:45, America/Chicago",
+		1: "  0.4000 ┤  █", 5: "  0.3273 ┤  █", 11: "         ┤  █", 12: "  0.2000 ┤███", 13: "         └───",
 	} {
 		if lines[i] != want {
 			t.Errorf("line %d is %q, want %q", i, lines[i], want)
 		}
+	}
+}
+
+// Hours are marked by the clock of the zone, also where it changes, and days on long plots.
+func TestPlot_Hours(t *testing.T) {
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, chicago) // 25 hours
+	for _, test := range []struct {
+		days int
+		want string
+	}{
+		{1, "00h             03h        06h         09h        12h         15h        18h         21h"},
+		{4, "00h          12h         00h         12h         00h         12h         00h         12h"},
+		{30, "1 Nov "},
+	} {
+		got := hours(plotWidth, at, at.AddDate(0, 0, test.days))
+		if !strings.HasPrefix(got, test.want) {
+			t.Errorf("%d days are marked\n%q, want\n%q", test.days, got, test.want)
+		}
+	}
+}
+
+func TestPlot_OfAFlatPrice(t *testing.T) {
+	var b strings.Builder
+	plot(&b, client.Signal{Import: []float64{0.3, 0.3}}, time.UTC)
+	if lines := strings.Split(b.String(), "\n"); lines[1] != "  0.3000 ┤██" || lines[12] != "         ┤██" {
+		t.Errorf("it draws\n%s", b.String())
 	}
 }
 

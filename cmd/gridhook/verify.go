@@ -14,10 +14,10 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 )
 
-// secretsEnv may hold what verifies, several with white space between them.
+// secretsEnv names the variable with the secrets, separated by white space.
 const secretsEnv = "GRIDHOOK_WEBHOOK_SECRET" //nolint:gosec // a name
 
-// secretFlags are where the secrets come from that webhooks are verified with.
+// secretFlags are the sources of the secrets that verify webhooks.
 type secretFlags struct {
 	given []string
 	file  string
@@ -28,8 +28,8 @@ func (f *secretFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "secret-file", "", "a `file` with secrets, one a line")
 }
 
-// verifier is made of the flags or else of the environment; nil when nothing says
-// a secret.
+// verifier returns a verifier from the flags, or else from the environment. It returns
+// nil if there is no secret.
 func (f *secretFlags) verifier(g *globals) (*receiver.Verifier, error) {
 	secrets, source := f.given, "--secret"
 	if f.file != "" {
@@ -92,7 +92,7 @@ when the command line is wrong.`,
 	flags.StringVar(&body, "body", "", "a `file` with the body, byte by byte as it came")
 	flags.StringVar(&at, "at", "", "the `time` of its arrival, or a duration from now such as -2h; now where it is not given")
 	flags.BoolVar(&anyAge, "any-age", false, "do not look at its age")
-	flags.BoolVar(&g.json, "json", false, "print JSON")
+	g.outputFlags(flags)
 	secrets.add(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		v, err := secrets.verifier(g)
@@ -118,7 +118,7 @@ when the command line is wrong.`,
 	return cmd
 }
 
-// captured reads the request from where the command line says that it is.
+// captured reads the request from the location in the command line.
 func (g *globals) captured(args []string, headers, body string) (http.Header, []byte, error) {
 	switch {
 	case (headers == "") != (body == ""):
@@ -152,7 +152,7 @@ func (g *globals) captured(args []string, headers, body string) (http.Header, []
 	return header, text, nil
 }
 
-// verdict is what a captured request comes to.
+// verdict is the result of a captured request's verification.
 type verdict struct {
 	Verified bool `json:"verified"`
 	receiver.Delivered

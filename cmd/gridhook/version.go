@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version says which build this is.
+// version identifies a build.
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -16,7 +16,7 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// readVersion reads what the compiler noted.
+// readVersion reads the compiler's build information.
 func readVersion() version {
 	v := version{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -48,6 +48,6 @@ func newVersionCommand(g *globals) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON")
+	g.outputFlags(cmd.Flags())
 	return cmd
 }

@@ -1,56 +1,156 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/events"
 )
 
-// pollEvery is the pause between two looks at a trigger that is watched.
-const pollEvery = 250 * time.Millisecond
+// These are the pauses of a watch.
+const (
+	// pollEvery is the pause between two polls of a watched trigger.
+	pollEvery = 250 * time.Millisecond
+	// tellEvery is the pause between two lines of progress, and between two queries of
+	// the failures' reasons.
+	tellEvery = 5 * time.Second
+)
 
-// watch waits for a trigger's end, shows its progress on the way, and then what
-// became of its homes.
-func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.Accepted) error {
-	var p events.Progress
-	bar := newBar(g.err, "homes", int64(accepted.Homes))
+// watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
+// 0 means no timeout.
+func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.Accepted, timeout time.Duration) error {
+	w := watcher{g: g, c: c, bar: newBar(g.err, "homes", int64(accepted.Homes)), told: time.Now()}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	tick := time.NewTicker(g.pollEvery)
 	defer tick.Stop()
-	for p.Status != events.TriggerCompleted {
+	for w.p.Status != events.TriggerCompleted {
+		var err error
 		select {
 		case <-tick.C:
+			err = w.look(ctx, accepted.TriggerID)
 		case <-ctx.Done():
-			return ctx.Err()
+			err = ctx.Err()
 		}
-		var err error
-		if p, err = c.GetTrigger(ctx, accepted.TriggerID); err != nil {
-			bar.end()
-			say(g.err, "The trigger goes on: gridhook trigger get %s --org %s\n", accepted.TriggerID, accepted.OrganizationID)
-			return err
+		if err == nil {
+			continue
 		}
-		bar.show(int64(p.Walked), outcomeLine(p))
-	}
-	bar.end()
-	if err := g.showTrigger(p); err != nil {
+		w.bar.end()
+		say(g.err, "The trigger goes on: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
+		if timeout > 0 && ctx.Err() != nil {
+			return fmt.Errorf("%w within %s: %s", errUndelivered, short(timeout), w.line())
+		}
 		return err
 	}
-	if n := undelivered(p); n > 0 {
-		return fmt.Errorf("%w: see gridhook delivery list --org %s --trigger %s (%d of them)", errUndelivered, p.OrganizationID, p.TriggerID, n)
+	w.bar.end()
+	if err := g.show(w.p, func(out io.Writer) { showTrigger(out, w.p) }); err != nil {
+		return err
+	}
+	if n := undelivered(w.p); n > 0 {
+		return fmt.Errorf("%w: see gridhook delivery list%s --trigger %s --outcome %s (%d of them)",
+			errUndelivered, g.orgFlag(), w.p.TriggerID, worstOutcome(w.p), n)
 	}
 	return nil
+}
+
+// watcher polls a trigger and shows its progress.
+type watcher struct {
+	g       *globals
+	c       *client.Client
+	bar     *bar
+	p       events.Progress
+	told    time.Time
+	reasons string
+}
+
+func (w *watcher) look(ctx context.Context, id string) (err error) {
+	p, err := w.c.GetTrigger(ctx, id)
+	if err != nil {
+		return err
+	}
+	w.p = p
+	if p.Status != events.TriggerCompleted && time.Since(w.told) >= w.g.tellEvery {
+		w.told = time.Now()
+		w.reasons = w.why(ctx)
+		if w.bar.w == nil {
+			say(w.g.err, "%d of %d homes walked: %s\n", p.Walked, p.Homes, w.line())
+		}
+	}
+	w.bar.show(int64(p.Walked), w.line())
+	return nil
+}
+
+// line returns the outcomes so far and the reasons of failures.
+func (w *watcher) line() string { return outcomeLine(w.p) + w.reasons }
+
+// why returns the most frequent reasons for retries, or "" if nothing is retried. It
+// reads one page of deliveries only.
+func (w *watcher) why(ctx context.Context) string {
+	if w.p.Outcomes[events.OutcomeRetrying] == 0 {
+		return ""
+	}
+	const page, most = 200, 2
+	failed, _, err := w.c.Deliveries(ctx, client.DeliveriesRequest{
+		TriggerID: w.p.TriggerID, Outcome: events.OutcomeRetrying, Limit: page,
+	})
+	if err != nil {
+		return "" // the trigger goes on, and the next query may succeed
+	}
+	counts := map[string]int{}
+	for i := range failed {
+		counts[plain(failed[i].Reason)]++
+	}
+	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	if len(reasons) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(reasons[:min(most, len(reasons))], "; ")
+}
+
+// warnWithoutEndpoint warns that there is no endpoint to deliver to.
+func (g *globals) warnWithoutEndpoint(ctx context.Context, c *client.Client) {
+	endpoints, err := client.All(ctx, c.Endpoints)
+	enabled := func(e client.Endpoint) bool { return e.Enabled }
+	switch {
+	case err != nil, slices.ContainsFunc(endpoints, enabled):
+	case len(endpoints) == 0:
+		say(g.err, "warning: there is no endpoint, so each home ends as %s: gridhook endpoint create%s --url URL registers one\n", events.OutcomeNoEndpoint, g.orgFlag())
+	default:
+		say(g.err, "warning: no endpoint is enabled, so each home ends as %s: see gridhook endpoint list%s\n", events.OutcomeNoEndpoint, g.orgFlag())
+	}
+}
+
+// worstOutcome returns the outcome of most homes that were not reached.
+func worstOutcome(p events.Progress) events.Outcome {
+	var worst events.Outcome
+	for _, o := range events.Outcomes() {
+		if !reached(o) && p.Outcomes[o] > p.Outcomes[worst] {
+			worst = o
+		}
+	}
+	return worst
 }
 
 // outcomeLine sums up a trigger in one line.
 func outcomeLine(p events.Progress) string {
 	line := fmt.Sprintf("%d delivered", p.Outcomes[events.OutcomeDelivered])
-	if n := p.Outcomes[events.OutcomeRetrying]; n > 0 {
-		line += fmt.Sprintf(", %d retrying", n)
-	}
 	if n := undelivered(p) - p.Outcomes[events.OutcomeRetrying]; n > 0 {
 		line += fmt.Sprintf(", %d not delivered", n)
+	}
+	if n := p.Outcomes[events.OutcomeRetrying]; n > 0 {
+		line += fmt.Sprintf(", %d retrying", n)
 	}
 	return line
 }

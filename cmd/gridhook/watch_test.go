@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/events"
 )
@@ -27,7 +28,7 @@ func TestWatch(t *testing.T) {
 		{
 			"some not",
 			[]answer{progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":1,"UNPRICEABLE":2`)},
-			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 (2 of them)\n",
+			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 of them)\n",
 		},
 		{
 			"nobody to ask any more",
@@ -39,13 +40,14 @@ func TestWatch(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(t)
 			f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
+			f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 			f.on("/v1/webhook/price_signal/trigger/trg_1/get", test.looks...)
 			got := run(t, f, "", []string{"trigger", "--org", "acme", "--watch"})
 			if got.code != test.code || got.err != test.says {
 				t.Errorf("exit %d, want %d; it says\n%swant\n%s", got.code, test.code, got.err, test.says)
 			}
-			if n := len(f.requests); n != 1+len(test.looks) {
-				t.Errorf("it asked %d times, want %d", n, 1+len(test.looks))
+			if n := len(f.requests); n != 2+len(test.looks) {
+				t.Errorf("it asked %d times, want %d", n, 2+len(test.looks))
 			}
 			if completed := strings.Contains(got.out, "COMPLETED"); completed != strings.Contains(test.looks[len(test.looks)-1].body, "COMPLETED") {
 				t.Errorf("it shows\n%s", got.out)
@@ -54,11 +56,54 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// Without a terminal a watch tells in lines how far it is, and why deliveries are retried.
+func TestWatch_TellsInLines(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
+	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":2`), progress("COMPLETED", `"DELIVERED":3`))
+	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint answered 401"}`
+	f.on("/v1/webhook/deliveries/list", ok(data(refused, refused, `{"homeId":"h2","outcome":"RETRYING","reason":"it timed out"}`)))
+	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch"}, func(g *globals) { g.tellEvery = 0 })
+	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint answered 401; it timed out\n"
+	if got.code != 0 || got.err != want {
+		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
+func TestWatch_Timeout(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
+	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":3`))
+	got := run(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "50ms"})
+	want := "The trigger goes on: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 50ms: 0 delivered, 3 retrying\n"
+	if got.code != exitFailure || got.err != want {
+		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
+// Whoever triggers without an endpoint hears it at once.
+func TestTrigger_WarnsWithoutEndpoint(t *testing.T) {
+	for endpoints, want := range map[string]string{
+		data(): "warning: there is no endpoint, so each home ends as NO_ENDPOINT: gridhook endpoint create --org acme --url URL registers one\n",
+		data(strings.Replace(endpointJSON, `"enabled":true`, `"enabled":false`, 1)): "warning: no endpoint is enabled, so each home ends as NO_ENDPOINT: see gridhook endpoint list --org acme\n",
+		data(endpointJSON): "",
+	} {
+		f := newFake(t)
+		f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","status":"ACCEPTED","homes":3}`))
+		f.on("/v1/webhook/endpoints/list", ok(endpoints))
+		if got := run(t, f, "", []string{"trigger", "--org", "acme"}); got.code != 0 || got.err != want {
+			t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
+		}
+	}
+}
+
 func TestOutcomeLine(t *testing.T) {
 	p := events.Progress{Outcomes: map[events.Outcome]int{
 		events.OutcomeDelivered: 5, events.OutcomeRetrying: 2, events.OutcomeFailed: 1, events.OutcomeExpired: 1, events.OutcomeUnchanged: 9,
 	}}
-	if got, want := outcomeLine(p), "5 delivered, 2 retrying, 2 not delivered"; got != want {
+	if got, want := outcomeLine(p), "5 delivered, 2 not delivered, 2 retrying"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
@@ -101,5 +146,32 @@ func TestBarClearsItsLine(t *testing.T) {
 	b.end()
 	if got, want := w.String(), "\r1 homes  long words\r2 homes  x         \r          \r"; got != want {
 		t.Errorf("it wrote %q, want %q", got, want)
+	}
+}
+
+func TestPace(t *testing.T) {
+	if got, want := (pace{time.Now().Add(-10 * time.Second)}).words(1000, "lines", 25, 100), ", 100 lines/s, 30s left"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	if got := (pace{time.Now()}).words(1000, "lines", 25, 100); got != "" {
+		t.Errorf("at once it says %q", got)
+	}
+}
+
+func TestBytesText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// Without a terminal long work tells in lines how far it is.
+func TestImport_TellsInLines(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(1, 1, 0, ""))
+	got := runWith(t, f, "{}\n", []string{"import", "-"}, func(g *globals) { g.tellEvery = 0 })
+	if want := "1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong\n"; got.code != 0 || got.err != want {
+		t.Errorf("exit %d; it says %q, want %q", got.code, got.err, want)
 	}
 }

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -17,8 +19,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/dispatcher/resume"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/tester"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -29,67 +35,84 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Role is which rooms a process runs.
+// Role selects the parts that a process runs.
 type Role string
 
-// The roles.
+// These are the roles.
 const (
-	// RoleServe runs everything with nats-server embedded.
+	// RoleServe runs every part with an embedded nats-server.
 	RoleServe Role = "serve"
-	// RoleAPI answers partners and operators, on an external NATS.
+	// RoleAPI serves partners and operators on an external NATS.
 	RoleAPI Role = "api"
-	// RoleWorker delivers, on an external NATS.
+	// RoleWorker delivers on an external NATS.
 	RoleWorker Role = "worker"
 )
 
 func (r Role) answers() bool  { return r != RoleWorker }
 func (r Role) delivers() bool { return r != RoleAPI }
 
-// Options are all that a process needs to know.
+// Options are the options of a process.
 type Options struct {
 	Role Role
 	// Data is the folder of this process's files.
 	Data string
-	// HTTP and Admin are the addresses to listen on; a port of 0 takes a free
-	// one. A worker has no HTTP.
+	// HTTP and Admin are the addresses to listen on. A port of 0 selects a free port. A
+	// worker has no HTTP.
 	HTTP, Admin string
-	// OperatorKey opens the admin API; empty means the one in Data, made at the
-	// first start.
+	// OperatorKey is the key of the admin API. If empty, the key in Data applies; the
+	// first start creates that key.
 	OperatorKey string
-	// MasterKey has the keys that the data key is sealed with, or else MasterKeyFile;
-	// both may be empty.
+	// MasterKey holds the keys that seal the data key. MasterKeyFile, if set, is a file
+	// with these keys and takes precedence. Both may be empty.
 	MasterKey, MasterKeyFile string
-	// TLS and AdminTLS are the certificates of the listeners; empty is no TLS.
+	// TLS and AdminTLS are the listeners' certificates; empty means no TLS.
 	TLS, AdminTLS KeyPair
-	// NATS is the external server's URL; NATSOptions are credentials and TLS.
+	// NATS is the external server's URL. NATSOptions are its credentials and TLS.
 	NATS        string
 	NATSOptions []nats.Option
-	// MaxStore limits the embedded server's files, in bytes; 0 for its default.
+	// MaxStore limits the embedded server's files in bytes; 0 selects the server's
+	// default.
 	MaxStore int64
 	Streams  jetstream.Options
 	Worker   dispatcher.Options
-	// Curves is how many price curves are kept in memory.
-	Curves int
-	Limits Limits
-	// Profiles are served on the admin listener, to the operator's key.
+	// DestinationCA is a file of certificate authorities for destinations, in addition to
+	// the system's. Empty adds none.
+	DestinationCA string
+	// Curves is the number of price curves in the memory cache.
+	Curves  int
+	Limits  Limits
+	OpenADR OpenADR
+	// Profiles serves profiles on the admin listener. They require the operator's key.
 	Profiles bool
-	// Traces say what is traced, nothing where there is no endpoint to send it to.
+	// Traces configures tracing. Without an endpoint, tracing is off.
 	Traces  tracing.Options
 	Version string
 	Log     *slog.Logger
 }
 
-// Limits are the limits of the API: of what is asked, and of the connections
-// that it comes by.
+// Limits are the API's limits on requests and on connections.
 type Limits struct {
-	Requests    api.Options
-	Connections api.Connections
-	// Estimates of savings are worked on at once, on all listeners together; 0 for
-	// half as many as there are processors.
+	Requests    rest.Options
+	Connections rest.Connections
+	// Estimates is the concurrency limit of savings estimates over all listeners. 0 means
+	// half the number of processors.
 	Estimates int
+	// MaxEndpoints bounds an organization's webhook endpoints; 0 means no limit.
+	MaxEndpoints int
+	// Quota bounds the storage of an organization's triggers.
+	Quota events.Quota
 }
 
-// App is a running process's parts.
+// OpenADR configures the OpenADR interface.
+type OpenADR struct {
+	Enabled, VerifyCallbacks bool
+	// ReportRetention is the retention of reports.
+	ReportRetention time.Duration
+	// MaxObjects bounds an organization's objects of each type; 0 means no limit.
+	MaxObjects int
+}
+
+// App holds the parts of a running process.
 type App struct {
 	Options
 	Registry *prometheus.Registry
@@ -100,21 +123,22 @@ type App struct {
 	vault   *vault.Vault
 	book    *signals.Book
 	ledger  *ledger.Ledger
-	uses    *api.KeyUses
-	// worker is nil where the process does not deliver.
+	uses    *rest.LastUsed
+	// worker is nil if the process does not deliver.
 	worker    *dispatcher.Worker
 	breakers  events.Breakers
+	tester    *tester.Tester
 	estimates *api.Estimates
 	health    *health
-	// embedded is nil where NATS is external.
+	// embedded is nil if NATS is external.
 	embedded *embedded.Server
 	guard    *guard
-	// tracer is nil where nothing is traced.
+	// tracer is nil if tracing is off.
 	tracer trace.Tracer
 
 	httpAddr, adminAddr string
 
-	backingUp sync.Mutex // held while a backup is made
+	backingUp sync.Mutex // held during a backup
 
 	running  *errgroup.Group
 	failed   context.Context // ends when a part fails
@@ -122,29 +146,29 @@ type App struct {
 	operator string
 }
 
-// stop is one part's end.
+// stop stops one part.
 type stop struct {
 	name string
 	run  func() error
 }
 
-// natsFolder is where the embedded server keeps its files, in the data folder.
+// natsFolder is the embedded server's folder in the data folder.
 const natsFolder = "nats"
 
-// startWait bounds starting: recovering files, connecting, catching up.
+// startWait is the timeout of the start: recovering files, connecting, catching up.
 const startWait = 5 * time.Minute
 
-// Start starts the parts of the role and returns when all are ready. When one
-// does not start, those before it are stopped again.
+// Start starts the parts of the role and returns when all are ready. If a part fails to
+// start, Start stops the earlier parts.
 func Start(ctx context.Context, o Options) (*App, error) {
 	a := &App{Options: o, Registry: prometheus.NewRegistry()}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	parts := []func(context.Context) error{a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
 	if o.Role.answers() {
-		parts = append(parts, a.followLedger, a.noteUses)
+		parts = append(parts, a.sealStored, a.followLedger, a.noteUses)
 	}
 	if o.Role.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
@@ -154,9 +178,9 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.tellBreakers)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.hearBreakers, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
+		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.takeTurns, a.compact, a.listenPublic)
 	}
-	parts = append(parts, a.listenAdmin)
+	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {
 		if err := start(ctx); err != nil {
 			return nil, errors.Join(err, a.Stop())
@@ -166,11 +190,11 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	return a, nil
 }
 
-// onStop registers the end of a part that has started.
+// onStop registers the stop function of a part that has started.
 func (a *App) onStop(name string, run func() error) { a.stops = append(a.stops, stop{name, run}) }
 
-// run keeps a part going beside the others. It must end when its context does;
-// when it ends before, with or without an error, the whole process fails.
+// run runs a part until its context ends. If the part ends earlier, with or without an
+// error, the whole process fails.
 func (a *App) run(name string, part func(ctx context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -197,7 +221,7 @@ func cmpErr(err, other error) error {
 	return other
 }
 
-// Wait returns when ctx ends (nil) or a part fails (why).
+// Wait returns nil when ctx ends. When a part fails, it returns the cause.
 func (a *App) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -207,8 +231,8 @@ func (a *App) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop stops every part in reverse: it answers not ready first, takes no more
-// requests, lets the worker drain, and closes the files last.
+// Stop stops the parts in reverse order. First it reports not ready and refuses new
+// requests. Then it drains the worker. It closes the files last.
 func (a *App) Stop() error {
 	if a.health != nil {
 		a.health.stopping()
@@ -223,16 +247,16 @@ func (a *App) Stop() error {
 	return errors.Join(errs...)
 }
 
-// URL and AdminURL are where the process listens.
+// URL returns the address of the API.
 func (a *App) URL() string { return a.TLS.scheme() + a.httpAddr }
 
-// AdminURL is where the admin API, the metrics and the health checks are.
+// AdminURL returns the address of the admin API, the metrics and the health checks.
 func (a *App) AdminURL() string { return a.AdminTLS.scheme() + a.adminAddr }
 
-// OperatorKeyText is the key that opens the admin API.
+// OperatorKeyText returns the key of the admin API.
 func (a *App) OperatorKeyText() string { return a.operator }
 
-// StateLog is the log of record that the process writes to.
+// StateLog returns the process's log of record.
 func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 
 func (a *App) connect(ctx context.Context) error {
@@ -260,10 +284,10 @@ func (a *App) connect(ctx context.Context) error {
 	return nil
 }
 
-// takeSchema refuses a log of record that a newer Gridhook has written.
+// takeSchema returns an error if a newer Gridhook has written the log of record.
 func (a *App) takeSchema(ctx context.Context) error { return a.insist(ctx, a.conn.TakeSchema) }
 
-// followState opens the replica and returns when it has caught up.
+// followState opens the replica and returns when the replica has caught up.
 func (a *App) followState(ctx context.Context) error {
 	r, err := replica.Open(filepath.Join(a.Data, "state.db"), a.Log)
 	if err != nil {
@@ -273,12 +297,19 @@ func (a *App) followState(ctx context.Context) error {
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(roomyLog{log, a.full}, r, time.Now)
+	if most := a.Limits.MaxEndpoints; most > 0 {
+		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: most, Setting: "max-endpoints"})
+	}
+	for _, t := range storage.OpenADRTypes() {
+		if most := a.OpenADR.MaxObjects; most > 0 {
+			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: most, Setting: "openadr-max-objects"})
+		}
+	}
 	a.run("following the log of record", a.lasting(func(ctx context.Context) error { return r.Follow(ctx, log) }))
 	return a.awaiting(ctx, func(ctx context.Context) error { return a.insist(ctx, a.store.CatchUp) })
 }
 
-// awaiting waits for something that a running part brings about, and no longer
-// when that part fails.
+// awaiting waits for an event from a running part. It stops waiting when the part fails.
 func (a *App) awaiting(ctx context.Context, wait func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -302,17 +333,26 @@ func (a *App) openVault(ctx context.Context) error {
 	})
 }
 
-// followLedger opens the ledger and returns when it shows every trigger that was
-// accepted: whoever asks for one must not hear that there is none.
+// sealStored seals secrets that older releases stored in the clear. It logs a failure;
+// the next start retries.
+func (a *App) sealStored(ctx context.Context) error {
+	if err := a.vault.SealStored(ctx, a.store); err != nil {
+		a.Log.Warn("endpoints of an older release are not sealed", "error", err)
+	}
+	return nil
+}
+
+// followLedger opens the ledger and returns when the ledger has every accepted trigger. A
+// query must not report an accepted trigger as missing.
 func (a *App) followLedger(ctx context.Context) error {
-	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{Keep: a.Streams.ReceiptsAge, Log: a.Log, Now: time.Now})
+	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{Keep: a.Streams.ReceiptsAge, Quota: a.Limits.Quota, Log: a.Log, Now: time.Now})
 	if err != nil {
 		return err
 	}
 	a.ledger = l
 	a.onStop("the ledger", l.Close)
 	a.run("following the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
-	a.run("the resumer", dispatcher.NewResumer(l, a.conn, a.Log, a.Registry, time.Now).Run)
+	a.run("the resumer", resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run)
 	return a.awaiting(ctx, func(ctx context.Context) error {
 		var last uint64
 		err := a.insist(ctx, func(ctx context.Context) (err error) { last, err = a.conn.KeptTrigger(ctx); return err })
@@ -323,9 +363,9 @@ func (a *App) followLedger(ctx context.Context) error {
 	})
 }
 
-// noteUses notes when keys are used.
+// noteUses records when each key was last used.
 func (a *App) noteUses(context.Context) error {
-	a.uses = api.NewKeyUses(a.store, a.Log)
+	a.uses = rest.NewLastUsed(a.store, a.Log)
 	a.run("noting the use of keys", a.uses.Run)
 	return nil
 }
@@ -339,7 +379,24 @@ func (a *App) startWorker(context.Context) error {
 	return nil
 }
 
-// takeTurns makes the turns of estimates, which give way to the process's webhooks.
+// startTester starts the sender of test events.
+func (a *App) startTester(context.Context) error {
+	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.Worker.Guard(), Egress: a.Worker.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}))
+	a.onStop("the tester", func() error { a.tester.Close(); return nil })
+	return nil
+}
+
+// stopEstimates stops estimates before the listeners, because the listeners wait for
+// their requests.
+func (a *App) stopEstimates(context.Context) error {
+	if a.estimates != nil {
+		a.onStop("the estimates", func() error { a.estimates.Stop(); return nil })
+	}
+	return nil
+}
+
+// takeTurns creates the scheduler of estimates. Estimates yield to the process's
+// webhooks.
 func (a *App) takeTurns(context.Context) error {
 	var sent func() uint64
 	if a.worker != nil {
@@ -349,6 +406,20 @@ func (a *App) takeTurns(context.Context) error {
 	return nil
 }
 
-func (a *App) destinations() dispatcher.Guard {
-	return dispatcher.Guard{AllowPrivate: a.Worker.AllowPrivate}
+// trustAuthorities adds the certificate authorities of DestinationCA to the system's.
+func (a *App) trustAuthorities(context.Context) error {
+	if a.DestinationCA == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.DestinationCA)
+	if err != nil {
+		return fmt.Errorf("destination-ca: %w", err)
+	}
+	if a.Worker.Egress.Roots, err = x509.SystemCertPool(); err != nil {
+		return fmt.Errorf("destination-ca: the system's certificate authorities: %w", err)
+	}
+	if !a.Worker.Egress.Roots.AppendCertsFromPEM(text) {
+		return fmt.Errorf("destination-ca: %s has no certificate in PEM", a.DestinationCA)
+	}
+	return nil
 }

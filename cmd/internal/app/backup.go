@@ -6,24 +6,23 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events/backup"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// BackupPath is where the admin listener hands out backups. It is no operation: the
-// answer is a file.
+// BackupPath is the path of backups on the admin listener. It is not an operation,
+// because the response is a file.
 const BackupPath = "/backup"
 
-// BackupRequest says for whom a backup is.
+// BackupRequest configures a backup.
 type BackupRequest struct {
-	// Recipients are the public keys of those who can read it.
+	// Recipients are the public keys of the backup's readers.
 	Recipients []string `json:"recipients"`
 }
 
-// serveBackup answers with a backup of everything, encrypted before it leaves the
-// process. One that fails in the middle is cut off, so that it cannot be taken for
-// whole.
+// serveBackup responds with a full backup, encrypted before it leaves the process. A
+// failed backup ends with a broken connection, so that it cannot look complete.
 func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 	const most = 64 << 10
 	var in BackupRequest
@@ -38,17 +37,17 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !a.backingUp.TryLock() {
-		api.Refuse(w, r, &api.Problem{
-			Status: http.StatusConflict, Code: api.CodeConflict,
+		rest.Refuse(w, r, &rest.Problem{
+			Status: http.StatusConflict, Code: rest.CodeConflict,
 			Message: "A backup is being made already.", Recovery: "Ask again when it is done.",
 		})
 		return
 	}
 	defer a.backingUp.Unlock()
-	// It takes as long as it takes: the limits of requests are not for it.
+	// A backup has no time limit, so the deadlines of requests do not apply.
 	control, never := http.NewResponseController(w), time.Time{}
-	_ = control.SetReadDeadline(never)  // a test's recorder has none
-	_ = control.SetWriteDeadline(never) // a test's recorder has none
+	_ = control.SetReadDeadline(never)  // a test's recorder has no deadline
+	_ = control.SetWriteDeadline(never) // a test's recorder has no deadline
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	began := time.Now()
@@ -57,11 +56,11 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		a.Log.Error("a backup failed", "error", err)
-		panic(http.ErrAbortHandler) // cut off
+		panic(http.ErrAbortHandler) // breaks the connection
 	}
 	a.Log.Info("a backup was made", "duration", time.Since(began))
 }
 
 func refuseRecipients(w http.ResponseWriter, r *http.Request, why string) {
-	api.Refuse(w, r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "recipients", Message: why}}})
+	rest.Refuse(w, r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "recipients", Message: why}}})
 }

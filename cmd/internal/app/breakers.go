@@ -9,13 +9,13 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// tellBreakers has a worker tell the APIs of the fleet which endpoints it does not try.
+// tellBreakers notifies the APIs of the fleet of the worker's open circuit breakers.
 func (a *App) tellBreakers(context.Context) error {
 	worker := nuid.Next()
 	a.run("telling of breakers", func(ctx context.Context) error {
 		tick := time.NewTicker(events.ReportEvery)
 		defer tick.Stop()
-		told := false // of any
+		told := false // whether the last report had open breakers
 		for {
 			select {
 			case <-tick.C:
@@ -35,7 +35,7 @@ func (a *App) tellBreakers(context.Context) error {
 	return nil
 }
 
-// hearBreakers hears of them.
+// hearBreakers receives the workers' reports of open circuit breakers.
 func (a *App) hearBreakers(context.Context) error {
 	stop, err := a.conn.HearBreakers(func(r events.BreakerReport) { a.breakers.Take(r, time.Now()) })
 	if err != nil {

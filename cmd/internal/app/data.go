@@ -17,7 +17,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockData takes the data folder for this process alone.
+// lockData locks the data folder for this process.
 func (a *App) lockData(context.Context) error {
 	if err := os.MkdirAll(a.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
@@ -35,7 +35,7 @@ func (a *App) lockData(context.Context) error {
 	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
 
-// holder names the process that holds a lock file, if it says.
+// holder describes the process that holds a lock file, or returns "" if unknown.
 func holder(path string) string {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
 	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
@@ -47,8 +47,8 @@ func holder(path string) string {
 // OperatorKeyFile is the name of the operator key's file in the data folder.
 const OperatorKeyFile = "operator.key"
 
-// loadOperatorKey takes the key that was given, or the one in the data folder,
-// or makes one.
+// loadOperatorKey uses the given key or the key in the data folder. If there is none, it
+// creates a key.
 func (a *App) loadOperatorKey(context.Context) error {
 	if a.OperatorKey != "" {
 		a.operator = a.OperatorKey
@@ -75,7 +75,7 @@ func (a *App) loadOperatorKey(context.Context) error {
 	return nil
 }
 
-// listener listens on an address and says what to do when it is taken.
+// listener listens on an address. If the address is in use, the error suggests a remedy.
 func listener(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)

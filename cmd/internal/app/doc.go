@@ -1,4 +1,4 @@
-// Package app wires Gridhook: the same rooms for every role, in one process
-// (serve) or apart (api, worker). Each part that starts registers its stop at
-// once, and stops run in reverse.
+// Package app wires Gridhook: the same packages for every role, in one process (serve) or
+// in several (api, worker). Each part registers its stop function when it starts. The
+// stop functions run in reverse order.
 package app

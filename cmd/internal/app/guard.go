@@ -15,29 +15,30 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The guard's patience.
+// These are the guard's intervals.
 const (
 	guardEvery = time.Second
-	// guardWait bounds one look.
+	// guardWait is the timeout of one inspection.
 	guardWait = 5 * time.Second
-	// firstPause is how long the embedded server is left alone after a restart;
-	// the pause doubles with each restart that did not help, up to lastPause.
+	// firstPause is the backoff after a restart of the embedded server. The backoff
+	// doubles after each restart that did not help, up to lastPause.
 	firstPause = 5 * time.Second
 	lastPause  = time.Minute
 )
 
-// guard looks after what no request would notice in time: a disk that is nearly
-// full, an embedded server that stores nothing more after a full disk, and
-// streams that lost something. It takes in no more than there is room for, and
-// restarts the embedded server, which alone brings it back, once there is room.
+// guard detects faults that requests would detect too late: a nearly full disk, an
+// embedded server that stores nothing more after a full disk, and damaged streams. While
+// the disk is nearly full, Gridhook accepts nothing new. When space is free again, the
+// guard restarts the embedded server, because only a restart makes it store again.
 type guard struct {
 	app       *App
 	inspector *jetstream.Inspector
-	// server is nil where NATS is external.
+	// server is nil if NATS is external.
 	server *embedded.Server
 
-	// full says why nothing more is taken in, nil when it is; stuck why the
-	// embedded server does not store; damage what the streams have lost.
+	// full is the reason why Gridhook accepts nothing new. stuck is the reason why the
+	// embedded server does not store. damage describes the damaged streams. Each is nil
+	// while there is no such fault.
 	full, stuck, damage atomic.Pointer[string]
 
 	restartAfter time.Time
@@ -90,7 +91,7 @@ func (g *guard) look(ctx context.Context) {
 	g.inspect(ctx)
 }
 
-// note keeps a reason, and logs it when it is new or gone.
+// note stores a reason and logs it when it appears or disappears.
 func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 	was := where.Load()
 	switch {
@@ -105,7 +106,7 @@ func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 	}
 }
 
-// lacksRoom says why nothing new can be taken in, "" when it can.
+// lacksRoom returns the reason why nothing new can be accepted, or "" if there is none.
 func (g *guard) lacksRoom() string {
 	if free, size, err := Room(g.app.Data); err == nil && free < Reserve(size) {
 		return "the disk of the data folder is full"
@@ -119,11 +120,11 @@ func (g *guard) lacksRoom() string {
 	return ""
 }
 
-// Reserve is what is kept free, in bytes, for the outcomes of what was taken in
-// before: a twentieth, at most 256 MiB.
+// Reserve returns the bytes to keep free for the outcomes of accepted work: a twentieth
+// of size, at most 256 MiB.
 func Reserve(size uint64) uint64 { return min(size/20, 256<<20) }
 
-// revive restarts the embedded server when it does not store and there is room.
+// revive restarts the embedded server if it does not store and the disk has space.
 func (g *guard) revive(now time.Time) {
 	if g.server == nil {
 		return
@@ -136,7 +137,7 @@ func (g *guard) revive(now time.Time) {
 		}
 		return
 	}
-	// One look is not enough: a restart takes the server away from everybody.
+	// A restart interrupts every client, so the fault must show in two inspections.
 	if before == nil || g.full.Load() != nil || now.Before(g.restartAfter) {
 		return
 	}
@@ -152,13 +153,17 @@ func (g *guard) revive(now time.Time) {
 func (g *guard) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, guardWait)
 	defer cancel()
-	found, err := g.inspector.Look(ctx, g.app.replica.Revision())
+	revision, records, err := g.app.replica.Records(time.Now())
+	if err != nil {
+		return // the replica's reader reports it
+	}
+	found, err := g.inspector.Look(ctx, revision, records)
 	for _, queue := range found.Remade {
 		g.remade.Inc()
 		g.app.Log.Warn("a queue passed messages over: its consumer is made anew, and what was in hand comes again", "queue", queue)
 	}
 	if err != nil {
-		return // whether NATS answers is the health watch's business
+		return // the health watch reports an unavailable NATS
 	}
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "the record is damaged")
 }
@@ -170,7 +175,7 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// problem says why the process is not ready, "" when it is.
+// problem returns the reason why the process is not ready, or "" if it is ready.
 func (g *guard) problem() string {
 	for _, why := range []*string{g.full.Load(), g.stuck.Load(), g.damage.Load()} {
 		if why != nil {
@@ -180,13 +185,13 @@ func (g *guard) problem() string {
 	return ""
 }
 
-// lacking reports whether an error is that of a full disk.
+// lacking reports whether an error means a full disk.
 func lacking(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// lasting is a part that goes on when the disk was full, or NATS was away as it began:
-// what it follows is followed again from where it was.
+// lasting repeats follow if the disk is full or NATS is unavailable. follow continues
+// from its last position.
 func (a *App) lasting(follow func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -208,8 +213,8 @@ func (a *App) lasting(follow func(context.Context) error) func(context.Context) 
 	}
 }
 
-// insist asks NATS until it has answered: as long as a cluster holds elections, or
-// others ask much of it, an answer may not come in time.
+// insist repeats a request to NATS until it gets a response. A cluster during an election
+// or under load may not respond in time.
 func (a *App) insist(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)

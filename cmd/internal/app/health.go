@@ -13,21 +13,22 @@ import (
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// Looking at NATS and the replica.
+// These are the intervals of the health watch.
 const (
 	healthEvery = 2 * time.Second
 	healthWait  = 2 * time.Second
-	// staleAfter is how long without an answer of NATS makes not ready.
+	// staleAfter is the time without a response from NATS after which the process is not
+	// ready.
 	staleAfter = 3 * healthEvery
-	// behindAfter is how long the replica may lag before it makes not ready.
+	// behindAfter is the replica's lag after which the process is not ready.
 	behindAfter = 10 * time.Second
 )
 
-// health knows whether the process is ready, and how much waits.
+// health holds the readiness of the process and the queue metrics.
 type health struct {
 	app *App
 
-	queuedSlices, retriesPending, unstarted, replicaLag prometheus.Gauge
+	queuedSlices, retriesPending, unstarted, replicaLag, deadLetters prometheus.Gauge
 
 	mu          sync.Mutex
 	phase       string // "starting", "running", "stopping"
@@ -35,7 +36,7 @@ type health struct {
 	behindSince time.Time
 }
 
-// watchHealth looks at NATS and the replica from time to time.
+// watchHealth checks NATS and the replica periodically.
 func (a *App) watchHealth(ctx context.Context) error {
 	gauge := func(name, help string) prometheus.Gauge {
 		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
@@ -47,6 +48,7 @@ func (a *App) watchHealth(ctx context.Context) error {
 		queuedSlices:   gauge("queue_slices", "Slices queued or in flight in the fleet."),
 		retriesPending: gauge("retries_pending", "Retry messages that wait or are due in the fleet."),
 		unstarted:      gauge("triggers_unstarted", "Accepted triggers whose walk has not begun."),
+		deadLetters:    gauge("dead_letters", "Messages that could not be processed and were set aside."),
 		replicaLag:     gauge("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied."),
 	}
 	a.health.look(ctx)
@@ -83,6 +85,7 @@ func (h *health) saw(d jetstream.Depth, revision uint64, now time.Time) {
 	h.queuedSlices.Set(float64(d.Slices))
 	h.retriesPending.Set(float64(d.RetriesWaiting))
 	h.unstarted.Set(float64(d.Unstarted))
+	h.deadLetters.Set(float64(d.DeadLetters))
 	lag := max(d.State, revision) - revision
 	h.replicaLag.Set(float64(lag))
 	h.mu.Lock()
@@ -106,7 +109,7 @@ func (h *health) enter(phase string) {
 	h.phase = phase
 }
 
-// problem says why the process is not ready, "" when it is.
+// problem returns the reason why the process is not ready, or "" if it is ready.
 func (h *health) problem(now time.Time) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +126,7 @@ func (h *health) problem(now time.Time) string {
 	return h.app.guard.problem()
 }
 
-// readyz answers 200 when requests and deliveries can be taken now.
+// readyz responds 200 if the process can accept requests and deliveries now.
 func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
 	if why := h.problem(time.Now()); why != "" {
 		answerJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": why})
@@ -132,7 +135,7 @@ func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-// livez answers 200 as long as no part of the process has failed.
+// livez responds 200 unless a part of the process has failed.
 func (h *health) livez(w http.ResponseWriter, _ *http.Request) {
 	if err := context.Cause(h.app.failed); err != nil {
 		answerJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "failed", "reason": err.Error()})

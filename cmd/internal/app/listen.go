@@ -10,28 +10,28 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/console"
-	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.Beside(api.Public(a.apiDeps("public"), a.Limits.Requests), console.Partner)
-	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler, true)
+	handler := console.Beside(api.Public(a.apiDeps("public"), a.Limits.Requests), console.Partner, wire.Enums())
+	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }
 
-// listenAdmin serves the metrics and the health checks, and, where the process
-// answers, the operator's operations and console.
+// listenAdmin serves the metrics and the health checks. If the role serves requests, it
+// also serves the operator's operations and console.
 func (a *App) listenAdmin(ctx context.Context) (err error) {
-	a.adminAddr, err = a.serve(ctx, "the admin listener", a.Admin, a.AdminTLS, a.adminHandler(), false)
+	a.adminAddr, err = a.serve(ctx, "the admin listener", a.Admin, a.AdminTLS, a.adminHandler())
 	return err
 }
 
-// adminHandler sends each path where it belongs as it was sent: http.ServeMux
-// would clean it, and answer //v1/... with a redirect that turns a POST into a
-// GET.
+// adminHandler routes each path unchanged. http.ServeMux would clean the path: it answers
+// //v1/... with a redirect that turns a POST into a GET.
 func (a *App) adminHandler() http.Handler {
 	pages := map[string]http.Handler{
 		"/metrics": promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{
@@ -42,12 +42,12 @@ func (a *App) adminHandler() http.Handler {
 	}
 	if a.Profiles {
 		for path, page := range profilePages() {
-			pages[path] = api.OperatorOnly(a.operator, page)
+			pages[path] = rest.OperatorOnly(a.operator, page)
 		}
 	}
-	rest, backups := http.Handler(http.HandlerFunc(nothingHere)), api.OperatorOnly(a.operator, http.HandlerFunc(a.serveBackup))
+	operations, backups := http.Handler(http.HandlerFunc(nothingHere)), rest.OperatorOnly(a.operator, http.HandlerFunc(a.serveBackup))
 	if a.Role.answers() {
-		rest = console.Beside(api.Admin(a.apiDeps("admin"), a.Limits.Requests), console.Operator)
+		operations = console.Beside(api.Admin(a.apiDeps("admin"), a.Limits.Requests), console.Operator, wire.Enums())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.EscapedPath()]
@@ -59,40 +59,45 @@ func (a *App) adminHandler() http.Handler {
 			backups.ServeHTTP(w, r)
 			return
 		}
-		rest.ServeHTTP(w, r)
+		operations.ServeHTTP(w, r)
 	})
 }
 
-// nothingHere answers what a process without operations does not have.
+// nothingHere responds 404 in a process without operations.
 func nothingHere(w http.ResponseWriter, r *http.Request) {
-	api.Refuse(w, r, &api.Problem{
-		Status: http.StatusNotFound, Code: api.CodeNotFound,
+	rest.Refuse(w, r, &rest.Problem{
+		Status: http.StatusNotFound, Code: rest.CodeNotFound,
 		Message: "There is nothing at this path.", Recovery: "Ask a process that answers: gridhook serve or gridhook api.",
 	})
 }
 
-// apiDeps are what the operations work with. The two listeners measure the same
-// things, told apart by a label.
+// apiDeps returns the dependencies of the operations. A label separates the metrics of
+// the two listeners.
 func (a *App) apiDeps(listener string) api.Deps {
-	return api.Deps{
-		Store: a.store, Book: a.book, Vault: a.vault,
+	d := api.Deps{
+		Store: a.store, Requests: a.conn, Feedback: a.conn, Book: a.book, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
-		Destinations: a.destinations().CheckURL,
-		Tester:       dispatcher.NewTester(a.store, a.vault, a.destinations(), a.tracer),
+		Destinations: a.Worker.Guard().CheckURL,
+		Tester:       a.tester,
 		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
 		Estimates:    a.estimates,
 		Breakers:     &a.breakers,
-		Uses:         a.uses,
+		LastUsed:     a.uses,
 		Log:          a.Log.With("listener", listener),
 		Registerer:   prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),
 		Now:          a.store.Now,
 		Tracer:       a.tracer,
 		OperatorKey:  a.operator,
+		OpenADR:      a.OpenADR.Enabled,
 	}
+	if a.OpenADR.VerifyCallbacks {
+		d.VerifyCallback = a.tester.VerifyCallback
+	}
+	return d
 }
 
-// utilitiesAtHand are the EIA numbers of the utilities whose residential rate
-// plans come with the product: those of the catalog.
+// utilitiesAtHand returns the EIA numbers of the utilities in the catalog. The product
+// includes their residential rate plans.
 var utilitiesAtHand = sync.OnceValue(func() map[int]bool {
 	at := map[int]bool{}
 	for _, p := range catalog.All() {
@@ -103,7 +108,7 @@ var utilitiesAtHand = sync.OnceValue(func() map[int]bool {
 	return at
 })
 
-// promLog hands the metrics handler's complaints to the log.
+// promLog writes errors of the metrics handler to the log.
 type promLog struct {
 	warn func(msg string, args ...any)
 }

@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// profilePages are the profiles of the running process. Index serves those that
-// have no page of their own by their names.
+// profilePages returns the handlers of the running process's profiles. Index serves the
+// named profiles without a handler of their own.
 func profilePages() map[string]http.Handler {
 	pages := map[string]http.Handler{
 		"/debug/pprof/profile": http.HandlerFunc(pprof.Profile),

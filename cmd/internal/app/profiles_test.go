@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
@@ -23,12 +23,12 @@ func TestWhoSeesProfiles(t *testing.T) {
 			status int
 			code   string
 		}{
-			{nil, 401, api.CodeMissingAPIKey},
-			{[]string{""}, 401, api.CodeMissingAPIKey},
-			{[]string{"gho_wrong"}, 401, api.CodeInvalidAPIKey},
-			{[]string{right + "x"}, 401, api.CodeInvalidAPIKey},
-			{[]string{right, "gho_wrong"}, 401, api.CodeInvalidAPIKey},
-			{[]string{right, right}, 401, api.CodeInvalidAPIKey},
+			{nil, 401, rest.CodeMissingAPIKey},
+			{[]string{""}, 401, rest.CodeMissingAPIKey},
+			{[]string{"gho_wrong"}, 401, rest.CodeInvalidAPIKey},
+			{[]string{right + "x"}, 401, rest.CodeInvalidAPIKey},
+			{[]string{right, "gho_wrong"}, 401, rest.CodeInvalidAPIKey},
+			{[]string{right, right}, 401, rest.CodeInvalidAPIKey},
 			{[]string{right}, map[string]int{http.MethodGet: 200, http.MethodPost: 400}[page.method], ""},
 		} {
 			request, err := http.NewRequestWithContext(t.Context(), page.method, a.AdminURL()+page.path, nil)

@@ -16,9 +16,9 @@ import (
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// Restore puts a backup back: into the data folder of a serve that does not run, or
-// into an external NATS that no Gridhook is on. Where there is something already it
-// refuses, unless it is told to replace that.
+// Restore restores a backup into the data folder of a stopped serve, or into an external
+// NATS without a running Gridhook. If the target has data, Restore returns an error
+// unless replace is set.
 func Restore(ctx context.Context, o Options, b *backup.Backup, replace bool) (err error) {
 	if o.Role != RoleServe {
 		return restoreInto(ctx, o.NATS, o.NATSOptions, o, b, replace)
@@ -31,8 +31,8 @@ func Restore(ctx context.Context, o Options, b *backup.Backup, replace bool) (er
 	return a.restoreEmbedded(ctx, b, replace)
 }
 
-// stores are the folders of the embedded server's files: its own, one that a restore
-// fills, and one that a restore has set aside.
+// stores holds the folders of the embedded server's files: the server's own, the target
+// of a restore, and the folder that a restore replaced.
 type stores struct{ data, own, fresh, replaced string }
 
 func storesIn(data string) stores {
@@ -40,8 +40,8 @@ func storesIn(data string) stores {
 	return stores{data, own, own + ".restoring", own + ".replaced"}
 }
 
-// checkWhole refuses a data folder in which a restore was cut off: an empty store in the
-// place of its own would look as if all were lost.
+// checkWhole returns an error if a restore into the data folder was interrupted. Without
+// the check, an empty store would look like total data loss.
 func (s stores) checkWhole() error {
 	if there(s.own) {
 		return nil
@@ -56,20 +56,20 @@ func (s stores) checkWhole() error {
 	return nil
 }
 
-// there reports whether there is something at a path, or may be.
+// there reports whether a path exists or may exist.
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// restoreEmbedded puts everything into a folder beside the server's own, which takes
-// its place when it is whole.
+// restoreEmbedded restores into a folder beside the server's own. The new folder replaces
+// the server's when it is complete.
 func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace bool) error {
 	s := storesIn(a.Data)
 	if (there(s.own) || there(s.replaced)) && !replace {
 		return fmt.Errorf("%w, in %s: --replace deletes it", backup.ErrExists, a.Data)
 	}
-	if err := os.RemoveAll(s.fresh); err != nil { // of a restore that was cut off
+	if err := os.RemoveAll(s.fresh); err != nil { // left by an interrupted restore
 		return err
 	}
 	server, err := embedded.Start(embedded.Options{Dir: s.fresh, MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log})
@@ -83,18 +83,18 @@ func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace boo
 	return s.exchange()
 }
 
-// exchange puts the fresh store in the place of the server's own. Wherever it is cut
-// off, one of them is whole, and the next start or restore sees which.
+// exchange replaces the server's own store with the fresh store. At any interruption one
+// of them is complete, and the next start or restore detects which.
 func (s stores) exchange() error {
 	if there(s.own) {
-		if err := os.RemoveAll(s.replaced); err != nil { // of a restore that was cut off after it was done
+		if err := os.RemoveAll(s.replaced); err != nil { // left by a restore that was interrupted after its exchange
 			return err
 		}
 		if err := os.Rename(s.own, s.replaced); err != nil {
 			return err
 		}
 	}
-	// The views are of what was there before.
+	// The replicas belong to the replaced store.
 	for _, view := range []string{"state.db", "ledger.db"} {
 		if err := os.RemoveAll(filepath.Join(s.data, view)); err != nil {
 			return err
@@ -117,7 +117,7 @@ func restoreInto(ctx context.Context, url string, opts []nats.Option, o Options,
 	return errors.Join(err, conn.Close())
 }
 
-// syncFolder makes what was renamed in a folder survive a power cut.
+// syncFolder makes renames in a folder survive a power cut.
 func syncFolder(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the data folder
 	if err != nil {

@@ -12,15 +12,17 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// Run runs one process as it was configured until ctx ends or a part fails, and
-// stops it again. It says on out where it listens, and logs to standard error.
+// Run runs one process with its configuration until ctx ends or a part fails, and then
+// stops it. It writes the addresses to out and logs to standard error.
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
 	o := OptionsOf(cfg)
 	o.Version, o.Log = version, newLog(cfg, os.Stderr)
@@ -33,7 +35,14 @@ func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) 
 	}
 	a.announce(out)
 	o.Log.Info("ready", "role", o.Role, "version", version, "api", a.httpAddr, "admin", a.adminAddr)
+	tell := func(state string) {
+		if err := notifySystemd(context.WithoutCancel(ctx), state); err != nil {
+			o.Log.Warn("systemd cannot be told the state", "state", state, "error", err)
+		}
+	}
+	tell(stateReady)
 	err = a.Wait(ctx)
+	tell(stateStopping)
 	o.Log.Info("stopping", "reason", reason(err))
 	err = errors.Join(err, a.Stop())
 	o.Log.Info("stopped")
@@ -47,8 +56,8 @@ func reason(err error) string {
 	return "a signal"
 }
 
-// announce says in words for people, and in a form that scripts can read, where
-// the process listens. The last line begins with "ready".
+// announce prints the addresses in a form for people and scripts. The last line begins
+// with "ready".
 func (a *App) announce(out io.Writer) {
 	say := func(name, value string) { _, _ = fmt.Fprintf(out, "%-13s %s\n", name, value) } // nobody may be reading
 	if a.Role.answers() {
@@ -62,7 +71,7 @@ func (a *App) announce(out io.Writer) {
 	say("ready", "Gridhook "+string(a.Role)+" "+a.Version+"; stop it with Ctrl-C")
 }
 
-// OptionsOf takes from the configuration what the parts are told.
+// OptionsOf converts the configuration to the parts' options.
 func OptionsOf(cfg config.Config) Options {
 	return Options{
 		Role: Role(cfg.Role), Data: cfg.Data, HTTP: cfg.HTTP, Admin: cfg.Admin, OperatorKey: cfg.OperatorKey,
@@ -73,14 +82,16 @@ func OptionsOf(cfg config.Config) Options {
 		Worker: dispatcher.Options{
 			Slices: cfg.Worker.Slices, Concurrency: cfg.Worker.Concurrency, EndpointConcurrency: cfg.Worker.EndpointConcurrency,
 			DrainTimeout: cfg.Worker.DrainTimeout, AllowPrivate: cfg.AllowPrivate, TracedRequests: cfg.Traces.Requests,
+			Allowed: send.Allowed{Ranges: cfg.Allowed.Ranges, Hosts: cfg.Allowed.Hosts}, Egress: send.Egress{Proxy: cfg.EgressProxy.URL},
 		},
-		Curves: cfg.Curves, Profiles: cfg.Profiles,
+		DestinationCA: cfg.DestinationCA,
+		Curves:        cfg.Curves, Profiles: cfg.Profiles,
 		Traces: tracing.Options{Endpoint: cfg.Traces.Endpoint, Headers: config.HeaderPairs(cfg.Traces.Headers), Sample: cfg.Traces.Sample},
-		Limits: limitsOf(cfg),
+		Limits: limitsOf(cfg), OpenADR: OpenADR(cfg.OpenADR),
 	}
 }
 
-// StreamOptions say how the streams are kept.
+// StreamOptions returns the streams' replication and retention.
 func StreamOptions(cfg config.Config) jetstream.Options {
 	return jetstream.Options{Replicas: cfg.NATS.Replicas, TriggersAge: cfg.TriggersAge, ReceiptsAge: cfg.ReceiptsAge}
 }
@@ -88,20 +99,21 @@ func StreamOptions(cfg config.Config) jetstream.Options {
 func limitsOf(cfg config.Config) Limits {
 	l := cfg.Limits
 	return Limits{
-		Requests: api.Options{
+		Requests: rest.Options{
 			MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
-			FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, Timeout: l.RequestTimeout,
-			Origins: strings.FieldsFunc(cfg.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
+			FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
+			Origins: strings.FieldsFunc(cfg.Limits.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
+			Proxies: rest.Proxies{Trusted: cfg.TrustedProxies, Forwarded: cfg.ProxyHeader == "Forwarded"},
 		},
-		Estimates: l.Estimates,
-		Connections: api.Connections{
+		Estimates: l.Estimates, MaxEndpoints: l.MaxEndpoints, Quota: events.Quota{Waiting: l.MaxWaiting, Bytes: int64(l.MaxHistory)},
+		Connections: rest.Connections{
 			HeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout,
 			MaxHeaders: int(l.MaxHeaders),
 		},
 	}
 }
 
-// NATSOptions are the credentials and the TLS of a connection to NATS.
+// NATSOptions returns the credentials and TLS of a connection to NATS.
 func NATSOptions(c config.NATS) []nats.Option {
 	var opts []nats.Option
 	if c.Credentials != "" {

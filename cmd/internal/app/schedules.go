@@ -9,17 +9,44 @@ import (
 	"github.com/gridhook/gridhook/events/scheduler"
 )
 
-// startScheduler takes part in making the runs of schedules, whatever the role is:
-// as long as one process of the fleet is there, they are made.
+// startScheduler starts a scheduler in every role, so that schedules run as long as one
+// process of the fleet is up.
 func (a *App) startScheduler(context.Context) error {
-	s := scheduler.New(scheduler.Deps{
+	d := scheduler.Deps{
 		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.triggers(), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
-	})
+	}
+	if a.OpenADR.Enabled {
+		d.State, d.ReportRetention = a.conn.StateLog(), a.OpenADR.ReportRetention
+	}
+	s := scheduler.New(d)
 	a.run("the scheduler", s.Run)
 	return nil
 }
 
-// startReplayer takes part in taking up what was given up, which the ledger tells.
+// compactEvery is the interval of the log of record's compaction.
+const compactEvery = 12 * time.Hour
+
+// compact removes obsolete records of older versions from the log of record.
+func (a *App) compact(context.Context) error {
+	a.run("the removal of what is not needed any more", func(ctx context.Context) error {
+		tick := time.NewTicker(compactEvery)
+		defer tick.Stop()
+		for {
+			if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
+				a.Log.Warn("log of record not compacted, trying again later", "after", compactEvery, "error", err)
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
+	return nil
+}
+
+// startReplayer starts a replayer. It repeats exhausted and expired deliveries, which it
+// finds in the ledger.
 func (a *App) startReplayer(context.Context) error {
 	r := replayer.New(replayer.Deps{
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
@@ -28,8 +55,8 @@ func (a *App) startReplayer(context.Context) error {
 	return nil
 }
 
-// startNotifier takes part in seeing what endpoints must be told, which the ledger and
-// the store tell.
+// startNotifier starts a notifier. It finds the endpoints to notify in the ledger and the
+// store.
 func (a *App) startNotifier(context.Context) error {
 	n := notifier.New(notifier.Deps{
 		Store: a.store, Ledger: a.ledger, Notices: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,

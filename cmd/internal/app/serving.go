@@ -8,46 +8,42 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
-	"github.com/gridhook/gridhook/api/http1"
+	"github.com/gridhook/gridhook/api/rest"
 )
 
-// serving serves a listener until it is shut down.
+// serving is a server that serves a listener until its shutdown.
 type serving interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
 }
 
-// overTLS serves by TLS.
+// overTLS serves over TLS.
 type overTLS struct{ *http.Server }
 
 func (s overTLS) Serve(l net.Listener) error { return s.ServeTLS(l, "", "") }
 
-// servingOf serves by TLS where there is a certificate, and otherwise lean where
-// operations are what is asked for most: they are what the lean server is for.
-func (a *App) servingOf(handler http.Handler, pair KeyPair, operations bool) (s serving, err error) {
-	server := api.NewHTTPServer(handler, a.Limits.Connections, a.Log)
-	switch {
-	case pair != (KeyPair{}):
-		if server.TLSConfig, err = pair.config(a.Log); err != nil {
-			return nil, err
-		}
-		// HTTP/1.1 alone: the limits on slow and greedy clients are of connections.
-		server.Protocols = new(http.Protocols)
-		server.Protocols.SetHTTP1(true)
-		return overTLS{server}, nil
-	case operations:
-		return http1.Over(server), nil
+// servingOf returns a server. It serves over TLS if there is a certificate.
+func (a *App) servingOf(handler http.Handler, pair KeyPair) (s serving, err error) {
+	server := rest.NewHTTPServer(handler, a.Limits.Connections, a.Log)
+	if pair == (KeyPair{}) {
+		return server, nil
 	}
-	return server, nil
+	if server.TLSConfig, err = pair.config(a.Log); err != nil {
+		return nil, err
+	}
+	// Only HTTP/1.1 is enabled: the limits on slow and greedy clients apply per
+	// connection.
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	return overTLS{server}, nil
 }
 
-// serveWait bounds how long requests in flight may take when a listener stops.
+// serveWait is the timeout of requests in flight when a listener stops.
 const serveWait = 10 * time.Second
 
 // serve serves a handler at an address until the app stops.
-func (a *App) serve(ctx context.Context, name, address string, pair KeyPair, handler http.Handler, operations bool) (bound string, err error) {
-	s, err := a.servingOf(handler, pair, operations)
+func (a *App) serve(ctx context.Context, name, address string, pair KeyPair, handler http.Handler) (bound string, err error) {
+	s, err := a.servingOf(handler, pair)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

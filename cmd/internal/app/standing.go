@@ -1,8 +1,9 @@
 package app
 
 import (
-	"math"
+	"errors"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,11 +11,22 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// standing tells, whenever the metrics are read, how the process and the work of
-// the fleet stand. What cannot be found out is left out of that reading, and
-// logged.
+// standing collects metrics of the process and of the fleet's work at each scrape. If a
+// value is unavailable, the scrape omits it and the process logs the error.
 type standing struct {
 	app *App
+
+	mu sync.Mutex
+	// endpoints caches whether an endpoint wants signals, by the revision of its record.
+	// A record is decoded only after a change. The cache has the endpoints of
+	// organizations whose signals ran out.
+	endpoints map[storage.Ref]wanting
+}
+
+// wanting is a cached value of an endpoint's record at a revision.
+type wanting struct {
+	revision uint64
+	signals  bool
 }
 
 func desc(name, help string) *prometheus.Desc {
@@ -35,7 +47,7 @@ var (
 	staleDesc       = desc("organizations_stale", "Organizations with an enabled endpoint whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
-// watchStanding registers what is told of the process.
+// watchStanding registers the metrics of the process.
 func (a *App) watchStanding() {
 	a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "build_info", Help: "1; the labels tell which Gridhook this is.",
@@ -44,10 +56,10 @@ func (a *App) watchStanding() {
 	a.Registry.MustRegister(&standing{app: a})
 }
 
-// Describe sends nothing: what is collected depends on the role.
+// Describe sends nothing, because the metrics depend on the role.
 func (s *standing) Describe(chan<- *prometheus.Desc) {}
 
-// Collect reads how everything stands now.
+// Collect reads the current values.
 func (s *standing) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, v float64) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
@@ -103,7 +115,7 @@ func (s *standing) backlog(send func(*prometheus.Desc, float64), now time.Time) 
 	return nil
 }
 
-// age is how many seconds ago a time was, 0 for none.
+// age returns the seconds since a time, or 0 for the zero time.
 func age(t, now time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -111,42 +123,61 @@ func age(t, now time.Time) float64 {
 	return max(0, now.Sub(t).Seconds())
 }
 
-// stale counts the organizations whose receivers have no signal in force. One
-// that was never triggered does not count: it has not begun.
+// stale counts the organizations whose receivers have no current signal. It ignores
+// organizations without any trigger.
 func (s *standing) stale(send func(*prometheus.Desc, float64), now time.Time) error {
-	n := 0
-	err := s.app.store.View(func(v storage.View) error {
-		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
-		if err != nil {
-			return err
-		}
-		for _, o := range organizations {
-			stale, err := s.ranOut(v, o.ID, now)
-			if err != nil {
-				return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, seen := 0, map[storage.Ref]wanting{}
+	err := s.app.store.View(func(v storage.View) (err error) {
+		var failed error
+		err = v.Scan(storage.KindOrganization, storage.Shared, "", func(r storage.Record) bool {
+			if r.Deleted {
+				return true
 			}
-			if stale {
+			var stale bool
+			if stale, failed = s.ranOut(v, r.ID, now, seen); stale {
 				n++
 			}
-		}
-		return nil
+			return failed == nil
+		})
+		return errors.Join(err, failed)
 	})
+	s.endpoints = seen
 	if err == nil {
 		send(staleDesc, float64(n))
 	}
 	return err
 }
 
-func (s *standing) ranOut(v storage.View, org string, now time.Time) (bool, error) {
+// ranOut reports whether an organization's signals have run out although an endpoint
+// wants them. See wanted for seen.
+func (s *standing) ranOut(v storage.View, org string, now time.Time, seen map[storage.Ref]wanting) (stale bool, err error) {
 	newest, err := s.app.ledger.Recent(org, 1)
 	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
 		return false, err
 	}
-	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
-	for i := range endpoints {
-		if endpoints[i].Wants(storage.EventPriceSignalUpdated) {
-			return true, err
+	return s.wanted(v, org, seen)
+}
+
+// wanted reports whether an endpoint of an organization wants signals. It adds the values
+// of the endpoints that it reads to seen, the cache of the next scrape.
+func (s *standing) wanted(v storage.View, org string, seen map[storage.Ref]wanting) (wanted bool, err error) {
+	var failed error
+	err = v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
+		if r.Deleted {
+			return true
 		}
-	}
-	return false, err
+		known, ok := s.endpoints[r.Ref]
+		if !ok || known.revision != r.Revision {
+			var e storage.WebhookEndpoint
+			if e, failed = storage.Decode[storage.WebhookEndpoint](r); failed != nil {
+				return false
+			}
+			known = wanting{r.Revision, e.Wants(storage.EventPriceSignalUpdated)}
+		}
+		seen[r.Ref], wanted = known, known.signals
+		return !wanted
+	})
+	return wanted, errors.Join(err, failed)
 }

@@ -9,22 +9,21 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// steadyBus hands a worker nothing while the embedded server cannot store what
-// would come of it: a webhook whose receipt is not stored is sent again, and
-// would be, over and over, for as long as the disk is full.
+// steadyBus delivers no work to a worker while the embedded server cannot store its
+// outcome. A webhook without a stored receipt is sent again. With a full disk, that would
+// repeat until space is free.
 type steadyBus struct {
 	dispatcher.Bus
-	// stuck reports whether the server does not store.
+	// stuck reports whether the server cannot store.
 	stuck func() bool
 }
 
 var errStuck = errors.New("what came of it could not be stored now")
 
-// steadyEvery is how often a slot that waits looks.
+// steadyEvery is the polling interval of a waiting slot.
 const steadyEvery = 250 * time.Millisecond
 
-// wait returns nil once the server stores, or an error when the worker is to
-// stop before.
+// wait returns nil when the server stores again, or an error if the worker stops earlier.
 func (b steadyBus) wait(ctx, taking context.Context) error {
 	if !b.stuck() {
 		return nil
@@ -43,17 +42,17 @@ func (b steadyBus) wait(ctx, taking context.Context) error {
 	return nil
 }
 
-// ConsumeSlices hands out slices.
+// ConsumeSlices consumes slices.
 func (b steadyBus) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
 	return b.Bus.ConsumeSlices(ctx, taking, slots, steady(taking, b, handle))
 }
 
-// ConsumeRetries hands out retries.
+// ConsumeRetries consumes retries.
 func (b steadyBus) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
 	return b.Bus.ConsumeRetries(ctx, taking, slots, steady(taking, b, handle))
 }
 
-// ConsumeTasks hands out tasks.
+// ConsumeTasks consumes tasks.
 func (b steadyBus) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error {
 	return b.Bus.ConsumeTasks(ctx, taking, kind, slots, steady(taking, b, handle))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// KeyPair are the files of a certificate and of its private key, both empty for no
+// KeyPair holds the paths of a certificate and of its private key. Both are empty without
 // TLS.
 type KeyPair struct{ Certificate, Key string }
 
@@ -22,7 +22,7 @@ func (p KeyPair) scheme() string {
 	return "https://"
 }
 
-// config serves the certificate, and the new one when the files have changed.
+// config returns a configuration that reloads the certificate when the files change.
 func (p KeyPair) config(log *slog.Logger) (*tls.Config, error) {
 	c := &certificate{pair: p, log: log, now: time.Now}
 	if err := c.load(c.stamp()); err != nil {
@@ -31,11 +31,11 @@ func (p KeyPair) config(log *slog.Logger) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
 }
 
-// lookEvery is how often at most the files are looked at.
+// lookEvery is the minimum interval between two checks of the files.
 const lookEvery = time.Second
 
-// certificate is one that is read again when its files change. Whoever renews them
-// need not restart anything, and may write one after the other.
+// certificate reloads its files when they change. A renewal needs no restart and may
+// write one file after the other.
 type certificate struct {
 	pair KeyPair
 	log  *slog.Logger
@@ -43,13 +43,13 @@ type certificate struct {
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	// read is what the files were like that were read last, looked when they were
-	// looked at last.
+	// read identifies the loaded versions of the files. looked is the time of the last
+	// check.
 	read   [2]fileStamp
 	looked time.Time
 }
 
-// fileStamp tells a file from the one that was there before.
+// fileStamp identifies a version of a file.
 type fileStamp struct {
 	changed time.Time
 	size    int64
@@ -74,7 +74,7 @@ func (c *certificate) load(stamp [2]fileStamp) error {
 	return nil
 }
 
-// get is called at each handshake.
+// get returns the certificate for a handshake.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// masterKeys are the operator's own, none where there are none.
+// masterKeys returns the operator's master keys, or none if there are none.
 func (a *App) masterKeys() ([]vault.MasterKey, error) {
 	text := a.MasterKey
 	if a.MasterKeyFile != "" {

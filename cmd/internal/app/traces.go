@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// startTracing makes the tracer, where traces are wanted.
+// startTracing creates the tracer if tracing is configured.
 func (a *App) startTracing(ctx context.Context) error {
 	if a.Traces.Endpoint == "" {
 		return nil
@@ -34,8 +34,8 @@ func (a *App) startTracing(ctx context.Context) error {
 	return nil
 }
 
-// triggers is where triggers are accepted: where there is room, and at a place in a
-// trace.
+// triggers returns the log that accepts triggers. It refuses triggers while the disk has
+// no space and records a span for each trigger.
 func (a *App) triggers() events.TriggerLog {
 	roomy := roomyTriggers{a.conn, a.full}
 	if a.tracer == nil {
@@ -44,8 +44,8 @@ func (a *App) triggers() events.TriggerLog {
 	return tracedTriggers{roomy, a.tracer}
 }
 
-// tracedTriggers has a span for each trigger that is accepted, under the request that
-// asks for it if one does. The walk belongs to it.
+// tracedTriggers records a span for each accepted trigger, below the span of its request
+// if there is one. The span is the parent of the walk.
 type tracedTriggers struct {
 	events.TriggerLog
 	tracer trace.Tracer

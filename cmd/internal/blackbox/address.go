@@ -9,18 +9,18 @@ import (
 	"syscall"
 )
 
-// The ports of FreeAddress are below those that systems give to connections and to
-// listeners that ask for any (from 32768 on Linux): one of these would be taken by
-// whoever connects somewhere before it is used.
+// FreeAddress uses ports below the system's ephemeral range (from 32768 on Linux). A
+// connection or a listener of another process could otherwise take the port before its
+// use.
 const (
 	lowestPort  = 20000
 	highestPort = 32000
 )
 
-var handedOut sync.Map // the ports that this process was given, so that none is twice
+var handedOut sync.Map // ports that FreeAddress has returned
 
-// FreeAddress is an address on the loopback that nobody listens on now, and that this
-// process is given once.
+// FreeAddress returns an unused address on the loopback. It never returns an address
+// twice in a process.
 func FreeAddress() (string, error) {
 	for {
 		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // nobody need not guess it

@@ -13,11 +13,10 @@ const (
 	natsPackage = "github.com/nats-io/nats-server/v2"
 )
 
-// Binaries are the programs that are run.
+// Binaries are the paths of the programs.
 type Binaries struct{ Gridhook, NATS string }
 
-// Build builds both programs from this very tree and the module's pinned
-// nats-server into a folder.
+// Build builds gridhook from this tree and the module's pinned nats-server into a folder.
 func Build(dir string) (Binaries, error) {
 	b := Binaries{Gridhook: filepath.Join(dir, "gridhook"), NATS: filepath.Join(dir, "nats-server")}
 	if err := BuildGridhook(b.Gridhook); err != nil {
@@ -26,7 +25,7 @@ func Build(dir string) (Binaries, error) {
 	return b, build(b.NATS, natsPackage)
 }
 
-// BuildGridhook builds gridhook into a file, with further arguments of go build.
+// BuildGridhook builds gridhook into a file, with additional arguments of go build.
 func BuildGridhook(file string, args ...string) error {
 	return build(file, module+"/cmd/gridhook", args...)
 }
@@ -39,7 +38,7 @@ func build(file, pkg string, args ...string) error {
 	return nil
 }
 
-// Source is the folder of the module's source.
+// Source returns the folder of the module's source.
 func Source() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output() //nolint:noctx // it ends
 	if err != nil {

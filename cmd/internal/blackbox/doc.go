@@ -1,4 +1,3 @@
-// Package blackbox runs Gridhook as its operators do: real processes that are
-// started, stopped, paused and killed, and real nats-servers. The tests of the
-// promises and the chaos harness stand on it.
+// Package blackbox runs Gridhook as operators do. It starts, stops, pauses and kills real
+// processes and real nats-servers. The promise tests and the chaos harness use it.
 package blackbox

@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel kill a child when the thread that started it
-// ends, as it does when the parent is killed.
+// dieWithParent makes the kernel kill a child when the thread that started it ends. That
+// also happens when the parent is killed.
 func dieWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// forks is served by one thread that lives as long as the process.
+// forks is a channel to one thread that lives as long as the process.
 var forks = func() chan func() {
 	c := make(chan func())
 	go func() {
@@ -22,7 +22,7 @@ var forks = func() chan func() {
 	return c
 }()
 
-// fork starts a command on that thread.
+// fork starts a command on the thread of forks.
 func fork(cmd *exec.Cmd) error {
 	done := make(chan error)
 	forks <- func() { done <- cmd.Start() }

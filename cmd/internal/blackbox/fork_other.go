@@ -4,8 +4,7 @@ package blackbox
 
 import "os/exec"
 
-// dieWithParent is for Linux alone: elsewhere a killed parent leaves its
-// children behind.
+// dieWithParent does nothing: only Linux kills the children of a killed parent.
 func dieWithParent(*exec.Cmd) {}
 
 func fork(cmd *exec.Cmd) error { return cmd.Start() }

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Gridhook is a Gridhook that runs.
+// Gridhook is a running Gridhook.
 type Gridhook struct {
 	*Process
 	Data string
-	// API and Admin are where it listens; a worker has no API.
+	// API and Admin are its addresses. A worker has no API.
 	API, Admin string
 }
 
-// Run says how to run Gridhook.
+// Run describes a Gridhook to run.
 type Run struct {
 	Binary string
 	// Role is serve, api or worker.
 	Role, Data string
-	// HTTP and Admin are the addresses to listen on; empty takes free ones.
+	// HTTP and Admin are the addresses to listen on; empty selects free addresses.
 	HTTP, Admin string
-	// Args are further flags, Env further variables.
+	// Args are additional flags. Env are additional variables.
 	Args, Env []string
 	Log       io.Writer
 	Patience  time.Duration
 }
 
-// StartGridhook starts Gridhook with webhooks allowed to go anywhere, and returns
-// when it is ready.
+// StartGridhook starts Gridhook and returns when it is ready. Webhooks may go to any
+// address.
 func StartGridhook(r Run) (*Gridhook, error) {
 	args := []string{r.Role, "--data", r.Data, "--admin", free(r.Admin), "--allow-private-destinations"}
 	if r.Role != "worker" {

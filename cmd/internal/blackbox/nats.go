@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// NATS is a nats-server set up as an operator should: synced at every write.
+// NATS is a nats-server with the recommended settings: it syncs every write.
 type NATS struct {
 	Binary string
-	// Dir has its files.
+	// Dir is the folder of its files.
 	Dir string
-	// Address is where clients connect.
+	// Address is the address for clients.
 	Address string
-	// Name, Cluster and Routes make it one of a cluster: Cluster is its own
-	// address for the others, Routes are theirs. All may be empty.
+	// Name, Cluster and Routes configure a member of a cluster. Cluster is its own route
+	// address, Routes are the other members' addresses. All may be empty.
 	Name, Cluster string
 	Routes        []string
-	// Lazy leaves the server's default of syncing every two minutes.
+	// Lazy uses the server's default, a sync every two minutes.
 	Lazy     bool
 	Log      io.Writer
 	Patience time.Duration

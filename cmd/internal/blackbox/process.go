@@ -14,43 +14,43 @@ import (
 	"time"
 )
 
-// Spec says what to start.
+// Spec describes a process to start.
 type Spec struct {
-	// Binary and Args are the command, Env what is added to Environ.
+	// Binary and Args are the command. Env is added to Environ.
 	Binary string
 	Args   []string
 	Env    []string
-	// Log takes what the process writes to standard error; nil drops it.
+	// Log receives the process's standard error; nil drops it.
 	Log io.Writer
-	// Ready looks at a line of the process's output, standard output and
-	// standard error alike, and says whether it tells that the process is ready.
+	// Ready reports whether a line of standard output or standard error announces
+	// readiness.
 	Ready func(line string) bool
-	// Patience bounds the wait for that.
+	// Patience is the timeout of the wait for readiness.
 	Patience time.Duration
 }
 
-// Process is a child that runs. It dies with its parent.
+// Process is a running child. It dies with its parent.
 type Process struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
-	err    error // of waiting, once exited
+	err    error // the result of Wait, valid after exited
 }
 
-// ErrNotReady says that a process did not become ready in time, ErrEnded that it
-// ended before it was.
+// ErrNotReady says that a process did not become ready in time. ErrEnded says that it
+// ended before it was ready.
 var (
 	ErrNotReady = errors.New("was not ready in time")
 	ErrEnded    = errors.New("ended")
 )
 
-// Environ is the environment of this process without Gridhook's own variables: what is
-// set on the machine of whoever runs a test is no part of the test.
+// Environ returns this process's environment without Gridhook's variables, so that a
+// developer's settings do not affect a test.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GRIDHOOK_") })
 }
 
-// Start starts a process and returns when it is ready. One that is not ready in
-// time is killed.
+// Start starts a process and returns when it is ready. It kills a process that is not
+// ready in time.
 func Start(s Spec) (*Process, error) {
 	p := &Process{cmd: exec.Command(s.Binary, s.Args...), exited: make(chan struct{})} //nolint:gosec,noctx // what to start is ours; it is killed by Kill
 	p.cmd.Env = append(Environ(), s.Env...)
@@ -85,23 +85,27 @@ func Start(s Spec) (*Process, error) {
 	}
 }
 
-// Exited is closed when the process has ended.
+// Exited returns a channel that closes when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// ExitCode is how it ended, -1 for a signal. It may be asked once Exited is closed.
+// ExitCode returns the exit code, or -1 after a signal. Call it only after Exited is
+// closed.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Kill is kill -9. It returns when the process is gone.
+// PID returns the process identifier.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Kill sends SIGKILL and waits for the end.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // it may be gone already
 	<-p.exited
 }
 
-// Signal sends a signal; SIGSTOP pauses and SIGCONT lets it go on.
+// Signal sends a signal. SIGSTOP pauses the process and SIGCONT continues it.
 func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Stop stops the process as an operator does. Its error says so when the process
-// does not end in time or not well.
+// Stop sends SIGTERM as an operator does. It returns an error if the process does not end
+// in time or exits with a failure.
 func (p *Process) Stop(patience time.Duration) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -119,7 +123,7 @@ func (p *Process) Stop(patience time.Duration) error {
 	return nil
 }
 
-// lineWatch hands whole lines to a function and everything on.
+// lineWatch passes its input on and calls a function for each whole line.
 type lineWatch struct {
 	to      io.Writer
 	line    func(string)

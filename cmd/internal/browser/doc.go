@@ -1,4 +1,4 @@
-// Package browser tests the console as its users meet it: a real Chromium clicks
-// through what a real gridhook serves. It holds nothing but tests. They skip where
-// there is no Chromium, unless GRIDHOOK_CHROMIUM names one.
+// Package browser tests the console as its users see it: a real Chromium uses the console
+// of a real gridhook. It has tests only. The tests skip without Chromium, unless
+// GRIDHOOK_CHROMIUM names one.
 package browser

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gridhook/gridhook/api/console"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
@@ -18,10 +20,14 @@ func TestModules(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/console/", http.StripPrefix("/console", http.FileServer(http.Dir(filepath.Join(source, "api/console/assets")))))
+	mux.HandleFunc("/console/lib/enums.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = w.Write(console.EnumsModule(wire.Enums()))
+	})
 	mux.Handle("/modules/", http.StripPrefix("/modules", http.FileServer(http.Dir("testdata/modules"))))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	for _, file := range []string{"format_test.js", "chart_test.js"} {
+	for _, file := range []string{"format_test.js", "chart_test.js", "history_test.js"} {
 		t.Run(file, func(t *testing.T) {
 			p.open(server.URL + "/modules/")
 			result := ask[struct {

@@ -69,13 +69,13 @@ func (p *tab) skips() {
 func (p *tab) createEndpoint(w *world) string {
 	p.t.Helper()
 	p.click("nav a", "Endpoints")
-	p.sees("p", "There is no endpoint yet, so that triggers have nowhere to deliver to.")
-	p.click("button", "Add an endpoint")
+	p.sees("p", "No endpoints yet. Triggers deliver nothing until you add one.")
+	p.click("button", "Add endpoint")
 	p.enter("URL", "nowhere")
-	p.enter("First pause, seconds", "0")
-	p.click("button", "Create the endpoint")
+	p.enter("First delay (seconds)", "0")
+	p.click("button", "Create endpoint")
 	p.sees(".field-error", "URL must be an absolute URL such as https://example.com/hooks.")
-	p.sees(".field-error", "First pause, seconds must be from 1 to 3600.")
+	p.sees(".field-error", "First delay (seconds) must be from 1 to 3600.")
 	if got := p.focused(); !strings.HasPrefix(got, "input") {
 		p.t.Errorf("the focus is on %q, not on the field that is wrong", got)
 	}
@@ -83,13 +83,13 @@ func (p *tab) createEndpoint(w *world) string {
 
 	p.enter("URL", w.receiver.url)
 	p.enter("Description", "the receiver of this test")
-	p.enter("First pause, seconds", "1")
-	p.enter("Longest pause, seconds", "1")
-	p.click("button", "Create the endpoint")
-	p.sees("dialog h2", "The endpoint is registered")
+	p.enter("First delay (seconds)", "1")
+	p.enter("Longest delay (seconds)", "1")
+	p.click("button", "Create endpoint")
+	p.sees("dialog h2", "Endpoint created")
 	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
 	p.look("secret")
-	p.click("button", "I have kept it")
+	p.click("button", "I have stored it")
 	p.sees("h1", "ep_…")
 	return ask[string](p, `document.querySelector("h1").textContent`)
 }
@@ -99,10 +99,15 @@ func (p *tab) watchTrigger(w *world, endpoint string) {
 	p.t.Helper()
 	p.click("nav a", "Triggers")
 	p.set("Window from (optional)", "2030-01-01T00:00")
-	p.click("button", "Trigger every home")
+	p.trigger()
 	p.sees(".field-error", "endTime is required when startTime is given.")
 	p.set("Window from (optional)", "")
 	p.click("button", "Trigger every home")
+	p.sees("dialog p", "Gridhook sends one webhook per home to 1 enabled endpoint. …")
+	p.look("trigger-confirm")
+	p.click("dialog button", "Cancel")
+	p.sees("p", "No triggers yet.")
+	p.trigger()
 	p.sees("h1", "trg_…")
 	p.sees(".walk", "130 homes")
 	p.opensRetrying()
@@ -114,13 +119,20 @@ func (p *tab) watchTrigger(w *world, endpoint string) {
 	p.until(`document.getElementById("spoken").textContent === "Completed. 129 Delivered, 1 Failed."`)
 }
 
+// trigger starts a trigger and confirms it.
+func (p *tab) trigger() {
+	p.t.Helper()
+	p.click("button", "Trigger every home")
+	p.click("dialog button", "Trigger")
+}
+
 // opensRetrying looks at a delivery that failed, while it is tried again.
 func (p *tab) opensRetrying() {
 	p.t.Helper()
 	p.click(".filters button", "Retrying 2")
 	p.until(`t.all("tbody").length === 2`)
 	p.click("button.toggle", lostHome)
-	p.sees(".attempts li .answer", "The answer began with")
+	p.sees(".attempts li .answer", "Beginning of the response")
 	p.shows(".attempts li .answer", refusal)
 	p.shows(".attempts li", "HTTP 500")
 	p.shows(".delivery", "Next attempt")
@@ -147,7 +159,7 @@ func (p *tab) turnsPages(endpoint string) {
 	p.click(".filters button", "Failed 1")
 	p.until(`t.all("tbody").length === 1`)
 	p.click("button.toggle", lostHome)
-	p.shows(".delivery", "Every attempt failed, and none is left.")
+	p.shows(".delivery", "Every attempt failed. No attempt is left.")
 	p.shows(".delivery", "msg_")
 	p.sees(".delivery a", endpoint)
 	p.until(`t.all(".attempts li").length > 2`) // those before are kept
@@ -161,7 +173,10 @@ func (p *tab) overview(w *world) {
 	p.click("nav a", "Overview")
 	p.sees("td", "130 homes")
 	p.shows(".shares", "129 delivered")
-	p.until(`t.all(".tile")[3].textContent.startsWith("Failed1")`)
+	p.until(`t.all(".tile")[3].textContent.startsWith("Needs attention1")`)
+	p.sees("h2", "Last 24 hours")
+	p.until(`t.all(".history rect.good").some((e) => e.getAttribute("height") > 0)`)
+	p.shows(".hint", "130 deliveries, 1 need attention. 1 completed trigger: median")
 	p.sees("h2", "This process")
 	p.until(`t.all(".tile .figure").every((e) => e.textContent !== "–")`)
 	p.until(`t.all(".spark path").length === 2`)
@@ -182,40 +197,40 @@ func (p *tab) takesUpAgain(w *world, endpoint string) {
 	p.until(`t.all("tbody").length === 1`)
 	p.click("button.toggle", lostHome)
 	w.receiver.findTheKey()
-	p.click(".delivery button", "Try it again")
+	p.click(".delivery button", "Retry")
 	p.sees("td .badge", "Delivered")
 	p.shows(".delivery", "HTTP 204")
 	p.sees(".filters button", "Delivered 130")
-	if p.has(".delivery button", "Try it again") {
+	if p.has(".delivery button", "Retry") {
 		p.t.Error("what was delivered is offered to be tried again")
 	}
 	p.look("retried")
 
 	p.open(w.Admin + "/console/#/endpoints/" + endpoint)
 	p.sees("h1", endpoint)
-	p.click("button", "Replay what it missed")
-	p.set("Given up in", "1")
+	p.click("button", "Replay missed deliveries")
+	p.set("Failed in", "1")
 	p.click("button", "Replay")
-	p.sees("h2", "The replay Completed")
+	p.sees("h2", "Replay Completed")
 	p.look("replay")
 	p.click(".panel button", "Close")
-	p.until(`!t.text("main").includes("The replay")`)
+	p.until(`t.all("h2", "Replay Completed").length === 0`)
 }
 
 // schedules makes a schedule, wrongly and then well, stops it and deletes it.
 func (p *tab) schedules() {
 	p.t.Helper()
 	p.click("nav a", "Schedules")
-	p.sees("p", "There is no schedule…")
-	p.click("button", "Add a schedule")
+	p.sees("p", "No schedules yet. …")
+	p.click("button", "Add schedule")
 	p.set("Run", "cron")
 	p.enter("Cron", "at noon")
-	p.click("button", "Create the schedule")
+	p.click("button", "Create schedule")
 	p.until(`t.field("Cron").getAttribute("aria-invalid") === "true"`)
 	p.enter("Cron", "0 12 * * 1")
 	p.enter("Time zone", zone)
 	p.look("schedule-new")
-	p.click("button", "Create the schedule")
+	p.click("button", "Create schedule")
 	p.sees("td", "0 12 * * 1 in "+zone)
 	p.sees("td", "the next 1 d")
 	p.look("schedules")
@@ -223,7 +238,7 @@ func (p *tab) schedules() {
 	p.sees("td", "Disabled")
 	p.click("td button", "Delete sch_…")
 	p.click("dialog button", "Delete")
-	p.sees("p", "There is no schedule…")
+	p.sees("p", "No schedules yet. …")
 }
 
 // useEndpoint tests the endpoint, changes it, and gives it a new secret.
@@ -234,20 +249,20 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.look("endpoints")
 	p.click("td a", id)
 	p.click("button", "Send a test")
-	p.sees("h2", "The test Delivered")
+	p.sees("h2", "Test Delivered")
 	p.shows(".panel", "HTTP 204")
 	if got := w.receiver.tested(); got != 1 {
 		p.t.Errorf("%d tests came", got)
 	}
 	p.look("endpoint")
 
-	p.click("button", "Rotate the secret")
+	p.click("button", "Rotate secret")
 	p.sees("dialog h2", "Rotate the signing secret?")
 	p.look("rotate")
 	p.click("dialog button", "Rotate")
 	p.sees("dialog h2", "The new signing secret")
 	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
-	p.click("button", "I have kept it")
+	p.click("button", "I have stored it")
 	p.until(`!document.querySelector("dialog")`)
 
 	p.click("button", "Edit")
@@ -255,6 +270,8 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.click("button", "Save")
 	p.sees("dd", "another word")
 	p.click("button", "Disable")
+	p.sees("dialog h2", "Disable this endpoint?")
+	p.click("dialog button", "Disable")
 	p.sees(".headline .badge", "Disabled")
 	p.click("button", "Enable")
 	p.sees(".headline .badge", "Enabled")
@@ -265,7 +282,7 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.click("button", "Delete")
 	p.click("dialog button", "Delete")
 	p.sees("h1", "Endpoints")
-	p.sees("p", "There is no endpoint yet, so that triggers have nowhere to deliver to.")
+	p.sees("p", "No endpoints yet. Triggers deliver nothing until you add one.")
 }
 
 // seesABreaker looks at an endpoint where nobody is while its breaker is open, and sees
@@ -282,15 +299,15 @@ func (p *tab) seesABreaker(w *world) {
 		p.t.Fatal(err)
 	}
 	p.open(w.Admin + "/console/#/endpoints/" + made.ID)
-	p.shows("dd", "closed: it is tried")
+	p.shows("dd", "closed: deliveries are sent")
 	w.command("trigger", "--org", organization)
-	p.sees(".headline .badge", "Not tried now")
-	p.shows("dd", "open: it is not tried")
+	p.sees(".headline .badge", "Breaker open")
+	p.shows("dd", "open: deliveries wait")
 	p.shows("dt", "Next probe")
 	p.look("endpoint-down")
 	w.receiver.serve(p.t, address)
-	p.until(`t.all(".headline .badge").every((e) => e.textContent !== "Not tried now" && e.textContent !== "Being probed")`)
-	p.shows("dd", "closed: it is tried")
+	p.until(`t.all(".headline .badge").every((e) => e.textContent !== "Breaker open" && e.textContent !== "Probing")`)
+	p.shows("dd", "closed: deliveries are sent")
 	p.click("button", "Delete")
 	p.click("dialog button", "Delete")
 	p.sees("h1", "Endpoints")

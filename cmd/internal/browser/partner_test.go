@@ -21,18 +21,18 @@ func TestPartner(t *testing.T) {
 		t.Error("a partner sees what the process measures of all organizations")
 	}
 	p.click("nav a", "Triggers")
-	p.sees("p", "There is no trigger yet.")
+	p.sees("p", "No triggers yet.")
 	if p.has("button", "Trigger every home") {
 		t.Error("a key without the scope is offered to trigger")
 	}
 	p.click("nav a", "Endpoints")
-	p.sees("p", "There is no endpoint yet…")
-	if p.has("button", "Add an endpoint") {
+	p.sees("p", "No endpoints yet. …")
+	if p.has("button", "Add endpoint") {
 		t.Error("a key without the scope is offered to write")
 	}
 	p.click("nav a", "Homes")
-	p.enter("Identifier of the home", home(3))
-	p.click("button", "Show its price signal")
+	p.enter("Home id", home(3))
+	p.click("button", "Show price signal")
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.set("in the time zone", zone)
 	p.until(`location.hash.includes("zone=")`)
@@ -46,7 +46,7 @@ func TestPartner(t *testing.T) {
 	p.enter("API key", w.key("trigger"))
 	p.press(enterKey)
 	p.sees("h1", "Triggers")
-	p.click("button", "Trigger every home")
+	p.trigger()
 	p.sees(".notice", "trg_…")
 	if p.has("nav a", "Endpoints") {
 		t.Error("a key that may not read is offered the endpoints")

@@ -19,32 +19,33 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Options say how the demonstration goes.
+// Options configure the demonstration.
 type Options struct {
-	// Homes is how many homes are triggered.
+	// Homes is the number of triggered homes.
 	Homes int
-	// Stumbles is how many webhooks the receiver refuses once, to be sent again.
+	// Stumbles is the number of webhooks that the receiver refuses one time, which causes
+	// retries.
 	Stumbles int
 	Log      *slog.Logger
 }
 
 const organization = "acme"
 
-// patience bounds the wait for the webhooks.
+// patience is the timeout of the wait for the webhooks.
 const patience = 2 * time.Minute
 
-// Report is what happened.
+// Report is the result of the demonstration.
 type Report struct {
 	Homes int `json:"homes"`
-	// Verified is how many homes' webhooks came with a right signature, Refused
-	// how many did not verify, and Stumbled how many were refused once on
-	// purpose and came again.
+	// Verified counts homes whose webhook had a valid signature. Refused counts webhooks
+	// that did not verify. Stumbled counts webhooks that were refused on purpose and
+	// arrived again.
 	Verified int `json:"verified"`
 	Refused  int `json:"refused"`
 	Stumbled int `json:"stumbled"`
-	// AcceptMilliseconds is how long the trigger took to be stored durably,
-	// FirstMilliseconds and LastMilliseconds how long after that the first and
-	// the last first attempt arrived.
+	// AcceptMilliseconds is the time until the trigger was stored durably.
+	// FirstMilliseconds and LastMilliseconds are the times from then to the first and the
+	// last arrival of a first attempt.
 	AcceptMilliseconds float64         `json:"acceptMs"`
 	FirstMilliseconds  float64         `json:"firstMs"`
 	LastMilliseconds   float64         `json:"lastMs"`
@@ -57,7 +58,7 @@ func (r *Report) OK() bool {
 	return r.Verified == r.Homes && r.Refused == 0 && r.Progress.Outcomes[events.OutcomeDelivered] == r.Homes
 }
 
-// Run runs the demonstration and says on out what happens.
+// Run runs the demonstration and prints its progress to out.
 func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the webhooks did not arrive within %s", patience))
 	defer cancel()
@@ -80,12 +81,12 @@ func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err err
 	return d.run(ctx)
 }
 
-// demonstration is one that is under way.
+// demonstration is a running demonstration.
 type demonstration struct {
 	Options
 	box      *sandbox.Sandbox
 	say      func(format string, args ...any)
-	left     atomic.Int64 // stumbles still to come
+	left     atomic.Int64 // remaining stumbles
 	arrivals arrivals
 }
 
@@ -129,7 +130,7 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// register registers the receiver with a patience that suits a demonstration.
+// register registers the receiver with short retry delays.
 func (d *demonstration) register(ctx context.Context, url string) (secret string, err error) {
 	policy := storage.DefaultRetryPolicy()
 	policy.InitialSeconds = 1
@@ -139,8 +140,8 @@ func (d *demonstration) register(ctx context.Context, url string) (secret string
 	return endpoint.Secret, err
 }
 
-// stumbling refuses the first few requests with 503, as a partner's receiver does
-// on a bad day.
+// stumbling refuses the first few requests with 503, like a partner's overloaded
+// receiver.
 func (d *demonstration) stumbling(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.left.Add(-1) >= 0 {
@@ -151,7 +152,7 @@ func (d *demonstration) stumbling(next http.Handler) http.Handler {
 	})
 }
 
-// await follows the trigger until every home has its outcome.
+// await polls the trigger until every home has its outcome.
 func (d *demonstration) await(ctx context.Context, id string) (p events.Progress, err error) {
 	told := false
 	err = sandbox.Poll(ctx, 50*time.Millisecond, func() (bool, error) {

@@ -1,3 +1,3 @@
-// Package demo is Gridhook's main job in front of one's eyes: homes on real
-// tariffs, a receiver that verifies, one trigger, and a table of what happened.
+// Package demo demonstrates Gridhook's main function: homes on real tariffs, a receiver
+// that verifies, one trigger, and a table of the results.
 package demo

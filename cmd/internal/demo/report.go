@@ -14,14 +14,14 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// PlanReport is what arrived for the homes of one rate plan.
+// PlanReport sums up the webhooks of one rate plan's homes.
 type PlanReport struct {
 	RatePlanID string `json:"ratePlanId"`
 	Utility    string `json:"utility"`
 	Name       string `json:"name"`
 	Webhooks   int    `json:"webhooks"`
-	// Lowest and Highest are the prices of the signals, in $/kWh; CheapestAt is
-	// when the lowest first applies.
+	// Lowest and Highest are the lowest and highest prices of the signals, in $/kWh.
+	// CheapestAt is the first time with the lowest price.
 	Lowest     float64   `json:"lowest"`
 	Highest    float64   `json:"highest"`
 	CheapestAt time.Time `json:"cheapestAt"`
@@ -29,7 +29,7 @@ type PlanReport struct {
 
 func planNames() []catalog.Plan { return catalog.Plans() }
 
-// arrivals are the verified webhooks, as they came.
+// arrivals are the verified webhooks in order of arrival.
 type arrivals struct {
 	mu     sync.Mutex
 	events []receiver.Event
@@ -44,7 +44,7 @@ func (a *arrivals) add(e receiver.Event) {
 	a.events = append(a.events, e)
 }
 
-// sumUp fills in what the arrivals say.
+// sumUp adds the arrivals to the report.
 func (a *arrivals) sumUp(r *Report, accepted time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,7 +60,7 @@ func (a *arrivals) sumUp(r *Report, accepted time.Time) {
 		r.Plans[i] = PlanReport{RatePlanID: p.ID, Utility: p.Utility, Name: p.Name}
 	}
 	for _, e := range a.events {
-		// The homes take turns on the plans: see sandbox.Furnish.
+		// The homes rotate over the plans: see sandbox.Furnish.
 		var home int
 		if _, err := fmt.Sscanf(e.Data.HomeID, "home_%d", &home); err != nil || len(e.Data.Prices) == 0 {
 			continue

@@ -133,14 +133,14 @@ func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url 
 		file := filepath.Join(dir, "nats.conf")
 		must(t, os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(string(shipped))), 0o600))
 		specs[i] = blackbox.Spec{
-			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Log: &blackbox.Tail{}, Patience: patience,
+			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Log: &blackboxtest.Tail{}, Patience: patience,
 			Ready: func(line string) bool { return strings.Contains(line, "Server is ready") },
 		}
 	}
 	for _, s := range specs {
 		server, err := blackbox.Start(s)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", s.Env[0], err, s.Log.(*blackbox.Tail).Last(3000))
+			t.Fatalf("%s: %v\n%s", s.Env[0], err, s.Log.(*blackboxtest.Tail).Last(3000))
 		}
 		t.Cleanup(server.Kill)
 		servers = append(servers, server)

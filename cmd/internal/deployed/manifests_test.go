@@ -142,3 +142,20 @@ func at(v any, path ...string) any {
 	}
 	return v
 }
+
+// TestIngressIsTrusted wants the api behind the chart's ingress to take the ingress's word
+// for who the client is, and the api without one to take nobody's.
+func TestIngressIsTrusted(t *testing.T) {
+	for file, manifests := range rendered(t) {
+		ingress, trusts := false, false
+		for _, m := range manifests {
+			ingress = ingress || m["kind"] == "Ingress"
+			text, err := yaml.Marshal(m)
+			must(t, err)
+			trusts = trusts || bytes.Contains(text, []byte("GRIDHOOK_TRUSTED_PROXIES"))
+		}
+		if ingress != trusts {
+			t.Errorf("%s: with an ingress (%t) the api trusts proxies: %t", file, ingress, trusts)
+		}
+	}
+}

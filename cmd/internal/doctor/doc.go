@@ -1,4 +1,3 @@
-// Package doctor judges how a Gridhook is set up: its settings, its data folder,
-// and the NATS that it is on. Each finding says what is so and, where it is not
-// well, what to do.
+// Package doctor checks an installation of Gridhook: its settings, its data folder and
+// its NATS. Each finding describes a fact and, if it is a problem, a remedy.
 package doctor

@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/events/checkup"
 )
 
-// Examine looks at everything that the settings name. err is what Load made of
-// them: where they are wrong there is nothing else to look at.
+// Examine checks everything that the settings refer to. err is the error of Load. Wrong
+// settings prevent all other checks.
 func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []string) Report {
 	return here.examine(ctx, loaded, err, monitors)
 }

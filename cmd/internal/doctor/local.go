@@ -7,13 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 )
 
-// settings looks for settings that are allowed one by one and do not fit together.
+// settings checks for settings that are valid alone but do not fit together.
 func (r *Report) settings(l *config.Loaded) {
 	c, said := &l.Config, len(r.Findings)
 	if c.AllowPrivate {
@@ -36,7 +35,7 @@ func (r *Report) settings(l *config.Loaded) {
 	}
 }
 
-// listeners looks at who can reach the process.
+// listeners checks who can reach the process.
 func (r *Report) listeners(c *config.Config) {
 	switch beyond := !loopback(c.Admin); {
 	case beyond && c.AdminTLS == (config.KeyPair{}):
@@ -69,7 +68,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// dataFolder looks at the folder and the room in it.
+// dataFolder checks the data folder and its free space.
 func (r *Report) dataFolder(c *config.Config, m machine) {
 	const check = "data folder"
 	info, err := os.Stat(c.Data)
@@ -88,7 +87,7 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		}
 		r.add(check, status, "chmod 0700 "+c.Data, "%s is open to other users of the machine (mode %#o)", c.Data, mode)
 	}
-	if syscall.Access(c.Data, 2|1) != nil { // W_OK and X_OK
+	if !m.writable(c.Data) {
 		r.problem(check, "run this as the user of the service; otherwise chown the folder to it", "%s cannot be written by this user", c.Data)
 		return
 	}
@@ -103,8 +102,9 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	r.room(c, disk{free, size, used(c.Data), err})
 }
 
-// disk is what there is of the data folder's file system, in bytes: free for this
-// process, and in all; used is what the folder holds. err is why it cannot be told.
+// disk describes the data folder's file system in bytes: free is available to this
+// process, size is the total, and used is the size of the folder. err is set if the
+// values are unavailable.
 type disk struct {
 	free, size, used uint64
 	err              error
@@ -126,8 +126,8 @@ func (r *Report) room(c *config.Config, d disk) {
 	}
 }
 
-// used is how many bytes the files below a folder have. What cannot be seen is
-// not counted.
+// used returns the size in bytes of the files below a folder. It skips files that it
+// cannot read.
 func used(folder string) (bytes uint64) {
 	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -141,7 +141,7 @@ func used(folder string) (bytes uint64) {
 	return bytes
 }
 
-// operatorKey looks at where the key is, and who can read it.
+// operatorKey checks the key's location and permissions.
 func (r *Report) operatorKey(l *config.Loaded) {
 	const check = "operator key"
 	c := &l.Config
@@ -166,14 +166,14 @@ func (r *Report) operatorKey(l *config.Loaded) {
 	}
 }
 
-// masterKey looks whether whoever reads NATS reads secrets.
+// masterKey checks whether a reader of NATS's files can read secrets.
 func (r *Report) masterKey(c *config.Config) {
 	const check = "master key"
 	if c.MasterKey == "" && c.MasterKeyFile == "" {
 		r.ok(check, "there is none: whoever reads NATS's files can open the secrets of endpoints; see master-key-file")
 		return
 	}
-	// Kubernetes and systemd hand files over that the group of the process can read.
+	// Kubernetes and systemd provide files that the process's group can read.
 	const ofOthers = 0o037
 	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&ofOthers != 0 {
 		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
@@ -182,14 +182,14 @@ func (r *Report) masterKey(c *config.Config) {
 	r.ok(check, "the secrets of endpoints are locked with the operator's own")
 }
 
-// openFiles compares the requests at once with how many files may be open.
+// openFiles compares the concurrency limit with the limit of open files.
 func (r *Report) openFiles(c *config.Config, m machine) {
 	const check = "open files"
 	limit, err := m.openFiles()
 	if err != nil {
 		return
 	}
-	// Slices and due retries together, idle connections, and the store's files.
+	// The sum covers slices and due retries, idle connections, and the store's files.
 	need := uint64(4*c.Worker.Concurrency + 1024) //nolint:gosec // the setting is positive
 	if limit < need {
 		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "%d may be open, and %d requests at once may need %d", limit, c.Worker.Concurrency, need)

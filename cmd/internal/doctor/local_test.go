@@ -61,7 +61,7 @@ func TestLocalChecks(t *testing.T) {
 	}{
 		{"", "settings", OK, ""},
 		{"--allow-private-destinations", "destinations", Warning, "a partner can reach into this network"},
-		{"--endpoint-concurrency 500", "settings", Warning, "above concurrency 256"},
+		{"--endpoint-concurrency 2000", "settings", Warning, "above concurrency 1024"},
 		{"--operator-key 0123456789abcdef0", "settings", Warning, "operator-key is on the command line"},
 		{"--operator-key 0123456789abcdef0", "operator key", OK, "given by flag"},
 		{"--admin 127.0.0.1:1", "admin listener", OK, ""},
@@ -116,7 +116,7 @@ func TestMachines(t *testing.T) {
 		{volatile, "", "data folder", Problem, "is on tmpfs"},
 		{roomy, "", "data folder", OK, "on a disk"},
 		{roomy, "", "open files", OK, "65536 may be open"},
-		{few, "", "open files", Warning, "1024 may be open, and 256 requests at once may need 2048"},
+		{few, "", "open files", Warning, "1024 may be open, and 1024 requests at once may need 5120"},
 	} {
 		args := []string{"--data", folder(t, 0o700)}
 		if test.flag != "" {

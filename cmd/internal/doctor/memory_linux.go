@@ -2,7 +2,7 @@ package doctor
 
 import "syscall"
 
-// inMemory names a file system that keeps its files in memory.
+// inMemory returns the name of a file system that keeps its files in memory.
 func inMemory(folder string) (kind string, is bool) {
 	const tmpfs, ramfs = 0x01021994, 0x858458f6 // statfs(2)
 	var fs syscall.Statfs_t

@@ -2,5 +2,5 @@
 
 package doctor
 
-// inMemory knows file systems of Linux alone.
+// inMemory returns false: it supports only Linux.
 func inMemory(string) (kind string, is bool) { return "", false }

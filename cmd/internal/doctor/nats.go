@@ -15,19 +15,20 @@ import (
 	"github.com/gridhook/gridhook/events/checkup"
 )
 
-// What NATS should be like.
+// These are the requirements on NATS.
 const (
 	leastVersion = "2.15.2"
 	leastPayload = 8_000_000
-	// slowAck is when a write that is acknowledged is slow.
+	// slowAck is the duration from which an acknowledged write counts as slow.
 	slowAck = 250 * time.Millisecond
-	// skewed clocks make schedules and deadlines wrong by as much; receivers
-	// refuse signatures that are wronger clocks off.
+	// skewed is the clock skew that causes a warning: schedules and deadlines are wrong by
+	// as much. wrong is the clock skew that is a problem: receivers refuse signatures with
+	// a larger skew.
 	skewed = time.Second
 	wrong  = time.Minute
 )
 
-// nats judges what was found out of NATS.
+// nats judges the facts about NATS.
 func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 	r.version(f)
 	r.encryption(c, f)
@@ -39,6 +40,7 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 		r.trial(f)
 	}
 	r.streams(c, f)
+	r.setAside(f)
 	r.sync(f)
 	r.clocks(f)
 }
@@ -64,8 +66,8 @@ func (r *Report) version(f *checkup.Facts) {
 	r.ok(check, "%s", f.Version)
 }
 
-// older compares versions such as 2.15.2 by their numbers. What follows them, as
-// in 2.16.0-preview, counts as the release.
+// older compares versions such as 2.15.2 by their numbers. It ignores a suffix:
+// 2.16.0-preview counts as the release.
 func older(v, than string) bool {
 	a, b := numbers(v), numbers(than)
 	return slices.Compare(a, b) < 0
@@ -140,7 +142,7 @@ func (r *Report) trial(f *checkup.Facts) {
 	r.ok(check, "streams can be made, written, read and deleted; a write took %s", f.Ack.Round(time.Microsecond))
 }
 
-// sync judges whether a power cut can lose what was acknowledged.
+// sync judges whether a power cut can lose acknowledged writes.
 func (r *Report) sync(f *checkup.Facts) {
 	const check = "nats sync"
 	const ask = "say with --nats-monitor where the servers' monitoring is (http://HOST:8222 of each), or run this once with the credentials of a user of the system account"
@@ -151,7 +153,7 @@ func (r *Report) sync(f *checkup.Facts) {
 	for _, s := range f.Servers {
 		switch config := s.JetStream.Config; {
 		case config == nil:
-			continue // it stores nothing
+			continue // the server stores nothing
 		case !config.SyncAlways:
 			lazy = append(lazy, fmt.Sprintf("%s syncs every %s", s.Name, config.SyncInterval))
 		default:
@@ -171,7 +173,7 @@ func (r *Report) sync(f *checkup.Facts) {
 	}
 }
 
-// missing are the servers that keep streams and have told nothing.
+// missing returns the servers that store streams but did not report.
 func missing(f *checkup.Facts, told []string) []string {
 	var list []string
 	add := func(name string) {

@@ -48,6 +48,7 @@ func monitor(s *server.Server) string { return "http://" + s.MonitorAddr().Strin
 var roomy = machine{
 	room:      func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
 	inMemory:  func(string) (string, bool) { return "", false },
+	writable:  writable,
 	openFiles: func() (uint64, error) { return 1 << 16, nil },
 }
 

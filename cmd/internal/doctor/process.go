@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,13 +20,14 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// running asks the process that these settings are of, if it runs.
+// running queries the process with these settings, if it runs.
 func (r *Report) running(ctx context.Context, c *config.Config) {
 	const check = "process"
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	status, why, err := askReady(ctx, c)
+	const most = 300
+	status, why, err := ask(ctx, c, "/readyz", most)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.ok(check, "none answers on %s: these are the settings of one that would be started", c.Admin)
@@ -34,12 +37,41 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the one on %s is not ready: %s", c.Admin, why)
 	default:
 		r.ok(check, "the one on %s is ready", c.Admin)
+		if c.Role == config.Serve { // for other roles the doctor asks NATS
+			r.askDeadLetters(ctx, c)
+		}
 	}
 }
 
-// askReady is what the admin listener of these settings answers on /readyz. It is asked
-// directly, whatever proxy the environment names.
-func askReady(ctx context.Context, c *config.Config) (status int, why string, err error) {
+var deadLettersLine = regexp.MustCompile(`(?m)^gridhook_dead_letters (\S+)$`)
+
+// askDeadLetters queries the running process for its dead letters.
+func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
+	const most = 4 << 20
+	_, metrics, err := ask(ctx, c, "/metrics", most)
+	line := deadLettersLine.FindStringSubmatch(metrics)
+	if err != nil || line == nil {
+		r.add("dead letters", Unknown, "look at /metrics", "the one on %s does not say how many there are: %v", c.Admin, err)
+		return
+	}
+	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
+		r.deadLetters(uint64(n))
+	}
+}
+
+// deadLetters judges the messages that could not be processed.
+func (r *Report) deadLetters(n uint64) {
+	const check = "dead letters"
+	if n == 0 {
+		r.ok(check, "none")
+		return
+	}
+	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%d messages could not be processed and were set aside", n)
+}
+
+// ask returns the admin listener's response on a path, up to most bytes. It connects
+// directly and ignores the environment's proxy.
+func ask(ctx context.Context, c *config.Config, path string, most int64) (status int, text string, err error) {
 	transport, scheme := &http.Transport{DisableKeepAlives: true}, "http://"
 	if c.AdminTLS != (config.KeyPair{}) {
 		scheme = "https://"
@@ -47,7 +79,7 @@ func askReady(ctx context.Context, c *config.Config) (status int, why string, er
 			return 0, "", err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+reachable(c.Admin)+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+reachable(c.Admin)+path, nil)
 	if err != nil {
 		return 0, "", err
 	}
@@ -56,13 +88,12 @@ func askReady(ctx context.Context, c *config.Config) (status int, why string, er
 		return 0, "", err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	const most = 300
-	text, err := io.ReadAll(io.LimitReader(response.Body, most))
-	return response.StatusCode, strings.TrimSpace(string(text)), err
+	body, err := io.ReadAll(io.LimitReader(response.Body, most))
+	return response.StatusCode, strings.TrimSpace(string(body)), err
 }
 
-// reachable is where to ask what listens on an address: of one for every interface, on
-// this machine.
+// reachable returns the address to connect to for a listening address. For all interfaces
+// it returns the loopback.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
@@ -71,8 +102,8 @@ func reachable(address string) string {
 	return address
 }
 
-// trusting takes the one certificate in a file and no other: it is for the names that
-// operators use, of which the address to listen on need not be one.
+// trusting accepts only the certificate in a file. It ignores the name, because the
+// certificate need not name the listening address.
 func trusting(file string) (*tls.Config, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
 	if err != nil {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,17 +14,25 @@ import (
 )
 
 func TestTheProcessIsAsked(t *testing.T) {
-	status := http.StatusOK
+	status, dead := http.StatusOK, 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
+		switch r.URL.Path {
+		case "/readyz":
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
+		case "/metrics":
+			_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
+		default:
 			t.Errorf("it asks for %s", r.URL)
 		}
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
 	}))
 	defer s.Close()
 	r := examine(t, config.Serve, nil, "--admin", s.Listener.Addr().(*net.TCPAddr).String())
 	r.want(t, "process", OK, "is ready")
+	r.want(t, "dead letters", OK, "none")
+	dead = 3
+	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
+	r.want(t, "dead letters", Warning, "3 messages could not be processed")
 	status = http.StatusServiceUnavailable
 	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
 	r.want(t, "process", Problem, "the store is full")

@@ -2,33 +2,33 @@ package doctor
 
 import "fmt"
 
-// Status is how well something is.
+// Status is the severity of a finding.
 type Status string
 
-// The statuses.
+// These are the statuses.
 const (
-	// OK: as it should be.
+	// OK: no remedy is needed.
 	OK Status = "ok"
-	// Warning: it works, and has a risk that may be meant.
+	// Warning: it works but has a risk, which may be intended.
 	Warning Status = "warning"
-	// Unknown: it could not be found out.
+	// Unknown: the check could not get the facts.
 	Unknown Status = "unknown"
-	// Problem: it does not work, or what was accepted can be lost.
+	// Problem: it does not work, or accepted work can be lost.
 	Problem Status = "problem"
 )
 
-// Finding is what one check came to.
+// Finding is the result of one check.
 type Finding struct {
 	Check  string `json:"check"`
 	Status Status `json:"status"`
-	// Says is what is so, and Do what to do about it, empty where it is well.
+	// Says is the fact. Do is the remedy, empty if none is needed.
 	Says string `json:"says"`
 	Do   string `json:"do,omitempty"`
 }
 
-// Report is what all checks came to.
+// Report is the result of all checks.
 type Report struct {
-	// Status is the worst of the findings: Unknown is no better than Warning.
+	// Status is the worst status of the findings. Unknown and Warning rank equally.
 	Status   Status    `json:"status"`
 	Findings []Finding `json:"findings"`
 }

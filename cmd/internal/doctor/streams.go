@@ -11,10 +11,10 @@ import (
 	own "github.com/gridhook/gridhook/events/jetstream"
 )
 
-// wanted are the streams that Gridhook makes.
+// wanted are the streams that Gridhook creates.
 var wanted = own.Configs(own.Options{Replicas: 1})
 
-// streams judges those that are made already.
+// streams judges the existing streams.
 func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	const check = "streams"
 	if len(f.Streams) == 0 {
@@ -36,14 +36,23 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	}
 }
 
-// mistake is one thing that is wrong with a stream.
+// setAside judges the stream of dead letters if it exists.
+func (r *Report) setAside(f *checkup.Facts) {
+	for _, s := range f.Streams {
+		if s.Want.Name == own.DeadStream {
+			r.deadLetters(s.Is.State.Msgs)
+		}
+	}
+}
+
+// mistake is a fault in a stream's configuration.
 type mistake struct {
 	status   Status
 	says, do string
 }
 
-// mistakes compares a stream with what Gridhook would have. What the next start
-// sets right by itself is a warning.
+// mistakes compares a stream with Gridhook's configuration of it. A difference that the
+// next start corrects is a warning.
 func mistakes(s *checkup.Stream) []mistake {
 	is, want := &s.Is.Config, &s.Want
 	var list []mistake
@@ -59,9 +68,9 @@ func mistakes(s *checkup.Stream) []mistake {
 	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode, Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
 	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "lets messages be deleted")
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
-	add(limited, Problem, restart, "has a limit at which it drops the oldest")
+	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest")
 	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "forgets after %s", is.MaxAge)
-	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload, Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
+	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
 	if cluster := s.Is.Cluster; cluster != nil {
 		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
 		var behind []string
@@ -75,7 +84,7 @@ func mistakes(s *checkup.Stream) []mistake {
 	return list
 }
 
-// replicas is the least number of servers that keep one of the streams.
+// replicas returns the smallest number of replicas of a stream.
 func replicas(f *checkup.Facts) int {
 	least := f.Streams[0].Is.Config.Replicas
 	for _, s := range f.Streams {
@@ -84,5 +93,5 @@ func replicas(f *checkup.Facts) int {
 	return least
 }
 
-// servers is how many servers there are, as far as they are known.
+// servers returns the number of known servers.
 func servers(f *checkup.Facts) int { return max(len(f.Servers), len(missing(f, nil))) }

@@ -1,10 +1,9 @@
-// Package observe tests what operators are shown: that the rules and the dashboard
-// under deploy speak of metrics that there are, that every query of the dashboard
-// returns data from a real run, and that alerts fire on real faults and on nothing
-// else, all in a real Prometheus.
+// Package observe tests the rules and the dashboard under deploy in a real Prometheus.
+// Their metrics must exist. Every query of the dashboard must return data from a real
+// run. Alerts must fire on real faults only.
 //
-// Prometheus is the binary that GRIDHOOK_PROMETHEUS names; without it the tests that
-// need one are skipped. .ci/prometheus installs it and runs them all.
+// GRIDHOOK_PROMETHEUS names the Prometheus binary. Without it, the tests that need
+// Prometheus skip. .ci/prometheus installs Prometheus and runs all tests.
 //
 // It has tests only, and may import everything that a client may.
 package observe

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
 // patience bounds every wait.
@@ -68,7 +69,7 @@ func running(t *testing.T, config string, rules map[string]string, args ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &blackbox.Tail{}
+	log := &blackboxtest.Tail{}
 	process, err := blackbox.Start(blackbox.Spec{
 		Binary: tool(t, "prometheus"), Log: log, Patience: patience,
 		Args:  append(args, "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address),

@@ -119,7 +119,7 @@ func scrape(t *testing.T, url string, accept ...string) string {
 
 var (
 	alertName = regexp.MustCompile(`(?m)^ +- alert: (\w+)$`)
-	runbook   = regexp.MustCompile(`(?m)^ +runbook: (\S+)#(\S+)$`)
+	runbook   = regexp.MustCompile(`(?m)^ +runbook_url: https://github\.com/gridhook/gridhook/blob/main/(\S+)#(\S+)$`)
 )
 
 // alerts are the names of the shipped alerts.

@@ -1,5 +1,4 @@
-// Package promise holds the tests of what Gridhook promises, made through its
-// own binary: real processes that are started, killed and started again, a real
-// nats-server, and a receiver that verifies what arrives with the stock Standard
-// Webhooks library.
+// Package promise tests Gridhook's promises with its own binary. It starts, kills and
+// restarts real processes on a real nats-server. Its receiver verifies deliveries with
+// the stock Standard Webhooks library.
 package promise

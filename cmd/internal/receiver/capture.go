@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// ReadRequest reads a request that was captured: its headers, with or without a
-// request line before them, an empty line, and its body as it was. A body in chunks
-// is put together. It has no other limit than the memory.
+// ReadRequest reads a captured request: its headers, with or without a request line
+// before them, an empty line, and the unchanged body. It joins a chunked body. Only the
+// memory limits its size.
 func ReadRequest(r io.Reader) (http.Header, []byte, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -36,11 +36,11 @@ func ReadRequest(r io.Reader) (http.Header, []byte, error) {
 	return header, body, nil
 }
 
-// WriteRequest writes the request of an event as ReadRequest reads it.
+// WriteRequest writes an event's request in the format of ReadRequest.
 func (e *Event) WriteRequest(w io.Writer) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "POST %s HTTP/1.1\r\n", e.Path)
-	_ = e.Header.Write(&text) // to memory
+	_ = e.Header.Write(&text) // memory does not fail
 	text.WriteString("\r\n")
 	text.Write(e.Sent)
 	_, err := w.Write(text.Bytes())
@@ -57,7 +57,7 @@ func ReadHeaders(r io.Reader) (http.Header, error) {
 	return parseHead(head)
 }
 
-// cutHead parts a request at its first empty line.
+// cutHead splits a request at its first empty line.
 func cutHead(text []byte) (head, body []byte, whole bool) {
 	for at := 0; ; {
 		end := bytes.IndexByte(text[at:], '\n')
@@ -83,7 +83,7 @@ func parseHead(head []byte) (http.Header, error) {
 	return http.Header(header), nil
 }
 
-// isRequestLine tells "POST /hooks HTTP/1.1" from "Host: example.com".
+// isRequestLine distinguishes "POST /hooks HTTP/1.1" from "Host: example.com".
 func isRequestLine(line []byte) bool {
 	method, _, ok := bytes.Cut(line, []byte(" "))
 	return ok && len(method) > 0 && !bytes.Contains(method, []byte(":"))

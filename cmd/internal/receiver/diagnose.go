@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Problem is why a delivery does not verify.
+// Problem is the reason why a delivery does not verify.
 type Problem struct {
 	// Code is for programs, Message for people.
 	Code    string
@@ -23,25 +23,24 @@ func problemf(code, format string, args ...any) *Problem {
 	return &Problem{code, fmt.Sprintf(format, args...)}
 }
 
-// What can be wrong with a delivery.
+// These are the codes of problems.
 const (
 	// ProblemHeaders: a header is missing or malformed.
 	ProblemHeaders = "BAD_HEADERS"
-	// ProblemTooOld and ProblemTooNew: the timestamp is out of the tolerance.
+	// ProblemTooOld and ProblemTooNew: the timestamp is outside the tolerance.
 	ProblemTooOld = "TIMESTAMP_TOO_OLD"
 	ProblemTooNew = "TIMESTAMP_TOO_NEW"
-	// ProblemKind: what signed is not of the kind of the secret.
+	// ProblemKind: the signature's kind differs from the secret's kind.
 	ProblemKind = "WRONG_KIND_OF_SECRET"
-	// ProblemBody: the body is not the one that was signed.
+	// ProblemBody: the body differs from the signed body.
 	ProblemBody = "BODY_CHANGED"
-	// ProblemSecret: the body looks whole, and is not signed with the secret.
+	// ProblemSecret: the body looks complete, but its signature is not from the secret.
 	ProblemSecret = "WRONG_SECRET"
 )
 
-// diagnose finds out why nothing of what was signed is by one of the keys. A
-// signature that does not match cannot tell a wrong secret from a changed text, so
-// the text is looked at: changes that tools make are undone, to see whether it
-// verifies then.
+// diagnose returns the reason why no signature matches a key. A mismatch alone cannot
+// distinguish a wrong secret from a changed body. diagnose therefore undoes typical
+// changes of tools and verifies the body again.
 func (v *Verifier) diagnose(header http.Header, body []byte, signatures []string) *Problem {
 	if problem := v.checkKind(signatures); problem != nil {
 		return problem
@@ -61,7 +60,7 @@ func (v *Verifier) diagnose(header http.Header, body []byte, signatures []string
 		"if it is surely right, then the webhook-id, the webhook-timestamp or a value in the body was changed after signing")
 }
 
-// checkKind looks whether a key is of a kind that signed.
+// checkKind returns a problem if no signature is of a key's kind.
 func (v *Verifier) checkKind(signatures []string) *Problem {
 	var signed []string
 	for _, s := range signatures {
@@ -77,13 +76,13 @@ func (v *Verifier) checkKind(signatures []string) *Problem {
 	return problemf(ProblemKind, "the endpoint signs with HMAC (%s): verify with its secret, %s..., not with a public key", strings.Join(signed, ", "), secretPrefix)
 }
 
-// undoing is a body without a change that a tool may have made, and which.
+// undoing is a body with one typical change undone, and a description of the change.
 type undoing struct {
 	body []byte
 	how  string
 }
 
-// undone are the bodies that this one may have been.
+// undone returns the possible original bodies.
 func undone(body []byte) []undoing {
 	var out []undoing
 	try := func(was []byte, how string) {

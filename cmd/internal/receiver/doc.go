@@ -1,6 +1,6 @@
-// Package receiver is a partner's side of a webhook: an HTTP handler that takes
-// deliveries, verifies their signatures, keeps count, plays faults, and passes on;
-// and a reader of requests that were captured. HMAC signatures are checked by the
-// stock Standard Webhooks library, so that ours are held to somebody else's. The
-// demonstration, `gridhook listen` and `gridhook verify` stand on it.
+// Package receiver is a partner's side of a webhook. Its HTTP handler receives
+// deliveries, verifies signatures, counts, simulates faults, and forwards deliveries. The
+// package also reads captured requests. It verifies HMAC signatures with the stock
+// Standard Webhooks library, an independent check of Gridhook's signatures. The
+// demonstration, `gridhook listen` and `gridhook verify` use it.
 package receiver

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Share is a part of the whole, from 0 to 1. It is a flag's value: a fraction such
-// as 0.2, or a percentage such as 20%.
+// Share is a part of the whole, from 0 to 1. As a flag's value it is a fraction such as
+// 0.2 or a percentage such as 20%.
 type Share float64
 
-// Set reads a share.
+// Set parses a share.
 func (s *Share) Set(text string) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -28,22 +28,22 @@ func (s *Share) Set(text string) error {
 
 func (s *Share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
 
-// Type is what the help calls it.
+// Type returns the type that the help shows.
 func (s *Share) Type() string { return "share" }
 
-// Faults are what a receiver does wrong on purpose, to deliveries that verify.
+// Faults are the simulated faults of a receiver. They apply to deliveries that verify.
 type Faults struct {
-	// Hang is the share that is never answered, Fail the share that is answered
-	// with Status, 500 where it is 0. Together they are at most 1.
+	// Hang is the share of deliveries without a response. Fail is the share with the
+	// response Status, or 500 if Status is 0. Their sum is at most 1.
 	Hang, Fail Share
 	Status     int
-	// Slow is how long every answer takes longer.
+	// Slow is an additional delay of every response.
 	Slow time.Duration
-	// Random is a number in [0,1), of math/rand where it is nil.
+	// Random returns a number in [0,1). If nil, math/rand is used.
 	Random func() float64
 }
 
-// Check says what cannot be.
+// Check returns an error if the faults are invalid.
 func (f Faults) Check() error {
 	switch {
 	case f.Hang+f.Fail > 1:
@@ -56,8 +56,8 @@ func (f Faults) Check() error {
 	return nil
 }
 
-// draw decides what becomes of one delivery: whether it hangs, and else the status
-// it fails with, 0 for none.
+// draw chooses the fault of one delivery: hang, or a failure's status; 0 means no
+// failure.
 func (f Faults) draw() (hang bool, status int) {
 	if f.Hang+f.Fail == 0 {
 		return false, 0

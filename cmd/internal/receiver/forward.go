@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Limits on what a delivery that is passed on is answered.
+// These limits apply to the response to a forwarded delivery.
 const (
 	forwardTimeout = 30 * time.Second
 	maxAnswer      = 64 << 10 // bytes
 )
 
-// forwarder passes deliveries on as they came, signature and all.
+// forwarder forwards deliveries unchanged, including the signature.
 type forwarder struct {
 	to     *url.URL
 	client *http.Client
@@ -25,20 +25,20 @@ type forwarder struct {
 func newForwarder(to *url.URL) *forwarder {
 	return &forwarder{to: to, client: &http.Client{
 		Timeout: forwardTimeout,
-		// Gridhook follows no redirect either: whoever tries must see it.
+		// Gridhook does not follow redirects either, so the redirect must stay visible.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// answer is what a delivery is answered.
+// answer is the response to a delivery.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// pass sends a delivery on and returns what it was answered; what cannot be
-// reached is a bad gateway.
+// pass forwards a delivery and returns the response. If the target is unreachable, the
+// response is a bad gateway.
 func (f *forwarder) pass(ctx context.Context, header http.Header, body []byte) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *forwarder) pass(ctx context.Context, header http.Header, body []byte) (
 	return answer{response.StatusCode, endToEnd(response.Header), text}, nil
 }
 
-// endToEnd are the headers that are not of one connection alone.
+// endToEnd returns the headers except hop-by-hop headers.
 func endToEnd(header http.Header) http.Header {
 	out := header.Clone()
 	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length"} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,37 +16,38 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// maxBody bounds what is read of a delivery, and what that is inflated to: a month of
-// quarter hours fits.
+// maxBody bounds a delivery's body before and after decompression. A month of quarter
+// hours fits.
 const maxBody = 8 << 20
 
-// Event is one delivery as it arrived, and what it is answered.
+// Event is one delivery and its response.
 type Event struct {
-	// ID is the webhook-id: the same on every attempt of one message.
+	// ID is the webhook-id. It is the same on every attempt of a message.
 	ID string
 	At time.Time
-	// Verified says that the signature is right; Problem why it is not.
+	// Verified says that the signature is valid. Problem is the reason if it is not.
 	Verified bool
 	Problem  string
-	// Repeat says that a message of the same ID was taken before.
+	// Repeat says that a message with the same ID was accepted before.
 	Repeat bool
-	// Path, Header and Sent are the request as it came, Body the JSON in it, which
-	// may have been compressed.
+	// Path, Header and Sent are the request as received. Body is its JSON after
+	// decompression.
 	Path       string
 	Header     http.Header
 	Sent, Body []byte
-	// Status is the answer, 0 when there is none on purpose. Fault says that it is
-	// a fault that was asked for, Forwarded that it is that of another receiver.
+	// Status is the response's status. It is 0 if a simulated fault omits the response.
+	// Fault says that the response is a simulated fault. Forwarded says that the response
+	// is from another receiver.
 	Status           int
 	Fault, Forwarded bool
-	// Batch is how many events a batch has; 0 for an event that came alone.
+	// Batch is the number of events in a batch, or 0 for a single event.
 	Batch int
-	// Envelope is the body's outline, zero when the body is no event; of a batch it
-	// has the type.
+	// Envelope is the outline of the body, or zero if the body is not an event. For a
+	// batch it has only the type.
 	Envelope
 }
 
-// Envelope is what the receiver reads of an event.
+// Envelope holds the fields that the receiver reads.
 type Envelope struct {
 	Type string `json:"type"`
 	Data struct {
@@ -58,30 +60,32 @@ type Envelope struct {
 	} `json:"data"`
 }
 
-// Counts sum up what a receiver got.
+// Counts sum up a receiver's deliveries.
 type Counts struct {
-	// Messages is how many different messages were taken, Repeats how many of the
-	// latest 100,000 of them or more came again, Refused how many did not verify, Failed how many were verified
-	// and not answered with success, by a fault or by whom they were passed on to.
+	// Messages counts different accepted messages. Repeats counts messages that arrived
+	// again; it covers at least the latest 100,000. Refused counts deliveries that did
+	// not verify. Failed counts verified deliveries without a success response, because
+	// of a fault or of the forward target.
 	Messages, Repeats, Refused, Failed int
 }
 
-// Options say what a receiver does with what it verified.
+// Options configure the handling of verified deliveries.
 type Options struct {
-	// Verifier verifies. Without one nothing can be, and deliveries are taken as
-	// they are.
-	Verifier *Verifier
-	// Faults are what it does wrong on purpose.
+	// Verifier verifies deliveries. Without a verifier, every delivery is refused unless
+	// Unverified is set.
+	Verifier   *Verifier
+	Unverified bool
+	// Faults are the simulated faults.
 	Faults Faults
-	// Forward is where it passes deliveries on to, whose answer it gives; nil for
-	// nowhere.
+	// Forward is the target of forwarded deliveries. Its response is passed back. If nil,
+	// nothing is forwarded.
 	Forward *url.URL
-	// Each, if any, is called once per delivery, before it is answered, one at a
-	// time.
+	// Each, if not nil, is called one time per delivery before the response. Calls do not
+	// overlap.
 	Each func(Event)
 }
 
-// Receiver takes deliveries. It is an http.Handler.
+// Receiver receives deliveries. It is an http.Handler.
 type Receiver struct {
 	options Options
 	forward *forwarder
@@ -91,7 +95,7 @@ type Receiver struct {
 	counts Counts
 }
 
-// New makes a receiver.
+// New returns a receiver.
 func New(o Options) *Receiver {
 	r := &Receiver{options: o}
 	if o.Forward != nil {
@@ -100,15 +104,15 @@ func New(o Options) *Receiver {
 	return r
 }
 
-// Counts is what came so far.
+// Counts returns the counts so far.
 func (r *Receiver) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts
 }
 
-// ServeHTTP verifies a delivery and answers 204, or what the faults and whom it is
-// passed on to say; and 401 when it does not verify.
+// ServeHTTP verifies a delivery and responds 204. A fault or the forward target may
+// change the response. A delivery that does not verify gets 401.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
@@ -136,7 +140,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // whoever went does not read it
+	_, _ = w.Write(a.body) // a disconnected sender does not read it
 }
 
 // read reads the outline of an event, or of a batch of events.
@@ -152,8 +156,8 @@ func (e *Event) read() error {
 	return json.Unmarshal(e.Body, &e.Envelope)
 }
 
-// decide finds the answer to a delivery that verified. It is not ok when there is
-// none to give.
+// decide returns the response to a verified delivery. ok is false if there is no
+// response.
 func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
 	hang, status := r.options.Faults.draw()
 	if hang {
@@ -187,9 +191,8 @@ func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
 	return a, true
 }
 
-// inflate is the text of a body that is compressed, or the body. It has been
-// verified as it was sent, and cannot hold more than a sender would put there; the
-// bound is for those without a secret.
+// inflate returns the decompressed body, or the body if it is not compressed. The size
+// limit protects receivers without a secret; a verified body comes from a known sender.
 func inflate(header http.Header, body []byte) ([]byte, error) {
 	if header.Get("Content-Encoding") != "gzip" {
 		return body, nil
@@ -206,12 +209,18 @@ func inflate(header http.Header, body []byte) ([]byte, error) {
 }
 
 func (r *Receiver) verify(header http.Header, body []byte) error {
-	if r.options.Verifier == nil {
+	switch {
+	case r.options.Verifier != nil:
+	case r.options.Unverified:
 		return nil
+	default:
+		return errNoSecret
 	}
 	_, err := r.options.Verifier.Verify(header, body)
 	return err
 }
+
+var errNoSecret = errors.New("there is no secret to verify it with")
 
 func (r *Receiver) note(e Event) {
 	r.mu.Lock()

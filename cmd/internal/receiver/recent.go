@@ -1,10 +1,11 @@
 package receiver
 
-// recentAtLeast is how many identifiers are known at least; twice as many at most.
+// recentAtLeast is the minimum number of stored identifiers. The maximum is twice as
+// many.
 const recentAtLeast = 100_000
 
-// recent knows the latest identifiers: those of the generation that is being filled and
-// of the one before it.
+// recent stores the latest identifiers in two generations: the current one and the
+// previous one.
 type recent struct{ young, old map[string]struct{} }
 
 func (r *recent) has(id string) bool {

@@ -12,33 +12,33 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Tolerance is how far a timestamp may be from now, as Standard Webhooks says.
+// Tolerance is the maximum distance of a timestamp from now, as in Standard Webhooks.
 const Tolerance = 5 * time.Minute
 
-// The prefixes of what verifies: a secret of HMAC-SHA256, and the public key of an
-// endpoint that signs with Ed25519. Base64 of their bytes follows.
+// These prefixes identify a secret of HMAC-SHA256 and a public key of an endpoint that
+// signs with Ed25519. The base64 of the bytes follows.
 const (
 	secretPrefix    = "whsec_"
 	publicKeyPrefix = "whpk_"
 )
 
-// Verifier verifies deliveries with one or several secrets: while one is rotated
-// both the old and the new are good.
+// Verifier verifies deliveries with one or more secrets. During a rotation, the old and
+// the new secret are valid.
 type Verifier struct {
 	keys []key
-	// Now is the time that timestamps are held against, time.Now where it is nil.
+	// Now returns the time to compare timestamps with. If nil, time.Now is used.
 	Now func() time.Time
-	// AnyAge says that timestamps are not held against it.
+	// AnyAge disables the check of timestamps.
 	AnyAge bool
 }
 
-// key is one of the secrets.
+// key is one secret or public key.
 type key struct {
 	hmac   *standardwebhooks.Webhook
-	public ed25519.PublicKey // where hmac is nil
+	public ed25519.PublicKey // set if hmac is nil
 }
 
-// NewVerifier makes a verifier of secrets (whsec_...) and public keys (whpk_...).
+// NewVerifier returns a verifier of secrets (whsec_...) and public keys (whpk_...).
 func NewVerifier(secrets ...string) (*Verifier, error) {
 	v := &Verifier{}
 	for _, s := range secrets {
@@ -51,7 +51,8 @@ func NewVerifier(secrets ...string) (*Verifier, error) {
 	return v, nil
 }
 
-// newKey never repeats the text: it is a secret, even when it is a wrong one.
+// newKey parses a secret or public key. Its errors never contain the text, because even a
+// wrong text may be a secret.
 func newKey(text string) (key, error) {
 	if encoded, ok := strings.CutPrefix(text, publicKeyPrefix); ok {
 		raw, err := base64.StdEncoding.DecodeString(encoded)
@@ -68,7 +69,7 @@ func newKey(text string) (key, error) {
 	return key{hmac: hmac}, err
 }
 
-// version is how the key's signatures begin.
+// version returns the prefix of the key's signatures.
 func (k key) version() string {
 	if k.hmac == nil {
 		return "v1a"
@@ -76,18 +77,18 @@ func (k key) version() string {
 	return "v1"
 }
 
-// Delivered is what a verified delivery says of itself.
+// Delivered holds the headers of a verified delivery.
 type Delivered struct {
-	// ID is the webhook-id, SignedAt the webhook-timestamp.
+	// ID is the webhook-id. SignedAt is the webhook-timestamp.
 	ID       string    `json:"id"`
 	SignedAt time.Time `json:"signedAt"`
-	// Version is that of the signature which verified: v1 or v1a; Secret which of
-	// the secrets it was, counted from 1.
+	// Version is the version of the matching signature: v1 or v1a. Secret is the number
+	// of the matching secret, counted from 1.
 	Version string `json:"version,omitempty"`
 	Secret  int    `json:"secret,omitempty"`
 }
 
-// Verify holds a delivery against the secrets. What is wrong is a *Problem.
+// Verify verifies a delivery with the secrets. Its error is a *Problem.
 func (v *Verifier) Verify(header http.Header, body []byte) (Delivered, error) {
 	d, signatures, problem := readHeaders(header)
 	if problem != nil {
@@ -108,7 +109,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Delivered, error) {
 	return d, nil
 }
 
-// readHeaders reads the three headers of a delivery.
+// readHeaders parses the three headers of a delivery.
 func readHeaders(header http.Header) (d Delivered, signatures []string, problem *Problem) {
 	var missing []string
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
@@ -135,7 +136,7 @@ func readHeaders(header http.Header) (d Delivered, signatures []string, problem 
 	return d, signatures, nil
 }
 
-// signed reports whether one of the signatures is by this key.
+// signed reports whether one of the signatures matches the key.
 func (k key) signed(header http.Header, body []byte, signatures []string) bool {
 	if k.hmac != nil {
 		return k.hmac.VerifyIgnoringTimestamp(body, header) == nil

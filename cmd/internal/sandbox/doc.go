@@ -1,4 +1,4 @@
-// Package sandbox is a whole Gridhook in a temporary folder, furnished with an
-// organization, real rate plans and homes through its own API. The demonstration
-// and the benchmarks stand on it.
+// Package sandbox runs a whole Gridhook in a temporary folder. It creates an
+// organization, real rate plans and homes through Gridhook's API. The demonstration and
+// the benchmarks use it.
 package sandbox

@@ -14,52 +14,56 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Sandbox is a running Gridhook of one's own.
+// Sandbox is a running Gridhook in a temporary folder.
 type Sandbox struct {
 	App *app.App
-	// Operator calls it as its operator does.
+	// Operator is a client with the operator's key.
 	Operator *client.Client
 
 	dir string
 }
 
-// Start starts everything in one process, on free ports of the loopback and with
-// webhooks allowed to go there.
-func Start(ctx context.Context, log *slog.Logger, worker dispatcher.Options) (*Sandbox, error) {
+// Start starts all roles in one process on free ports of the loopback. Webhooks may go to
+// the loopback. change may modify the options.
+func Start(ctx context.Context, log *slog.Logger, worker dispatcher.Options, change ...func(*app.Options)) (*Sandbox, error) {
 	dir, err := os.MkdirTemp("", "gridhook-")
 	if err != nil {
 		return nil, err
 	}
 	worker.AllowPrivate = true
-	a, err := app.Start(ctx, app.Options{
+	o := app.Options{
 		Role: app.RoleServe, Data: dir, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Worker: worker, Log: log,
-		Limits: app.Limits{Requests: api.Options{Rate: 1e6, Burst: 1e6}}, // whoever measures must not be limited
-	})
+		Limits: app.Limits{Requests: rest.Options{Rate: 1e6, Burst: 1e6}}, // a benchmark must not be rate limited
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	a, err := app.Start(ctx, o)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &Sandbox{App: a, Operator: &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}, dir: dir}, nil
 }
 
-// Close stops it and removes its files.
+// Close stops Gridhook and removes its files.
 func (s *Sandbox) Close() error { return errors.Join(s.App.Stop(), os.RemoveAll(s.dir)) }
 
-// Furnish makes an organization with a number of homes that take turns on the
-// catalog's rate plans, and tells done how many there are from time to time, perhaps
-// twice at once.
+// Furnish creates an organization with a number of homes that rotate over the catalog's
+// rate plans. It calls done with the number of homes so far. Calls of done may be
+// concurrent.
 func (s *Sandbox) Furnish(ctx context.Context, organization string, homes int, done func(int)) error {
 	return Furnish(ctx, s.Operator, organization, homes, done)
 }
 
-// Furnish is Sandbox.Furnish on a Gridhook that is not a sandbox.
+// Furnish is Sandbox.Furnish for any Gridhook.
 func Furnish(ctx context.Context, operator *client.Client, organization string, homes int, done func(int)) error {
 	if _, err := operator.CreateOrganization(ctx, client.NewOrganization{ID: organization, Name: organization}); err != nil {
 		return err
@@ -70,7 +74,7 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 			return fmt.Errorf("rate plan %s: %w", p.ID, err)
 		}
 	}
-	// While one chunk is stored the next is read.
+	// The next chunk is read while one chunk is stored.
 	const chunk, together = 10_000, 2
 	var imported atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -92,7 +96,7 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 	return group.Wait()
 }
 
-// Import imports lines that are all to be taken.
+// Import imports lines. It returns an error if a line is refused.
 func Import(ctx context.Context, operator *client.Client, lines io.Reader) error {
 	imported, err := operator.Import(ctx, lines)
 	if err == nil && imported.Failed > 0 {
@@ -101,7 +105,7 @@ func Import(ctx context.Context, operator *client.Client, lines io.Reader) error
 	return err
 }
 
-// homeLines are homes in the form of an import.
+// homeLines returns homes in the import format.
 func homeLines(organization string, plans []catalog.Plan, from, to int) (*bytes.Buffer, error) {
 	var lines bytes.Buffer
 	encoder := json.NewEncoder(&lines)
@@ -118,8 +122,8 @@ func homeLines(organization string, plans []catalog.Plan, from, to int) (*bytes.
 	return &lines, nil
 }
 
-// Register registers where an organization's price signals go, and returns the secret
-// that they are signed with.
+// Register registers the URL for an organization's price signals. It returns the signing
+// secret.
 func (s *Sandbox) Register(ctx context.Context, organization, url string) (secret string, err error) {
 	endpoint, err := s.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
 		URL: &url, EventTypes: &[]string{storage.EventPriceSignalUpdated},
@@ -127,7 +131,7 @@ func (s *Sandbox) Register(ctx context.Context, organization, url string) (secre
 	return endpoint.Secret, err
 }
 
-// Poll asks again and again until ask says that it has seen enough, or ctx ends.
+// Poll calls ask until ask returns true or an error, or until ctx ends.
 func Poll(ctx context.Context, every time.Duration, ask func() (enough bool, err error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -42,7 +42,12 @@ func TestTheThreatModelsTestsAreThere(t *testing.T) {
 // testsOf is the source of a folder's tests.
 func testsOf(t *testing.T, folder string) (text string) {
 	t.Helper()
+	folder, below := strings.CutSuffix(folder, "/...")
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if below {
+		deeper, _ := filepath.Glob(filepath.Join(folder, "*", "*_test.go"))
+		files = append(files, deeper...)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +74,7 @@ func TestThePromisesTestsAreThere(t *testing.T) {
 	ran := ranTest.FindAllStringSubmatch(string(text), -1)
 	for _, m := range ran {
 		for folder := range strings.FieldsSeq(m[1]) {
-			named := regexp.MustCompile(`\nfunc Test[A-Za-z0-9]*` + m[2] + `[A-Za-z0-9]*\(t \*testing\.T\)`)
+			named := regexp.MustCompile(`\nfunc Test[A-Za-z0-9_]*` + m[2] + `[A-Za-z0-9_]*\(t \*testing\.T\)`)
 			if !named.MatchString(testsOf(t, filepath.Join(top, folder))) {
 				t.Errorf("docs/reliability.md says %s, and there is no such test", m[0])
 			}

@@ -1,4 +1,3 @@
-// Package tracing sends the spans of a process to an OpenTelemetry collector, by OTLP
-// over HTTP. Making them is the matter of the rooms that they are about, which are
-// given a tracer.
+// Package tracing sends the spans of a process to an OpenTelemetry collector by OTLP over
+// HTTP. Other packages receive a tracer and create the spans.
 package tracing

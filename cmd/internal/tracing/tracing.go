@@ -14,28 +14,27 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options say what is recorded and where it goes.
+// Options configure the recording and the collector.
 type Options struct {
-	// Endpoint is the collector's URL. Where it has no path of its own, traces go
-	// to /v1/traces under it.
+	// Endpoint is the collector's URL. If it has no path, traces go to /v1/traces.
 	Endpoint string
-	// Headers are those that the collector wants, and may be nil.
+	// Headers are the headers that the collector requires. They may be nil.
 	Headers map[string]string
-	// Sample is the share of the traces begun here that is recorded, from 0 to 1. Of
-	// those that a caller began the caller decides.
+	// Sample is the share of traces to record, from 0 to 1. It applies to traces that
+	// begin here. If a caller began a trace, the caller decides.
 	Sample float64
 	// Role and Version describe the process.
 	Role, Version string
 	Log           *slog.Logger
 }
 
-// Tracing makes spans and sends them.
+// Tracing creates spans and sends them.
 type Tracing struct {
 	provider *sdk.TracerProvider
 }
 
-// Start begins to send spans. It does not wait for the collector: what cannot be sent
-// is logged and lost, and holds up nothing.
+// Start starts sending spans. It does not wait for the collector. A span that cannot be
+// sent is logged and lost, and delays nothing.
 func Start(ctx context.Context, o Options) (*Tracing, error) {
 	uploads, err := newUploads(o.Endpoint, o.Headers)
 	if err != nil {
@@ -56,13 +55,13 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	)}, nil
 }
 
-// queued is how many spans may wait to be sent, of some 2 KB each.
+// queued is the maximum number of spans in the queue, of some 2 KB each.
 const queued = 8192
 
-// describe says whose spans they are: the standard OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES say more, or otherwise.
+// describe returns the resource that the spans describe. The standard variables
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it or override it.
 func describe(ctx context.Context, o Options) (*resource.Resource, error) {
-	host, _ := os.Hostname() // empty where it cannot be told
+	host, _ := os.Hostname() // empty if unknown
 	return resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "gridhook"), attribute.String("service.version", o.Version),
 		attribute.String("service.instance.id", fmt.Sprintf("%s-%d", host, os.Getpid())), attribute.String("host.name", host),
@@ -70,19 +69,19 @@ func describe(ctx context.Context, o Options) (*resource.Resource, error) {
 	), resource.WithFromEnv())
 }
 
-// Tracer makes the spans.
+// Tracer returns the tracer that creates spans.
 func (t *Tracing) Tracer() trace.Tracer { return t.provider.Tracer("github.com/gridhook/gridhook") }
 
-// Stop sends what waits, for as long as ctx lasts.
+// Stop sends the queued spans until ctx ends.
 func (t *Tracing) Stop(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// loud logs what cannot be sent, once a batch.
+// loud logs a failure to send, one time per batch.
 type loud struct {
 	sdk.SpanExporter
 	log *slog.Logger
 }
 
-// ExportSpans never fails: its caller could do no more.
+// ExportSpans never fails, because its caller cannot handle an error.
 func (l *loud) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if err := l.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		l.log.Warn("spans could not be sent and are lost", "spans", len(spans), "error", err)

@@ -15,18 +15,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// uploads posts spans. The library's own client would do, but brings gRPC along:
-// 9 MB more of program, for one POST.
+// uploads posts spans. The library's own client adds gRPC: 9 MB of binary size for one
+// POST.
 type uploads struct {
 	url     string
 	headers map[string]string
 	client  *http.Client
 }
 
-// uploadWait bounds one POST.
+// uploadWait is the timeout of one POST.
 const uploadWait = 10 * time.Second
 
-// tracesPath is where a collector takes traces (OTLP 1.x, section "OTLP/HTTP Request").
+// tracesPath is a collector's path for traces (OTLP 1.x, section "OTLP/HTTP Request").
 const tracesPath = "/v1/traces"
 
 func newUploads(endpoint string, headers map[string]string) (*uploads, error) {
@@ -42,18 +42,18 @@ func newUploads(endpoint string, headers map[string]string) (*uploads, error) {
 	}}}, nil
 }
 
-// Start has nothing to do.
+// Start does nothing.
 func (u *uploads) Start(context.Context) error { return nil }
 
-// Stop ends what is kept open.
+// Stop closes idle connections.
 func (u *uploads) Stop(context.Context) error {
 	u.client.CloseIdleConnections()
 	return nil
 }
 
-// UploadTraces posts spans once.
+// UploadTraces posts spans without a retry.
 func (u *uploads) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// On the wire it is the same as an ExportTraceServiceRequest.
+	// The encoding is the same as for an ExportTraceServiceRequest.
 	data, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (u *uploads) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpa
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read as far as it matters
 	const told = 256
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, told)) // the status says enough
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, told)) // the status is sufficient
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("the collector answered %s: %q", response.Status, answer)
 	}

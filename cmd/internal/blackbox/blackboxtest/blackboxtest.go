@@ -12,14 +12,14 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// shown is how many bytes of a log's end a failure comes with.
+// shown is the number of bytes from a log's end that a failure shows.
 const shown = 4000
 
-// Start starts Gridhook, and kills it when the test ends. A test that fails shows the
-// end of what it logged.
+// Start starts Gridhook and kills it when the test ends. A failed test shows the end of
+// the log.
 func Start(t *testing.T, r blackbox.Run) *blackbox.Gridhook {
 	t.Helper()
-	logs := &blackbox.Tail{}
+	logs := &Tail{}
 	r.Log = logs
 	g, err := blackbox.StartGridhook(r)
 	if err != nil {
@@ -29,10 +29,10 @@ func Start(t *testing.T, r blackbox.Run) *blackbox.Gridhook {
 	return g
 }
 
-// StartProcess does the same with any program.
+// StartProcess starts any program in the same way.
 func StartProcess(t *testing.T, name string, s blackbox.Spec) *blackbox.Process {
 	t.Helper()
-	logs := &blackbox.Tail{}
+	logs := &Tail{}
 	s.Log = logs
 	p, err := blackbox.Start(s)
 	if err != nil {
@@ -42,7 +42,7 @@ func StartProcess(t *testing.T, name string, s blackbox.Spec) *blackbox.Process 
 	return p
 }
 
-// StartNATS starts a nats-server, set up as an operator should, and returns its URL.
+// StartNATS starts a nats-server with the recommended settings and returns its URL.
 func StartNATS(t *testing.T, binary string, patience time.Duration) (url string, server *blackbox.Process) {
 	t.Helper()
 	address, err := blackbox.FreeAddress()
@@ -57,14 +57,14 @@ func StartNATS(t *testing.T, binary string, patience time.Duration) (url string,
 	return "nats://" + address, server
 }
 
-func end(t *testing.T, name string, p *blackbox.Process, logs *blackbox.Tail) {
+func end(t *testing.T, name string, p *blackbox.Process, logs *Tail) {
 	p.Kill()
 	if t.Failed() {
 		t.Logf("the end of what %s logged:\n%s", name, logs.Last(shown))
 	}
 }
 
-// OperatorKey is the key that a process made for its operator.
+// OperatorKey returns the operator's key that a process created.
 func OperatorKey(t *testing.T, g *blackbox.Gridhook) string {
 	t.Helper()
 	key, err := os.ReadFile(filepath.Join(g.Data, "operator.key"))
@@ -74,7 +74,7 @@ func OperatorKey(t *testing.T, g *blackbox.Gridhook) string {
 	return strings.TrimSpace(string(key))
 }
 
-// Operator is the operator's view of a process.
+// Operator returns an operator's client of a process.
 func Operator(t *testing.T, g *blackbox.Gridhook) *client.Client {
 	t.Helper()
 	return &client.Client{BaseURL: g.Admin, Key: OperatorKey(t, g)}

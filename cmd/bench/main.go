@@ -1,0 +1,87 @@
+// The roots of Sink.trust replace the system's:
+//
+//go:debug x509usefallbackroots=1
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // homes are in time zones that a machine may not have
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures the suites that the arguments name, or serves a measuring process.
+func run(ctx context.Context, args []string) error {
+	if len(args) == 1 {
+		switch args[0] {
+		case sinkCommand:
+			return ServeSink(os.Stdin, os.Stdout)
+		case loadCommand:
+			return ServeLoad(ctx, os.Stdin, os.Stdout)
+		}
+	}
+	o := Options{Progress: os.Stderr, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
+	flags.BoolVar(&o.Quick, "quick", false, "measure less, for a first impression")
+	profile := flags.String("cpu-profile", "", "`file` for a CPU profile of the measuring process, for go tool pprof")
+	asJSON := flags.Bool("json", false, "print the report as JSON")
+	flags.Usage = func() {
+		fmt.Fprintf(os.Stderr, "Usage: bench [SUITE...]\n\nSuites: %s. By default all run.\n\nFlags:\n%s", strings.Join(names(), ", "), flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	o.Suites = flags.Args()
+	var report *Report
+	err := profiled(*profile, func() (err error) {
+		report, err = Run(ctx, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !*asJSON {
+		return report.Print(os.Stdout)
+	}
+	e := json.NewEncoder(os.Stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(report)
+}
+
+// profiled writes a CPU profile of do to a file if file is not empty.
+func profiled(file string, do func() error) (err error) {
+	if file == "" {
+		return do()
+	}
+	out, err := os.Create(file) //nolint:gosec // whoever calls names it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return do()
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events"
+)
+
+// readyWithin is the time limit for all nodes to be ready after the last fault.
+// probeWithin is the time limit for the delivery that follows (I8).
+const (
+	readyWithin = 30 * time.Second
+	probeWithin = 5 * time.Second
+)
+
+// heal waits until every node is ready and a probe is delivered.
+func (w *world) heal() error {
+	deadline := time.Now().Add(readyWithin)
+	for _, n := range w.nodes {
+		if err := w.waitReady(n, deadline); err != nil {
+			w.violated.addf("I8", "%s is not ready %s after the last fault: %v", n.name, readyWithin, err)
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) waitReady(n *node, deadline time.Time) error {
+	for {
+		err := w.ready(n)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (w *world) ready(n *node) error {
+	if err := n.died(); err != nil {
+		return err
+	}
+	response, err := w.http.Get("http://" + n.admin + "/readyz") //nolint:noctx // the client has a time-out
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is not read
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", n.name, response.Status)
+	}
+	return nil
+}
+
+// probe sends a trigger and waits for its first delivery.
+func (w *world) probe() {
+	p := w.partners[0]
+	arrived := make(chan string, 1<<16)
+	p.endpoints[0].onArrival(func(a arrival) {
+		select {
+		case arrived <- a.Trigger:
+		default:
+		}
+	})
+	defer p.endpoints[0].onArrival(nil)
+	began := time.Now()
+	l := &load{w: w, partner: p, api: w.those((*node).answers)[0]}
+	a := asked{Org: p.org, Homes: p.set(), Start: began.UTC().Truncate(15 * time.Minute)}
+	if err := l.ask(context.Background(), &a); err != nil {
+		w.violated.addf("I8", "the probe was answered %v", err)
+		return
+	}
+	a.Answer = answerOK
+	w.asked.add(a)
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		select {
+		case trigger := <-arrived:
+			if trigger != a.Trigger {
+				continue
+			}
+			if took := time.Since(began); took > probeWithin {
+				w.violated.addf("I8", "the probe took %s to be delivered", took)
+			}
+			return
+		case <-late.C:
+			w.violated.addf("I8", "the probe was not delivered within %s", patience)
+			return
+		}
+	}
+}
+
+// final is the api's report of one trigger at the end.
+type final struct {
+	progress   events.Progress
+	deliveries []events.Delivery
+	err        error
+}
+
+// drainWithin is how long the accepted triggers may take at the end.
+const drainWithin = 3 * time.Minute
+
+// drain waits until every trigger that was answered 200 is completed. It returns their
+// final states.
+func (w *world) drain(within time.Duration) map[string]final {
+	deadline := time.Now().Add(within)
+	finals := map[string]final{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	places := make(chan struct{}, 4)
+	for _, a := range w.asked.all() {
+		if a.Answer != answerOK {
+			continue
+		}
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			f := w.awaitFinal(a, deadline)
+			mu.Lock()
+			defer mu.Unlock()
+			finals[a.Trigger] = f
+		})
+	}
+	wg.Wait()
+	return finals
+}
+
+func (w *world) awaitFinal(a asked, deadline time.Time) (f final) {
+	api := w.those((*node).answers)[0]
+	if f = w.awaitProgress(api, a, deadline); f.err != nil {
+		return f
+	}
+	c := w.operator(api, a.Org)
+	f.deliveries, f.err = client.All(context.Background(), func(ctx context.Context, p client.Page) ([]events.Delivery, string, error) {
+		return c.Deliveries(ctx, client.DeliveriesRequest{TriggerID: a.Trigger, Limit: p.Limit, After: p.After})
+	})
+	return f
+}
+
+// awaitProgress waits until an api shows a trigger as completed.
+func (w *world) awaitProgress(api *node, a asked, deadline time.Time) (f final) {
+	c := w.operator(api, a.Org)
+	for {
+		f.progress, f.err = c.GetTrigger(context.Background(), a.Trigger)
+		if f.err == nil && f.progress.Status == events.TriggerCompleted || time.Now().After(deadline) {
+			return f
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

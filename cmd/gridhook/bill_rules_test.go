@@ -1,0 +1,125 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/pricing/bill/billtest"
+)
+
+// The sun keeps the time of the wall clock that prices follow: an hour later in
+// summer than by standard time. 240.69 is with the full weather of Los Angeles Intl
+// Airport, by standard time it was 334.89.
+func TestBillOfSolarFollowsTheWallClock(t *testing.T) {
+	b := billed(t, nil, "--catalog", "pge-e-elec", "--load", hoursOf(t, 8760, 0.5), "--zipcode", "90012", "--solar-kw", "8")
+	if energy := b.Energy - b.Credit; math.Abs(energy-240.69) > 2 {
+		t.Errorf("energy less credits is $ %.2f, want near 240.69", energy)
+	}
+}
+
+func TestBillOfAMeterThatCountsBackwards(t *testing.T) {
+	const tariff = `{"name":"Sell","energyratestructure":[[{"rate":0.40,"sell":0.05}]]}`
+	month := []string{"--tariff", writeFile(t, "tariff.json", tariff), "--load", hoursOf(t, 744, -1), "--step", "60", "--start", "2026-07-01", "--timezone", "UTC"}
+	for metering, want := range map[string]float64{"": -37.20, "net-billing": -37.20, "net-metering": 0} {
+		b := billed(t, nil, append(month, "--metering", metering)...)
+		if math.Abs(b.Total-want) > 0.005 || b.Months[0].SentKWh != 744 || b.Months[0].DrawnKWh != 0 {
+			t.Errorf("metering %q: $ %.2f for %+v, want %.2f", metering, b.Total, b.Months[0], want)
+		}
+	}
+}
+
+// Two months: 100 kWh are sent out beyond use in January and 300 drawn in February,
+// at 0.20 $/kWh and 10 $ a month.
+func TestBillRules(t *testing.T) {
+	load := "kwh\n" + strings.Repeat("0\n", 31*24-1) + "-100\n" + strings.Repeat("0\n", 28*24-1) + "300\n"
+	args := []string{
+		"--tariff", writeFile(t, "tariff.json", flatTariff), "--load", writeFile(t, "load.csv", load),
+		"--step", "60", "--start", "2026-01-01", "--timezone", "UTC", "--metering", "net-metering",
+	}
+	for name, tt := range map[string]struct {
+		rules []string
+		want  float64
+	}{
+		"credits carry over":           {nil, 20 + 40},
+		"as energy":                    {[]string{"--carry-over", "kwh"}, 20 + 40},
+		"settled in January":           {[]string{"--true-up-month", "1"}, 20 + 60},
+		"settled as energy":            {[]string{"--true-up-month", "1", "--carry-over", "kwh"}, 20 + 60},
+		"settled at a rate":            {[]string{"--true-up-month", "1", "--surplus-rate", "0.03"}, 20 + 60 - 3},
+		"settled at retail":            {[]string{"--true-up-month", "1", "--surplus-rate", "retail"}, 20 + 60 - 20},
+		"credits last a month":         {[]string{"--credit-expiry", "1"}, 20 + 40},
+		"minimum a month":              {[]string{"--minimum-charge", "25"}, 25 + 10 + 40},
+		"minimum a day":                {[]string{"--minimum-charge", "1", "--minimum-charge-unit", "day"}, 31 + 10 + 40},
+		"minimum a year":               {[]string{"--minimum-charge", "100", "--minimum-charge-unit", "year"}, 100},
+		"grid fee":                     {[]string{"--grid-fee", "4"}, 20 + 40 + 8},
+		"net billing, the last wins":   {[]string{"--metering", "net-billing"}, 20 + 60 - 5},
+		"feed-in at a rate of its own": {[]string{"--metering", "feed-in", "--feed-in-rate", "0.1"}, 20 + 60 - 10},
+	} {
+		if b := billed(t, nil, slices.Concat(args, tt.rules)...); math.Abs(b.Total-tt.want) > 0.005 {
+			t.Errorf("%s: $ %.2f, want %.2f", name, b.Total, tt.want)
+		}
+	}
+}
+
+func TestBillCreditsAreOpenAfterTheTrueUp(t *testing.T) {
+	load := writeFile(t, "load.csv", "kwh\n"+strings.Repeat("0\n", 31*24-1)+"100\n"+strings.Repeat("0\n", 28*24-1)+"-50\n")
+	args := []string{
+		"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", load, "--step", "60", "--start", "2026-01-01",
+		"--timezone", "UTC", "--metering", "net-metering", "--true-up-month", "1",
+	}
+	for carried, want := range map[string]string{"dollars": "$ 10.00 and 0 kWh", "kwh": "$ 0.00 and 50 kWh"} {
+		if got := run(t, nil, "", append(args, "--carry-over", carried)); !strings.Contains(got.out, want) || !strings.Contains(got.out, "= $ 40.00") {
+			t.Errorf("%s: it shows\n%s%s", carried, got.out, got.err)
+		}
+	}
+}
+
+func TestBillRefusesRules(t *testing.T) {
+	args := []string{"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", hoursOf(t, 8760, 1)}
+	for _, tt := range [][]string{
+		{"--tier-rule", "none"}, {"--metering", "barter"}, {"--carry-over", "gold"}, {"--true-up-month", "13"}, {"--surplus-rate", "much"},
+		{"--minimum-charge-unit", "week"}, {"--credit-expiry", "-1"}, {"--calendar-year", "2028"}, {"--calendar-year", "2027", "--start", "2026-01-01", "--timezone", "UTC"}, {"--generated", writeFile(t, "short.csv", "1\n")},
+	} {
+		if got := run(t, nil, "", append(args, tt...)); got.code == 0 || got.err == "" {
+			t.Errorf("%v: exit %d, %s", tt, got.code, got.err)
+		}
+	}
+}
+
+// Every published bill of OpenStudio-HPXML comes out to the dollar by the command.
+func TestBillsOfOpenStudioHPXMLByTheCommand(t *testing.T) {
+	columns := map[string]string{}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	column := func(name string, values []float64) string {
+		if columns[name] == "" {
+			var b strings.Builder
+			b.WriteString("kWh\n")
+			for _, v := range values {
+				b.WriteString(number(v) + "\n")
+			}
+			columns[name] = writeFile(t, strconv.Itoa(len(columns))+".csv", b.String())
+		}
+		return columns[name]
+	}
+	for _, c := range billtest.HPXML(t) {
+		args := []string{
+			"--tariff", c.RateFile, "--load", column(c.LoadColumn, c.Load), "--tier-rule", "prorated", "--calendar-year", "2007",
+			"--metering", strings.TrimSuffix(strings.ReplaceAll(c.Metering, "_", "-"), "-tariff"), "--feed-in-rate", number(c.FeedIn),
+			"--surplus-rate", number(c.SellRate), "--grid-fee", number(c.Fee + c.FeePerKW*c.PVKW),
+		}
+		if c.Sellback == "retail" {
+			args = append(args, "--surplus-rate", "retail")
+		}
+		if c.PVColumn != "" {
+			args = append(args, "--generated", column(c.PVColumn, c.Generated))
+		}
+		b := billed(t, nil, args...)
+		for what, pair := range map[string][2]float64{"fixed": {b.Fixed, c.Expected.Fixed}, "energy": {b.Energy, c.Expected.Energy}, "credit": {-b.Credit, c.Expected.Credit}} {
+			if !(math.Abs(pair[0]-pair[1]) <= c.Tolerance) {
+				t.Errorf("%s: %s: $ %.2f, want %.2f", c.Name, what, pair[0], pair[1])
+			}
+		}
+	}
+}

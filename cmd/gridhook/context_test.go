@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A context says what no flag and no variable says; its keys are never shown, and are for
+// its server alone.
+func TestContext(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+	f.on("/v1/admin/organizations/list", ok(data()))
+	file := filepath.Join(t.TempDir(), "gridhook", "contexts.yaml")
+	say := func(line string, environ ...string) result {
+		return run(t, nil, "", strings.Fields(line), append(environ, "GRIDHOOK_CONTEXTS="+file, "GRIDHOOK_OPERATOR_KEY=")...)
+	}
+	key := writeFile(t, "api.key", "ghk_partner\n")
+	operator := writeFile(t, "operator.key", "gho_operator\n")
+
+	if got := say("context add partner --api-url " + f.URL + " --api-key-file " + key); got.code != 0 || got.out != "The context partner is in use.\n" {
+		t.Fatalf("exit %d: %s%s", got.code, got.out, got.err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of contexts can be read by others: %v, %v", info, err)
+	}
+	if got := say("endpoint list"); got.code != 0 || f.last().key != "ghk_partner" || f.last().org != "" {
+		t.Errorf("as a partner: exit %d, %s; it sent %+v", got.code, got.err, f.last())
+	}
+	if got := say("org list"); got.code != exitUsage || !strings.Contains(got.err, "organizations are the operator's") {
+		t.Errorf("a partner asks for organizations: exit %d, %s", got.code, got.err)
+	}
+	if got := say("context add local --admin-url " + f.URL + " --org acme --operator-key-file " + operator); got.code != 0 {
+		t.Fatalf("exit %d: %s", got.code, got.err)
+	}
+	if got := say("org list"); got.code != 0 || f.last().key != "gho_operator" {
+		t.Errorf("as the operator: exit %d, %s", got.code, got.err)
+	}
+	if got := say("endpoint list"); got.code != 0 || f.last().org != "acme" {
+		t.Errorf("exit %d, acting for %q: %s", got.code, f.last().org, got.err)
+	}
+	if got := say("endpoint list --context partner"); got.code != 0 || f.last().key != "ghk_partner" {
+		t.Errorf("by another context: exit %d, %s", got.code, got.err)
+	}
+	want := "   NAME     SERVER                  AS        ORGANIZATION\n*  local    " + f.URL + "  operator  acme\n   partner  " + f.URL + "  partner   -\n"
+	if got := say("context list"); got.out != want {
+		t.Errorf("it lists\n%swant\n%s", got.out, want)
+	}
+	if got := say("endpoint list --context partnr"); got.code == 0 || !strings.Contains(got.err, `there is no context "partnr": did you mean partner`) {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	if got := say("org list --admin-url " + f.URL + " --data " + t.TempDir()); got.code != exitFailure || !strings.Contains(got.err, "there is no operator's key") {
+		t.Errorf("another server was sent the key of the context: exit %d, %s", got.code, got.err)
+	}
+	if got := say("context use partner"); got.code != 0 || got.out != "The context partner is in use.\n" {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
+	}
+	if got := say("context delete partner"); got.code != 0 {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	if got := say("context use partner"); got.code != exitUsage {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
+// The address of the public API makes commands those of a partner.
+func TestPartner(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
+	got := run(t, nil, "", strings.Fields("trigger list"), "GRIDHOOK_API_URL="+f.URL, "GRIDHOOK_API_KEY=ghk_1")
+	if got.code != 0 || f.last().key != "ghk_1" {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	if got := run(t, nil, "", strings.Fields("trigger list --api-url "+f.URL)); got.code != exitUsage || !strings.Contains(got.err, "GRIDHOOK_API_KEY") {
+		t.Errorf("without a key: exit %d: %s", got.code, got.err)
+	}
+	f.on("/v1/webhook/price_signal/trigger/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
+	if got := run(t, nil, "", strings.Fields("trigger list --api-key x --api-url "+f.URL)); !strings.Contains(got.err, "does not take the API key") {
+		t.Errorf("with a wrong key it says %s", got.err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	f := newFake(t)
+	f.on("/readyz", ok(`{"status":"ready"}`))
+	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
+	got := run(t, f, "", strings.Fields("status --org acme"))
+	want := "server        " + f.URL + ", as operator\nready         yes\norganization  acme\nendpoint      ep_1, https://example.com/h: -\n" +
+		"last trigger  trg_1, COMPLETED at 2026-07-01T00:00:00Z: 2 delivered, 1 not delivered\n"
+	if got.code != 0 || got.out != want {
+		t.Errorf("exit %d, %s; it shows\n%swant\n%s", got.code, got.err, got.out, want)
+	}
+	f.on("/readyz", answer{503, `{"status":"not ready","reason":"NATS is not connected"}`})
+	got = run(t, f, "", strings.Fields("status"))
+	if got.code != exitFailure || !strings.Contains(got.out, "no: NATS is not connected") {
+		t.Errorf("exit %d; it shows\n%s", got.code, got.out)
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// references checks that the plans and zipcodes of homes exist. A server stores a home
+// without them but cannot price it.
+type references struct {
+	ctx context.Context //nolint:containedctx // it is of one import, and the readers pass none
+	c   *client.Client
+	// strict skips homes with missing references. Otherwise they are counted.
+	strict bool
+	// plans holds each organization's plans, with the shared plans under "". unlisted
+	// holds the organizations whose plans the server does not return.
+	plans    map[string]map[string]bool
+	unlisted map[string]bool
+	missing  map[planOf]int
+	zipcodes map[string]int
+}
+
+// planOf is a plan that homes of an organization refer to.
+type planOf struct{ organization, plan string }
+
+// maxMissing bounds the number of different plans or zipcodes to count.
+const maxMissing = 1000
+
+func newReferences(ctx context.Context, c *client.Client, strict bool) *references {
+	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}}
+}
+
+// check checks a line before it is sent. If the line must be skipped, it returns the
+// reason.
+func (r *references) check(line []byte) (e fileError, wrong bool) {
+	var l struct {
+		Resource       storage.Kind `json:"resource"`
+		OrganizationID string       `json:"organizationId"`
+		ID             string       `json:"id"`
+		RatePlanID     string       `json:"ratePlanId"`
+		Zipcode        string       `json:"zipcode"`
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return e, false // the server reports the mistake
+	}
+	switch {
+	case l.Resource == storage.KindRatePlan:
+		r.of(l.OrganizationID)[l.ID] = true // later lines may refer to it
+		return e, false
+	case l.Resource != storage.KindHome:
+		return e, false
+	}
+	e.Resource, e.ID = string(l.Resource), l.ID
+	if !r.exists(l.OrganizationID, l.RatePlanID) {
+		count(r.missing, planOf{l.OrganizationID, l.RatePlanID})
+		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("names the plan %q, which does not exist for the home", l.RatePlanID)})
+	}
+	if _, known := eligibility.Locate(l.Zipcode); !known && len(l.Zipcode) == 5 {
+		count(r.zipcodes, l.Zipcode)
+		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is not known", l.Zipcode)})
+	}
+	return e, r.strict && len(e.Fields) > 0
+}
+
+// count counts a key unless there are too many different keys.
+func count[K comparable](counts map[K]int, key K) {
+	if _, known := counts[key]; known || len(counts) < maxMissing {
+		counts[key]++
+	}
+}
+
+// exists reports whether homes of an organization can have a plan: no plan, one of the
+// organization's plans, or a shared plan.
+func (r *references) exists(organization, plan string) bool {
+	if plan == "" {
+		return true
+	}
+	shared, own := r.of(""), r.of(organization)
+	return shared[plan] || own[plan] || r.unlisted[""] || r.unlisted[organization]
+}
+
+// of returns an organization's plans. It reads them only the first time.
+func (r *references) of(organization string) map[string]bool {
+	if known, ok := r.plans[organization]; ok {
+		return known
+	}
+	plans := map[string]bool{}
+	all, err := client.All(r.ctx, func(ctx context.Context, p client.Page) ([]client.Plan, string, error) {
+		return r.c.Plans(ctx, organization, p)
+	})
+	for i := range all {
+		plans[all[i].ID] = true
+	}
+	r.unlisted[organization] = err != nil
+	r.plans[organization] = plans
+	return plans
+}
+
+// warn prints the missing references.
+func (r *references) warn(w io.Writer) {
+	if r.strict {
+		return // each line is already reported
+	}
+	for _, m := range slices.SortedFunc(maps.Keys(r.missing), func(a, b planOf) int { return r.missing[b] - r.missing[a] }) {
+		say(w, "warning: %d homes of %s name a plan that does not exist for them: %s%s\n", r.missing[m], or(m.organization), m.plan, r.owner(m.plan))
+	}
+	if len(r.zipcodes) > 0 {
+		const shown = 5
+		total, names := 0, slices.Sorted(maps.Keys(r.zipcodes))
+		for _, n := range r.zipcodes {
+			total += n
+		}
+		more := ""
+		if len(names) > shown {
+			more, names = fmt.Sprintf(" and %d others", len(names)-shown), names[:shown]
+		}
+		say(w, "warning: %d homes have a zipcode that is not known: %s%s\n", total, strings.Join(names, ", "), more)
+	}
+}
+
+// owner names the organization that owns a plan, if known.
+func (r *references) owner(plan string) string {
+	organizations, _, err := r.c.Organizations(r.ctx, client.Page{Limit: 100})
+	if err != nil {
+		return ""
+	}
+	for i := range organizations {
+		if id := organizations[i].ID; r.of(id)[plan] {
+			return ", private to " + id
+		}
+	}
+	return ""
+}

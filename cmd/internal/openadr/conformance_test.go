@@ -1,0 +1,377 @@
+package openadr_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// entity is a type of objects with what the conformance suite asks of it.
+type entity struct {
+	path string
+	// body makes a request of a role, with a name of its own.
+	body func(w *world, role, name string) string
+	// writers may write, and the others are refused. Each writes its own.
+	writers, refused []string
+	// visible says that VENs see what others wrote.
+	visible bool
+	// conflicts says that a name or a client can be taken.
+	conflicts bool
+	// one says that a role has one object at most.
+	one bool
+	// bad are bodies that are refused with 400.
+	bad []string
+}
+
+func (w *world) program(name string) string {
+	w.t.Helper()
+	list := w.want(http.StatusOK, "bl", http.MethodGet, "programs?programName="+url.QueryEscape(name), "").list()
+	if len(list) == 0 {
+		return w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"`+name+`"}`).field("id")
+	}
+	return list[0]["id"].(string)
+}
+
+func (w *world) venOf(role string) string {
+	w.t.Helper()
+	if list := w.want(http.StatusOK, role, http.MethodGet, "vens", "").list(); len(list) > 0 && role != "bl" {
+		return list[0]["id"].(string)
+	}
+	return w.want(http.StatusCreated, role, http.MethodPost, "vens", `{"objectType":"VEN_VEN_REQUEST","venName":"ven of `+role+`"}`).field("id")
+}
+
+func entities() []entity {
+	const intervals = `"intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"PT1H"},"intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[0.15]}]},{"id":1,"payloads":[{"type":"PRICE","values":[0.25]}]}]`
+	return []entity{
+		{
+			path: "programs", writers: []string{"bl"}, refused: []string{"ven1"}, visible: true, conflicts: true,
+			body: func(_ *world, _, name string) string {
+				return `{"programName":"` + name + `","payloadDescriptors":[{"objectType":"EVENT_PAYLOAD_DESCRIPTOR","payloadType":"PRICE","units":"KWH","currency":"USD"}],"attributes":null,"unknown":1}`
+			},
+			bad: []string{`{}`, `{"programName":""}`, `{"programName":7}`, `[]`, `{`, `{"programName":"x","programDescriptions":[{}]}`, `{"programName":"x","attributes":[{"type":"A","values":[null]}]}`},
+		},
+		{
+			path: "events", writers: []string{"bl"}, refused: []string{"ven1"}, visible: true,
+			body: func(w *world, _, name string) string {
+				return `{"programID":"` + w.program("Program1") + `","eventName":"` + name + `","priority":0,` + intervals + `}`
+			},
+			bad: []string{`{}`, `{"programID":"nonexistent-program-id"}`, `{"programID":"a b"}`, `{"programID":"ev","duration":"PT"}`, `{"programID":"ev","intervals":[{"id":0}]}`, `{"programID":"ev","priority":-1}`},
+		},
+		{
+			path: "vens", writers: []string{"ven1", "ven2", "bl"}, conflicts: true, one: true,
+			body: func(_ *world, role, name string) string {
+				if role == "bl" {
+					return `{"objectType":"BL_VEN_REQUEST","clientID":"client-of-bl","venName":"` + name + `","targets":["group1"]}`
+				}
+				return `{"objectType":"VEN_VEN_REQUEST","venName":"` + name + `"}`
+			},
+			bad: []string{`{}`, `{"objectType":"VEN_VEN_REQUEST"}`, `{"objectType":"OTHER","venName":"x"}`},
+		},
+		{
+			path: "resources", writers: []string{"ven1", "ven2", "bl"}, conflicts: true,
+			body: func(w *world, role, name string) string {
+				if role == "bl" {
+					return `{"objectType":"BL_RESOURCE_REQUEST","clientID":"` + w.keys["ven2"] + `","venID":"` + w.venOf("ven2") + `","resourceName":"` + name + `","targets":["group1"]}`
+				}
+				return `{"objectType":"VEN_RESOURCE_REQUEST","venID":"` + w.venOf(role) + `","resourceName":"` + name + `"}`
+			},
+			bad: []string{`{}`, `{"objectType":"VEN_RESOURCE_REQUEST","resourceName":"x"}`, `{"objectType":"VEN_RESOURCE_REQUEST","resourceName":"x","venID":"a b"}`},
+		},
+		{
+			path: "reports", writers: []string{"ven1", "ven2"}, refused: []string{"bl"},
+			body: func(w *world, _, name string) string {
+				id := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list()[0]["id"].(string)
+				return `{"eventID":"` + id + `","clientName":"` + name + `","resources":[{"resourceName":"meter",` + intervals + `}]}`
+			},
+			bad: []string{`{}`, `{"eventID":"nonexistent","clientName":"x","resources":[]}`, `{"eventID":"ev_20260701","clientName":"x","resources":[{"resourceName":"m"}]}`},
+		},
+		{
+			path: "subscriptions", writers: []string{"ven1", "ven2", "bl"},
+			body: func(w *world, _, name string) string {
+				return `{"clientName":"` + name + `","programID":"` + w.program("Program1") + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` +
+					w.receiver.URL + `/quiet","bearerToken":"callback-token"}]}`
+			},
+			bad: []string{`{}`, `{"clientName":"x","objectOperations":[]}`, `{"clientName":"x","objectOperations":[{"objects":["HOME"],"operations":["CREATE"],"callbackUrl":"https://example.com"}]}`,
+				`{"clientName":"x","objectOperations":[{"objects":["EVENT"],"operations":["POST"],"callbackUrl":"https://example.com"}]}`,
+				`{"clientName":"x","programID":"nonexistent","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"ftp://example.com"}]}`},
+		},
+	}
+}
+
+// TestConformance_Objects: the behaviours of the conformance suite that all objects have: what
+// each role may do, conflicts, bad tokens, bad identifiers, bad bodies, methods and pages.
+func TestConformance_Objects(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.program("Program2")
+	for _, e := range entities() {
+		t.Run(e.path, func(t *testing.T) {
+			w := *w
+			w.t = t
+			e.test(&w)
+		})
+	}
+	if w.document != nil {
+		w.topics()
+		w.tokensAndServer()
+		w.damaged()
+		for _, key := range w.document.missing() {
+			if !slices.Contains(unreached, key) {
+				t.Errorf("no answer was %s", key)
+			}
+		}
+	}
+}
+
+// unreached are the statuses of the document that no request leads to.
+var unreached = []string{
+	"POST /auth/token 501", "GET /auth/server 500", // the server has the first, and the second reads nothing
+	// A list that nothing matches is empty, and the lists of topics have no parameters.
+	"GET /resources 404", "GET /notifiers/mqtt/topics/events 400", "GET /notifiers/mqtt/topics/programs 400", "GET /notifiers/mqtt/topics/reports 400",
+	"GET /notifiers/mqtt/topics/resources 400", "GET /notifiers/mqtt/topics/subscriptions 400", "GET /notifiers/mqtt/topics/vens 400",
+	// An update that several writers make at once is repeated, and these have no name that can
+	// be taken.
+	"PUT /events/{eventID} 409", "PUT /reports/{reportID} 409", "PUT /subscriptions/{subscriptionID} 409",
+	// There is no MQTT.
+	"GET /notifiers/mqtt/topics/events 200", "GET /notifiers/mqtt/topics/programs 200", "GET /notifiers/mqtt/topics/programs/{programID} 200",
+	"GET /notifiers/mqtt/topics/programs/{programID}/events 200", "GET /notifiers/mqtt/topics/reports 200",
+	"GET /notifiers/mqtt/topics/resources 200", "GET /notifiers/mqtt/topics/subscriptions 200", "GET /notifiers/mqtt/topics/vens 200",
+	"GET /notifiers/mqtt/topics/vens/{venID} 200", "GET /notifiers/mqtt/topics/vens/{venID}/events 200",
+	"GET /notifiers/mqtt/topics/vens/{venID}/programs 200", "GET /notifiers/mqtt/topics/vens/{venID}/resources 200",
+}
+
+func (e *entity) test(w *world) {
+	ids := map[string]string{}
+	for i, role := range e.writers {
+		ids[role] = w.want(http.StatusCreated, role, http.MethodPost, e.path, e.body(w, role, fmt.Sprint("Name", i))).field("id")
+	}
+	e.conflict(w, ids)
+	for _, role := range e.writers {
+		e.readAndUpdate(w, role, ids[role])
+	}
+	first := e.writers[0]
+	for _, role := range e.refused {
+		body := e.body(w, role, "Refused")
+		w.want(http.StatusForbidden, role, http.MethodPost, e.path, body)
+		w.want(http.StatusForbidden, role, http.MethodPut, e.path+"/"+ids[first], body)
+		w.want(http.StatusForbidden, role, http.MethodDelete, e.path+"/"+ids[first], "")
+	}
+	e.strangers(w, ids[first])
+	e.badRequests(w, first, ids[first])
+	for _, role := range e.writers {
+		w.want(http.StatusOK, role, http.MethodDelete, e.path+"/"+ids[role], "")
+		w.want(http.StatusNotFound, role, http.MethodGet, e.path+"/"+ids[role], "")
+	}
+	if !e.one {
+		e.pages(w, first)
+	}
+}
+
+// conflict: a name, or a client, that is taken is a conflict. It is also as many objects as
+// the operator allows.
+func (e *entity) conflict(w *world, ids map[string]string) {
+	role := e.writers[len(e.writers)-1]
+	if e.conflicts {
+		name := fmt.Sprint("Name", len(e.writers)-1)
+		w.want(http.StatusConflict, role, http.MethodPost, e.path, e.body(w, role, name))
+		id := ids[role]
+		if !e.one {
+			id = w.want(http.StatusCreated, role, http.MethodPost, e.path, e.body(w, role, "Another")).field("id")
+			defer w.want(http.StatusOK, role, http.MethodDelete, e.path+"/"+id, "")
+		} else {
+			name = "Name0"
+		}
+		w.want(http.StatusConflict, role, http.MethodPut, e.path+"/"+id, e.body(w, role, name))
+		return
+	}
+	var made []string
+	for range 30 {
+		a := w.ask(role, http.MethodPost, e.path, e.body(w, role, "Many"))
+		if a.status == http.StatusConflict {
+			break
+		}
+		made = append(made, a.field("id"))
+	}
+	if len(made) >= 30 {
+		w.t.Errorf("%d %s were created, more than the operator allows", len(made), e.path)
+	}
+	for _, id := range made {
+		w.want(http.StatusOK, role, http.MethodDelete, e.path+"/"+id, "")
+	}
+}
+
+func (e *entity) readAndUpdate(w *world, role, id string) {
+	one := e.path + "/" + id
+	if list := w.want(http.StatusOK, role, http.MethodGet, e.path, "").list(); !slices.ContainsFunc(list, func(o map[string]any) bool { return o["id"] == id }) {
+		w.t.Errorf("%s does not see its own %s in %v", role, id, list)
+	}
+	created := w.want(http.StatusOK, role, http.MethodGet, one, "").field("createdDateTime")
+	updated := w.want(http.StatusOK, role, http.MethodPut, one, e.body(w, role, "Updated "+role))
+	if updated.field("createdDateTime") != created || updated.field("id") != id || !strings.Contains(string(updated.body), "Updated "+role) {
+		w.t.Errorf("the update is %s", updated.body)
+	}
+	w.want(http.StatusOK, "bl", http.MethodGet, one, "")
+	for _, other := range []string{"ven1", "ven2"} {
+		if other != role && role != "bl" {
+			w.want(http.StatusNotFound, other, http.MethodGet, one, "")
+		}
+	}
+	if e.visible {
+		w.want(http.StatusOK, "ven1", http.MethodGet, one, "")
+		w.want(http.StatusOK, "ven1", http.MethodGet, e.path, "")
+	}
+	w.want(http.StatusNotFound, "foreign", http.MethodGet, one, "")
+}
+
+// strangers: a token without a role is refused with 403, and none, or one that is not valid,
+// with 401.
+func (e *entity) strangers(w *world, id string) {
+	body := e.body(w, e.writers[0], "Stranger")
+	w.tokens["none"] = "nonsense"
+	for role, status := range map[string]int{"bad": http.StatusForbidden, "": http.StatusUnauthorized, "none": http.StatusUnauthorized} {
+		w.want(status, role, http.MethodPost, e.path, body)
+		w.want(status, role, http.MethodGet, e.path, "")
+		w.want(status, role, http.MethodGet, e.path+"/"+id, "")
+		w.want(status, role, http.MethodPut, e.path+"/"+id, body)
+		w.want(status, role, http.MethodDelete, e.path+"/"+id, "")
+	}
+}
+
+func (e *entity) badRequests(w *world, role, id string) {
+	body := e.body(w, role, "Ghost")
+	w.want(http.StatusNotFound, role, http.MethodGet, e.path+"/nonexistent-id-12345", "")
+	w.want(http.StatusNotFound, role, http.MethodPut, e.path+"/nonexistent-id-12345", body)
+	w.want(http.StatusNotFound, role, http.MethodDelete, e.path+"/nonexistent-id-12345", "")
+	for _, bad := range []string{"a%20b", strings.Repeat("x", 129)} {
+		w.want(http.StatusBadRequest, role, http.MethodGet, e.path+"/"+bad, "")
+		w.want(http.StatusBadRequest, role, http.MethodPut, e.path+"/"+bad, body)
+		w.want(http.StatusBadRequest, role, http.MethodDelete, e.path+"/"+bad, "")
+	}
+	for _, bad := range e.bad {
+		w.want(http.StatusBadRequest, role, http.MethodPost, e.path, bad)
+		w.want(http.StatusBadRequest, role, http.MethodPut, e.path+"/"+id, bad)
+	}
+	for _, query := range []string{"skip=-1", "skip=x", "limit=51", "limit=-1", "limit=x"} {
+		w.want(http.StatusBadRequest, role, http.MethodGet, e.path+"?"+query, "")
+	}
+	w.want(http.StatusMethodNotAllowed, role, http.MethodPut, e.path, body)
+	w.want(http.StatusMethodNotAllowed, role, http.MethodDelete, e.path, "")
+	w.want(http.StatusMethodNotAllowed, role, http.MethodPost, e.path+"/"+id, body)
+	w.want(http.StatusNotFound, "bl", http.MethodGet, e.path+"s", "")
+	if e.path == "resources" {
+		w.want(http.StatusNotFound, role, http.MethodPost, e.path, `{"objectType":"VEN_RESOURCE_REQUEST","venID":"nonexistent","resourceName":"x"}`)
+	}
+}
+
+func (e *entity) pages(w *world, role string) {
+	for i := range 3 {
+		w.want(http.StatusCreated, role, http.MethodPost, e.path, e.body(w, role, fmt.Sprint("Page", i)))
+	}
+	count := func(query string) int {
+		return len(w.want(http.StatusOK, role, http.MethodGet, e.path+"?"+query, "").list())
+	}
+	// The program of the requests bounds the lists of events.
+	all := count("limit=50")
+	if one, none := count("limit=1"), count("limit=0"); one != 1 || none != 0 {
+		w.t.Errorf("limit=1 lists %d and limit=0 %d", one, none)
+	}
+	if rest, one, far := count("skip=1"), count("skip=1&limit=1"), count("skip=1000"); rest != all-1 || one != 1 || far != 0 {
+		w.t.Errorf("of %d, skip=1 lists %d, with limit=1 %d, and skip=1000 %d", all, rest, one, far)
+	}
+}
+
+// topics: every path of MQTT topics knows roles and tokens, and says that there is no MQTT.
+func (w *world) topics() {
+	w.t.Helper()
+	id, program := w.venOf("ven1"), w.program("Program1")
+	for path, ven := range map[string]int{
+		"programs": http.StatusNotFound, "programs/" + program: http.StatusNotFound, "programs/" + program + "/events": http.StatusNotFound,
+		"vens/" + id: http.StatusNotFound, "vens/" + id + "/events": http.StatusNotFound, "vens/" + id + "/programs": http.StatusNotFound,
+		"vens/" + id + "/resources": http.StatusNotFound,
+		"events":                    http.StatusForbidden, "reports": http.StatusForbidden, "subscriptions": http.StatusForbidden, "vens": http.StatusForbidden, "resources": http.StatusForbidden,
+	} {
+		at := "notifiers/mqtt/topics/" + path
+		w.want(ven, "ven1", http.MethodGet, at, "")
+		w.want(http.StatusNotFound, "bl", http.MethodGet, at, "")
+		w.want(http.StatusForbidden, "bad", http.MethodGet, at, "")
+		w.want(http.StatusUnauthorized, "", http.MethodGet, at, "")
+		if strings.Contains(path, "/") {
+			at = strings.Replace(strings.Replace(at, id, "a%20b", 1), program, "a%20b", 1)
+			w.want(http.StatusBadRequest, "bl", http.MethodGet, at, "")
+		}
+	}
+	for _, role := range []string{"ven1", "bl"} {
+		if a := w.want(http.StatusOK, role, http.MethodGet, "notifiers", ""); !strings.Contains(string(a.body), `"WEBHOOK":true`) {
+			w.t.Errorf("the notifiers are %s", a.body)
+		}
+	}
+	w.want(http.StatusForbidden, "bad", http.MethodGet, "notifiers", "")
+}
+
+func (w *world) tokensAndServer() {
+	w.t.Helper()
+	if a := w.want(http.StatusOK, "", http.MethodGet, "auth/server", ""); a.field("tokenURL") != w.base+"auth/token" {
+		w.t.Errorf("the token's URL is %s", a.body)
+	}
+	good := url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["ven1"]}, "client_secret": {"wrong"}}
+	if a := w.form("auth/token", good); a.status != http.StatusUnauthorized || a.field("error") != "invalid_client" {
+		w.t.Errorf("a wrong secret is answered %d %s", a.status, a.body)
+	}
+	good.Set("grant_type", "password")
+	if a := w.form("auth/token", good); a.status != http.StatusBadRequest || a.field("error") != "unsupported_grant_type" {
+		w.t.Errorf("a grant of another type is answered %d %s", a.status, a.body)
+	}
+	if a := w.form("auth/token", nil); a.status != http.StatusBadRequest || a.field("error") != "invalid_request" {
+		w.t.Errorf("an empty form is answered %d %s", a.status, a.body)
+	}
+}
+
+// damaged: a key that cannot be read is an error of the server on every operation.
+func (w *world) damaged() {
+	w.t.Helper()
+	log, ref := w.app.StateLog(), storage.Ref{Kind: storage.KindKey, Org: "acme", ID: w.keys["bl"]}
+	last, err := log.Last(w.t.Context())
+	must(w.t, err)
+	ctx, stop := context.WithCancel(w.t.Context())
+	defer stop()
+	var revision uint64
+	_ = log.Tail(ctx, 0, func(batch []storage.Record) error { // it ends with ctx
+		for _, r := range batch {
+			if r.Ref == ref {
+				revision = r.Revision
+			}
+			if r.Revision >= last {
+				stop()
+			}
+		}
+		return nil
+	})
+	_, err = log.Append(w.t.Context(), storage.Write{Ref: ref, Expect: revision, First: revision, Value: []byte(`{"keyId":1}`)})
+	must(w.t, err)
+	for path, operations := range w.document.paths {
+		path = strings.NewReplacer("{programID}", "x", "{eventID}", "x", "{reportID}", "x", "{subscriptionID}", "x", "{venID}", "x", "{resourceID}", "x").Replace(strings.TrimPrefix(path, "/"))
+		for method := range operations.(map[string]any) {
+			if method = strings.ToUpper(method); method != "PARAMETERS" && !strings.HasPrefix(path, "auth/") {
+				w.eventually(http.StatusInternalServerError, method, path)
+			}
+		}
+	}
+	w.form("auth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["bl"]}, "client_secret": {"secret"}})
+}
+
+// eventually asks until the answer has a status, as the replica follows the log.
+func (w *world) eventually(status int, method, path string) {
+	w.t.Helper()
+	for range 1000 {
+		if w.ask("bl", method, path, "").status == status {
+			return
+		}
+	}
+	w.t.Errorf("%s %s is never answered %d", method, path, status)
+}

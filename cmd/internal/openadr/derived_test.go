@@ -1,0 +1,75 @@
+package openadr_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestPrograms_Derived: rate plans and regions are programs, and today and tomorrow are
+// events with the same identifiers each time.
+func TestPrograms_Derived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	list := w.want(http.StatusOK, "ven1", http.MethodGet, "programs?programName=ev", "").list()
+	if len(list) != 1 || list[0]["id"] != "ev" {
+		t.Fatalf("programs named ev: %v", list)
+	}
+	if all := w.want(http.StatusOK, "ven1", http.MethodGet, "programs", "").list(); len(all) < 10 {
+		t.Errorf("%d programs, want the plan's and those of the regions", len(all))
+	}
+	events := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "")
+	days := events.list()
+	if len(days) != 2 {
+		t.Fatalf("%d events, want those of today and tomorrow: %s", len(days), events.body)
+	}
+	zone, err := time.LoadLocation("America/Los_Angeles")
+	must(t, err)
+	intervals, _ := days[0]["intervals"].([]any)
+	if hours := len(intervals); hours < 23 || hours > 25 {
+		t.Errorf("%d intervals in a day", hours)
+	}
+	start, err := time.Parse(time.RFC3339, days[1]["intervalPeriod"].(map[string]any)["start"].(string))
+	must(t, err)
+	if local := start.In(zone); local.Hour() != 0 || !local.After(time.Now()) {
+		t.Errorf("tomorrow's event starts at %s", local)
+	}
+	id := days[0]["id"].(string)
+	again := w.want(http.StatusOK, "bl", http.MethodGet, "events/"+id, "")
+	if created := again.field("createdDateTime"); created != days[0]["createdDateTime"] {
+		t.Errorf("created %s, and before %s", created, days[0]["createdDateTime"])
+	}
+	if ghg := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=MOER-CA", "").list(); len(ghg) != 2 {
+		t.Errorf("%d events of emissions", len(ghg))
+	}
+	w.want(http.StatusOK, "ven1", http.MethodGet, "programs/MOER-CA", "")
+	w.want(http.StatusForbidden, "bl", http.MethodDelete, "programs/ev", "")
+	w.want(http.StatusForbidden, "bl", http.MethodPut, "events/"+id, `{"programID":"ev"}`)
+	w.want(http.StatusConflict, "bl", http.MethodPost, "programs", `{"programName":"ev"}`)
+	if none := w.want(http.StatusOK, "foreign", http.MethodGet, "programs?programName=ev", "").list(); len(none) != 0 {
+		t.Errorf("another organization sees %v", none)
+	}
+	w.want(http.StatusNotFound, "foreign", http.MethodGet, "events/"+id, "")
+}
+
+// TestPrograms_OfOwnHomes: a target that was granted and is a home asks for the program of
+// the home's plan.
+func TestPrograms_OfOwnHomes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ven := w.want(http.StatusCreated, "bl", http.MethodPost, "vens",
+		`{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"v1","targets":["home_1"]}`)
+	if ven.field("objectType") != "VEN" {
+		t.Errorf("a VEN is %s", ven.body)
+	}
+	list := w.want(http.StatusOK, "ven1", http.MethodGet, "programs?targets=home_1", "").list()
+	if len(list) != 1 || list[0]["id"] != "ev" {
+		t.Errorf("the home's programs are %v", list)
+	}
+	if days := w.want(http.StatusOK, "ven1", http.MethodGet, "events?targets=home_1", "").list(); len(days) != 2 {
+		t.Errorf("the home has %d events", len(days))
+	}
+	if none := w.want(http.StatusOK, "ven2", http.MethodGet, "programs?targets=home_1", "").list(); len(none) != 0 {
+		t.Errorf("a VEN without the target sees %v", none)
+	}
+}

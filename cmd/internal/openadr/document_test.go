@@ -1,0 +1,169 @@
+package openadr_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+)
+
+// document is the official OpenAPI document of OpenADR 3.1.1. Without test data it is nil, and
+// nothing is checked against it.
+type document struct {
+	paths    map[string]any
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	reached map[string]bool // method, path and status
+}
+
+func openDocument(t *testing.T) *document {
+	t.Helper()
+	dir := os.Getenv("GRIDHOOK_TESTDATA")
+	if dir == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "openadr3", "openadr3.yaml"))
+	must(t, err)
+	var all map[string]any
+	must(t, yaml.Unmarshal(text, &all))
+	modern(all)
+	schemas := all["components"].(map[string]any)["schemas"].(map[string]any)
+	// The document contradicts itself: the objectType of a ven and of a resource is that of
+	// every object and that of a request at once. The server answers the former.
+	for _, name := range []string{"BlVenRequest", "BlResourceRequest"} {
+		delete(schemas[name].(map[string]any)["properties"].(map[string]any)["objectType"].(map[string]any), "enum")
+	}
+	// The objects of notifications are told apart by their objectType, as the discriminator
+	// says. By their shapes alone a report would be a program too.
+	delete(schemas["notification"].(map[string]any)["properties"].(map[string]any)["object"].(map[string]any), "oneOf")
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft4)
+	c.AssertFormat()
+	must(t, c.AddResource("file:///document", all))
+	return &document{paths: all["paths"].(map[string]any), compiler: c, reached: map[string]bool{}}
+}
+
+// modern turns what OpenAPI 3.0 has of its own into JSON Schema.
+func modern(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if v["nullable"] == true {
+			v["type"] = []any{v["type"], "null"}
+		}
+		if p, ok := v["pattern"].(string); ok && strings.Contains(p, "(?=") {
+			v["pattern"] = strings.Replace(p, `(?=\d|T\d)`, "", 1) // Go's expressions look nowhere
+		}
+		delete(v, "example")
+		delete(v, "default")
+		delete(v, "discriminator")
+		for _, inner := range v {
+			modern(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			modern(inner)
+		}
+	}
+}
+
+// template returns the document's path for a path.
+func (d *document) template(path string) string {
+	have := strings.Split(path, "/")
+	found := ""
+	for candidate := range d.paths {
+		want := strings.Split(strings.TrimPrefix(candidate, "/"), "/")
+		same := slices.EqualFunc(want, have, func(w, h string) bool { return w == h || strings.HasPrefix(w, "{") })
+		if same && (found == "" || strings.Count(candidate, "{") < strings.Count(found, "{")) {
+			found = candidate
+		}
+	}
+	return found
+}
+
+// check validates an answer.
+func (d *document) check(t *testing.T, method, path string, status int, body []byte) {
+	t.Helper()
+	if d == nil {
+		return
+	}
+	template := d.template(path)
+	operations, _ := d.paths[template].(map[string]any)
+	operation, _ := operations[strings.ToLower(method)].(map[string]any)
+	if operation == nil {
+		return // not of the document
+	}
+	d.mu.Lock()
+	d.reached[fmt.Sprintf("%s %s %d", method, template, status)] = true
+	d.mu.Unlock()
+	responses := operation["responses"].(map[string]any)
+	pointer := "#/paths/" + strings.ReplaceAll(template, "/", "~1") + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
+	response, ok := responses[strconv.Itoa(status)].(map[string]any)
+	if !ok {
+		pointer, response = "#/components/schemas/problem", nil // another status that is an error
+	}
+	if ref, ok := response["$ref"].(string); ok {
+		pointer, response = ref, map[string]any{"content": true}
+	}
+	if response != nil {
+		pointer += "/content/application~1json/schema"
+	}
+	d.valid(t, pointer, method+" "+path, body)
+}
+
+func (d *document) checkNotification(t *testing.T, body []byte) {
+	t.Helper()
+	if d == nil {
+		return
+	}
+	d.valid(t, "#/components/schemas/notification", "notification", body)
+	var c callback
+	_ = json.Unmarshal(body, &c)
+	object, err := json.Marshal(c.Object)
+	must(t, err)
+	d.valid(t, "#/components/schemas/"+strings.ToLower(c.ObjectType), "notification's object", object)
+}
+
+func (d *document) valid(t *testing.T, pointer, what string, body []byte) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	schema, err := d.compiler.Compile("file:///document" + pointer)
+	must(t, err)
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		t.Errorf("%s: %v in %s", what, err, body)
+		return
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("%s is not as the document has it: %v\n%s", what, err, body)
+	}
+}
+
+// missing are the statuses of the document that no answer had.
+func (d *document) missing() (list []string) {
+	for path, operations := range d.paths {
+		for method, operation := range operations.(map[string]any) {
+			o, ok := operation.(map[string]any)
+			if !ok || o["responses"] == nil {
+				continue
+			}
+			for status := range o["responses"].(map[string]any) {
+				if key := strings.ToUpper(method) + " " + path + " " + status; !d.reached[key] {
+					list = append(list, key)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

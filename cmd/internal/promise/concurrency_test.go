@@ -1,0 +1,69 @@
+package promise
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// hanging is a receiver that never answers and counts the requests that are open.
+type hanging struct {
+	mu              sync.Mutex
+	open, most, all int
+}
+
+// ServeHTTP holds a request until whoever sent it gives up.
+func (h *hanging) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // only then it is seen that the other side went away
+	h.count(1)
+	<-r.Context().Done()
+	h.count(-1)
+}
+
+func (h *hanging) count(change int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open += change
+	h.most = max(h.most, h.open)
+	h.all += max(0, change)
+}
+
+func (h *hanging) counts() (most, all int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.most, h.all
+}
+
+// The requests in flight never exceed the concurrency, however many endpoints hang.
+func TestConcurrencyHoldsWhateverTheEndpoints(t *testing.T) {
+	t.Parallel()
+	const endpoints, concurrency = 300, 32
+	p := start(t, "serve", t.TempDir(), "--max-endpoints", fmt.Sprint(endpoints),
+		"--concurrency", fmt.Sprint(concurrency), "--endpoint-concurrency", "8")
+	acme := furnish(t, p, 1)
+	h := &hanging{}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	var lines bytes.Buffer
+	for i := range endpoints {
+		fmt.Fprintf(&lines, `{"resource":"webhookEndpoint","organizationId":%q,"id":"ep-%d","url":%q,"timeoutSeconds":1}`+"\n",
+			organization, i, server.URL)
+	}
+	file := filepath.Join(t.TempDir(), "endpoints.ndjson")
+	writeFile(t, file, lines.Bytes())
+	p.command("import", file)
+	acme.trigger()
+	// By then several waves have hung and timed out.
+	p.await("three times as many requests as may be open", func() bool { _, all := h.counts(); return all >= 3*concurrency })
+	most, all := h.counts()
+	t.Logf("of %d requests at most %d were open at once", all, most)
+	if most > concurrency {
+		t.Errorf("%d requests were open at once, want at most %d", most, concurrency)
+	}
+}

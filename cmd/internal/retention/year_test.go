@@ -1,0 +1,335 @@
+package retention
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/backup"
+	"github.com/gridhook/gridhook/events/embedded"
+	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/events/ledger"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/replica"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// A month of 30 days takes month. The least time to live that JetStream takes is a second.
+const (
+	month    = time.Second
+	months   = 12
+	patience = time.Minute
+)
+
+// What a fleet does in a month.
+const (
+	homesAlways  = 400 // that stay
+	homesPassing = 40  // that come and go
+	requests     = 50
+	submissions  = 20
+	triggers     = 10
+	slices       = 3
+	delivered    = 64 // homes a slice
+)
+
+var (
+	options = jetstream.Options{
+		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month,
+	}
+	discard = slog.New(slog.DiscardHandler)
+)
+
+// fleet is an installation in one process.
+type fleet struct {
+	t      *testing.T
+	dir    string
+	server *embedded.Server
+	conn   *jetstream.Conn
+	store  *storage.Store
+	ledger *ledger.Ledger
+	state  *replica.Replica
+	stop   func()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newFleet(t *testing.T, dir string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, dir: dir}
+	var err error
+	f.server, err = embedded.Start(embedded.Options{Dir: filepath.Join(dir, "nats"), StartTimeout: patience, Log: discard})
+	must(t, err)
+	f.conn, err = jetstream.Connect(t.Context(), "", options, discard, f.server.Option())
+	must(t, err)
+	f.state, err = replica.Open(filepath.Join(dir, "state.db"), discard)
+	must(t, err)
+	f.ledger, err = ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: month, Log: discard, Now: time.Now})
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() { _ = f.state.Follow(ctx, f.conn.StateLog()) })
+	following.Go(func() { _ = f.ledger.Follow(ctx, f.conn) })
+	f.store = storage.NewStore(f.conn.StateLog(), f.state, time.Now)
+	f.stop = sync.OnceFunc(func() {
+		cancel()
+		following.Wait()
+		must(t, f.state.Close())
+		must(t, f.ledger.Close())
+		must(t, f.conn.Close())
+		must(t, f.server.Stop(patience))
+	})
+	t.Cleanup(f.stop)
+	must(t, f.store.CatchUp(within(t)))
+	return f
+}
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// month does what a fleet does in a month.
+func (f *fleet) month() {
+	t, ctx, now := f.t, within(f.t), storage.Time{Time: time.Now().UTC().Truncate(time.Millisecond)}
+	var entities []storage.Entity
+	for i := range homesAlways {
+		home := storagetest.Home("acme", fmt.Sprintf("stays%d", i), "plan")
+		home.Name, home.City = now.String(), strings.Repeat("\u00e9", 255) // it changes
+		entities = append(entities, home)
+	}
+	for i := range homesPassing {
+		id := fmt.Sprintf("passes%d", i) // the same each month: an identifier may come again
+		if i%2 == 0 {
+			id = storage.NewID("home_", now.Time)
+		}
+		solar := &storage.Solar{HomeID: id, SizeKw: 5}
+		solar.OrganizationID = "acme"
+		entities = append(entities, storagetest.Home("acme", id, "plan"), solar)
+		defer func() { must(t, f.store.DeleteHome(ctx, "acme", id)) }()
+	}
+	storagetest.Put(t, f.store, entities...)
+	for range requests {
+		o := storage.Once{ID: storage.NewID("", now.Time), Fingerprint: strings.Repeat("f", 64), Answer: []byte(`{"a":1}`)}
+		o.OrganizationID, o.CreatedAt = "acme", now
+		_, err := f.conn.PutRequest(ctx, o, 0)
+		must(t, err)
+	}
+	for range submissions {
+		form := storage.FeedbackForm{Type: "bug", Summary: "s", Message: strings.Repeat("m", 2000)}
+		must(t, f.conn.PutFeedback(ctx, storage.Feedback{ID: storage.NewID("fb_", now.Time), FeedbackForm: form}))
+	}
+	for range triggers {
+		f.trigger(ctx, now)
+	}
+	must(t, f.ledger.Prune(time.Now().Add(-month)))
+}
+
+func (f *fleet) trigger(ctx context.Context, now storage.Time) {
+	trigger := events.Trigger{ID: storage.NewID("trg_", now.Time), OrganizationID: "acme", Start: now, End: now, CreatedAt: now, Homes: delivered}
+	_, err := f.conn.Accept(ctx, trigger)
+	must(f.t, err)
+	for number := range slices {
+		r := events.Receipt{
+			TriggerID: trigger.ID, OrganizationID: "acme", Key: fmt.Sprintf("s%d", number),
+			Slice: &events.SliceBounds{Number: number, Homes: delivered, Through: "stays", Last: number == slices-1},
+		}
+		for i := range delivered {
+			r.Deliveries = append(r.Deliveries, events.Delivery{
+				HomeID: fmt.Sprintf("stays%d", i), EndpointID: "ep_1", Outcome: events.OutcomeDelivered, Attempt: 1, At: now, Status: 200, Milliseconds: 3,
+			})
+		}
+		must(f.t, f.conn.PutReceipt(ctx, r))
+	}
+}
+
+// sizes are the bytes of each stream, as the server counts them, and of each file.
+func (f *fleet) sizes() map[string]int64 {
+	t, ctx := f.t, within(f.t)
+	sizes := map[string]int64{}
+	nc, err := nats.Connect("", f.server.Option())
+	must(t, err)
+	defer nc.Close()
+	js, err := natsjs.New(nc)
+	must(t, err)
+	list := js.ListStreams(ctx)
+	for info := range list.Info() {
+		sizes[info.Config.Name] = int64(info.State.Bytes)
+	}
+	must(t, list.Err())
+	for _, name := range []string{"state.db", "ledger.db"} {
+		info, err := os.Stat(filepath.Join(f.dir, name))
+		must(t, err)
+		sizes[name] = info.Size()
+	}
+	must(t, filepath.WalkDir(filepath.Join(f.dir, "nats"), func(_ string, d fs.DirEntry, _ error) error {
+		if d != nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil { // it may have been removed meanwhile
+				sizes["nats files"] += info.Size()
+			}
+		}
+		return nil
+	}))
+	return sizes
+}
+
+// entities is how many live entities there are.
+func (f *fleet) entities() (n int) {
+	must(f.t, f.store.View(func(v storage.View) error {
+		for _, kind := range storage.Kinds() {
+			n += v.Count(kind, "acme") + v.Count(kind, storage.Shared)
+		}
+		return nil
+	}))
+	return n
+}
+
+// TestYear runs a year and looks at what is stored at the end of each month: after the
+// first retention period nothing grows.
+func TestYear(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, t.TempDir())
+	must(t, f.store.Create(within(t), &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}))
+	storagetest.Put(t, f.store, storagetest.RatePlan("acme", "plan", 0.2))
+	var points []map[string]int64
+	var entities int
+	tick := time.NewTicker(month)
+	defer tick.Stop()
+	for m := range months {
+		f.month()
+		points = append(points, f.sizes())
+		if n := f.entities(); m == 0 {
+			entities = n
+		} else if n != entities {
+			t.Errorf("month %d: %d entities, %d in the first", m+1, n, entities)
+		}
+		<-tick.C
+	}
+	const settled = 5 // months: the longest retention, twice, and one to spare
+	for name := range points[0] {
+		var series []string
+		var most int64
+		for m, p := range points {
+			series = append(series, fmt.Sprint(p[name]>>10))
+			if m < settled {
+				most = max(most, p[name])
+			}
+		}
+		t.Logf("%-20s KB: %s", name, strings.Join(series, " "))
+		// nats-server compacts a file once half of it, and 2 MiB, are of no use.
+		const slack = 2 << 20
+		if last := points[months-1][name]; last > most*3/2+slack {
+			t.Errorf("%s has %d bytes at the end, at most %d in the first %d months", name, last, most, settled)
+		}
+	}
+	f.followsLate()
+	f.restores(entities)
+	f.stop()
+	if n := newFleet(t, f.dir).entities(); n != entities {
+		t.Errorf("%d entities after a restart, want %d", n, entities)
+	}
+}
+
+// followsLate brings back a replica that was away for longer than deletions are kept.
+func (f *fleet) followsLate() {
+	t := f.t
+	late := filepath.Join(t.TempDir(), "state.db")
+	follow := func() *replica.Replica {
+		r, err := replica.Open(late, discard)
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Follow(ctx, f.conn.StateLog()) }()
+		must(t, r.WaitFor(within(t), f.store.Revision()))
+		cancel()
+		must(t, <-done)
+		return r
+	}
+	storagetest.Put(t, f.store, storagetest.Home("acme", "away", "plan"))
+	must(t, follow().Close())
+	must(t, f.store.DeleteHome(within(t), "acme", "away"))
+	f.await("deletions are forgotten", func() bool { return f.sizes()["GRIDHOOK_STATE"] > 0 && f.messages() == f.entities() })
+	storagetest.Put(t, f.store, storagetest.Home("acme", "newer", "plan"))
+	r := follow()
+	must(t, r.View(func(v storage.View) error {
+		if _, err := v.Get(storage.HomeRef("acme", "away")); err == nil {
+			t.Error("a replica that was away still has a home that was deleted meanwhile")
+		}
+		return nil
+	}))
+	must(t, r.Close())
+	must(t, f.store.DeleteHome(within(t), "acme", "newer"))
+}
+
+// messages is how many messages STATE has.
+func (f *fleet) messages() int {
+	nc, err := nats.Connect("", f.server.Option())
+	must(f.t, err)
+	defer nc.Close()
+	js, err := natsjs.New(nc)
+	must(f.t, err)
+	s, err := js.Stream(within(f.t), "GRIDHOOK_STATE")
+	must(f.t, err)
+	return int(s.CachedInfo().State.Msgs)
+}
+
+// await looks until something holds.
+func (f *fleet) await(what string, holds func() bool) {
+	f.t.Helper()
+	tick := time.NewTicker(month / 10)
+	defer tick.Stop()
+	for ctx := within(f.t); !holds(); {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			f.t.Fatalf("%s: %d messages, %d entities", what, f.messages(), f.entities())
+		}
+	}
+}
+
+// restores restores a backup elsewhere, where the same retention holds.
+func (f *fleet) restores(entities int) {
+	t := f.t
+	storagetest.Put(t, f.store, storagetest.Home("acme", "deleted", "plan"))
+	must(t, f.store.DeleteHome(within(t), "acme", "deleted"))
+	private, public, err := backup.NewKey()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "backup")
+	file, err := os.Create(path) //nolint:gosec // of the test's own
+	must(t, err)
+	must(t, backup.Write(within(t), f.conn, file, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, file.Close())
+	opened, err := backup.Open(path, private)
+	must(t, err)
+
+	dir := t.TempDir()
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "nats"), StartTimeout: patience, Log: discard})
+	must(t, err)
+	conn, err := jetstream.ConnectBare("", discard, server.Option())
+	must(t, err)
+	must(t, opened.Restore(within(t), conn, options, false))
+	must(t, conn.Close())
+	must(t, server.Stop(patience))
+	restored := newFleet(t, dir)
+	if n := restored.entities(); n != entities {
+		t.Errorf("%d entities are restored, want %d", n, entities)
+	}
+	restored.await("restored deletions are forgotten", func() bool { return restored.messages() == entities })
+}

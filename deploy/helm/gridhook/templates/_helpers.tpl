@@ -74,6 +74,9 @@ httpGet: {path: {{ .path }}, port: admin, scheme: {{ ternary "HTTPS" "HTTP" (not
 metadata:
   labels:
     {{- include "gridhook.labels" . | nindent 4 }}
+    {{- with $root.Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- with $root.Values.podAnnotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
@@ -93,13 +96,20 @@ spec:
     seccompProfile: {type: RuntimeDefault}
   # Longer than the drain: what is in flight is finished.
   terminationGracePeriodSeconds: 60
+  {{- with $values.priorityClassName }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
   topologySpreadConstraints:
+    {{- with $values.topologySpreadConstraints }}
+    {{- toYaml . | nindent 4 }}
+    {{- else }}
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname
       whenUnsatisfiable: ScheduleAnyway
       labelSelector:
         matchLabels:
           {{- include "gridhook.selector" . | nindent 10 }}
+    {{- end }}
   containers:
     - name: {{ .component }}
       {{- with $root.Values.image }}
@@ -135,15 +145,18 @@ spec:
         - name: GRIDHOOK_OPERATOR_KEY
           valueFrom:
             secretKeyRef: {name: {{ include "gridhook.operatorSecret" $root }}, key: operator-key}
+        {{- if and $values.ingress.enabled $values.ingress.trustedProxies }}
+        - {name: GRIDHOOK_TRUSTED_PROXIES, value: {{ join "," $values.ingress.trustedProxies | quote }}}
+        {{- end }}
         {{- else }}
         - {name: GRIDHOOK_SLICES, value: {{ $values.slices | quote }}}
         - {name: GRIDHOOK_DRAIN_TIMEOUT, value: {{ $values.drainTimeout | quote }}}
         {{- end }}
-        - name: GOMEMLIMIT
-          valueFrom:
-            resourceFieldRef: {resource: limits.memory}
         {{- range $name, $value := $root.Values.env }}
         - {name: {{ $name }}, value: {{ $value | quote }}}
+        {{- end }}
+        {{- with $root.Values.extraEnv }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
       ports:
         {{- if eq .component "api" }}
@@ -178,6 +191,9 @@ spec:
         {{- range $name, $secret := $files }}
         - {name: {{ $name }}, mountPath: /etc/gridhook/{{ $name }}, readOnly: true}
         {{- end }}
+        {{- with $root.Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: data
       emptyDir: {sizeLimit: {{ $values.dataSize }}}
@@ -185,6 +201,9 @@ spec:
     - name: {{ $name }}
       # For the group of the process, which is its own, and nobody else.
       secret: {secretName: {{ $secret }}, defaultMode: 0440}
+    {{- end }}
+    {{- with $root.Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with $values.nodeSelector }}
   nodeSelector:

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -203,7 +204,7 @@ func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any
 	defer cancel()
 	var answer *nats.Msg
 	var err error
-	for heard := time.Now().Add(heardWait); ; sleep(ctx, heardPause) {
+	for heard := time.Now().Add(heardWait); ; periodic.Sleep(ctx, heardPause) {
 		answer, err = c.nc.RequestWithContext(ctx, subject, request)
 		if !errors.Is(err, nats.ErrNoResponders) || time.Now().After(heard) {
 			break

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -87,7 +88,7 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 					return
 				}
 			case taking.Err() == nil:
-				sleep(taking, nakDelay)
+				periodic.Sleep(taking, nakDelay)
 				consumer = s.mend(taking, consumer, err)
 			}
 		}
@@ -194,15 +195,6 @@ func keepAlive(m jetstream.Msg) (stop func()) {
 		}
 	})
 	return func() { close(done); wg.Wait() }
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // fromJSON decodes a message's body.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events/internal/periodic"
 )
 
 // errInterrupted says that the connection ended while following a stream.
@@ -29,7 +31,7 @@ func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, ever
 			return fmt.Errorf("follow the stream %s: %w", stream, err)
 		}
 		c.log.Warn("a stream cannot be followed now; trying again", "stream", stream, "error", err)
-		sleep(ctx, nakDelay)
+		periodic.Sleep(ctx, nakDelay)
 	}
 }
 
@@ -65,7 +67,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 		select {
 		case n := <-inbox:
 			if pause := every - time.Since(applied); pause > 0 {
-				sleep(ctx, pause)
+				periodic.Sleep(ctx, pause)
 			}
 			batch, last := gather(n, inbox)
 			if err := apply(batch); err != nil {

@@ -19,21 +19,6 @@ func Task(replay *storage.Replay, now time.Time) events.Task {
 	}
 }
 
-func (r *Replayer) planRegularly(ctx context.Context) error {
-	tick := time.NewTicker(planEvery)
-	defer tick.Stop()
-	for {
-		if err := r.plan(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("it could not be seen whether every replay is being done", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // plan stores the missing tasks of replays, for example after a crash between storing a
 // replay and its task. It deletes replays that were completed long ago.
 func (r *Replayer) plan(ctx context.Context) error {

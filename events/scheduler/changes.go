@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -34,8 +35,8 @@ type changes struct {
 const (
 	// daysEvery is the interval between checks for a new day.
 	daysEvery = time.Minute
-	// tryAgainAfter is the delay after the message system did not accept a trigger.
-	tryAgainAfter = time.Second
+	// retryDelay is the delay after the message system did not accept a trigger.
+	retryDelay = time.Second
 )
 
 // follow notifies subscribers of objects that clients write, until ctx ends.
@@ -56,7 +57,7 @@ func (c *changes) follow(ctx context.Context) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			c.Log.Warn("OpenADR changes cannot be notified, retrying", "error", err)
-			c.wait(ctx, tryAgainAfter)
+			periodic.Sleep(ctx, retryDelay)
 		}
 	}
 	return nil
@@ -159,8 +160,8 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 	return nil
 }
 
-// lookAtDays notifies subscribers of derived events that are new or have changed values.
-func (c *changes) lookAtDays(ctx context.Context) error {
+// checkDays notifies subscribers of derived events that are new or have changed values.
+func (c *changes) checkDays(ctx context.Context) error {
 	revision, now := c.Store.Revision(), c.Now()
 	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
 		return nil
@@ -281,14 +282,4 @@ func (s *Scheduler) expireReports(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// wait returns after a time, or when ctx ends.
-func (c *changes) wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

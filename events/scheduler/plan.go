@@ -3,27 +3,10 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
-
-// regularly calls do at every interval until ctx ends.
-func (s *Scheduler) regularly(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("it could not be seen "+what, "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
 
 // plan stores the first run of every schedule without a pending run, for example after a
 // crash between storing a schedule and its run. It drops the runs of old revisions. It

@@ -78,26 +78,28 @@ func (n *Notifier) notifyDisabled(ctx context.Context) error {
 	var notices []events.Notice
 	reasons := map[string]storage.DisabledReason{}
 	err := n.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) error {
-			var failed error
-			look := func(r storage.Record) bool {
+		for _, kind := range []storage.Kind{storage.KindWebhookEndpoint, storage.KindOpenADRSubscription} {
+			for r, err := range storage.LiveEverywhere(v, kind) {
+				if err != nil {
+					return err
+				}
 				if r.Revision <= since {
-					return true
+					continue
 				}
 				e, err := storage.DecodeEndpoint(r)
 				if errors.Is(err, storage.ErrNotFound) {
-					return true
+					continue
 				}
 				notice, ok, made := events.DisabledNotice(&e)
+				if err := errors.Join(err, made); err != nil {
+					return err
+				}
 				if ok && n.Now().Sub(notice.CreatedAt.Time) <= stale {
 					notices, reasons[notice.ID] = append(notices, notice), e.Disabled.Reason
 				}
-				failed = errors.Join(err, made)
-				return failed == nil
 			}
-			err := v.Scan(storage.KindWebhookEndpoint, org, "", look)
-			return errors.Join(err, v.Scan(storage.KindOpenADRSubscription, org, "", look), failed)
-		})
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,33 +69,34 @@ func (c *changes) recent(ctx context.Context) error {
 	var found []storage.Record
 	now := c.Now()
 	err := c.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) (err error) {
-			for _, t := range storage.OpenADRTypes() {
-				err = errors.Join(err, v.Scan(t.Kind(), org, "", func(r storage.Record) bool {
-					if t == storage.OpenADRSubscription {
-						if o, err := storage.Decode[storage.OpenADRObject](r); err == nil {
-							c.interest.note(&o)
-						}
+		for _, t := range storage.OpenADRTypes() {
+			for r, err := range storage.LiveEverywhere(v, t.Kind()) {
+				if err != nil {
+					return err
+				}
+				if t == storage.OpenADRSubscription {
+					if o, err := storage.Decode[storage.OpenADRObject](r); err == nil {
+						c.interest.note(&o)
 					}
-					if !r.Deleted && now.Sub(r.At) < changesFor {
-						r.Value = append([]byte(nil), r.Value...)
-						found = append(found, r)
-					}
-					return true
-				}))
+				}
+				if now.Sub(r.At) < changesFor {
+					r.Value = bytes.Clone(r.Value)
+					found = append(found, r)
+				}
 			}
-			return err
-		})
+		}
+		return nil
 	})
-	if err == nil {
-		c.interest.setComplete()
+	if err != nil {
+		return err
 	}
+	c.interest.setComplete()
 	for _, r := range found {
-		if err == nil {
-			err = c.announce(ctx, r)
+		if err := c.announce(ctx, r); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // announce creates the trigger of a written object, unless it exists. It then removes a
@@ -129,10 +131,7 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 		}
 	}
 	if err == nil && o.Removed {
-		err = c.Store.Delete(ctx, r.Ref)
-		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
-			err = nil // another scheduler has removed it
-		}
+		err = c.Store.DeleteEach(ctx, []storage.Ref{r.Ref})
 	}
 	return err
 }
@@ -265,21 +264,18 @@ func (s *Scheduler) expireReports(ctx context.Context) error {
 	var old []storage.Ref
 	now := s.Now()
 	err := s.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) error {
-			return v.Scan(storage.KindOpenADRReport, org, "", func(r storage.Record) bool {
-				if !r.Deleted && now.Sub(r.At) > s.ReportRetention {
-					old = append(old, r.Ref)
-				}
-				return true
-			})
-		})
-	})
-	for _, ref := range old {
-		if err == nil {
-			if err = s.Store.Delete(ctx, ref); errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
-				err = nil // another scheduler has deleted it, or it was written again
+		for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
+			if err != nil {
+				return err
+			}
+			if now.Sub(r.At) > s.ReportRetention {
+				old = append(old, r.Ref)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return err
+	return s.Store.DeleteEach(ctx, old)
 }

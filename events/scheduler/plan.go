@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -49,23 +48,19 @@ func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.
 				stale = append(stale, name)
 			}
 		}
-		return storage.EachOrganization(v, func(org string) error {
-			var failed error
-			err := v.Scan(storage.KindSchedule, org, "", func(r storage.Record) bool {
-				if r.Deleted {
-					return true
-				}
-				var schedule storage.Schedule
-				if schedule, failed = storage.Decode[storage.Schedule](r); failed != nil {
-					return false
-				}
-				if task, ok := events.FirstRun(&schedule, r.Revision); ok && !waiting[task.Name()] {
-					missing = append(missing, task)
-				}
-				return true
-			})
-			return errors.Join(err, failed)
-		})
+		for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
+			if err != nil {
+				return err
+			}
+			schedule, err := storage.Decode[storage.Schedule](r)
+			if err != nil {
+				return err
+			}
+			if task, ok := events.FirstRun(&schedule, r.Revision); ok && !waiting[task.Name()] {
+				missing = append(missing, task)
+			}
+		}
+		return nil
 	})
 	return missing, stale, err
 }

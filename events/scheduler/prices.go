@@ -115,22 +115,20 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
-		err := storage.EachOrganization(v, func(org string) error {
-			var failed error
-			err := v.Scan(storage.KindSchedule, org, "", func(r storage.Record) bool {
-				if r.Deleted {
-					return true
-				}
-				var schedule storage.Schedule
-				if schedule, failed = storage.Decode[storage.Schedule](r); failed == nil && schedule.OnPriceChange && schedule.Enabled {
-					found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
-				}
-				return failed == nil
-			})
-			return errors.Join(err, failed)
-		})
-		if err != nil || len(found) == 0 {
-			return err
+		for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
+			if err != nil {
+				return err
+			}
+			schedule, err := storage.Decode[storage.Schedule](r)
+			if err != nil {
+				return err
+			}
+			if schedule.OnPriceChange && schedule.Enabled {
+				found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
+			}
+		}
+		if len(found) == 0 {
+			return nil
 		}
 		shared, err := s.changesOf(v, storage.Shared)
 		for ref, c := range found {
@@ -207,10 +205,9 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 // many plans it returns no plans and the number of all homes.
 func affected(prices *signals.Reader, v storage.View, org string, since uint64) (plans []string, homes int, err error) {
 	counts, changed := map[string]int{}, map[string]bool{}
-	var failed error
-	err = v.Scan(storage.KindHome, org, "", func(r storage.Record) bool {
-		if r.Deleted {
-			return true
+	for r, err := range storage.Live(v, storage.KindHome, org, "") {
+		if err != nil {
+			return nil, 0, err
 		}
 		home, err := prices.Home(r)
 		var revision uint64
@@ -222,12 +219,8 @@ func affected(prices *signals.Reader, v storage.View, org string, since uint64) 
 		case err == nil && revision >= since:
 			changed[home.RatePlanID] = true
 		case err != nil && !signals.OfOne(err): // an error of the home alone means that no change made it priceable
-			failed = err
+			return nil, 0, err
 		}
-		return failed == nil
-	})
-	if err = errors.Join(err, failed); err != nil || len(changed) == 0 {
-		return nil, 0, err
 	}
 	if len(changed) > maxPlans {
 		return nil, v.Count(storage.KindHome, org), nil

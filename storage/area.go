@@ -53,14 +53,8 @@ func (a *Area) Validate() error {
 	default:
 		support.Area = a.Code
 		checkOverrides(&p, eligibility.Overrides{Areas: []eligibility.Support{support}})
-		p.Check(supported, "supported", "must say whether the area is supported, or utilities who serves it")
+		p.Check(supported, "supported", "is required without utilities")
 	}
-	checkText(&p, "reason", a.Reason, 0, 500)
-	p.Check(len(a.Utilities) <= maxNames, "utilities", "must have at most %d numbers", maxNames)
-	checkText(&p, "market", a.Market, 0, 64)
-	if a.Timezone != "" {
-		_, ok := Location(a.Timezone)
-		p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
-	}
+	checkLocation(&p, a.Timezone)
 	return p.Err()
 }

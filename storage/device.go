@@ -74,16 +74,8 @@ func (d *HVACDevice) Ref() Ref { return HVACDeviceRef(d.OrganizationID, d.ID) }
 // Validate names every wrong field.
 func (d *HVACDevice) Validate() error {
 	var p Problems
-	checkID(&p, "deviceId", d.ID)
-	checkID(&p, "homeId", d.HomeID)
-	checkText(&p, "systemDetails.name", d.Details.Name, 0, 255)
 	checkEnum(&p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
 	checkMode(&p, "systemDetails.defaultMode", d.Details.DefaultMode)
-	checkTemp(&p, "targetCoolSetpoint", d.TargetCoolSetpoint)
-	checkTemp(&p, "targetHeatSetpoint", d.TargetHeatSetpoint)
-	checkTemp(&p, "maxTemp", d.MaxTemp)
-	checkTemp(&p, "minTemp", d.MinTemp)
-	checkTemp(&p, "currentTemp", d.CurrentTemp)
 	if d.Equipment != nil {
 		for _, f := range d.Equipment.Problems() {
 			p.Check(false, "equipment."+f.Field, "%s", f.Message)
@@ -94,9 +86,4 @@ func (d *HVACDevice) Validate() error {
 
 func checkMode(p *Problems, field string, m Mode) {
 	checkEnum(p, field, m, ModeOff, ModeHeat, ModeCool, ModeAuto)
-}
-
-// checkTemp applies the service's bounds, which are the same for both units.
-func checkTemp(p *Problems, field string, t float64) {
-	p.Check(t > -50 && t < 200, field, "must be above -50 and below 200")
 }

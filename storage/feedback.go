@@ -1,10 +1,6 @@
 package storage
 
-import (
-	"context"
-	"net/mail"
-	"net/url"
-)
+import "context"
 
 // FeedbackType is the topic of a submission.
 type FeedbackType string
@@ -109,60 +105,9 @@ func FeedbackRef(id string) Ref { return Ref{KindFeedback, Shared, id} }
 // Ref names the submission.
 func (f *Feedback) Ref() Ref { return FeedbackRef(f.ID) }
 
-// These limits bound the texts of a submission, in characters, and its list of URLs.
-const (
-	maxFeedbackText = 4000
-	maxFeedbackURL  = 2048
-	maxRelatedURLs  = 10
-)
-
 // Validate names every wrong field.
 func (f *Feedback) Validate() error {
 	var p Problems
-	checkID(&p, "feedback_id", f.ID)
-	checkText(&p, "name", f.Name, 0, 255)
-	checkText(&p, "company", f.Company, 0, 255)
-	checkEnum(&p, "feedback_type", f.Type, FeedbackTypes()...)
-	checkText(&p, "summary", f.Summary, 1, 255)
-	checkText(&p, "message", f.Message, 1, maxFeedbackText)
-	checkText(&p, "page", f.Page, 0, maxFeedbackURL)
-	checkText(&p, "endpoint", f.Endpoint, 0, 500)
-	if f.Environment != "" {
-		checkEnum(&p, "environment", f.Environment, Environments()...)
-	}
-	checkText(&p, "steps_to_reproduce", f.StepsToReproduce, 0, maxFeedbackText)
-	checkText(&p, "expected_behavior", f.ExpectedBehavior, 0, maxFeedbackText)
-	checkText(&p, "actual_behavior", f.ActualBehavior, 0, maxFeedbackText)
-	checkText(&p, "source_of_truth", f.SourceOfTruth, 0, maxFeedbackText)
-	checkText(&p, "suggested_change", f.SuggestedChange, 0, maxFeedbackText)
-	p.Check(len(f.RelatedURLs) <= maxRelatedURLs, "related_urls", "must be at most %d", maxRelatedURLs)
-	for i, text := range f.RelatedURLs {
-		u, err := url.Parse(text)
-		p.Check(err == nil && u.Host != "" && len(text) <= maxFeedbackURL, index("related_urls", i),
-			"must be an absolute URL of at most %d characters", maxFeedbackURL)
-	}
-	f.Submitter.check(&p)
-	f.Contact.check(&p)
+	p.Check(f.Contact.Email != "" || f.Contact.PreferredContact != ContactEmail, "contact.email", "is required if preferred_contact is email")
 	return p.Err()
-}
-
-func (s *Submitter) check(p *Problems) {
-	if s.Kind != "" {
-		checkEnum(p, "submitter.kind", s.Kind, SubmitterKinds()...)
-	}
-	checkText(p, "submitter.agent", s.Agent, 0, 128)
-	checkText(p, "submitter.client", s.Client, 0, 128)
-}
-
-func (c *Contact) check(p *Problems) {
-	if c.PreferredContact != "" {
-		checkEnum(p, "contact.preferred_contact", c.PreferredContact, ContactMethods()...)
-	}
-	if c.Email == "" {
-		p.Check(c.PreferredContact != ContactEmail, "contact.email", "is required where email is the preferred contact")
-		return
-	}
-	checkText(p, "contact.email", c.Email, 1, 255)
-	address, err := mail.ParseAddress(c.Email)
-	p.Check(err == nil && address.Address == c.Email, "contact.email", "must be an email address such as name@example.com")
 }

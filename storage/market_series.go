@@ -56,8 +56,8 @@ func (m *MarketSeries) Ref() Ref { return Ref{KindMarketSeries, m.OrganizationID
 func (m *MarketSeries) Validate() error {
 	var p Problems
 	checkMarket(&p, m.Node, m.Market)
-	_, ok := Location(m.Timezone)
-	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	p.Check(m.Timezone != "", "timezone", "is required")
+	checkLocation(&p, m.Timezone)
 	switch m.StepMinutes {
 	case 5, 15, 30, 60:
 	default:
@@ -68,11 +68,9 @@ func (m *MarketSeries) Validate() error {
 
 // checkMarket validates a node and its market.
 func checkMarket(p *Problems, node string, kind market.Kind) {
-	const most = 64
-	checkText(p, "node", node, 1, most)
-	if longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{}); len(node) <= most && node != "" && !longest.Valid() {
-		p.Addf("node", "has too many signs that are neither letters nor digits")
-	}
+	longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{})
+	p.Check(node != "", "node", "is required")
+	p.Check(longest.Valid(), "node", "has too many characters that are neither letters nor digits")
 	checkEnum(p, "market", kind, market.DayAhead, market.RealTime)
 }
 

@@ -35,9 +35,7 @@ func (o *Organization) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
 	p.Check(o.ID != Shared, "id", "%q is reserved", Shared)
-	checkText(&p, "name", o.Name, 1, 255)
 	for i, child := range o.ChildOrganizationIDs {
-		checkID(&p, index("childOrganizationIds", i), child)
 		p.Check(child != o.ID, index("childOrganizationIds", i), "an organization is not its own child")
 		p.Check(child != Shared, index("childOrganizationIds", i), "%q is reserved", Shared)
 	}

@@ -27,8 +27,6 @@ func (r *RatePlan) Ref() Ref { return RatePlanRef(r.OrganizationID, r.ID) }
 func (r *RatePlan) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
-	checkText(&p, "name", r.Name, 0, 500)
-	checkText(&p, "utility", r.Utility, 0, 255)
 	tariff, err := urdb.Parse(r.Tariff)
 	var wrong *urdb.Error
 	switch {

@@ -52,7 +52,6 @@ func (r *Replay) Ref() Ref { return ReplayRef(r.OrganizationID, r.ID) }
 func (r *Replay) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
-	checkID(&p, "endpointId", r.EndpointID)
 	p.Check(!r.Since.IsZero(), "since", "is required")
 	p.Check(len(r.Outcomes) > 0, "outcomes", "must name at least one outcome")
 	checkEnum(&p, "status", r.Status, ReplayStatuses()...)

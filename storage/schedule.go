@@ -36,8 +36,6 @@ type ScheduleWindow struct {
 // These values bound a schedule, in minutes.
 const (
 	DefaultEveryMinutes = 15
-	maxEveryMinutes     = 24 * 60
-	quarterMinutes      = int(pricing.Interval / time.Minute)
 	maxWindowMinutes    = int(pricing.MaxWindow / time.Minute)
 )
 
@@ -61,11 +59,10 @@ func (s *Schedule) Ref() Ref { return ScheduleRef(s.OrganizationID, s.ID) }
 func (s *Schedule) Validate() error {
 	var p Problems
 	checkID(&p, "id", s.ID)
-	checkText(&p, "description", s.Description, 0, 500)
 	if s.OnPriceChange {
 		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be given together with everyMinutes or cron")
-	} else if s.Cron == "" || s.EveryMinutes != 0 {
-		p.Check(s.EveryMinutes >= 1 && s.EveryMinutes <= maxEveryMinutes, "everyMinutes", "must be from 1 to %d", maxEveryMinutes)
+	} else {
+		p.Check(s.Cron != "" || s.EveryMinutes != 0, "everyMinutes", "is required without cron and onPriceChange")
 	}
 	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be given together with everyMinutes")
 	location, ok := Location(s.Timezone)
@@ -76,9 +73,6 @@ func (s *Schedule) Validate() error {
 		}
 	}
 	w := s.Window
-	p.Check(w.OffsetMinutes >= 0 && w.OffsetMinutes < maxWindowMinutes, "window.offsetMinutes", "must be from 0 to %d", maxWindowMinutes-1)
-	p.Check(w.LengthMinutes >= quarterMinutes && w.LengthMinutes <= maxWindowMinutes,
-		"window.lengthMinutes", "must be from %d to %d", quarterMinutes, maxWindowMinutes)
 	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end at most 31 days ahead")
 	return p.Err()
 }

@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"slices"
-
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/regime"
@@ -32,7 +30,7 @@ type SolarSettings struct {
 
 // Application returns the known facts about the system's interconnection.
 func (s *SolarSettings) Application() regime.Application {
-	date, _ := pricing.ParseDate(s.ApplicationDate) // Validate has checked the date
+	date, _ := pricing.ParseDate(s.ApplicationDate) // the tag format has checked the date
 	return regime.Application{Date: date, Year: s.ConnectionYear}
 }
 
@@ -63,36 +61,10 @@ func (s *Solar) Ref() Ref { return SolarRef(s.OrganizationID, s.HomeID) }
 // Validate names every wrong field.
 func (s *Solar) Validate() error {
 	var p Problems
-	checkID(&p, "homeId", s.HomeID)
-	p.Check(s.SizeKw > 0 && s.SizeKw <= 1000, "solarSystemSizeKw", "must be above 0 and at most 1000 kW")
-	s.check(&p)
-	return p.Err()
-}
-
-// check names every wrong setting.
-func (s *SolarSettings) check(p *Problems) {
-	checkWithin(p, "tilt", s.Tilt, 0, 90, "degrees")
-	checkWithin(p, "azimuth", s.Azimuth, 0, 360, "degrees")
-	checkWithin(p, "losses", s.Losses, 0, 99, "percent")
 	if s.ExportValues != "" {
 		_, published := netbilling.Named(s.ExportValues)
 		p.Check(published, "exportValues", "must name published values such as %q", netbilling.Names()[0])
 	}
-	p.Check(s.AccPlus == "" || slices.Contains(netbilling.Segments(), s.AccPlus), "accPlus", "must be one of %v", netbilling.Segments())
-	p.Check(s.ConnectionYear == 0 || s.ConnectionYear >= firstConnection && s.ConnectionYear <= lastConnection,
-		"connectionYear", "must be from %d to %d", firstConnection, lastConnection)
-	_, err := pricing.ParseDate(s.ApplicationDate)
-	p.Check(s.ApplicationDate == "" || err == nil, "applicationDate", "must be a day such as 2023-04-14")
-	p.Check(s.AccPlus == "" || s.ConnectionYear != 0, "connectionYear", "must be given with accPlus: the adder depends on it")
-}
-
-// firstConnection and lastConnection bound the year of a system's connection to the grid.
-const (
-	firstConnection = 1970
-	lastConnection  = 2100
-)
-
-// checkWithin bounds an optional number.
-func checkWithin(p *Problems, field string, v *float64, least, most float64, unit string) {
-	p.Check(v == nil || *v >= least && *v <= most, field, "must be from %v to %v %s", least, most, unit)
+	p.Check(s.AccPlus == "" || s.ConnectionYear != 0, "connectionYear", "is required with accPlus: the adder depends on it")
+	return p.Err()
 }

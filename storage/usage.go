@@ -36,7 +36,7 @@ func (u *Usage) Pricing() pricing.Usage {
 	}
 	if u.MonthToDateKwh != nil {
 		p.MonthToDateKWh = *u.MonthToDateKwh
-		p.AsOf, _ = pricing.ParseDate(u.AsOf) // Validate has checked the date
+		p.AsOf, _ = pricing.ParseDate(u.AsOf) // the tag format has checked the date
 	}
 	return p
 }
@@ -44,17 +44,9 @@ func (u *Usage) Pricing() pricing.Usage {
 // Validate names every wrong field.
 func (u *Usage) Validate() error {
 	var p Problems
-	checkID(&p, "homeId", u.HomeID)
-	const most = 1e6
-	checkWithin(&p, "monthToDateKwh", u.MonthToDateKwh, 0, most, "kWh")
-	checkWithin(&p, "assumedMonthlyKwh", u.AssumedMonthlyKwh, 0, most, "kWh")
-	checkWithin(&p, "baselineDailyKwh", u.BaselineDailyKwh, 0, most, "kWh")
 	p.Check(u.MonthToDateKwh != nil || u.AssumedMonthlyKwh != nil || u.BaselineDailyKwh != nil,
-		"monthToDateKwh", "is required where there is neither assumedMonthlyKwh nor baselineDailyKwh")
-	_, err := pricing.ParseDate(u.AsOf)
-	p.Check(u.MonthToDateKwh == nil || u.AsOf != "", "asOf", "is required with monthToDateKwh: the day before which it was metered")
+		"monthToDateKwh", "is required without assumedMonthlyKwh and baselineDailyKwh")
+	p.Check(u.MonthToDateKwh == nil || u.AsOf != "", "asOf", "is required with monthToDateKwh")
 	p.Check(u.AsOf == "" || u.MonthToDateKwh != nil, "monthToDateKwh", "is required with asOf")
-	p.Check(u.AsOf == "" || err == nil, "asOf", "must be a day such as 2026-07-15")
-	p.Check(u.BillingDay >= 0 && u.BillingDay <= 28, "billingDay", "must be from 1 to 28")
 	return p.Err()
 }

@@ -43,12 +43,6 @@ func (u *Utility) Facts() eligibility.Utility {
 func (u *Utility) Validate() error {
 	var p Problems
 	checkOverrides(&p, eligibility.Overrides{Utilities: []eligibility.Utility{u.Facts()}})
-	checkText(&p, "name", u.Name, 0, 255)
-	checkText(&p, "ownership", u.Ownership, 0, 255)
-	checkNames(&p, "dynamicPricing", u.DynamicPricing)
-	p.Check(u.DemandResponseCustomers >= 0, "demandResponseCustomers", "must be at least 0")
-	p.Check(u.NetMeteringCustomers >= 0, "netMeteringCustomers", "must be at least 0")
-	checkNames(&p, "programs", u.Programs)
 	return p.Err()
 }
 
@@ -80,18 +74,7 @@ func (d *DemandResponse) Facts() eligibility.Programs {
 func (d *DemandResponse) Validate() error {
 	var p Problems
 	checkOverrides(&p, eligibility.Overrides{Programs: []eligibility.Programs{d.Facts()}})
-	checkNames(&p, "programs", d.Programs)
 	return p.Err()
-}
-
-// maxNames bounds the number of names in one entity.
-const maxNames = 100
-
-func checkNames(p *Problems, field string, names []string) {
-	p.Check(len(names) <= maxNames, field, "must have at most %d names", maxNames)
-	for i, name := range names[:min(len(names), maxNames)] {
-		checkText(p, index(field, i), name, 1, 255)
-	}
 }
 
 // checkOverrides reports the errors in the facts of one entity by the names of its

@@ -45,6 +45,8 @@ type Schema struct {
 	pattern  *regexp.Regexp
 	target   *Schema // schema that Ref refers to
 	open     bool    // unknown members are allowed
+
+	patternMessage string // error message of a text that does not match pattern
 }
 
 // Property is a named field of an object.

@@ -101,7 +101,7 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 		case property == nil && s.open:
 		case property == nil:
 			v.report(join(path, name), "is not a field here: %s", s.hint(name))
-		case members[name] == "" && property.saysNothingEmpty() && !slices.Contains(s.Required, name):
+		case members[name] == "" && property.emptyIsAbsent() && !slices.Contains(s.Required, name):
 			// The operation decides whether it needs this field.
 		default:
 			v.value(property, join(path, name), members[name])
@@ -109,10 +109,10 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 	}
 }
 
-// saysNothingEmpty reports whether an empty string stands for an absent field. It never
-// does for a date or time.
-func (s *Schema) saysNothingEmpty() bool {
-	return s.kind == "string" && s.Format != "date-time" && s.Format != "date"
+// emptyIsAbsent reports whether an empty string stands for an absent field. It never does
+// for a date or time, or for a field with a minimum length.
+func (s *Schema) emptyIsAbsent() bool {
+	return s.kind == "string" && s.Format != "date-time" && s.Format != "date" && s.MinLength == nil
 }
 
 // hint suggests the correct name of an unknown field.
@@ -179,13 +179,20 @@ func (s *Schema) span() string {
 	return strings.Join(parts, " and ")
 }
 
+// directional has the characters that change the direction of the following text. A
+// terminal shows another text than the stored text.
+const directional = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
 func (v *validator) text(s *Schema, path, text string) {
+	if strings.ContainsAny(text, directional) {
+		v.report(path, "must not have characters that change the direction of text, such as U+202E")
+	}
 	v.count(path, utf8.RuneCountInString(text), s.MinLength, s.MaxLength, "characters")
 	if s.Enum != nil && !slices.Contains(s.Enum, any(text)) {
 		v.report(path, "must be one of %s", values(s.Enum))
 	}
 	if s.pattern != nil && !s.pattern.MatchString(text) {
-		v.report(path, "must match %s", s.Pattern)
+		v.report(path, "%s", s.patternMessage)
 	}
 	if problem := formats[s.Format]; problem != nil {
 		if message := problem(text); message != "" {

@@ -145,21 +145,16 @@ func (in *createEndpointInput) setDefaults() {
 	in.Signature = storage.SignatureHMAC
 }
 
-func (in *createEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	checkSecretChoice(&in.SecretChoice, p)
-	e := storage.WebhookEndpoint{ID: storage.NewID("ep_", c.Now)}
-	_ = s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, p) // a new endpoint has no sealed value that could fail to open
-}
-
 func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
+	checkSecretChoice(&in.SecretChoice, &c.Wrong)
 	e := storage.NewWebhookEndpoint(c.Org)
 	e.ID = storage.NewID("ep_", c.Now)
-	var p rest.FieldErrors // check has reported these
-	if err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &p); err != nil {
+	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+	if err != nil {
 		return wire.EndpointWithSecret{}, err
 	}
 	secret := s.newSecret(&e, in.SecretChoice, c.Now)
-	return s.showSecret(&e, secret, s.Store.Create(ctx, &e))
+	return s.showSecret(&e, secret, s.create(ctx, c, &e))
 }
 
 func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
@@ -193,33 +188,12 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 // updateEndpointInput has the settings to change. An absent field keeps its value.
 type updateEndpointInput struct{ wire.EndpointSettings }
 
-// check validates the endpoint as it would be after the update. The operation itself
-// reports a missing endpoint.
-func (in *updateEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	ref := storage.WebhookEndpointRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
-		_ = s.changeEndpoint(&e, c, p) // updateEndpoint reports other errors
-	}
-}
-
-// changeEndpoint decodes the body into an endpoint's settings.
-func (s *server) changeEndpoint(e *storage.WebhookEndpoint, c *rest.Call, p *rest.FieldErrors) error {
-	before, settings := *e, settingsOf(e)
-	wrong, _ := s.decode(c.Body, &settings, "body")
-	p.Add(wrong)
-	return s.configure(&settings, e, &before, p)
-}
-
 func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
-		var p rest.FieldErrors
-		if err := s.changeEndpoint(e, c, &p); err != nil {
-			return err
-		}
-		return p.Err()
+	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+		before, settings := *e, settingsOf(e)
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		return s.configure(&settings, e, &before, p)
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -228,24 +202,12 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 }
 
 func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
+	return deleted(c, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID)))
 }
 
 type rotateSecretInput struct {
 	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"secret is by default made for you. One of your own is whsec_ and the base64 of 24 to 64 random bytes; it is for hmac alone."`
 	Signature *storage.Signature `json:"signature" doc:"Hmac or ed25519, and by default as before. Both sign for a day where it changes."`
-}
-
-func (in *rotateSecretInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	choice := in.choice(storage.SignatureHMAC)
-	ref := storage.WebhookEndpointRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
-		choice = in.choice(signatureOf(&e))
-	}
-	checkSecretChoice(&choice, p)
 }
 
 // choice returns the secret and signature that the input requests. before is the
@@ -266,8 +228,10 @@ func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 
 func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
-		secret = s.newSecret(e, in.choice(signatureOf(e)), c.Now)
+	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+		choice := in.choice(signatureOf(e))
+		checkSecretChoice(&choice, p)
+		secret = s.newSecret(e, choice, c.Now)
 		return nil
 	})
 	return s.showSecret(&e, secret, err)

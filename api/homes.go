@@ -21,25 +21,23 @@ type createHomeInput struct {
 
 func (in *createHomeInput) setDefaults() { in.Home = storage.NewHome("") }
 
-func (in *createHomeInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	s.checkOrganization(p, in.OrganizationID)
-	if in.ID == "" {
-		in.ID = storage.NewID("home_", c.Now)
+func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInput) (wire.OwnedHome, error) {
+	home := in.Home
+	home.Base = storage.Base{OrganizationID: in.OrganizationID}
+	if home.ID == "" {
+		home.ID = storage.NewID("home_", c.Now)
 	}
-	_ = s.Store.View(func(v storage.View) error { // the operation reports a read error
+	err := s.Store.View(func(v storage.View) error {
 		places, err := s.checker(v, storage.Shared)
 		if err == nil {
-			place(&in.Home, places)
+			place(&home, places)
 		}
 		return err
 	})
-	_ = p.AddError(in.Validate()) // Validate returns field errors only
-}
-
-func (s *server) createHome(ctx context.Context, _ *rest.Call, in *createHomeInput) (wire.OwnedHome, error) {
-	in.Base = storage.Base{OrganizationID: in.OrganizationID}
-	err := s.Store.Create(ctx, &in.Home)
-	return showHome(&in.Home), err
+	if err == nil {
+		err = s.create(ctx, c, &home)
+	}
+	return showHome(&home), err
 }
 
 func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesInput) (wire.Page[wire.OwnedHome], error) {
@@ -64,5 +62,5 @@ func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OfOrganizatio
 }
 
 func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OfOrganization) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID)
+	return deleted(c, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID))
 }

@@ -28,24 +28,14 @@ type createKeyInput struct{ wire.CreateKeyInput }
 
 func (in *createKeyInput) setDefaults() { in.Scopes = storage.DefaultScopes() }
 
-func (in *createKeyInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.ExpiresAt == nil || in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
-	key, _ := in.key(c.Now)
-	_ = p.AddError(key.Validate()) // Validate returns field errors only
-}
-
-func (in *createKeyInput) key(now time.Time) (key storage.Key, text string) {
-	key, text = storage.NewKey(in.OrganizationID, now)
+func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput) (wire.KeyWithText, error) {
+	key, text := storage.NewKey(in.OrganizationID, c.Now)
 	key.Description, key.Scopes = in.Description, slices.Compact(slices.Sorted(slices.Values(in.Scopes)))
 	if in.ExpiresAt != nil {
 		key.ExpiresAt = *in.ExpiresAt
+		c.Wrong.Check(key.Live(c.Now), "expiresAt", "must be in the future")
 	}
-	return key, text
-}
-
-func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput) (wire.KeyWithText, error) {
-	key, text := in.key(c.Now)
-	if err := s.Store.Create(ctx, &key); err != nil {
+	if err := s.create(ctx, c, &key); err != nil {
 		return wire.KeyWithText{}, err
 	}
 	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, nil

@@ -9,17 +9,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// createPlanEventInput is an event to create or replace.
-type createPlanEventInput struct{ wire.CreatePlanEventInput }
-
-func (in *createPlanEventInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	in.SetDefaults()
-	_ = p.AddError(in.PlanEvent.Validate()) // Validate returns field errors only
-}
-
 // createPlanEvent adds an event to its plan. It replaces an event with the same
 // identifier.
-func (s *server) createPlanEvent(ctx context.Context, _ *rest.Call, in *createPlanEventInput) (storage.PlanEvent, error) {
+func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.CreatePlanEventInput) (storage.PlanEvent, error) {
+	in.SetDefaults()
+	if err := c.Wrong.With(in.PlanEvent.Validate()); err != nil {
+		return storage.PlanEvent{}, err
+	}
 	plan := storage.RatePlanRef(in.Owner(), in.PlanID)
 	if _, err := storage.Get[storage.RatePlan](s.Store, plan); err != nil {
 		return storage.PlanEvent{}, err
@@ -74,5 +70,5 @@ func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.OfP
 		r.Put = []storage.Entity{&all}
 		return r, err
 	})
-	return wire.Deleted{ID: c.ID, Deleted: true}, err
+	return deleted(c, err)
 }

@@ -143,7 +143,5 @@ func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.R
 }
 
 func (s *server) listReplays(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Replay], error) {
-	list, err := storage.List[storage.Replay](s.Store, storage.KindReplay, c.Org, in.After, in.Limit+1)
-	page := rest.NewPage(list, in.Limit, func(r *storage.Replay) string { return r.ID })
-	return rest.Show(page, showReplay), err
+	return page(s, storage.KindReplay, c.Org, *in, showReplay)
 }

@@ -75,7 +75,7 @@ func (s *server) endpointRoutes() []rest.Route {
 			Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Group: groupEndpoints,
 			Summary:     "Register where webhooks go",
 			Description: "The answer shows the signing secret, this once. An organization with as many endpoints as the operator allows gets 409.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/list", Name: "listEndpoints", Group: groupEndpoints,
@@ -91,7 +91,7 @@ func (s *server) endpointRoutes() []rest.Route {
 			Path: "/v1/webhook/endpoints/{id}/update", Name: "updateEndpoint", Group: groupEndpoints,
 			Summary:     "Change an endpoint",
 			Description: "Fields that are absent stay as they are.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Group: groupEndpoints,
@@ -102,7 +102,7 @@ func (s *server) endpointRoutes() []rest.Route {
 			Path: "/v1/webhook/endpoints/{id}/rotate_secret", Name: "rotateEndpointSecret", Group: groupEndpoints,
 			Summary:     "Give an endpoint a new signing secret",
 			Description: "The answer shows it, this once. The secret before goes on signing beside it for 24 hours.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Scope:       storage.ScopeWrite, Body: rest.BodyOptional, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateSecret),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/test", Name: "testEndpoint", Group: groupEndpoints,
@@ -145,7 +145,7 @@ func (s *server) scheduleRoutes() []rest.Route {
 			Description: "Each run is a trigger of its own, made once, whatever fails in between. One that is due while the " +
 				"service is down is made when it is back; of several the latest, once. By default it is every quarter hour for the next 24 hours. " +
 				"With onPriceChange it is when a plan, its events or the market's hours have changed, of the homes that are affected alone.",
-			Scope: storage.ScopeTrigger, Body: rest.BodyOptional, Idempotent: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Scope: storage.ScopeTrigger, Body: rest.BodyOptional, Checks: true, Idempotent: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createSchedule),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/list", Name: "listSchedules", Group: groupSchedules,
@@ -161,7 +161,7 @@ func (s *server) scheduleRoutes() []rest.Route {
 			Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Group: groupSchedules,
 			Summary:     "Change a schedule, from its next run on",
 			Description: "Fields that are absent stay as they are; everyMinutes, cron and onPriceChange take each other's place.",
-			Scope:       storage.ScopeTrigger, Body: rest.BodyRequired, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Scope:       storage.ScopeTrigger, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateSchedule),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Group: groupSchedules,
@@ -201,7 +201,7 @@ func (s *server) homeRoutes() []rest.Route {
 			Path: "/v1/homes/solar/create", Name: "createSolar", Group: groupHomes,
 			Summary:     "Register the solar of a home",
 			Description: "Creating again replaces.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Idempotent: true, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
 		}, (*server).createSolar),
 		do(s, rest.Route{
 			Path: "/v1/devices/hvac/{id}/get", Name: "findHVAC", Group: groupHomes,
@@ -256,7 +256,7 @@ func (s *server) onboardingRoutes() []rest.Route {
 			Path: "/v1/feedback", Name: "submitFeedback", Group: groupFeedback,
 			Summary:     "Submit feedback or a question",
 			Description: "Takes no key. It is stored durably, and listed to the operator.",
-			Open:        true, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeUnavailable},
+			Open:        true, Body: rest.BodyRequired, Checks: true, Idempotent: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).feedback),
 	}
 }

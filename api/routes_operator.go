@@ -16,13 +16,13 @@ func (s *server) operatorRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/create", Name: "createOrganization",
 			Summary: "Create an organization",
-			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Body:    rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/list", Name: "listOrganizations",
 			Summary: "List the organizations",
 			Body:    rest.BodyOptional,
-		}, (*server).listOrganizations),
+		}, listShared[storage.Organization](storage.KindOrganization)),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization",
 			Summary: "Get an organization",
@@ -30,13 +30,13 @@ func (s *server) operatorRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization",
 			Summary: "Change, suspend or resume an organization", Description: "What is absent stays as it is.",
-			Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/create", Name: "createKey",
 			Summary:     "Create an API key for an organization",
 			Description: "The answer shows the key's text, this once.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).createKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/list", Name: "listKeys",
@@ -58,7 +58,7 @@ func (s *server) operatorRoutes() []rest.Route {
 			Path: "/v1/admin/homes/create", Name: "createHome",
 			Summary:     "Create a home",
 			Description: "A time zone and a city that are not given are those of the zipcode.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes",
@@ -91,7 +91,7 @@ func (s *server) planRoutes() []rest.Route {
 			Path: "/v1/admin/plans/import", Name: "importPlan",
 			Summary:     "Create or replace a rate plan",
 			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or one of the catalogue's. Without an organization all share the plan.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).importPlan),
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/list", Name: "listPlans",

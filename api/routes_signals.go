@@ -15,7 +15,7 @@ func (s *server) signalRoutes() []rest.Route {
 			Path: "/v1/admin/plan_events/create", Name: "createPlanEvent",
 			Summary:     "Create or replace an event of a rate plan",
 			Description: "A critical peak or a rebate changes the signal of every home on the plan.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeNotFound, rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeNotFound, rest.CodeUnavailable},
 		}, (*server).createPlanEvent),
 		do(s, rest.Route{
 			Path: "/v1/admin/plan_events/list", Name: "listPlanEvents",

@@ -63,18 +63,6 @@ func (in *createScheduleInput) setDefaults() {
 	in.EveryMinutes = nil // otherwise a request with Cron would have both settings
 }
 
-func (in *createScheduleInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	s := in.schedule(c.Org, storage.NewID("sch_", c.Now), p)
-	_ = p.AddError(s.Validate()) // Validate returns field errors only
-}
-
-func (in *createScheduleInput) schedule(org, id string, p *rest.FieldErrors) storage.Schedule {
-	s := storage.NewSchedule(org)
-	s.ID = id
-	applySchedule(&in.ScheduleSettings, &s, p)
-	return s
-}
-
 // maxSchedules is the maximum number of schedules of an organization. Each schedule may
 // trigger all homes of the organization.
 const maxSchedules = 100
@@ -86,15 +74,20 @@ var errManySchedules = &rest.Problem{
 }
 
 func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createScheduleInput) (wire.Schedule, error) {
-	id := storage.NewID("sch_", c.Now)
-	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, id, in, func(id string) (wire.Schedule, error) {
+	made := storage.NewSchedule(c.Org)
+	made.ID = storage.NewID("sch_", c.Now)
+	applySchedule(&in.ScheduleSettings, &made, &c.Wrong)
+	if err := c.Wrong.With(made.Validate()); err != nil {
+		return wire.Schedule{}, err
+	}
+	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
 		switch n, err := s.schedules(c.Org); {
 		case err != nil:
 			return wire.Schedule{}, err
 		case n >= maxSchedules:
 			return wire.Schedule{}, errManySchedules
 		}
-		made := in.schedule(c.Org, id, &rest.FieldErrors{})
+		made.ID = id
 		if err := s.Store.Create(ctx, &made); err != nil && !errors.Is(err, storage.ErrExists) {
 			return wire.Schedule{}, err
 		}
@@ -155,35 +148,14 @@ func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire
 // updateScheduleInput has the settings to change. An absent field keeps its value.
 type updateScheduleInput struct{ wire.ScheduleSettings }
 
-// check validates the schedule as it would be after the update. The operation itself
-// reports a missing schedule.
-func (in *updateScheduleInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	ref := storage.ScheduleRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if stored, err := storage.Get[storage.Schedule](s.Store, ref); err == nil {
-		_ = s.changeSchedule(&stored, c, p) // Validate returns field errors only
-	}
-}
-
-// changeSchedule decodes the body into a schedule's settings.
-func (s *server) changeSchedule(stored *storage.Schedule, c *rest.Call, p *rest.FieldErrors) error {
-	settings := scheduleSettings(stored)
-	settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
-	wrong, _ := s.decode(c.Body, &settings, "body")
-	p.Add(wrong)
-	applySchedule(&settings, stored, p)
-	return p.AddError(stored.Validate())
-}
-
 func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateScheduleInput) (wire.Schedule, error) {
-	stored, err := storage.Update(ctx, s.Store, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule) error {
-		var p rest.FieldErrors
-		if err := s.changeSchedule(stored, c, &p); err != nil {
-			return err
-		}
-		return p.Err()
+	stored, err := update(ctx, s, c, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule, p *rest.FieldErrors) error {
+		settings := scheduleSettings(stored)
+		settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		applySchedule(&settings, stored, p)
+		return nil
 	})
 	if err != nil {
 		return wire.Schedule{}, err
@@ -193,5 +165,5 @@ func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateSche
 }
 
 func (s *server) deleteSchedule(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID))
+	return deleted(c, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID)))
 }

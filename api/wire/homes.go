@@ -12,6 +12,9 @@ type OwnedHome struct {
 	storage.Home
 }
 
+// NamedOrganization returns the organization.
+func (h *OwnedHome) NamedOrganization() string { return h.OrganizationID }
+
 // Eligibility lists the supported features in a zipcode.
 type Eligibility struct {
 	eligibility.Result

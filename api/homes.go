@@ -28,9 +28,9 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 		home.ID = storage.NewID("home_", c.Now)
 	}
 	err := s.Store.View(func(v storage.View) error {
-		places, err := s.checker(v, storage.Shared)
+		place, err := s.placer(v)
 		if err == nil {
-			place(&home, places)
+			place(&home)
 		}
 		return err
 	})

@@ -88,7 +88,7 @@ func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
 		r.Default = in
 	}
 	if r.Body == rest.BodyLines {
-		r.Lines = importer.LineTypes(forLines{})
+		r.Lines = importer.LineTypes()
 	}
 	r.Run = takes(s, &r, run)
 	return r

@@ -36,11 +36,11 @@ func checkSecretChoice(in *wire.SecretChoice, p *rest.FieldErrors) {
 		p.Addf("secret", "is for hmac alone: the key pair of ed25519 is made for you")
 		return
 	}
-	checkSecret(p, in.Secret)
+	checkSecret(in.Secret, p)
 }
 
 // checkSecret checks a caller's own secret. An empty secret is valid.
-func checkSecret(p *rest.FieldErrors, secret string) {
+func checkSecret(secret string, p *rest.FieldErrors) {
 	if secret == "" {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -177,7 +176,7 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 		if err == nil {
 			e, err = storage.DecodeEndpoint(r)
 		}
-		return err
+		return storage.NotFound(err, storage.WebhookEndpointRef(c.Org, c.ID))
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -237,11 +236,8 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 	return s.showSecret(&e, secret, err)
 }
 
-var errNoTester = &rest.Problem{
-	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
-	Message:  "This process cannot send test webhooks.",
-	Recovery: "Send the request to one that can.",
-}
+var errNoTester = rest.NewProblem(rest.CodeUnavailable, "This process cannot send test webhooks.",
+	"Send the request to a process that sends webhooks.").After(rest.UnavailableSeconds)
 
 // testTimeout is the timeout of an endpoint's test: the maximum timeoutSeconds plus an
 // allowance for the rest of the operation.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime"
 	"slices"
 	"sync"
@@ -67,11 +66,8 @@ var errNoTurn = errors.New("too many estimates are asked for")
 func noTurn(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoTurn, context.Cause(ctx)) }
 
 // errWaiting refuses an estimate of an organization with maxWaiting queued estimates.
-var errWaiting = &rest.Problem{
-	Status: http.StatusTooManyRequests, Code: rest.CodeRateLimited, RetryAfter: 1,
-	Message:  fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
-	Recovery: "Send again after retry_after_seconds, and fewer at once.",
-}
+var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
+	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
 
 // await waits for a free slot. Errors: errWaiting, or errNoTurn if ctx ends first.
 func (e *Estimates) await(ctx context.Context, org string) error {

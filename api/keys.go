@@ -60,7 +60,7 @@ func (s *server) keyRef(id string) (storage.Ref, error) {
 	ref := storage.Ref{Kind: storage.KindKey, ID: id}
 	err := s.Store.View(func(v storage.View) (err error) {
 		ref.Org, err = v.Owner(storage.KindKey, id)
-		return err
+		return storage.NotFound(err, ref)
 	})
 	return ref, err
 }
@@ -87,11 +87,7 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 	return showKey(&key, used), err
 }
 
-var errKeyEnded = &rest.Problem{
-	Status: rest.ErrConflict.Status, Code: rest.CodeConflict,
-	Message:  "The key is revoked or has expired, and cannot be rotated.",
-	Recovery: "Create a new key.",
-}
+var errKeyEnded = rest.NewProblem(rest.CodeConflict, "The key is revoked or expired and cannot be rotated.", "Create a new key.")
 
 // rotateKey creates the new key before it limits the old key. A failure in between leaves
 // at least the old key valid.

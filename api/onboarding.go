@@ -14,11 +14,11 @@ import (
 func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		home, err := v.Get(storage.HomeRef(org, homeID))
-		switch {
-		case err != nil:
-			return err
-		case home.Deleted:
-			return storage.ErrNotFound
+		if err == nil && home.Deleted {
+			err = storage.ErrNotFound
+		}
+		if err != nil {
+			return storage.NotFound(err, storage.HomeRef(org, homeID))
 		}
 		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
 		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {

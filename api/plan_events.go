@@ -65,7 +65,7 @@ func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.OfP
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		all, err := planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 		if err == nil && !all.Remove(c.ID) {
-			err = storage.ErrNotFound
+			err = &storage.NotFoundError{Ref: storage.Ref{Kind: storage.KindPlanEvent, ID: c.ID}}
 		}
 		r.Put = []storage.Entity{&all}
 		return r, err

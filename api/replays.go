@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -15,35 +14,21 @@ import (
 
 // Problems of retrying and replaying deliveries.
 var (
-	errNotGivenUp = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "The delivery was not given up: it has arrived, is being tried, or never was.",
-		Recovery: "Get the delivery for its outcome. FAILED and EXPIRED can be retried.",
-	}
-	errNotKept = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "What the delivery was made of is not kept, so the same message cannot be made again.",
-		Recovery: "Trigger the organization's webhooks again for new messages.",
-	}
-	errEndpointOff = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "The endpoint is disabled, or was deleted.",
-		Recovery: "Enable the endpoint first.",
-	}
-	errReplaying = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "A replay of the endpoint is going on.",
-		Recovery: "Wait until it is completed.",
-	}
+	errNotRetryable = rest.NewProblem(rest.CodeConflict, "The delivery has not ended as FAILED or EXPIRED.",
+		"Get the delivery for its outcome. Only FAILED and EXPIRED deliveries can be retried.")
+	errInputsExpired = rest.NewProblem(rest.CodeConflict, "The inputs of the message are past their retention, so the message cannot be created again.",
+		"Trigger the organization's webhooks for new messages.")
+	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
+	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
 func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (wire.AcceptedRetry, error) {
-	log, err := s.Ledger.Delivery(c.Org, c.ID)
+	log, err := s.getDelivery(ctx, c, nil)
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case !replayer.GivenUp(log.Outcome):
-		return wire.AcceptedRetry{}, errNotGivenUp
+		return wire.AcceptedRetry{}, errNotRetryable
 	}
 	if err := s.enabled(c.Org, log.EndpointID); err != nil {
 		if errors.Is(err, storage.ErrNotFound) {
@@ -56,7 +41,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case len(kept) == 0:
-		return wire.AcceptedRetry{}, errNotKept
+		return wire.AcceptedRetry{}, errInputsExpired
 	}
 	task, err := replayer.NewRetryTask(c.Org, c.ID, c.Now)
 	if err != nil {

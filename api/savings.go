@@ -57,7 +57,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	input := savings.Input{HomeID: c.ID, Request: in.request}
 	err := s.Store.View(func(v storage.View) (err error) {
 		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID)); err != nil {
-			return err
+			return storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
 		}
 		input.Devices, err = devicesOf(v, c.Org, c.ID)
 		return err

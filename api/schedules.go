@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -67,11 +67,8 @@ func (in *createScheduleInput) setDefaults() {
 // trigger all homes of the organization.
 const maxSchedules = 100
 
-var errManySchedules = &rest.Problem{
-	Status: http.StatusConflict, Code: rest.CodeConflict,
-	Message:  "The organization has as many schedules as it may have.",
-	Recovery: "Change or delete one of them.",
-}
+var errManySchedules = rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has %d schedules, which is the limit.", maxSchedules),
+	"Change or delete one of the schedules.")
 
 func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createScheduleInput) (wire.Schedule, error) {
 	made := storage.NewSchedule(c.Org)

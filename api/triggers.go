@@ -102,7 +102,8 @@ func eachHomeOn(v storage.View, org, after string, plans []string, do func(h *st
 }
 
 func (s *server) getTrigger(_ context.Context, c *rest.Call, _ *struct{}) (events.Progress, error) {
-	return s.Ledger.Progress(c.Org, c.ID)
+	p, err := s.Ledger.Progress(c.Org, c.ID)
+	return p, storage.NotFound(err, storage.Ref{Kind: "trigger", Org: c.Org, ID: c.ID})
 }
 
 func (s *server) listTriggers(_ context.Context, c *rest.Call, in *wire.ListTriggersInput) (wire.Page[events.Progress], error) {

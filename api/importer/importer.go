@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -21,11 +20,8 @@ import (
 const MaxLines = 200_000
 
 // errImportCut reports that the log became unavailable during an import.
-var errImportCut = &rest.Problem{
-	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
-	Message:  "The service cannot store the whole import now.",
-	Recovery: "Import the same again after retry_after_seconds: the lines that are stored already change nothing.",
-}
+var errImportCut = rest.NewProblem(rest.CodeUnavailable, "The service cannot store the whole import now.",
+	"Import the same lines again after retry_after_seconds. Lines that are already stored change nothing.").After(rest.UnavailableSeconds)
 
 // pending is a line that is decoded but not stored.
 type pending struct {

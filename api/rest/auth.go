@@ -133,6 +133,9 @@ func givenKey(r *http.Request) (string, error) {
 	case len(given) > 1:
 		return "", errInvalidKey
 	case len(given) == 0 || given[0] == "":
+		if r.Header.Get("Authorization") != "" {
+			return "", errBearer
+		}
 		return "", errMissingKey
 	default:
 		return given[0], nil

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -15,11 +14,8 @@ import (
 const IdempotencyHeader = "Idempotency-Key"
 
 // ErrOtherBody refuses a reused idempotency key with a different body.
-var ErrOtherBody = &Problem{
-	Status: http.StatusConflict, Code: CodeConflict,
-	Message:  "The " + IdempotencyHeader + " was used before, with another body.",
-	Recovery: "Send the same body to have the first answer again, or use a key that is new.",
-}
+var ErrOtherBody = NewProblem(CodeConflict, "The "+IdempotencyHeader+" was used before with another body.",
+	"Send the same body to get the first response again, or use a new key.")
 
 // Digest returns the SHA-256 of texts in hex. It separates each text from the next.
 func Digest(texts ...string) string {

@@ -15,13 +15,13 @@ import (
 )
 
 func settingsOf(e *storage.WebhookEndpoint) wire.EndpointSettings {
-	return wire.EndpointSettings{
-		URL: storage.MaskURL(e.URL), Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: maskedHeaders(e),
-		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
-		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
-		HTTPVersion: cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto),
-		BatchSize:   max(1, e.BatchSize), Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
+	s := wire.EndpointSettings{
+		EndpointSettings: e.EndpointSettings, Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
 	}
+	s.URL, s.Headers, s.BatchSize = storage.MaskURL(e.URL), maskedHeaders(e), max(1, e.BatchSize)
+	s.Format, s.Compression = cmp.Or(e.Format, storage.FormatSignal), cmp.Or(e.Compression, storage.CompressionNone)
+	s.HTTPVersion = cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto)
+	return s
 }
 
 // newSettings returns the default settings of an endpoint.
@@ -38,7 +38,8 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 	if err := s.Vault.OpenEndpoint(&had); err != nil {
 		return err
 	}
-	applySettings(in, e)
+	e.EndpointSettings = in.EndpointSettings
+	e.SetEnabled(in.Enabled)
 	unmask(e, &had, p)
 	if err := s.applyAccess(in, e, &had, p); err != nil {
 		return err
@@ -51,14 +52,6 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 		return err
 	}
 	return s.Vault.SealEndpoint(e, before)
-}
-
-// applySettings applies the settings that are stored without sealing.
-func applySettings(in *wire.EndpointSettings, e *storage.WebhookEndpoint) {
-	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
-	e.SetEnabled(in.Enabled)
-	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
-	e.Format, e.Compression, e.HTTPVersion, e.BatchSize = in.Format, in.Compression, in.HTTPVersion, in.BatchSize
 }
 
 // maskedHeaders returns the names of an endpoint's headers, each with a masked value.

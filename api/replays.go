@@ -79,11 +79,7 @@ func (in *replayInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 }
 
 func showReplay(r *storage.Replay) wire.Replay {
-	return wire.Replay{
-		ID: r.ID, EndpointID: r.EndpointID, Since: r.Since, Outcomes: r.Outcomes, Status: r.Status,
-		Found: r.Found, Retried: r.Retried, Superseded: r.Superseded, Lost: r.Lost,
-		CreatedAt: r.CreatedAt, CompletedAt: r.CompletedAt,
-	}
+	return wire.Replay{ReplayProgress: r.ReplayProgress, CreatedAt: r.CreatedAt}
 }
 
 func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInput) (wire.Replay, error) {
@@ -92,7 +88,9 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		if err := s.enabled(c.Org, c.ID); err != nil {
 			return wire.Replay{}, err
 		}
-		replay := storage.Replay{ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted}
+		replay := storage.Replay{ReplayProgress: storage.ReplayProgress{
+			ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted,
+		}}
 		replay.OrganizationID = c.Org
 		switch going, err := s.replaying(c.Org, c.ID, id); {
 		case err != nil:

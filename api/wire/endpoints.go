@@ -7,21 +7,9 @@ import (
 
 // EndpointSettings are the settings of an endpoint that a partner controls.
 type EndpointSettings struct {
-	URL               string               `json:"url" format:"uri" maxLength:"2048" doc:"Where the webhooks go: https, on port 443 or 8443, and to a public address, unless the operator allows others. Its query is stored encrypted and shown as ********; the url as it is shown keeps it." example:"https://partner.example/hooks/gridhook"`
-	Description       string               `json:"description" maxLength:"500" example:"production"`
-	EventTypes        []string             `json:"eventTypes" itemsEnum:"price_signal.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The events sent; empty means all." example:"[\"price_signal.updated\"]"`
-	Enabled           bool                 `json:"enabled" doc:"Whether anything is sent. While it is false, nothing is queued for the endpoint either, and what waits for it is let go when it is due. A test is sent all the same." example:"true"`
-	Headers           map[string]string    `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Sent with every delivery. Values are stored encrypted and shown as ********, which keeps the stored value when it is sent back, unless the url's host changes." example:"{\"X-Site\":\"eu-1\"}"`
-	RateLimit         float64              `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The most deliveries a second, 0 for no limit." example:"50"`
-	TimeoutSeconds    float64              `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"Bounds one attempt, connection included." example:"10"`
-	DeliveryMode      storage.DeliveryMode `json:"deliveryMode" doc:"onChange skips a signal that is the same as the last delivered."`
-	Format            storage.SignalFormat `json:"format" doc:"How signals are written."`
-	Compression       storage.Compression  `json:"compression" doc:"How bodies are compressed: gzip is Content-Encoding: gzip, with a signature for the bytes that are sent and one for the JSON in them." example:"gzip"`
-	HTTPVersion       storage.HTTPVersion  `json:"httpVersion" doc:"The version of HTTP over TLS: auto is HTTP/1.1, and HTTP/2 where the destination refuses HTTP/1.1; 1.1 is HTTP/1.1 only; 2 is HTTP/2, and HTTP/1.1 where the destination does not offer HTTP/2." example:"auto"`
-	RetryPolicy       storage.RetryPolicy  `json:"retryPolicy" doc:"When a failed delivery is tried again."`
-	BatchSize         int                  `json:"batchSize" minimum:"0" maximum:"64" doc:"How many homes' signals one request may carry. With 0 and 1 each is sent on its own, and with more as price_signal.batch." example:"1"`
-	Authentication    *Authentication      `json:"authentication" doc:"authentication and clientCertificate are null where the signature is all that the destination needs."`
-	ClientCertificate *ClientCertificate   `json:"clientCertificate" example:"null"`
+	storage.EndpointSettings
+	Authentication    *Authentication    `json:"authentication" doc:"Authorizes the requests, beside their signature. null for none."`
+	ClientCertificate *ClientCertificate `json:"clientCertificate" doc:"The client certificate for mutual TLS. null for none." example:"null"`
 }
 
 // Endpoint is a webhook endpoint in a response, without its secrets.

@@ -127,8 +127,8 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 		for range maxWaiting + 1 {
 			<-busy
 		}
-		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.waiting)+len(e.order) != 0 {
-			t.Errorf("all ended after %s, and %d wait", last, len(e.order))
+		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.queues) != 0 {
+			t.Errorf("all ended after %s, and %d wait", last, len(e.queues))
 		}
 	})
 }
@@ -152,12 +152,12 @@ func TestEstimates_LeavingTheQueue(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if len(e.waiting)+len(e.order) != 0 {
-			t.Errorf("%v still wait", e.order)
+		if n := e.queues["acme"].entrants; len(e.queues) != 1 || n != 1 {
+			t.Errorf("%d organizations still wait, and acme has %d estimates", len(e.queues), n)
 		}
 		done()
-		if e.free != 1 {
-			t.Errorf("%d places are free", e.free)
+		if !e.slots.TryAcquire(1) || len(e.queues) != 0 {
+			t.Error("the slot is not free")
 		}
 	})
 }

@@ -39,31 +39,6 @@ type object = map[string]any
 
 func ref(to string) object { return object{"$ref": "#/components/" + to} }
 
-// paths has the operations in the order of the routes.
-type paths []path
-
-type path struct {
-	path      string
-	operation object
-}
-
-// MarshalJSON encodes the paths in their order.
-func (p paths) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
-	for i, one := range p {
-		operation, err := json.Marshal(object{"post": one.operation})
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(strconv.AppendQuote(text, one.path), ':')
-		text = append(text, operation...)
-	}
-	return append(text, '}'), nil
-}
-
 // OpenAPI returns the OpenAPI 3.1 document for an audience. It builds the document from
 // the table of routes and the tags of the routes' types.
 func OpenAPI(a Audience) ([]byte, error) {
@@ -85,10 +60,10 @@ func (d *document) routes() []rest.Route {
 }
 
 func (d *document) document() object {
-	var all paths
+	var all schema.Members[object]
 	used := map[string]bool{}
 	for _, r := range d.routes() {
-		all = append(all, path{r.Path, d.operation(&r)})
+		all = append(all, schema.Member[object]{Name: r.Path, Value: object{"post": d.operation(&r)}})
 		used[r.Group] = true
 	}
 	tags := []object{}

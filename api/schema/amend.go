@@ -10,8 +10,8 @@ func (s *Schema) SetDefaults(value any) {
 		return
 	}
 	for _, p := range s.target.Properties {
-		if v, ok := defaults[p.Name]; ok && !saysNothing(v) && p.Schema.target == nil {
-			p.Schema.Default = v
+		if v, ok := defaults[p.Name]; ok && !saysNothing(v) && p.Value.target == nil {
+			p.Value.Default = v
 		}
 	}
 }
@@ -33,7 +33,7 @@ func saysNothing(value any) bool {
 func (s *Schema) SetConst(field, value string) {
 	for i, p := range s.target.Properties {
 		if p.Name == field {
-			s.target.Properties[i].Schema = &Schema{Const: value, Description: p.Schema.Description, kind: "string"}
+			s.target.Properties[i].Value = &Schema{Const: value, Description: p.Value.Description, kind: "string"}
 		}
 	}
 }

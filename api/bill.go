@@ -22,7 +22,7 @@ type billInput struct {
 }
 
 func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "does not go with tariff")
+	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "cannot be combined with tariff")
 	if in.Tariff == nil {
 		return
 	}

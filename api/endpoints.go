@@ -74,7 +74,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 	case e.URL == storage.MaskURL(had.URL):
 		e.URL = had.URL
 	case strings.HasSuffix(e.URL, "?"+masked):
-		p.Addf("url", "must be given with its whole query: %s stands for the stored query of the stored URL alone", masked)
+		p.Addf("url", "requires the whole query: %s keeps only the stored query of the stored URL", masked)
 	}
 	headers := maps.Clone(e.Headers)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
@@ -83,7 +83,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 		}
 		value, stored := had.Headers[name]
 		p.Check(stored, "headers."+name, "is required")
-		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "must be given again where the url's host changes")
+		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "is required because the host of url changes")
 		headers[name] = value
 	}
 	e.Headers = headers
@@ -96,7 +96,7 @@ func checkHeaderCase(headers map[string]string, p *rest.FieldErrors) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		other, twice := first[strings.ToLower(name)]
 		if twice {
-			p.Addf("headers", "%q and %q differ in case only: give one of them", other, name)
+			p.Addf("headers", "%q and %q differ only in case: send one of them", other, name)
 		}
 		first[strings.ToLower(name)] = name
 	}
@@ -198,8 +198,8 @@ func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) 
 }
 
 type rotateSecretInput struct {
-	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"secret is by default made for you. One of your own is whsec_ and the base64 of 24 to 64 random bytes; it is for hmac alone."`
-	Signature *storage.Signature `json:"signature" doc:"Hmac or ed25519, and by default as before. Both sign for a day where it changes."`
+	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`
+	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`
 }
 
 // choice returns the secret and signature that the input requests. before is the

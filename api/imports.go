@@ -14,7 +14,7 @@ type importInput struct{}
 
 func (importInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 	lines := bytes.Count(c.Body, []byte("\n"))
-	p.Check(lines <= importer.MaxLines, "body", "has %d lines; at most %d are taken at once", lines, importer.MaxLines)
+	p.Check(lines <= importer.MaxLines, "body", "has %d lines, at most %d are allowed", lines, importer.MaxLines)
 }
 
 func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) (wire.Imported, error) {

@@ -102,7 +102,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 			return wire.Replay{}, err
 		}
 		if err := s.putTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
-			s.Log.Warn("a replay could not be put; a replayer will", "replay", id, "org", c.Org, "error", err)
+			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)
 		}
 		return showReplay(&replay), nil
 	})

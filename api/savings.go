@@ -95,7 +95,7 @@ func (s *server) noteRun(ctx context.Context, c *rest.Call, result *savings.Resu
 			return d.NoteRun(result.Type, r, storage.Time{Time: c.Now})
 		})
 		if err != nil && !errors.Is(err, storage.ErrConflict) { // another run has stored equivalent results
-			s.Log.WarnContext(ctx, "an optimization run could not be stored", "request", c.RequestID, "device", r.DeviceID, "error", err)
+			s.Log.WarnContext(ctx, "optimization run not stored", "request", c.RequestID, "device", r.DeviceID, "error", err)
 		}
 	}
 }
@@ -115,9 +115,9 @@ func (s *server) estimate(ctx context.Context, org string, input savings.Input) 
 	var p rest.FieldErrors
 	switch {
 	case errors.Is(err, savings.ErrNoDevice):
-		p.Addf("devices", "the home has no heating or cooling device that is linked")
+		p.Addf("devices", "the home has no linked heating or cooling device")
 	case errors.Is(err, savings.ErrNoPlace):
-		p.Addf("zipcode", "the home must have a known zipcode and a time zone")
+		p.Addf("zipcode", "is required with a known zipcode and a time zone")
 	default:
 		err = addInput(&p, err)
 	}

@@ -35,11 +35,11 @@ func applySchedule(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.Field
 	if in.EveryMinutes != nil {
 		s.EveryMinutes = *in.EveryMinutes
 		p.Check(s.EveryMinutes != 0, "everyMinutes", "must be from 1 to 1440")
-		p.Check(in.Cron == nil, "cron", "cannot be given together with everyMinutes")
+		p.Check(in.Cron == nil, "cron", "cannot be combined with everyMinutes")
 	}
 	if in.Cron != nil {
 		s.Cron = *in.Cron
-		p.Check(s.Cron != "", "cron", "is empty: leave it out to keep what is, or give everyMinutes")
+		p.Check(s.Cron != "", "cron", "is empty: omit cron to keep it, or send everyMinutes")
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
 		err = s.Tasks.PutTask(ctx, task)
 	}
 	if err != nil {
-		s.Log.Warn("the next run of a schedule could not be put; a scheduler will", "schedule", ref.ID, "org", ref.Org, "error", err)
+		s.Log.Warn("next run not scheduled, a scheduler retries", "schedule", ref.ID, "org", ref.Org, "error", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func checkSecretChoice(in *wire.SecretChoice, p *rest.FieldErrors) {
 	known := in.Signature == storage.SignatureHMAC || in.Signature == storage.SignatureEd25519
 	p.Check(known, "signature", "must be one of %s, %s", storage.SignatureHMAC, storage.SignatureEd25519)
 	if in.Secret != "" && in.Signature == storage.SignatureEd25519 {
-		p.Addf("secret", "is for hmac alone: the key pair of ed25519 is made for you")
+		p.Addf("secret", "is for hmac only: the service generates the key pair of ed25519")
 		return
 	}
 	checkSecret(in.Secret, p)

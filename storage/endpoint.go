@@ -280,7 +280,7 @@ func checkURL(p *Problems, field, text string) {
 	case u.Scheme != "https" && u.Scheme != "http":
 		p.Addf(field, "must be an https URL")
 	case u.User != nil:
-		p.Addf(field, "must not carry a user or password")
+		p.Addf(field, "must not contain a user or password")
 	case u.Fragment != "":
 		p.Addf(field, "must not have a fragment")
 	}
@@ -298,7 +298,7 @@ func checkHeaders(p *Problems, headers map[string]string) {
 		field, value := "headers."+name, headers[name]
 		switch {
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > 128:
-			p.Addf("headers", "%q is no valid header name", name)
+			p.Addf("headers", "%q is not a valid header name", name)
 		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
 			p.Addf(field, "is set by Gridhook and cannot be replaced")
 		case !httpguts.ValidHeaderFieldValue(value) || len(value) > 1024:

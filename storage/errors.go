@@ -54,7 +54,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // FieldError is one error in one field.
 type FieldError struct {
 	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`
-	Message string `json:"message" doc:"What would be right." example:"Does a day have 92 intervals then?"`
+	Message string `json:"message" doc:"The correct value." example:"Does a day have 92 intervals then?"`
 }
 
 // InvalidError lists every wrong field.

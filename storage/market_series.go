@@ -17,11 +17,11 @@ type MarketSeries struct {
 	ID          string      `json:"id" example:"REAL_TIME--COMED"`
 	Node        string      `json:"node" example:"COMED"`
 	Market      market.Kind `json:"market"`
-	Timezone    string      `json:"timezone" doc:"Whose days and hours the prices follow." example:"America/Chicago"`
-	StepMinutes int         `json:"stepMinutes" doc:"The length of the steps that the prices are for." example:"60"`
-	StartTime   Time        `json:"startTime" doc:"The start of the first price, endTime the end of the last."`
+	Timezone    string      `json:"timezone" doc:"The time zone of the prices." example:"America/Chicago"`
+	StepMinutes int         `json:"stepMinutes" doc:"The length of a price's step." example:"60"`
+	StartTime   Time        `json:"startTime" doc:"The start of the first price. endTime is the end of the last price."`
 	EndTime     Time        `json:"endTime"`
-	Prices      int         `json:"prices" doc:"How many prices there are." example:"8760"`
+	Prices      int         `json:"prices" doc:"The number of prices." example:"8760"`
 	Base
 }
 

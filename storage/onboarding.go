@@ -24,11 +24,11 @@ const (
 type Onboarding struct {
 	ID                  string            `json:"id" pattern:"id" example:"home_1"`
 	HomeID              string            `json:"homeId" pattern:"id" example:"home_1"`
-	Status              OnboardingStatus  `json:"status" doc:"NOT_STARTED to IN_PROGRESS to COMPLETED; IN_PROGRESS to ERROR and back. Nothing leaves COMPLETED." example:"IN_PROGRESS"`
-	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether device and region are eligible."`
+	Status              OnboardingStatus  `json:"status" doc:"A flow goes from NOT_STARTED to IN_PROGRESS to COMPLETED, or from IN_PROGRESS to ERROR and back. COMPLETED is final." example:"IN_PROGRESS"`
+	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether the device and the region are eligible."`
 	ThermostatBrandCode string            `json:"thermostatBrandCode" maxLength:"255" example:"brand-x"`
 	Zipcode             string            `json:"zipcode" pattern:"zipcodeOrEmpty" example:"60614"`
-	Step                int               `json:"step" minimum:"0" doc:"How many steps the user has completed." example:"2"`
+	Step                int               `json:"step" minimum:"0" doc:"The number of steps that the user has completed." example:"2"`
 	Base
 }
 

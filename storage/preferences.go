@@ -8,14 +8,14 @@ type UserPreferences struct {
 	DeviceID            string          `json:"-"`
 	Name                string          `json:"name" minLength:"1" maxLength:"255" example:"Always"`
 	Enabled             bool            `json:"enabled" doc:"Whether the schedule applies." example:"true"`
-	Weeks               []int           `json:"weeks" itemsMinimum:"0" itemsMaximum:"51" doc:"The weeks of the year, 0 to 51, to which the schedule applies; empty means all." example:"[]"`
+	Weeks               []int           `json:"weeks" itemsMinimum:"0" itemsMaximum:"51" doc:"The weeks of the year, 0 to 51, of the schedule. An empty list means all." example:"[]"`
 	TempUnits           TempUnits       `json:"tempUnits"`
 	DefaultMode         Mode            `json:"defaultMode"`
 	DefaultMaxTemp      float64         `json:"defaultMaxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
 	DefaultMinTemp      float64         `json:"defaultMinTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
 	DefaultCoolSetpoint float64         `json:"defaultCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"75"`
 	DefaultHeatSetpoint float64         `json:"defaultHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
-	ScheduleBlocks      []ScheduleBlock `json:"scheduleBlocks" doc:"Where no block applies, the default temperatures do. Blocks do not overlap on a day."`
+	ScheduleBlocks      []ScheduleBlock `json:"scheduleBlocks" doc:"The default temperatures apply outside of blocks. Blocks do not overlap on a day."`
 	Base
 }
 
@@ -26,7 +26,7 @@ type ScheduleBlock struct {
 	StartTimeMinutes   int      `json:"startTimeMinutes" minimum:"0" maximum:"1439" doc:"Minutes after the local midnight." example:"360"`
 	EndTimeMinutes     int      `json:"endTimeMinutes" minimum:"1" maximum:"1440" doc:"Minutes after the local midnight, after startTimeMinutes." example:"540"`
 	Mode               Mode     `json:"mode"`
-	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"Null leaves cooling to maxTemp." example:"75"`
+	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"null cools to maxTemp." example:"75"`
 	TargetHeatSetpoint float64  `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
 	MaxTemp            float64  `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
 	MinTemp            float64  `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`

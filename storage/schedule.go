@@ -29,8 +29,8 @@ type Schedule struct {
 
 // ScheduleWindow is a window relative to the time of a run.
 type ScheduleWindow struct {
-	OffsetMinutes int `json:"offsetMinutes" minimum:"0" maximum:"44639" doc:"Where it begins, counted from the start of the quarter hour of the run." example:"630"`
-	LengthMinutes int `json:"lengthMinutes" minimum:"15" maximum:"44640" doc:"How long it is, in minutes." example:"1440"`
+	OffsetMinutes int `json:"offsetMinutes" minimum:"0" maximum:"44639" doc:"The start of the window, counted from the start of the run's quarter hour." example:"630"`
+	LengthMinutes int `json:"lengthMinutes" minimum:"15" maximum:"44640" doc:"The length of the window in minutes." example:"1440"`
 }
 
 // These values bound a schedule, in minutes.
@@ -60,11 +60,11 @@ func (s *Schedule) Validate() error {
 	var p Problems
 	checkID(&p, "id", s.ID)
 	if s.OnPriceChange {
-		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be given together with everyMinutes or cron")
+		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be combined with everyMinutes or cron")
 	} else {
 		p.Check(s.Cron != "" || s.EveryMinutes != 0, "everyMinutes", "is required without cron and onPriceChange")
 	}
-	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be given together with everyMinutes")
+	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be combined with everyMinutes")
 	location, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
 	if s.Cron != "" && s.EveryMinutes == 0 && ok {
@@ -73,7 +73,7 @@ func (s *Schedule) Validate() error {
 		}
 	}
 	w := s.Window
-	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end at most 31 days ahead")
+	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end within 31 days")
 	return p.Err()
 }
 

@@ -11,7 +11,7 @@ import (
 type Solar struct {
 	HomeID        string  `json:"homeId" pattern:"id"`
 	SizeKw        float64 `json:"solarSystemSizeKw" exclusiveMinimum:"0" maximum:"1000" doc:"The system's size in kW, above 0 and at most 1000."`
-	NonNetMetered bool    `json:"isNonNetMetered" doc:"isNonNetMetered solar is never paid the retail rate."`
+	NonNetMetered bool    `json:"isNonNetMetered" doc:"Whether exported energy never earns the retail rate."`
 	SolarSettings
 	Base
 }
@@ -19,13 +19,13 @@ type Solar struct {
 // SolarSettings holds optional facts about a system. A nil field has its default: 20
 // degrees to the south with losses of 14.08 percent.
 type SolarSettings struct {
-	Tilt            *float64           `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees; null for the usual 20."`
-	Azimuth         *float64           `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"Where the modules face, in degrees clockwise from north; null for the usual south."`
-	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"What soiling, shading, wiring and so on lose, in percent; null for the usual 14.08."`
-	ExportValues    string             `json:"exportValues,omitempty" doc:"The values that net billing pays this home by the hour, such as PG&E NBT24, in the place of those of its rate plan."`
-	AccPlus         netbilling.Segment `json:"accPlus,omitempty" doc:"The segment by which California's net billing adds to the export values for nine years: GENERAL, LOW_INCOME or NEW_HOME. Needs connectionYear."`
+	Tilt            *float64           `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees. null means 20."`
+	Azimuth         *float64           `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"The direction of the modules, in degrees clockwise from north. null means south."`
+	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading, wiring and so on, in percent. null means 14.08."`
+	ExportValues    string             `json:"exportValues,omitempty" doc:"The hourly export values of the home's net billing, such as PG&E NBT24, by default the values of its rate plan."`
+	AccPlus         netbilling.Segment `json:"accPlus,omitempty" doc:"The segment of California's nine-year adder to the export values: GENERAL, LOW_INCOME or NEW_HOME. Requires connectionYear."`
 	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid."`
-	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day on which the interconnection was applied for. It decides the net-metering regime; connectionYear does where it is not given and leaves no choice."`
+	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime. Without it, connectionYear decides if the year has one regime."`
 }
 
 // Application returns the known facts about the system's interconnection.

@@ -6,11 +6,11 @@ import "github.com/gridhook/gridhook/pricing"
 // tariffs, and the probability that the home's solar exports.
 type Usage struct {
 	HomeID            string   `json:"homeId" pattern:"id"`
-	MonthToDateKwh    *float64 `json:"monthToDateKwh,omitempty" minimum:"0" maximum:"1000000" doc:"What was metered from the start of the billing month to the start of the day asOf."`
-	AsOf              string   `json:"asOf,omitempty" format:"date" doc:"The day before which monthToDateKwh was metered, by the home's calendar. They are given together."`
-	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The use of an average month, spread evenly over its days."`
-	BillingDay        int      `json:"billingDay,omitempty" minimum:"0" maximum:"28" doc:"The day of the month on which tiers start anew, 1 to 28; 0 means 1."`
-	BaselineDailyKwh  *float64 `json:"baselineDailyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The home's baseline allowance a day, by default that of its rate plan."`
+	MonthToDateKwh    *float64 `json:"monthToDateKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The metered energy from the start of the billing month to the start of the day asOf."`
+	AsOf              string   `json:"asOf,omitempty" format:"date" doc:"The day after the metered period, by the home's calendar. Send it together with monthToDateKwh."`
+	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The energy of an average month."`
+	BillingDay        int      `json:"billingDay,omitempty" minimum:"0" maximum:"28" doc:"The day of the month on which tiers restart, 1 to 28. 0 means 1."`
+	BaselineDailyKwh  *float64 `json:"baselineDailyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The home's daily baseline allowance, by default the allowance of its rate plan."`
 	Base
 }
 

@@ -10,13 +10,13 @@ import (
 
 // Utility is the operator's description of a utility. It replaces the published facts.
 type Utility struct {
-	EIAID                   int      `json:"eiaId" minimum:"1" doc:"Its number at the US Energy Information Administration." example:"4110"`
+	EIAID                   int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
 	Name                    string   `json:"name" minLength:"1" maxLength:"255" example:"Acme Electric"`
 	Ownership               string   `json:"ownership" maxLength:"255" example:"Investor Owned"`
-	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds offered, such as time-of-use." example:"[\"time-of-use\"]"`
-	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"demandResponseCustomers and netMeteringCustomers are how many homes take part."`
+	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds of dynamic pricing, such as time-of-use." example:"[\"time-of-use\"]"`
+	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"The number of homes in demand-response programs. netMeteringCustomers is the number in net metering."`
 	NetMeteringCustomers    int      `json:"netMeteringCustomers" minimum:"0"`
-	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of its demand-response programs." example:"[\"Peak Time Savings\"]"`
+	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the utility's demand-response programs." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 
@@ -50,7 +50,7 @@ func (u *Utility) Validate() error {
 // programs and leaves other facts about the utility unchanged.
 type DemandResponse struct {
 	EIAID    int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
-	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"Their names; none says that there are none." example:"[\"Peak Time Savings\"]"`
+	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the programs. An empty list means that there are no programs." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 

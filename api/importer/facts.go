@@ -7,7 +7,7 @@ import (
 // sharedHead has the common field of lines without an organization. The operator owns
 // their resources.
 type sharedHead struct {
-	Resource string `json:"resource" doc:"What the line is."`
+	Resource string `json:"resource" doc:"The kind of resource of the line."`
 }
 
 type utilityLine struct {

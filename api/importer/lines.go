@@ -77,8 +77,8 @@ func LineTypes() []reflect.Type {
 
 // lineHead has the common fields of lines with an organization.
 type lineHead struct {
-	Resource       string `json:"resource" doc:"What the line is."`
-	OrganizationID string `json:"organizationId" pattern:"id" doc:"The organization that the resource belongs to. A rate plan without one is shared by all."`
+	Resource       string `json:"resource" doc:"The kind of resource of the line."`
+	OrganizationID string `json:"organizationId" pattern:"id" doc:"The organization of the resource. All organizations share a rate plan without one."`
 }
 
 // check is the check of one line.
@@ -145,7 +145,7 @@ func (l *organizationLine) prepare(c *check) storage.Entity {
 	if l.ID == "" {
 		l.ID = named
 	}
-	c.p.Check(named == "" || named == l.ID, "organizationId", "must be left out, or be the same as id")
+	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
 	var err error
 	l.Suspended, err = storage.IsSuspended(c.v, l.ID) // only an update changes it

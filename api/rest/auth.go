@@ -268,7 +268,7 @@ func (c *Caller) name(r *http.Request) {
 // actFor checks that the caller may act for the organization of the header.
 func (s *Server) actFor(c *Caller, p *FieldErrors) error {
 	if !storage.ValidID(c.Org) {
-		p.Addf(OrganizationHeader, "must be one header that names the organization to act for")
+		p.Addf(OrganizationHeader, "must be one header with the identifier of an organization")
 		return nil
 	}
 	return s.MayActFor(c, c.Org)

@@ -39,7 +39,7 @@ func (v *validator) value(s *Schema, path string, value any) {
 	}
 	if value == nil {
 		if !s.nullable {
-			v.report(path, "must be left out or have a value, not be null")
+			v.report(path, "must not be null: omit the field or send a value")
 		}
 		return
 	}
@@ -100,7 +100,7 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 		switch property := s.property(name); {
 		case property == nil && s.open:
 		case property == nil:
-			v.report(join(path, name), "is not a field here: %s", s.hint(name))
+			v.report(join(path, name), "is unknown: %s", s.hint(name))
 		case members[name] == "" && property.emptyIsAbsent() && !slices.Contains(s.Required, name):
 			// The operation decides whether it needs this field.
 		default:
@@ -121,17 +121,17 @@ func (s *Schema) hint(name string) string {
 	var names []string
 	for _, p := range s.Properties {
 		if strings.EqualFold(p.Name, name) {
-			return "names are case-sensitive, it is " + p.Name
+			return "names are case-sensitive, the field is " + p.Name
 		}
 		names = append(names, p.Name)
 	}
 	switch {
 	case len(names) == 0:
-		return "none is taken"
+		return "the body has no fields"
 	case len(names) > few:
-		return "it is unknown"
+		return "see the documentation of the operation"
 	default:
-		return "known are " + strings.Join(names, ", ")
+		return "the fields are " + strings.Join(names, ", ")
 	}
 }
 

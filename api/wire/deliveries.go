@@ -6,7 +6,7 @@ import (
 
 // AcceptedRetry confirms that a retry is stored durably.
 type AcceptedRetry struct {
-	ID        string       `json:"id" doc:"The delivery's." example:"msg_5d0c1f2a9b"`
+	ID        string       `json:"id" doc:"The identifier of the delivery." example:"msg_5d0c1f2a9b"`
 	Status    string       `json:"status" doc:"ACCEPTED." example:"ACCEPTED"`
 	CreatedAt storage.Time `json:"createdAt"`
 }

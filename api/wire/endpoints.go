@@ -16,11 +16,11 @@ type EndpointSettings struct {
 type Endpoint struct {
 	ID string `json:"id" example:"ep_01JZ2E6K8M0000000000000000"`
 	EndpointSettings
-	PublicKey       string            `json:"publicKey" doc:"publicKey verifies the deliveries of an endpoint with ed25519 signatures, whpk_ and base64; empty with hmac."`
-	SecretRotatedAt storage.Time      `json:"secretRotatedAt" doc:"When the newest signing secret was made."`
-	Disabled        *storage.Disabled `json:"disabled" doc:"Why the service has disabled it; null where it has not, or it was enabled again." example:"null"`
-	Health          events.Health     `json:"health" doc:"How it has done of late."`
-	Breaker         events.Breaker    `json:"breaker" doc:"Whether it is tried now."`
+	PublicKey       string            `json:"publicKey" doc:"The key that verifies ed25519 signatures: whpk_ and base64. Empty for hmac."`
+	SecretRotatedAt storage.Time      `json:"secretRotatedAt" doc:"When the newest signing secret was created."`
+	Disabled        *storage.Disabled `json:"disabled" doc:"Why the service disabled the endpoint. null if it did not, or if the endpoint was enabled again." example:"null"`
+	Health          events.Health     `json:"health" doc:"The results of recent deliveries."`
+	Breaker         events.Breaker    `json:"breaker" doc:"The state of the circuit breaker."`
 	CreatedAt       storage.Time      `json:"createdAt"`
 	UpdatedAt       storage.Time      `json:"updatedAt"`
 }
@@ -34,8 +34,8 @@ type EndpointWithSecret struct {
 
 // SecretChoice selects the signature scheme and the secret of future deliveries.
 type SecretChoice struct {
-	Secret    string            `json:"secret" pattern:"secret" nullable:"false" doc:"secret is by default made for you. One of your own is whsec_ and the base64 of 24 to 64 random bytes; it is for hmac alone."`
-	Signature storage.Signature `json:"signature" nullable:"false" doc:"Hmac, verified with the secret, or ed25519, verified with a public key."`
+	Secret    string            `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`
+	Signature storage.Signature `json:"signature" nullable:"false" doc:"The signature scheme: hmac, verified with the secret, or ed25519, verified with a public key."`
 }
 
 // Authentication authorizes requests to an endpoint with a token in the Authorization
@@ -43,13 +43,13 @@ type SecretChoice struct {
 type Authentication struct {
 	_ struct{} `required:"type"`
 
-	Type         storage.AuthenticationType `json:"type" nullable:"false" doc:"Bearer, a token that does not change, or oauth2, a token that is asked for with client credentials, kept while it is good, and asked for again when it is refused." example:"oauth2"`
-	Token        string                     `json:"token,omitempty" maxLength:"4096" nullable:"false" doc:"The bearer token. It is shown as ********; to leave it out, or to send that, keeps it."`
-	TokenURL     string                     `json:"tokenUrl,omitempty" format:"uri" maxLength:"2048" nullable:"false" doc:"Where tokens are asked for. It is bound as the endpoint's url is." example:"https://auth.partner.example/token"`
+	Type         storage.AuthenticationType `json:"type" nullable:"false" doc:"bearer sends a fixed token. oauth2 requests a token with client credentials, reuses it until it expires, and requests a new token when the endpoint refuses it." example:"oauth2"`
+	Token        string                     `json:"token,omitempty" maxLength:"4096" nullable:"false" doc:"The bearer token, shown as ********. Omit it or send ******** to keep the stored token."`
+	TokenURL     string                     `json:"tokenUrl,omitempty" format:"uri" maxLength:"2048" nullable:"false" doc:"The URL of the token endpoint. The rules for the endpoint's url apply." example:"https://auth.partner.example/token"`
 	ClientID     string                     `json:"clientId,omitempty" maxLength:"255" nullable:"false" example:"gridhook"`
-	ClientSecret string                     `json:"clientSecret,omitempty" maxLength:"4096" nullable:"false" doc:"Shown as ********; to leave it out, or to send that, keeps it." example:"********"`
+	ClientSecret string                     `json:"clientSecret,omitempty" maxLength:"4096" nullable:"false" doc:"Shown as ********. Omit it or send ******** to keep the stored secret." example:"********"`
 	Scopes       []string                   `json:"scopes,omitempty" maxItems:"20" itemsMinLength:"1" itemsMaxLength:"128" nullable:"false" example:"[\"webhooks\"]"`
-	Audience     string                     `json:"audience,omitempty" maxLength:"512" nullable:"false" doc:"Sent along where the token endpoint needs it."`
+	Audience     string                     `json:"audience,omitempty" maxLength:"512" nullable:"false" doc:"The audience, if the token endpoint requires one."`
 }
 
 // ClientCertificate is the client certificate for destinations with mutual TLS. Requests
@@ -58,8 +58,8 @@ type ClientCertificate struct {
 	_ struct{} `required:"certificate"`
 
 	Certificate string       `json:"certificate" maxLength:"16384" nullable:"false" doc:"The chain in PEM, the client's own certificate first."`
-	PrivateKey  string       `json:"privateKey" maxLength:"16384" nullable:"false" doc:"The client's key in PEM, not encrypted. It is shown as ********; to leave it out, or to send that, keeps it."`
-	ExpiresAt   storage.Time `json:"expiresAt" readOnly:"true" doc:"When the client's own certificate ends."`
+	PrivateKey  string       `json:"privateKey" maxLength:"16384" nullable:"false" doc:"The client's private key in PEM, not encrypted, shown as ********. Omit it or send ******** to keep the stored key."`
+	ExpiresAt   storage.Time `json:"expiresAt" readOnly:"true" doc:"When the client's own certificate expires."`
 }
 
 // Secret returns a pointer to the authentication's secret.

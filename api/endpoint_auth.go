@@ -46,8 +46,8 @@ func secretField(a *wire.Authentication) string {
 	return "authentication.token"
 }
 
-// kept reports whether an input keeps the stored secret.
-func kept(secret string) bool { return secret == "" || secret == masked }
+// keepsStored reports whether an input keeps the stored secret.
+func keepsStored(secret string) bool { return secret == "" || secret == masked }
 
 // applyAccess sets an endpoint's authentication and client certificate. It seals their
 // secrets. before is the endpoint before the change, empty for a new endpoint.
@@ -72,7 +72,7 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	} else {
 		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 only")
 	}
-	if kept(secret) {
+	if keepsStored(secret) {
 		before := was.Authentication
 		switch {
 		case before == nil || before.Type != in.Type:
@@ -123,7 +123,7 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 	if was.ClientCertificate != nil {
 		had = was.ClientCertificate.SealedKey
 	}
-	if kept(key) {
+	if keepsStored(key) {
 		if had == "" {
 			p.Addf("clientCertificate.privateKey", "is required")
 			return nil

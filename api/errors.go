@@ -36,7 +36,7 @@ func explainError(err error) *rest.Problem {
 	case errors.As(err, &quota):
 		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),
 			"Wait until earlier triggers are completed or past their retention, or ask the operator to raise the limit.").After(quotaRetry)
-	case errors.Is(err, errNoTurn):
+	case errors.Is(err, errNoSlot):
 		return rest.ErrUnavailable
 	}
 	return nil

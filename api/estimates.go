@@ -67,17 +67,17 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 // them. Callers get an error that asks for a retry.
 func (e *Estimates) Stop() { e.stop() }
 
-// errNoTurn becomes UNAVAILABLE in the response. noTurn wraps it with the cause of the
+// errNoSlot becomes UNAVAILABLE in the response. noSlot wraps it with the cause of the
 // timeout.
-var errNoTurn = errors.New("no free slot for an estimate")
+var errNoSlot = errors.New("no free slot for an estimate")
 
-func noTurn(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoTurn, context.Cause(ctx)) }
+func noSlot(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoSlot, context.Cause(ctx)) }
 
 // errWaiting refuses an estimate of an organization with maxWaiting queued estimates.
 var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
 	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
 
-// await waits for a free slot. Errors: errWaiting, or errNoTurn if ctx ends first.
+// await waits for a free slot. Errors: errWaiting, or errNoSlot if ctx ends first.
 func (e *Estimates) await(ctx context.Context, org string) (release func(), err error) {
 	q := e.enter(org)
 	if q == nil {
@@ -85,7 +85,7 @@ func (e *Estimates) await(ctx context.Context, org string) (release func(), err 
 	}
 	if q.turns.Acquire(ctx, 1) != nil {
 		e.leave(org, q)
-		return nil, noTurn(ctx)
+		return nil, noSlot(ctx)
 	}
 	end := func() {
 		q.turns.Release(1)
@@ -93,7 +93,7 @@ func (e *Estimates) await(ctx context.Context, org string) (release func(), err 
 	}
 	if e.slots.Acquire(ctx, 1) != nil {
 		end()
-		return nil, noTurn(ctx)
+		return nil, noSlot(ctx)
 	}
 	return func() {
 		e.slots.Release(1)
@@ -127,7 +127,7 @@ func (e *Estimates) leave(org string, q *queue) {
 }
 
 // turn waits for a slot of an organization. done releases the slot. rest yields to
-// webhooks between two pieces of work. Both turn and rest return errNoTurn if ctx ends.
+// webhooks between two pieces of work. Both turn and rest return errNoSlot if ctx ends.
 // turn may also return errWaiting.
 func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -149,7 +149,7 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			}
 		}
 		if ctx.Err() != nil {
-			return noTurn(ctx)
+			return noSlot(ctx)
 		}
 		began, before = time.Now(), e.sent()
 		return nil

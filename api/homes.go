@@ -47,7 +47,7 @@ func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesIn
 			list, err = storage.ReadList[storage.Home](v, storage.KindHome, in.OrganizationID, in.After, in.Limit+1)
 			return err
 		}
-		return eachHomeOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
+		return scanHomesOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
 			list = append(list, *h)
 			return len(list) <= in.Limit
 		})
@@ -56,11 +56,11 @@ func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesIn
 	return rest.Show(page, showHome), err
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OfOrganization) (wire.OwnedHome, error) {
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.OwnedHome, error) {
 	h, err := storage.Get[storage.Home](s.Store, storage.HomeRef(in.OrganizationID, c.ID))
 	return showHome(&h), err
 }
 
-func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OfOrganization) (wire.Deleted, error) {
+func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.Deleted, error) {
 	return deleted(c, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID))
 }

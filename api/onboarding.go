@@ -43,7 +43,7 @@ func (s *server) notStarted(v storage.View, record storage.Record) (o storage.On
 	}, err
 }
 
-func (s *server) getOnboarding(_ context.Context, c *rest.Call, in *wire.OfHome) (storage.Onboarding, error) {
+func (s *server) getOnboarding(_ context.Context, c *rest.Call, in *wire.HomeIDInput) (storage.Onboarding, error) {
 	o, _, err := s.flow(c.Org, in.HomeID)
 	return o, err
 }
@@ -94,6 +94,6 @@ func (s *server) completeStep(ctx context.Context, c *rest.Call, in *wire.Comple
 	})
 }
 
-func (s *server) failOnboarding(ctx context.Context, c *rest.Call, in *wire.OfHome) (storage.Onboarding, error) {
+func (s *server) failOnboarding(ctx context.Context, c *rest.Call, in *wire.HomeIDInput) (storage.Onboarding, error) {
 	return s.changeFlow(ctx, c, in.HomeID, (*storage.Onboarding).Fail)
 }

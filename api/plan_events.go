@@ -52,7 +52,7 @@ func planEvents(v storage.View, plan storage.Ref) (storage.PlanEvents, error) {
 	return all, err
 }
 
-func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.OfPlan) (wire.PlanEventList, error) {
+func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
 	var all storage.PlanEvents
 	err := s.Store.View(func(v storage.View) (err error) {
 		all, err = planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
@@ -61,7 +61,7 @@ func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.OfPlan
 	return wire.PlanEventList{Data: all.Events}, err
 }
 
-func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.OfPlan) (wire.Deleted, error) {
+func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.PlanIDInput) (wire.Deleted, error) {
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		all, err := planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 		if err == nil && !all.Remove(c.ID) {

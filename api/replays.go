@@ -36,11 +36,11 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		}
 		return wire.AcceptedRetry{}, err
 	}
-	_, kept, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	_, stored, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
-	case len(kept) == 0:
+	case len(stored) == 0:
 		return wire.AcceptedRetry{}, errInputsExpired
 	}
 	task, err := replayer.NewRetryTask(c.Org, c.ID, c.Now)

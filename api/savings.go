@@ -81,14 +81,14 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	}
 	result, err := s.estimate(ctx, c.Payer(), input)
 	if err == nil {
-		s.noteRun(ctx, c, &result)
+		s.storeRun(ctx, c, &result)
 	}
 	return result, err
 }
 
-// noteRun stores the results of an estimate on the devices. The estimate is valid without
+// storeRun stores the results of an estimate on the devices. The estimate is valid without
 // them. A storage error is therefore only logged.
-func (s *server) noteRun(ctx context.Context, c *rest.Call, result *savings.Result) {
+func (s *server) storeRun(ctx context.Context, c *rest.Call, result *savings.Result) {
 	for i := range result.Devices {
 		r := &result.Devices[i]
 		_, err := storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, r.DeviceID), func(d *storage.HVACDevice) error {

@@ -74,9 +74,9 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	// The first stored response is the response to all requests with the key. If this
 	// request outlived its key, another request is stored under the key and stays
 	// unchanged.
-	kept, _, err := s.Requests.Request(ctx, owner, request.ID)
-	if err == nil && kept.Made == first.Made && kept.Answer != nil {
-		err = json.Unmarshal(kept.Answer, &out)
+	stored, _, err := s.Requests.Request(ctx, owner, request.ID)
+	if err == nil && stored.Made == first.Made && stored.Answer != nil {
+		err = json.Unmarshal(stored.Answer, &out)
 	}
 	return out, Ignore(err, storage.ErrNotFound)
 }

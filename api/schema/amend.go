@@ -10,14 +10,14 @@ func (s *Schema) SetDefaults(value any) {
 		return
 	}
 	for _, p := range s.target.Properties {
-		if v, ok := defaults[p.Name]; ok && !saysNothing(v) && p.Value.target == nil {
+		if v, ok := defaults[p.Name]; ok && !isEmptyDefault(v) && p.Value.target == nil {
 			p.Value.Default = v
 		}
 	}
 }
 
-// saysNothing reports whether a default adds nothing to the type.
-func saysNothing(value any) bool {
+// isEmptyDefault reports whether a default adds nothing to the type.
+func isEmptyDefault(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return true

@@ -19,19 +19,19 @@ type PageInput struct {
 	After string `json:"after,omitempty" pattern:"cursor" doc:"The value of next of the previous page."`
 }
 
-// OfOrganization names an organization.
-type OfOrganization struct {
+// OrganizationIDInput names an organization.
+type OrganizationIDInput struct {
 	_ struct{} `required:"organizationId"`
 
 	OrganizationID string `json:"organizationId" pattern:"id"`
 }
 
 // NamedOrganization returns the organization.
-func (in *OfOrganization) NamedOrganization() string { return in.OrganizationID }
+func (in *OrganizationIDInput) NamedOrganization() string { return in.OrganizationID }
 
 // OrganizationPageInput requests a page of an organization's resources.
 type OrganizationPageInput struct {
-	OfOrganization
+	OrganizationIDInput
 	PageInput
 }
 
@@ -122,8 +122,8 @@ type ListCatalogInput struct {
 	PageInput
 }
 
-// OfPlan identifies a rate plan and its owner.
-type OfPlan struct {
+// PlanIDInput identifies a rate plan and its owner.
+type PlanIDInput struct {
 	_ struct{} `required:"planId"`
 
 	PlanOwner
@@ -134,12 +134,12 @@ type OfPlan struct {
 type CreatePlanEventInput struct {
 	_ struct{} `required:"kind,from,to"`
 
-	OfPlan
+	PlanIDInput
 	storage.PlanEvent
 }
 
-// OfHome names a home.
-type OfHome struct {
+// HomeIDInput names a home.
+type HomeIDInput struct {
 	_ struct{} `required:"homeId"`
 
 	HomeID string `json:"homeId" pattern:"id"`
@@ -154,14 +154,14 @@ type ZipcodeInput struct {
 
 // StartOnboardingInput has the fields to start an onboarding.
 type StartOnboardingInput struct {
-	OfHome
+	HomeIDInput
 	Zipcode             string `json:"zipcode,omitempty" pattern:"zipcode" doc:"By default the zipcode of the home."`
 	ThermostatBrandCode string `json:"thermostatBrandCode,omitempty" maxLength:"255"`
 }
 
 // CompleteStepInput is a completed step of an onboarding.
 type CompleteStepInput struct {
-	OfHome
+	HomeIDInput
 	Step      *int `json:"step,omitempty" minimum:"0" maximum:"1000" doc:"The number of completed steps, by default one more than before."`
 	Completed bool `json:"completed,omitempty" doc:"Marks the last step. The flow is then COMPLETED."`
 }

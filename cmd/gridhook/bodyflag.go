@@ -21,18 +21,27 @@ type bodyFlag struct {
 	required bool
 }
 
-// span is a flag for a duration, such as 15m, in a field that counts units. A number
-// without a unit counts units, too.
-type span struct {
-	time.Duration
-	unit time.Duration
-}
-
-// headers is a flag for headers in the form "Name: value".
-type headers struct{}
-
-// instantText is a flag for a time or a duration from now.
-type instantText string
+// These are the types of flags whose field is not the flag's text.
+type (
+	// span is a flag for a duration, such as 15m, in a field that counts units. A number
+	// without a unit counts units, too.
+	span struct {
+		time.Duration
+		unit time.Duration
+	}
+	// headers is a flag for headers in the form "Name: value".
+	headers struct{}
+	// instantText is a flag for a time or a duration from now.
+	instantText string
+	// sets is a boolean flag that sets the field to value.
+	sets struct{ value any }
+	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
+	// for RUNNING_TOTAL.
+	enum string
+	// textFile and numbersFile name a file with the value: a text, or a CSV with numbers.
+	textFile    struct{}
+	numbersFile struct{}
+)
 
 // fields is the body of a request.
 type fields map[string]any
@@ -61,12 +70,18 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) {
 			flags.String(f.name, v, f.help)
 		case instantText:
 			flags.String(f.name, string(v), f.help)
+		case enum:
+			flags.String(f.name, string(v), f.help)
+		case textFile, numbersFile:
+			flags.String(f.name, "", f.help)
 		case int:
 			flags.Int(f.name, v, f.help)
 		case float64:
 			flags.Float64(f.name, v, f.help)
 		case bool:
 			flags.Bool(f.name, v, f.help)
+		case sets:
+			flags.Bool(f.name, false, f.help)
 		case []string:
 			flags.StringSlice(f.name, v, f.help)
 		case headers:
@@ -88,7 +103,8 @@ func requestOf(cmd *cobra.Command, all []bodyFlag) (fields, error) {
 	body := fields{}
 	for _, f := range all {
 		given := cmd.Flags().Lookup(f.name)
-		if !given.Changed {
+		_, isSets := f.value.(sets)
+		if !given.Changed || isSets && given.Value.String() == "false" {
 			continue
 		}
 		value, err := f.read(cmd)
@@ -103,15 +119,25 @@ func requestOf(cmd *cobra.Command, all []bodyFlag) (fields, error) {
 // read returns the value of a flag that was given.
 func (f bodyFlag) read(cmd *cobra.Command) (any, error) {
 	flags := cmd.Flags()
-	switch f.value.(type) {
+	text := flags.Lookup(f.name).Value.String()
+	switch v := f.value.(type) {
 	case instantText:
-		return instant("--"+f.name, flags.Lookup(f.name).Value.String(), time.Now())
+		return instant("--"+f.name, text, time.Now())
+	case enum:
+		return strings.ToUpper(strings.ReplaceAll(text, "-", "_")), nil
+	case textFile:
+		content, err := readFile(text, cmd.InOrStdin())
+		return strings.TrimSpace(string(content)), err
+	case numbersFile:
+		return readNumbers(text, cmd.InOrStdin())
 	case int:
 		return flags.GetInt(f.name)
 	case float64:
 		return flags.GetFloat64(f.name)
 	case bool:
 		return flags.GetBool(f.name)
+	case sets:
+		return v.value, nil
 	case []string:
 		return flags.GetStringSlice(f.name)
 	case headers:
@@ -123,7 +149,7 @@ func (f bodyFlag) read(cmd *cobra.Command) (any, error) {
 	case span:
 		return flags.Lookup(f.name).Value.(*span).units(f.name)
 	}
-	return flags.GetString(f.name)
+	return text, nil
 }
 
 // Set parses a duration or a number of units.

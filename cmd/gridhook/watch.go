@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -46,14 +45,14 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 			continue
 		}
 		w.bar.end()
-		say(g.err, "The trigger goes on: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
+		say(g.err, "The trigger continues: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
 		if timeout > 0 && ctx.Err() != nil {
 			return fmt.Errorf("%w within %s: %s", errUndelivered, short(timeout), w.line())
 		}
 		return err
 	}
 	w.bar.end()
-	if err := g.show(w.p, func(out io.Writer) { showTrigger(out, w.p) }); err != nil {
+	if err := g.showTrigger(w.p); err != nil {
 		return err
 	}
 	if n := undelivered(w.p); n > 0 {

@@ -200,3 +200,15 @@ func (l *loader) check(c *Config, values []value) {
 		}
 	}
 }
+
+// Default returns the configuration of a role with only defaults. It panics if a default
+// does not parse.
+func Default(role Role) Config {
+	c := Config{Role: role}
+	for _, s := range settings() {
+		if err := parse(s.field(&c), s.Default); err != nil {
+			panic(fmt.Sprintf("config: default of %s: %v", s.Name, err)) // the tests see it first
+		}
+	}
+	return c
+}

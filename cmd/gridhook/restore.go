@@ -44,9 +44,8 @@ in a backup: the first start creates a new key unless a setting gives one.`,
 		if err != nil {
 			return err
 		}
-		o := app.OptionsOf(loaded.Config)
-		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		say(g.err, "restoring into %s\n", restoreTarget(o))
+		o := app.Options{Config: loaded.Config, Log: slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		say(g.err, "restoring into %s\n", restoreTarget(loaded.Config))
 		done := g.newProgress("messages", int64(b.Messages())) //nolint:gosec // a file does not have as many
 		defer done.end()
 		b.Progress = func(stream string, n uint64) {
@@ -65,9 +64,9 @@ in a backup: the first start creates a new key unless a setting gives one.`,
 }
 
 // restoreTarget describes the target of a restore by its settings.
-func restoreTarget(o app.Options) string {
-	if o.Role == app.RoleServe {
-		return "the data folder " + o.Data + " (--data)"
+func restoreTarget(c config.Config) string {
+	if c.Role == config.Serve {
+		return "the data folder " + c.Data + " (--data)"
 	}
-	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", max(o.Streams.Replicas, 1))
+	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", c.NATS.Replicas)
 }

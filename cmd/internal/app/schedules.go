@@ -28,19 +28,14 @@ const compactEvery = 12 * time.Hour
 
 // compact removes obsolete records of older versions from the log of record.
 func (a *App) compact(context.Context) error {
-	a.run("the removal of what is not needed any more", func(ctx context.Context) error {
-		tick := time.NewTicker(compactEvery)
-		defer tick.Stop()
-		for {
-			if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
-				a.Log.Warn("log of record not compacted, trying again later", "after", compactEvery, "error", err)
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return nil
-			}
+	do := func(ctx context.Context) {
+		if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
+			a.Log.Warn("log of record not compacted, retrying", "after", compactEvery, "error", err)
 		}
+	}
+	a.run("the compaction of the log of record", func(ctx context.Context) error {
+		do(ctx)
+		return every(ctx, compactEvery, do)
 	})
 	return nil
 }

@@ -34,16 +34,16 @@ func desc(name, help string) *prometheus.Desc {
 }
 
 var (
-	readyDesc = desc("ready", "1 while /readyz answers 200, otherwise 0.")
+	readyDesc = desc("ready", "1 while /readyz responds 200, otherwise 0.")
 	freeDesc  = desc("data_free_bytes", "Bytes free for this process on the file system of its data folder.")
 	sizeDesc  = desc("data_size_bytes", "Size of the file system of the data folder.")
 
-	storeUsedDesc  = desc("store_used_bytes", "Bytes that the embedded NATS's files take.")
-	storeLimitDesc = desc("store_limit_bytes", "Bytes that the embedded NATS's files may take: see max-store.")
+	storeUsedDesc  = desc("store_used_bytes", "Size of the embedded NATS's files in bytes.")
+	storeLimitDesc = desc("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.")
 
 	backlogDesc     = desc("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.")
 	unwalkedDesc    = desc("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.")
-	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are tried again, 0 without one.")
+	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.")
 	staleDesc       = desc("organizations_stale", "Organizations with an enabled endpoint whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
@@ -70,9 +70,9 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 		ready = 1
 	}
 	send(readyDesc, ready)
-	s.try("how full the disk is", func() error { return s.disk(send) })
+	s.try("free space of the disk", func() error { return s.disk(send) })
 	if s.app.embedded != nil {
-		s.try("how full the store is", func() error {
+		s.try("size of the store", func() error {
 			u, err := s.app.embedded.Usage()
 			if err == nil {
 				send(storeUsedDesc, float64(u.Used))
@@ -81,15 +81,15 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 			return err
 		})
 	}
-	if s.app.Role.answers() {
-		s.try("what waits", func() error { return s.backlog(send, now) })
-		s.try("whose signals have run out", func() error { return s.stale(send, now) })
+	if s.app.answers() {
+		s.try("backlog", func() error { return s.backlog(send, now) })
+		s.try("stale organizations", func() error { return s.stale(send, now) })
 	}
 }
 
 func (s *standing) try(what string, read func() error) {
 	if err := read(); err != nil {
-		s.app.Log.Warn("the metrics cannot tell "+what, "error", err)
+		s.app.Log.Warn("metrics incomplete", "missing", what, "error", err)
 	}
 }
 

@@ -75,7 +75,10 @@ func flagOf(field string) string {
 			return "--" + f.name
 		}
 	}
-	return "--plan, --catalog or --tariff"
+	if field == "ratePlanId" {
+		return "--plan, --catalog or --tariff"
+	}
+	return "--" + field
 }
 
 // bill requests the bill of a home on the server. It calculates the bill of any other

@@ -31,7 +31,7 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 		r.command(operation{
 			use: "retry MESSAGE", short: "Retry an exhausted or expired delivery as the same message",
 			example: "  gridhook delivery retry msg_01JZ000000ABCDEFGHJKMNPQRS --org acme",
-			done:    "{id} is queued for a retry: see gridhook delivery get {id}",
+			done:    "{id} is queued for a retry: see gridhook delivery get {id}{org}",
 		})))
 }
 

@@ -53,7 +53,7 @@ type operation struct {
 	prepare func(cmd *cobra.Command, args []string, body fields) error
 	after   func(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error)
 	// fields replaces the resource's fields. done is a sentence to print instead of
-	// fields, with {id} for the object. note is a sentence below the fields.
+	// fields, with {id} for the object and {org} for the --org flag. note is a sentence below the fields.
 	fields, done, note string
 	// asList shows the response as a list of one.
 	asList bool
@@ -129,7 +129,7 @@ func (r resource) show(response json.RawMessage, o operation) error {
 	}
 	return r.g.show(response, func(w io.Writer) {
 		if o.done != "" {
-			row(w, strings.ReplaceAll(o.done, "{id}", v.id()))
+			row(w, strings.NewReplacer("{id}", v.id(), "{org}", r.g.orgFlag()).Replace(o.done))
 			return
 		}
 		v.print(w, o.fields)

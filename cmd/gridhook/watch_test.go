@@ -33,7 +33,7 @@ func TestWatch(t *testing.T) {
 		{
 			"nobody to ask any more",
 			[]answer{progress("RUNNING", ``), {500, `{"error_code":"INTERNAL","message":"Something went wrong."}`}},
-			exitFailure, "The trigger goes on: gridhook trigger get trg_1 --org acme\ngridhook: Something went wrong\n",
+			exitFailure, "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: Something went wrong\n",
 		},
 	}
 	for _, test := range tests {
@@ -77,7 +77,7 @@ func TestWatch_Timeout(t *testing.T) {
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":3`))
 	got := run(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "50ms"})
-	want := "The trigger goes on: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 50ms: 0 delivered, 3 retrying\n"
+	want := "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 50ms: 0 delivered, 3 retrying\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}

@@ -111,7 +111,7 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 		a, err := app.Start(t.Context(), serving(data))
 		if err == nil {
 			t.Error("it starts with nothing", a.Stop())
-		} else if !strings.Contains(err.Error(), "a restore into "+data+" was cut off: run gridhook restore again") || !strings.Contains(err.Error(), says) {
+		} else if !strings.Contains(err.Error(), "a restore into "+data+" was interrupted: run gridhook restore again") || !strings.Contains(err.Error(), says) {
 			t.Errorf("it says %v", err)
 		}
 	}

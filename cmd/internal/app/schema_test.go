@@ -27,7 +27,7 @@ func stored(t *testing.T, messages ...string) (data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := jetstream.Connect(t.Context(), "", jetstream.Options{TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, log, s.Option())
+	conn, err := jetstream.Connect(t.Context(), "", jetstream.Options{Replicas: 1, TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, log, s.Option())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,7 @@ func ReadHeaders(text []byte) (http.Header, error) {
 	if first, rest, _ := bytes.Cut(head, []byte("\n")); isRequestLine(first) {
 		head = rest
 	}
-	lines := append(bytes.TrimRight(head, "\r\n"), "\n\n"...)
+	lines := slices.Concat(bytes.TrimRight(head, "\r\n"), []byte("\n\n"))
 	header, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(lines))).ReadMIMEHeader()
 	if err != nil {
 		return nil, fmt.Errorf("read the headers: %w", err)

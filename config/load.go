@@ -148,7 +148,7 @@ func (l *loader) fileLayer(path, source string) layer {
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if place(key) < 0 {
-			l.mistake(key, path, "is no setting%s", nearest(key))
+			l.mistake(key, path, "is not a setting%s", nearest(key))
 		}
 	}
 	return layer{

@@ -193,7 +193,7 @@ func TestStreamsThatSomebodyChanged(t *testing.T) {
 	}
 	r = examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "streams", Problem, "GRIDHOOK_TRIGGERS has a limit at which it drops the oldest")
-	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS forgets after 1h0m0s") {
+	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS drops messages after 1h0m0s") {
 		t.Errorf("streams are\n%s", got)
 	}
 }

@@ -32,7 +32,7 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.ok(check, "not running on %s: these are the settings of a process to start", c.Admin)
 	case err != nil:
-		r.add(check, Unknown, "check which process listens there", "the process on %s did not respond: %v", c.Admin, err)
+		r.add(check, Unknown, "check which process listens there", "query of the process on %s failed: %v", c.Admin, err)
 	case status != http.StatusOK:
 		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the process on %s is not ready: %s", c.Admin, why)
 	default:

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,11 +65,10 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 		return 0, err
 	}
 	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
-	done := g.newProgress("", 0)
-	defer done.end()
-	speed := pace{time.Now()}
+	progress := g.newProgress()
+	defer progress.end()
 	return keep(path, &countingReader{r: b, each: func(n int64) {
-		done.show(n, bytesText(n)+" backed up"+speed.words(n>>20, "MiB", n, 0))
+		progress.show(bytesText(n)+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
 	}})
 }
 

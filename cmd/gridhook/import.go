@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -114,17 +113,17 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	reader := &countingReader{r: f}
-	bar, speed, before := g.newProgress("", size), pace{time.Now()}, report.Lines
-	defer bar.end()
+	progress, before := g.newProgress(), report.Lines
+	defer progress.end()
 	send := func(chunk *chunk) error {
 		answer, err := sendChunk(ctx, c, chunk)
-		bar.end()
+		progress.end()
 		if err != nil {
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
 		g.reportErrors(report.add(name, chunk, answer))
-		bar.show(reader.n, report.summary()+speed.words(int64(report.Lines-before), "lines", reader.n, size))
+		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}
 	left := func(e fileError) {

@@ -46,15 +46,15 @@ in a backup: the first start creates a new key unless a setting gives one.`,
 		}
 		o := app.Options{Config: loaded.Config, Log: slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 		say(g.err, "restoring into %s\n", restoreTarget(loaded.Config))
-		done := g.newProgress("messages", int64(b.Messages())) //nolint:gosec // a file does not have as many
-		defer done.end()
+		progress := g.newProgress()
+		defer progress.end()
 		b.Progress = func(stream string, n uint64) {
-			done.show(int64(n), fmt.Sprintf("%d of %d messages restored, %s", n, b.Messages(), stream)) //nolint:gosec // as above
+			progress.show(fmt.Sprintf("%d of %d messages restored, %s", n, b.Messages(), stream), int64(n), int64(b.Messages())) //nolint:gosec // a file does not have as many
 		}
 		if err := app.Restore(cmd.Context(), o, b, replace); err != nil {
 			return err
 		}
-		done.end()
+		progress.end()
 		return g.show(b, func(w io.Writer) {
 			showBackup(w, b)
 			row(w, "restored", "start gridhook to continue")

@@ -22,6 +22,7 @@ type billFlags struct{ plan, catalog, tariff, zipcode, timezone string }
 
 func newBillCommand(g *globals) *cobra.Command {
 	var f billFlags
+	var given func() (fields, error)
 	cmd := &cobra.Command{
 		Use: "bill [HOME]", Short: "Calculate a bill for a year or a metered period", GroupID: groupOperate,
 		Long: `Calculate what a home pays on its rate plan or on another plan: energy by period and
@@ -38,7 +39,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
   gridhook bill --tariff urdb.json --load meter.csv --start 2026-01-01 --timezone America/Denver`,
 		Args: takesUpTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request, err := billRequest(cmd)
+			request, err := billRequest(given)
 			if err != nil {
 				return err
 			}
@@ -60,7 +61,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 	flags.StringVar(&f.tariff, "tariff", "", "`file` with a tariff in the JSON format of the US Utility Rate Database, without a server")
 	flags.StringVar(&f.zipcode, "zipcode", "", "`zipcode` of the home")
 	flags.StringVar(&f.timezone, "timezone", "", "IANA time `zone` of a file with --start (default the zipcode's)")
-	addFlags(cmd, slices.Concat(meterFlags(), ruleFlags()))
+	given = addFlags(cmd, slices.Concat(meterFlags(), ruleFlags()))
 	cmd.MarkFlagsMutuallyExclusive("plan", "catalog", "tariff")
 	cmd.MarkFlagsMutuallyExclusive("load", "annual-kwh")
 	cmd.MarkFlagsMutuallyExclusive("generated", "solar-kw")

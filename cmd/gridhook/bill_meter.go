@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/climate"
@@ -58,8 +55,8 @@ func ruleFlags() []bodyFlag {
 }
 
 // billRequest returns the request that the flags describe.
-func billRequest(cmd *cobra.Command) (r bill.Request, err error) {
-	body, err := requestOf(cmd, slices.Concat(meterFlags(), ruleFlags()))
+func billRequest(given func() (fields, error)) (r bill.Request, err error) {
+	body, err := given()
 	if err != nil {
 		return r, err
 	}

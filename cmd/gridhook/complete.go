@@ -18,9 +18,9 @@ func (r resource) completeID(cmd *cobra.Command, args []string, _ string) (ids [
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
-	if c, err := r.g.connect(); err == nil {
-		body, _ := r.body(cmd, nil, operation{}) // without flags no error is possible
-		body["limit"] = 100
+	body := fields{"limit": 100}
+	c, err := r.g.connect()
+	if err == nil && r.complete(cmd, nil, body, nil) == nil {
 		items, _ := all[record](ctx, c, r, body) // without a response there is nothing to complete
 		for _, item := range items {
 			ids = append(ids, item.id())

@@ -94,10 +94,14 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 	if o.takes == nil && strings.Contains(o.use, " ") {
 		o.takes = []string{"the " + r.noun}
 	}
+	var given func() (fields, error)
 	cmd := &cobra.Command{
 		Use: o.use, Short: o.short, Long: o.long, Example: o.example, Args: takes(o.takes...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := r.body(cmd, args, o)
+			body, err := given()
+			if err == nil {
+				err = r.complete(cmd, args, body, o.prepare)
+			}
 			if err != nil {
 				return err
 			}
@@ -108,7 +112,7 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 			return send(cmd, args, c, body)
 		},
 	}
-	addFlags(cmd, o.flags)
+	given = addFlags(cmd, o.flags)
 	if strings.Contains(o.path, "{id}") {
 		cmd.ValidArgsFunction = r.completeID
 	}
@@ -142,23 +146,18 @@ func (r resource) show(response json.RawMessage, o operation) error {
 	})
 }
 
-// body returns the request of an operation: the flags' values, the owner, and the
-// additions of prepare.
-func (r resource) body(cmd *cobra.Command, args []string, o operation) (fields, error) {
+// complete adds the owner to a request, and the additions of prepare.
+func (r resource) complete(cmd *cobra.Command, args []string, body fields, prepare func(*cobra.Command, []string, fields) error) error {
 	if r.g.isPartner() && strings.HasPrefix(r.path, "/v1/admin/") {
-		return nil, usagef("%s belong to the operator and a partner's key has no access: omit --api-url", r.plural)
-	}
-	body, err := requestOf(cmd, o.flags)
-	if err != nil {
-		return nil, err
+		return usagef("%s belong to the operator and a partner's key has no access: omit --api-url", r.plural)
 	}
 	if r.owned && r.g.org != "" {
 		body["organizationId"] = r.g.org
 	}
-	if o.prepare != nil {
-		err = o.prepare(cmd, args, body)
+	if prepare != nil {
+		return prepare(cmd, args, body)
 	}
-	return body, err
+	return nil
 }
 
 // at returns the path of an operation. The last argument names the object.

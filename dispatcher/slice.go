@@ -32,7 +32,14 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 // home. A slice that fails otherwise is retried a few times and then recorded as failed.
 func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.Taken) error {
 	s.Trigger.Sequence = s.Sequence
-	err := contained(func() error { return w.walkSlice(ctx, &s, taken) })
+	org, freeQueue := s.Trigger.OrganizationID, taken.Free
+	done, err := w.turns.Take(ctx, org, w.walks.othersActive(org), freeQueue)
+	if err != nil {
+		return err
+	}
+	defer done()
+	taken.Free = func() { done(); freeQueue() }
+	err = contained(func() error { return w.walkSlice(ctx, &s, taken) })
 	if err == nil || handsBack(ctx, err) {
 		return err
 	}

@@ -31,6 +31,8 @@ type walks struct {
 	// positions holds positions by trigger. A position may arrive before its trigger.
 	positions map[string]position
 	known     int // number of triggers in byOrg
+	// active holds, by organization, when a trigger was last accepted or a walk last moved.
+	active map[string]time.Time
 }
 
 // position is a walk's position. The walk reached the slice ripe at least turnLead ago,
@@ -65,16 +67,17 @@ const (
 )
 
 func newWalks() *walks {
-	return &walks{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}}
+	return &walks{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, active: map[string]time.Time{}}
 }
 
 // Accepted adds a trigger. Triggers arrive in the order of their sequences.
 func (ws *walks) Accepted(t events.Trigger) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.active[t.OrganizationID] = time.Now()
 	if t.Change != nil {
 		return
 	}
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
 	list := ws.byOrg[t.OrganizationID]
 	if n := len(list); n > 0 && list[n-1].Sequence >= t.Sequence {
 		return // already known
@@ -95,6 +98,7 @@ func (ws *walks) Accepted(t events.Trigger) {
 func (ws *walks) Reached(p events.WalkPosition) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	ws.active[p.OrganizationID] = time.Now()
 	was, known := ws.positions[p.TriggerID]
 	if known && was.Slice >= p.Slice && (was.Last || !p.Last) {
 		return
@@ -117,6 +121,25 @@ func (ws *walks) Reached(p events.WalkPosition) {
 	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); i >= 0 {
 		ws.prune(&list[i])
 	}
+}
+
+// activeFor is how long an organization counts as active after its last walk moved. Its
+// last slices may still be queued.
+const activeFor = 2 * time.Second
+
+// othersActive reports whether the queue may hold slices of other organizations.
+func (ws *walks) othersActive(org string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for other, moved := range ws.active {
+		switch {
+		case time.Since(moved) > activeFor:
+			delete(ws.active, other)
+		case other != org:
+			return true
+		}
+	}
+	return false
 }
 
 // prune drops the triggers that by supersedes. The walk of by has reached every slice. So

@@ -150,6 +150,7 @@ type Worker struct {
 	gate     *gate.Gate
 	targets  *target.Registry
 	walks    *walks
+	turns    *gate.Turns
 	attempts atomic.Uint64
 }
 
@@ -172,7 +173,7 @@ func New(d Deps, o Options) *Worker {
 	return &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   newWalks(),
+		walks:   newWalks(), turns: gate.NewTurns(o.Slices),
 	}
 }
 

@@ -3,7 +3,6 @@ package dispatcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -314,13 +313,3 @@ func (w *Worker) disable(ctx context.Context, e *target.Target) {
 }
 
 var errAlready = errors.New("already so")
-
-// contained converts a panic into an error.
-func contained(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return do()
-}

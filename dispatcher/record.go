@@ -155,14 +155,6 @@ const maxFailures = 5
 // failurePolicy sets the delays between attempts of a failed slice or retry.
 var failurePolicy = storage.RetryPolicy{InitialSeconds: 1, Multiplier: 2, MaxSeconds: 30}
 
-// handsBack reports whether an error is not the message's fault: the store or NATS is
-// unavailable, or the worker is stopping. Such a message is handed back without a limit.
-func handsBack(ctx context.Context, err error) bool {
-	var store *storeError
-	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // sliceFailed retries a slice later, or records it as failed and continues its walk.
 func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) error {
 	w.metrics.failures.Inc()

@@ -120,6 +120,19 @@ func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
 	return jobs, nil
 }
 
+// retryNotifications recreates the notifications of a retry.
+func retryNotifications(r *events.Retry, to *target.Target) []job {
+	t := &r.Trigger
+	jobs := make([]job, len(r.Homes))
+	for i, h := range r.Homes {
+		jobs[i] = job{
+			Message: webhook.NewNotification(t, h.HomeID, to.ID, h.Targets), target: to, attempt: r.Attempt, round: r.Round,
+			order: order{t, r.Slice, true},
+		}
+	}
+	return jobs
+}
+
 // abandoned returns the outcomes of a retry without a usable endpoint.
 func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 	list := make([]events.Delivery, len(r.Homes))

@@ -260,17 +260,3 @@ func (w *Worker) sweep(ctx context.Context) error {
 		}
 	}
 }
-
-// storeError is an error of the replica. The message is handed back for another worker.
-type storeError struct{ err error }
-
-func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }
-func (e *storeError) Unwrap() error { return e.err }
-
-// view reads the replica. Errors: *storeError.
-func (w *Worker) view(read func(storage.View) error) error {
-	if err := w.Store.View(read); err != nil {
-		return &storeError{err}
-	}
-	return nil
-}

@@ -20,9 +20,9 @@ var (
 		Message:  "The delivery was not given up: it has arrived, is being tried, or never was.",
 		Recovery: "Get the delivery for its outcome. FAILED and EXPIRED can be retried.",
 	}
-	errNotKept = &rest.Problem{
+	errNoInputs = &rest.Problem{
 		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "What the delivery was made of is not kept, so the same message cannot be made again.",
+		Message:  "The inputs of the delivery are not stored any more, so the same message cannot be made again.",
 		Recovery: "Trigger the organization's webhooks again for new messages.",
 	}
 	errEndpointOff = &rest.Problem{
@@ -51,12 +51,12 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		}
 		return wire.AcceptedRetry{}, err
 	}
-	_, kept, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	_, kept, err := s.Ledger.RetryInputs(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case len(kept) == 0:
-		return wire.AcceptedRetry{}, errNotKept
+		return wire.AcceptedRetry{}, errNoInputs
 	}
 	task, err := replayer.NewRetryTask(c.Org, c.ID, c.Now)
 	if err != nil {

@@ -41,7 +41,7 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 			return to, nil
 		}
 		full := firstFull(to.targets, w.Now())
-		if full == nil || !full.AwaitRoom(ctx, free) {
+		if full == nil || !full.AwaitCapacity(ctx, free) {
 			return to, ctx.Err()
 		}
 	}

@@ -42,7 +42,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	}
 	receipt := events.Receipt{Key: r.Key()}
 	if gone != "" {
-		receipt.Deliveries, receipt.Kept = w.abandoned(r, gone), keptOfRetry(r)
+		receipt.Deliveries, receipt.RetryInputs = w.abandoned(r, gone), inputsOfRetry(r)
 		return w.record(ctx, t, nil, nil, receipt)
 	}
 	jobs, err := retryJobs(r, to)
@@ -247,7 +247,7 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 	for _, i := range which {
 		results[i].delivery.NextAt = r.DueAt
 	}
-	made := keptOf(jobs, which)
+	made := retryInputs(jobs, which)
 	r.Homes, r.Curves = made.Homes, made.Curves
 	return r
 }

@@ -16,7 +16,7 @@ import (
 //   - It supersedes a retry, or a late slice, as soon as it is accepted. The newer
 //     signal
 // will reach every home, or record why not.
-//   - It supersedes a first attempt once its walk reached the same slice turnLead ago.
+//   - It supersedes a first attempt once its walk reached the same slice supersedeLead ago.
 // Otherwise triggers that follow faster than a walk takes would leave the last homes
 // without any signal.
 //
@@ -35,7 +35,7 @@ type walks struct {
 	active map[string]time.Time
 }
 
-// position is a walk's position. The walk reached the slice ripe at least turnLead ago,
+// position is a walk's position. The walk reached the slice ripe at least supersedeLead ago,
 // and the latest slice at since.
 type position struct {
 	events.WalkPosition
@@ -43,10 +43,10 @@ type position struct {
 	since time.Time
 }
 
-// reached returns the slice that the walk reached at least turnLead ago, -1 for none.
+// reached returns the slice that the walk reached at least supersedeLead ago, -1 for none.
 func (p *position) reached(now time.Time) int {
 	switch {
-	case now.Sub(p.since) < turnLead:
+	case now.Sub(p.since) < supersedeLead:
 		return p.ripe
 	case p.Last:
 		return math.MaxInt
@@ -54,9 +54,9 @@ func (p *position) reached(now time.Time) int {
 	return p.Slice
 }
 
-// turnLead is the minimum lead of a newer walk before it supersedes a first attempt. So
+// supersedeLead is the minimum lead of a newer walk before it supersedes a first attempt. So
 // of two triggers accepted together, the older trigger is still delivered.
-const turnLead = 50 * time.Millisecond
+const supersedeLead = 50 * time.Millisecond
 
 // Limits of walks.
 const (
@@ -218,7 +218,7 @@ func (w *Worker) superseded(j *job) (d events.Delivery, ok bool) {
 	return events.Delivery{
 		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID,
 		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: w.Store.Now()},
-		Reason: "the newer trigger " + by + " has taken its place",
+		Reason: "superseded by the newer trigger " + by,
 	}, true
 }
 

@@ -194,7 +194,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			w.Log.Warn("drain timeout ended, handing back what is not delivered")
+			w.Log.Warn("drain timeout reached, handing back undelivered messages")
 			cancel()
 		case <-hard.Done():
 		}
@@ -232,7 +232,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeSlices(ctx, taking, w.opt.Slices, tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "send again", tracing.Retry, w.handleRetry))
+		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "retry", tracing.Retry, w.handleRetry))
 	})
 	group.Go(func() error { return w.Bus.ConsumeNotices(ctx, taking, 1, w.handleNotice) })
 	group.Go(func() error {

@@ -21,7 +21,7 @@ func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 		return 0, err
 	}
 	// gofail: var bugAnswerFirst struct{}
-	// if t.OnceKey == "" {
+	// if t.IdempotencyKey == "" {
 	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t, data) }()
 	// 	return 0, nil
 	// }
@@ -37,7 +37,7 @@ var _ events.TriggerLog = (*Conn)(nil)
 // appendTrigger appends an encoded trigger to the log, according to its kind.
 func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger, data []byte) (uint64, error) {
 	switch {
-	case t.OnceKey != "":
+	case t.IdempotencyKey != "":
 		return c.acceptOnce(ctx, t, data)
 	case t.ScheduleID != "":
 		return c.publish(ctx, triggerSubject(t), t.ID, data, jetstream.WithExpectLastSequencePerSubject(t.Follows))

@@ -13,19 +13,19 @@ import (
 // putKept stores the inputs of deliveries that a retry's receipt gave up. The inputs of a
 // slice's deliveries are in the slice.
 func putKept(tx *boltfile.Tx, r *events.Receipt) error {
-	if len(r.Kept) == 0 {
+	if len(r.RetryInputs) == 0 {
 		return nil
 	}
-	value, err := json.Marshal(r.Kept)
+	value, err := json.Marshal(r.RetryInputs)
 	if err != nil {
 		return err
 	}
 	return tx.Put(keptBucket, key(r.TriggerID, r.Key), value)
 }
 
-// Kept returns the inputs of deliveries of one trigger. It combines deliveries of one
+// RetryInputs returns the inputs of deliveries of one trigger. It combines deliveries of one
 // endpoint that were given up together. Deliveries without stored inputs are left out.
-func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.Kept, err error) {
+func (l *Ledger) RetryInputs(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.RetryInputs, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		tally, err := find(tx, org, triggerID)
 		if err != nil {
@@ -42,10 +42,10 @@ func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t ev
 // keeper is a receipt that stores inputs for an endpoint.
 type keeper struct{ endpoint, receipt string }
 
-func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.Kept, err error) {
+func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.RetryInputs, err error) {
 	wanted := map[keeper][]string{} // homes, sorted like deliveries
 	var order []keeper
-	kept := map[keeper][]events.Kept{}
+	kept := map[keeper][]events.RetryInputs{}
 	for i := range deliveries {
 		d := &deliveries[i]
 		from, list, err := keptFrom(tx, triggerID, d, kept)
@@ -76,7 +76,7 @@ func keptOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found
 
 // keptFrom finds the receipt with the inputs of a delivery. It returns all inputs in that
 // receipt, and reuses read.
-func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keeper][]events.Kept) (keeper, []events.Kept, error) {
+func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keeper][]events.RetryInputs) (keeper, []events.RetryInputs, error) {
 	have, ok, err := decodeRetried(tx.Bucket([]byte(retriedBucket)).Get(key(triggerID, d.HomeID, d.EndpointID)))
 	if err != nil {
 		return keeper{}, nil, err
@@ -90,7 +90,7 @@ func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keepe
 		if value == nil {
 			return from, nil, nil
 		}
-		var list []events.Kept
+		var list []events.RetryInputs
 		err := json.Unmarshal(value, &list)
 		return from, list, err
 	}
@@ -106,5 +106,5 @@ func keptFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[keepe
 	if err != nil {
 		return from, nil, err
 	}
-	return from, r.Kept, nil
+	return from, r.RetryInputs, nil
 }

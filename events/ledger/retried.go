@@ -60,7 +60,7 @@ func foldRetried(tx *boltfile.Tx, r *events.Receipt, d *events.Delivery, counts 
 		return nil
 	}
 	now := retried{Delivery: *d, Again: again}
-	if len(r.Kept) > 0 && setOf(d.Outcome)&passing != 0 {
+	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&passing != 0 {
 		now.Kept = r.Key
 	}
 	if err := putRetried(tx, place, &now); err != nil {

@@ -125,7 +125,7 @@ func (ws *walks) Reached(p events.WalkPosition) {
 
 // activeFor is how long an organization counts as active after its last walk moved. Its
 // last slices may still be queued.
-const activeFor = 2 * time.Second
+const activeFor = 10 * time.Second
 
 // othersActive reports whether the queue may hold slices of other organizations.
 func (ws *walks) othersActive(org string) bool {

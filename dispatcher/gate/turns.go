@@ -8,7 +8,7 @@ import (
 
 // maxAhead limits the slices that wait for a turn, and so their memory. A waiting slice
 // has not been read yet.
-const maxAhead = 1024
+const maxAhead = 4096
 
 // Turns gives a worker's slots to organizations in turn. The slots of the queue are not
 // enough: the queue hands out slices in order of arrival, so an organization with many

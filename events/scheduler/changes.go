@@ -136,14 +136,16 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	return err
 }
 
-// accept accepts the trigger of a change if the organization has subscriptions.
+// accept accepts the trigger of a change if the organization has subscriptions and is not
+// suspended.
 func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
-	subscriptions := 0
-	err := c.Store.View(func(v storage.View) error {
+	subscriptions, suspended := 0, false
+	err := c.Store.View(func(v storage.View) (err error) {
 		subscriptions = v.Count(storage.KindOpenADRSubscription, org)
-		return nil
+		suspended, err = storage.IsSuspended(v, org)
+		return err
 	})
-	if err != nil || subscriptions == 0 {
+	if err != nil || suspended || subscriptions == 0 {
 		return err
 	}
 	t := events.NewChangeTrigger(org, change, revision, subscriptions, last, c.Now())
@@ -169,7 +171,7 @@ func (c *changes) lookAtDays(ctx context.Context) error {
 	var changed []dayChange
 	err := c.Store.View(func(v storage.View) error {
 		revision = v.Revision()
-		return storage.EachOrganization(v, func(org string) error {
+		return eachActive(v, func(org string) error {
 			list, err := c.daysOf(v, org, now, found)
 			changed = append(changed, list...)
 			return err

@@ -189,6 +189,8 @@ type world struct {
 	tasks    *tasks
 	triggers *triggers
 	asked    int // of the triggers
+	// state is the log of record that the schedulers follow, nil if OpenADR is off.
+	state storage.Log
 }
 
 // newWorld is a world in a bubble of its own time.
@@ -209,7 +211,7 @@ func (w *world) fleet(n int) (stop func()) {
 	for range n {
 		s := New(Deps{
 			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: slog.New(slog.DiscardHandler),
-			Registerer: prometheus.NewRegistry(), Now: time.Now,
+			Registerer: prometheus.NewRegistry(), Now: time.Now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {
@@ -258,6 +260,11 @@ var errInjected = errors.New("injected")
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
+}
+
+// suspend changes whether the organization is suspended.
+func (w *world) suspend(suspended bool) {
+	storagetest.Put(w.t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
 }
 
 // runs are the times at which triggers were accepted, since the bubble's start.

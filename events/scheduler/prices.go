@@ -111,11 +111,12 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 }
 
 // changes returns the schedules that run when prices change, each with the recent changes
-// for its organization.
+// for its organization. It leaves out suspended organizations. Once an organization is
+// resumed, the changes of the last changesFor count.
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
-		err := storage.EachOrganization(v, func(org string) error {
+		err := eachActive(v, func(org string) error {
 			var failed error
 			err := v.Scan(storage.KindSchedule, org, "", func(r storage.Record) bool {
 				if r.Deleted {

@@ -165,6 +165,17 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	return nil
 }
 
+// eachActive calls do with each organization that is not suspended, until do fails.
+func eachActive(v storage.View, do func(org string) error) error {
+	return storage.EachOrganization(v, func(org string) error {
+		suspended, err := storage.IsSuspended(v, org)
+		if err != nil || suspended {
+			return err
+		}
+		return do(org)
+	})
+}
+
 // window returns the window of the signals of a run.
 func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing.Window, ok bool) {
 	w, err := schedule.WindowAt(now)

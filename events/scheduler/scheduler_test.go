@@ -13,7 +13,6 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 const minute = time.Minute
@@ -69,15 +68,12 @@ func TestSuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
-		suspend := func(suspended bool) {
-			storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
-		}
 		stop := w.fleet(2)
 		pass(16 * minute)
-		suspend(true)
+		w.suspend(true)
 		pass(30 * minute)
 		w.expect("while it is suspended", 15*minute)
-		suspend(false)
+		w.suspend(false)
 		pass(15 * minute)
 		w.expect("resumed", 15*minute, 60*minute)
 		stop()

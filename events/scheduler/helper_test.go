@@ -165,6 +165,10 @@ func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	return uint64(len(l.list)), nil
 }
 
+func (l *triggers) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+	return events.Trigger{}, nil
+}
+
 func (l *triggers) LastOf(_ context.Context, org, scheduleID string) (events.Trigger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 type EndpointSettings struct {
 	URL               string               `json:"url" format:"uri" maxLength:"2048" doc:"Where the webhooks go: https, on port 443 or 8443, and to a public address, unless the operator allows others. Its query is stored encrypted and shown as ********; the url as it is shown keeps it." example:"https://partner.example/hooks/gridhook"`
 	Description       string               `json:"description" maxLength:"500" example:"production"`
-	EventTypes        []string             `json:"eventTypes" itemsEnum:"price_signal.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The events sent; empty means all." example:"[\"price_signal.updated\"]"`
+	EventTypes        []string             `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The events sent; empty means all." example:"[\"price_signal.updated\"]"`
 	Enabled           bool                 `json:"enabled" doc:"Whether anything is sent. While it is false, nothing is queued for the endpoint either, and what waits for it is let go when it is due. A test is sent all the same." example:"true"`
 	Headers           map[string]string    `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Sent with every delivery. Values are stored encrypted and shown as ********, which keeps the stored value when it is sent back, unless the url's host changes." example:"{\"X-Site\":\"eu-1\"}"`
 	RateLimit         float64              `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The most deliveries a second, 0 for no limit." example:"50"`

@@ -132,7 +132,7 @@ type OpenADR struct {
 
 // Limits bounds the resources that a client of the API may use.
 type Limits struct {
-	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"the requests a second that one API key may make"`
+	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"the requests a second that one API key may make to each process"`
 	RateBurst     int     `setting:"rate-burst" default:"200" min:"1" max:"1000000" help:"how many requests one API key may make at once"`
 	FeedbackRate  float64 `setting:"feedback-rate" default:"0.2" above:"0" max:"1000000" help:"the submissions of feedback a second that one client address may make"`
 	FeedbackBurst int     `setting:"feedback-burst" default:"10" min:"1" max:"1000000" help:"how many submissions of feedback one client address may make at once"`

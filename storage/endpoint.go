@@ -112,7 +112,8 @@ type WebhookEndpoint struct {
 	// sealed into SealedHeaders: see package vault.
 	Headers       map[string]string `json:"headers"`
 	SealedHeaders map[string]string `json:"sealedHeaders,omitempty"`
-	// RateLimit is the maximum number of deliveries per second, 0 for no limit.
+	// RateLimit is the maximum number of deliveries per second from each worker, 0 for no
+	// limit.
 	RateLimit float64 `json:"rateLimit"`
 	// TimeoutSeconds is the timeout of one attempt, connection included.
 	TimeoutSeconds float64      `json:"timeoutSeconds"`

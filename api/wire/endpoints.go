@@ -12,7 +12,7 @@ type EndpointSettings struct {
 	EventTypes        []string             `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The events sent; empty means all." example:"[\"price_signal.updated\"]"`
 	Enabled           bool                 `json:"enabled" doc:"Whether anything is sent. While it is false, nothing is queued for the endpoint either, and what waits for it is let go when it is due. A test is sent all the same." example:"true"`
 	Headers           map[string]string    `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Sent with every delivery. Values are stored encrypted and shown as ********, which keeps the stored value when it is sent back, unless the url's host changes." example:"{\"X-Site\":\"eu-1\"}"`
-	RateLimit         float64              `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The most deliveries a second, 0 for no limit." example:"50"`
+	RateLimit         float64              `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The most deliveries a second from each worker process, 0 for no limit. A fleet of three workers sends up to three times as many." example:"50"`
 	TimeoutSeconds    float64              `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"Bounds one attempt, connection included." example:"10"`
 	DeliveryMode      storage.DeliveryMode `json:"deliveryMode" doc:"onChange skips a signal that is the same as the last delivered."`
 	Format            storage.SignalFormat `json:"format" doc:"How signals are written."`

@@ -92,7 +92,7 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "http-version", field: "httpVersion", value: "", help: "version of HTTP over TLS: auto, 1.1 or 2", words: texts(storage.HTTPVersions())},
 		{name: "batch-size", field: "batchSize", value: 1, help: "how many homes' signals one request may carry, up to 64"},
 		{name: "enabled", field: "enabled", value: true, help: "whether to deliver at all: false pauses the endpoint, and queues nothing for it"},
-		{name: "rate-limit", field: "rateLimit", value: 0.0, help: "the most deliveries a second, 0 for no limit"},
+		{name: "rate-limit", field: "rateLimit", value: 0.0, help: "the most deliveries a second from each worker, 0 for no limit"},
 		{name: "timeout", field: "timeoutSeconds", value: span{10 * time.Second, time.Second}, help: "how long one attempt may take: a `duration` such as 5s"},
 	}
 }

@@ -105,11 +105,16 @@ func (w *Worker) putOff(j *job, until time.Time) result {
 	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
 }
 
-// handBack schedules a job at once for another worker.
-func handBack(j *job, now time.Time) result {
-	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "handed back because the worker was stopping"
-	d.NextAt = storage.Time{Time: now}
+// handBack schedules a job at once for another worker. a is the attempt that the worker's
+// stop cut off, or no attempt. The stop is no failure of the endpoint, so the job keeps
+// the number of its attempt.
+func (w *Worker) handBack(j *job, a attempt) result {
+	now := w.Now()
+	d := j.delivery(&a, j.attempt-1)
+	if d.Reason == "" {
+		d.Reason = "handed back because the worker was stopping"
+	}
+	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: now}
 	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
 }
 

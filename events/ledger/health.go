@@ -25,7 +25,7 @@ func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
 		a := d.Last()
-		if !a.Tried() {
+		if !a.Counts() {
 			continue
 		}
 		if a.BatchID != "" {

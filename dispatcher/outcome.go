@@ -25,7 +25,8 @@ type result struct {
 }
 
 // deadline returns the time after which no attempt is made. The endpoint's policy limits
-// only retries. So the first attempt is given up only at the end of the signal's window,
+// only retries, and the wait for an endpoint that is down: see putOff. So the first
+// attempt at an endpoint that responds is given up only at the end of the signal's window,
 // or after a day.
 func (j *job) deadline() time.Time {
 	p := j.target.RetryPolicy
@@ -87,10 +88,14 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 	return result{delivery: d}
 }
 
-// putOff postpones a job until its endpoint may be back, unless the endpoint's policy
-// gives up.
+// putOff postpones a job until its endpoint may be available. The endpoint's policy limits
+// the wait for an endpoint that is down, also before the first attempt. It does not limit
+// the wait for an endpoint that is slow.
 func (w *Worker) putOff(j *job, until time.Time) result {
-	now, deadline := w.Now(), j.Trigger.Deadline(j.target.RetryPolicy)
+	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and has reached its limit of requests"
+	if !j.target.Gate.OpenUntil(now).IsZero() {
+		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down and not tried now"
+	}
 	a := attempt{Attempt: send.Attempt{At: now}}
 	if !now.Before(deadline) {
 		return w.givenUp(j, deadline, a, j.attempt-1)
@@ -100,7 +105,7 @@ func (w *Worker) putOff(j *job, until time.Time) result {
 		until = deadline // so that it is given up then
 	}
 	d := j.delivery(&a, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
+	d.Outcome, d.Reason = events.OutcomeRetrying, reason
 	d.NextAt = storage.Time{Time: until.UTC()}
 	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
 }

@@ -143,7 +143,7 @@ type RetryPolicy struct {
 	InitialSeconds      float64 `json:"initialSeconds" minimum:"1" maximum:"3600" doc:"The ceiling of the first pause." example:"5"`
 	Multiplier          float64 `json:"multiplier" minimum:"1" maximum:"10" doc:"The factor from one pause's ceiling to the next." example:"2"`
 	MaxSeconds          float64 `json:"maxSeconds" minimum:"1" maximum:"86400" doc:"The highest ceiling." example:"900"`
-	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger retries go on, at most 24 h; they end sooner when the signal's own window has ended." example:"86400"`
+	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger retries go on, and a delivery waits for an endpoint that is down, at most 24 h; they end sooner when the signal's own window has ended." example:"86400"`
 	DisableAfterSeconds float64 `json:"disableAfterSeconds" minimum:"0" maximum:"2592000" doc:"How long every attempt must have failed, at least 10 of them, for the endpoint to be disabled; 60 to 2592000, or 0 for never." example:"432000"`
 }
 

@@ -278,7 +278,7 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 func (w *Worker) leave(r *request, pass *gate.Pass, a *attempt) {
 	e := r.target
 	switch pass.Leave(gate.Report{
-		Sent: true, Answered: a.Err == nil, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
+		Sent: true, Answered: a.Status != 0, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
 	}) {
 	case gate.Opened:
 		w.Log.Warn("breaker opened, endpoint is down", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.Summary())

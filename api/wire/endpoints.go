@@ -14,7 +14,7 @@ type EndpointSettings struct {
 	Headers           map[string]string    `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Sent with every delivery. Values are stored encrypted and shown as ********, which keeps the stored value when it is sent back, unless the url's host changes." example:"{\"X-Site\":\"eu-1\"}"`
 	RateLimit         float64              `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The most deliveries a second from each worker process, 0 for no limit. A fleet of three workers sends up to three times as many." example:"50"`
 	TimeoutSeconds    float64              `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"Bounds one attempt, connection included." example:"10"`
-	DeliveryMode      storage.DeliveryMode `json:"deliveryMode" doc:"onChange skips a signal that is the same as the last delivered."`
+	DeliveryMode      storage.DeliveryMode `json:"deliveryMode" doc:"onChange skips a signal that is the same as the last delivered to the same url in the same format."`
 	Format            storage.SignalFormat `json:"format" doc:"How signals are written."`
 	Compression       storage.Compression  `json:"compression" doc:"How bodies are compressed: gzip is Content-Encoding: gzip, with a signature for the bytes that are sent and one for the JSON in them." example:"gzip"`
 	HTTPVersion       storage.HTTPVersion  `json:"httpVersion" doc:"The version of HTTP over TLS: auto is HTTP/1.1, and HTTP/2 where the destination refuses HTTP/1.1; 1.1 is HTTP/1.1 only; 2 is HTTP/2, and HTTP/1.1 where the destination does not offer HTTP/2." example:"auto"`

@@ -36,8 +36,9 @@ func (s *server) webhookRoutes() []rest.Route {
 		}, (*server).trigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/{id}/get", Name: "getTrigger", Group: groupTriggers,
-			Summary: "Get how far a trigger has come",
-			Scope:   storage.ScopeRead,
+			Summary:     "Get how far a trigger has come",
+			Description: "A trigger and its deliveries are shown for a week, or for as long as the operator sets with receipts-age. Then it is not found.",
+			Scope:       storage.ScopeRead,
 		}, (*server).getTrigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Group: groupTriggers,

@@ -83,8 +83,8 @@ type Config struct {
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"the addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, with commas between them; their proxy-header names the client for limits and the log"`
 	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" roles:"serve,api" help:"the header by which trusted proxies name the client: X-Forwarded-For or Forwarded; the other one is not read"`
 
-	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"how long the outcome of each delivery is kept"`
-	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"how long triggers are kept"`
+	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"how long triggers and the outcome of each delivery are shown"`
+	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"how long NATS keeps triggers, to compare later changes of prices and OpenADR objects with; the API shows a trigger for receipts-age"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"the most disk that the embedded NATS may use, such as 20GiB; 0 for three quarters of what is free"`
 
 	Traces Traces `setting:"trace"`

@@ -30,7 +30,8 @@ type Source interface {
 
 // Options configure a ledger.
 type Options struct {
-	// Keep is the retention of triggers and their deliveries.
+	// Keep is the retention of triggers and their deliveries in the ledger. The log of
+	// triggers may keep a trigger for longer.
 	Keep time.Duration
 	// Quota limits the triggers that Log accepts.
 	Quota events.Quota

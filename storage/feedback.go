@@ -102,13 +102,6 @@ type FeedbackLog interface {
 	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
 }
 
-// FeedbackRef names a submission in the log of record. Older versions stored submissions
-// there.
-func FeedbackRef(id string) Ref { return Ref{KindFeedback, Shared, id} }
-
-// Ref names the submission.
-func (f *Feedback) Ref() Ref { return FeedbackRef(f.ID) }
-
 // These limits bound the texts of a submission, in characters, and its list of URLs.
 const (
 	maxFeedbackText = 4000

@@ -233,8 +233,12 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 }
 
 // checkQuota returns an error if the trigger is beyond the quota. The repeat of an
-// accepted trigger stores nothing, so it is never beyond the quota.
+// accepted trigger stores nothing, so it is never beyond the quota. A change of an OpenADR
+// object is not either: no later trigger makes up for its notification.
 func (s shownLog) checkQuota(ctx context.Context, t events.Trigger) error {
+	if t.Change != nil {
+		return nil
+	}
 	used, err := s.ledger.Usage(t.OrganizationID)
 	if err != nil {
 		return err

@@ -195,13 +195,15 @@ type world struct {
 	asked    int // of the triggers
 	// state is the log of record that the schedulers follow, nil if OpenADR is off.
 	state storage.Log
+	// logger is the schedulers' logger.
+	logger *slog.Logger
 }
 
 // newWorld is a world in a bubble of its own time.
 func newWorld(t testing.TB) *world {
 	store, log, _ := storagetest.NewStore(time.Now)
 	w := &world{
-		t: t, store: store, log: log, triggers: &triggers{},
+		t: t, store: store, log: log, triggers: &triggers{}, logger: slog.New(slog.DiscardHandler),
 		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}},
 	}
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"}, storagetest.Home("org", "h1", "p"), storagetest.Home("org", "h2", "p"))
@@ -214,7 +216,7 @@ func (w *world) fleet(n int) (stop func()) {
 	var wg sync.WaitGroup
 	for range n {
 		s := New(Deps{
-			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: slog.New(slog.DiscardHandler),
+			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
 			Registerer: prometheus.NewRegistry(), Now: time.Now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {

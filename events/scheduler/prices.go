@@ -192,14 +192,9 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		return err
 	})
 	if err == nil && t.Homes > 0 {
-		_, err = s.Triggers.Accept(ctx, t)
+		err = s.accept(ctx, &t)
 		if errors.Is(err, storage.ErrConflict) {
 			return nil // another scheduler's trigger was accepted; the next check finds any other change
-		}
-		if err == nil {
-			s.runs.Inc()
-			s.Log.Info("prices changed, schedule run accepted",
-				"schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
 		}
 	}
 	if err == nil {

@@ -173,12 +173,12 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if o.Role.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.startGuard, a.watchHealth, a.startScheduler)
+	parts = append(parts, a.startGuard, a.watchHealth)
 	if o.Role.delivers() {
 		parts = append(parts, a.startWorker, a.tellBreakers)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
+		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.takeTurns, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {

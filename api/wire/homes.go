@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
-	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -15,5 +15,5 @@ type OwnedHome struct {
 // Eligibility lists the supported features in a zipcode.
 type Eligibility struct {
 	eligibility.Result
-	NetMetering regime.Regime `json:"netMetering" doc:"The regime of solar that is applied for today at the zipcode's main utility."`
+	NetMetering pricing.Regime `json:"netMetering" doc:"The regime of solar that is applied for today at the zipcode's main utility."`
 }

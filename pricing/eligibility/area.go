@@ -53,6 +53,15 @@ type Area struct {
 	overridden     bool
 }
 
+// MainUtility returns the EIA number of the utility that serves most of the area's
+// households; 0 if none is known.
+func (a *Area) MainUtility() int {
+	if len(a.Utilities) == 0 {
+		return 0
+	}
+	return a.Utilities[0].EIAID
+}
+
 //go:embed facts.bin
 var packed []byte
 

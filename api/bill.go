@@ -7,7 +7,6 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing/bill"
-	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -78,7 +77,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		h.Location = location
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		h.Place = place.Climate()
 	}
 	usage, _, err := storage.Read[storage.Usage](v, storage.UsageRef(c.Org, c.ID))
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {

@@ -69,7 +69,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		input.Place = &savings.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		input.Place = place.Climate()
 	}
 	input.Prices = func(w pricing.Window) (prices []float64, err error) {
 		err = s.Store.View(func(v storage.View) error {

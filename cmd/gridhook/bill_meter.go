@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/pricing/bill"
-	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/pricing/solar"
 	"github.com/gridhook/gridhook/storage"
@@ -73,7 +72,7 @@ func (f *meterFlags) home() (h bill.Home, err error) {
 		if !known {
 			return h, usagef("--zipcode: %q is not known", f.zipcode)
 		}
-		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		h.Place = place.Climate()
 		f.timezone = cmp.Or(f.timezone, place.Timezone)
 	}
 	if f.timezone != "" {

@@ -40,7 +40,7 @@ type Bill struct {
 	// OpenCredit and OpenKWh are not part of Credit.
 	OpenCredit float64  `json:"openCredit" doc:"Credits in dollars since the last settlement, no part of total." example:"0"`
 	OpenKWh    float64  `json:"openKwh" doc:"Credits in kWh since the last settlement, no part of total." example:"0"`
-	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, climate zone 5A (the home's: 5A)"`
+	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
 	Caveats    []string `json:"caveats" doc:"What of the rate plan or the meter makes the bill uncertain." example:"[]"`
 }
 

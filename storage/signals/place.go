@@ -37,7 +37,7 @@ func (b *Book) place(zipcode string) place {
 		if known {
 			p.state, p.utility = at.State, at.MainUtility()
 			p.lat, p.lon = near(at.Lat, placeStep), near(at.Lon, placeStep)
-			p.climate = climate.Choose(climate.Place{Lat: at.Lat, Lon: at.Lon, State: at.State, County: at.County}).Year
+			p.climate = climate.Choose(*at.Climate()).Year
 			p.grid, _ = carbon.Of(at.State, at.County)
 		}
 		return p, nil // never an error

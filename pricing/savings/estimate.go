@@ -60,7 +60,7 @@ func newEstimate(in *Input) *estimate {
 	if in.Weather != nil {
 		e.weather = in.Place.At(in.Weather)
 	}
-	e.warmer = weatherDoubt(&e.weather, in.Place.HeightKnown)
+	e.warmer = weatherDoubt(&e.weather)
 	for i := range in.Devices {
 		d := &in.Devices[i]
 		x := deviceEstimate{device: d, house: newHouse(d)}

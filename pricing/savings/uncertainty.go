@@ -25,7 +25,7 @@ const (
 	doubtIrradiance = 0.24
 	doubtGains      = 0.22
 	doubtWeather    = 2.25 // degrees Celsius, times the error of the station's degree days
-	doubtHeight     = 4.9  // degrees Celsius per km of difference in height
+	doubtHeight     = 4.9  // degrees Celsius per km of difference in height between nearby stations
 	doubtPrices     = 0.16 // level and spread of prices, and the rates of the device
 	doubtEquipment  = 0.18 // capacity and efficiency, if either is assumed
 	maxDoubt        = 1.5
@@ -44,18 +44,9 @@ func (x *house) doubts(warmer float64) []house {
 }
 
 // weatherDoubt returns the uncertainty of the home's temperature against its station, in
-// degrees Celsius. It depends on the station's distance, zone and height.
-func weatherDoubt(c *climate.Choice, heightKnown bool) float64 {
-	relief := math.Pow(c.MetersUp/1000, 2)
-	if !heightKnown {
-		relief = reliefAround(c)
-	}
-	return math.Sqrt(math.Pow(doubtWeather*c.Error(), 2) + doubtHeight*doubtHeight*relief)
-}
-
-// reliefAround returns the variance in height of the stations within 100 km, in km2. It
-// stands for the difference in height of a home whose height is unknown.
-func reliefAround(c *climate.Choice) float64 {
+// degrees Celsius. It depends on the station's distance, zone and height, and on the
+// spread in height of the stations within 100 km.
+func weatherDoubt(c *climate.Choice) float64 {
 	const near = 100 // km
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, y := range climate.All() {
@@ -64,10 +55,11 @@ func reliefAround(c *climate.Choice) float64 {
 			n, sum, squares = n+1, sum+km, squares+km*km
 		}
 	}
-	if n == 0 {
-		return 0
+	relief := 0.0
+	if n > 1 {
+		relief = max(0, squares/n-sum*sum/n/n)
 	}
-	return max(0, squares/n-sum*sum/n/n)
+	return math.Sqrt(math.Pow(doubtWeather*c.Error(), 2) + doubtHeight*doubtHeight*relief)
 }
 
 // costs returns the cost of holding a timetable in each month of a run, in $.

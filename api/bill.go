@@ -3,15 +3,11 @@ package api
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
-	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
-	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -81,11 +77,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		h.Location = location
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
-	}
-	checker, err := s.checker(v, c.Org)
-	if err != nil {
-		return h, err
+		h.Place = place.Climate()
 	}
 	usage, _, err := storage.Read[storage.Usage](v, storage.UsageRef(c.Org, c.ID))
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -99,25 +91,12 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	h.Solar = &bill.Solar{Array: solar.Array()}
 	h.Solar.SizeKw, h.Solar.NonNetMetered = solar.SizeKw, solar.NonNetMetered || solar.ExportValues != ""
 	h.Solar.AccPlus, h.Solar.ConnectionYear = solar.AccPlus, solar.ConnectionYear
-	area, _ := checker.Area(home.Zipcode)
-	h.Regime = regime.Of(area.State, utilityOf(in.rate.Tariff, &area), solar.Application(), dateOf(c.Now))
+	eiaID := 0
+	if in.rate.Tariff != nil {
+		eiaID = in.rate.Tariff.Info().EIAID
+	}
+	h.Solar.Regime = s.Book.Regime(&solar.SolarSettings, home.Zipcode, eiaID)
 	return h, err
-}
-
-// utilityOf returns the EIA number of a tariff's utility. If the tariff has no number, it
-// returns the number of the area's main utility.
-func utilityOf(t *pricing.Tariff, area *eligibility.Area) int {
-	if t != nil && t.Info().EIAID != 0 {
-		return t.Info().EIAID
-	}
-	if len(area.Utilities) > 0 {
-		return area.Utilities[0].EIAID
-	}
-	return 0
-}
-
-func dateOf(t time.Time) pricing.Date {
-	return pricing.Date{Year: t.Year(), Month: t.Month(), Day: t.Day()}
 }
 
 // billError turns an error of package bill into an error of the responsible field. It

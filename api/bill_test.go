@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
 )
 
@@ -153,6 +154,23 @@ func TestBillsOfOpenStudioHPXML(t *testing.T) {
 			if got := b[what].(float64); !(math.Abs(got-want) <= c.Tolerance) {
 				t.Errorf("%s: %s: $ %.2f, want %.2f", c.Name, what, got, want)
 			}
+		}
+	}
+}
+
+// Every bill of SAM comes out to the dollar by the operation.
+func TestBillsOfSAM(t *testing.T) {
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
+	key := e.billHome()
+	for _, c := range billtest.SAM(t) {
+		text, err := json.Marshal(struct {
+			bill.Request
+			Tariff json.RawMessage `json:"tariff"`
+		}{c.Request, c.Tariff})
+		must(t, err)
+		b := e.ask(key, billPath, string(text)).ok(t)
+		if got := b["total"].(float64); math.Abs(got-c.Want) > 1 {
+			t.Errorf("%s: $ %.2f, want %.2f", c.Name, got, c.Want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/storage"
@@ -21,7 +22,7 @@ func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.Zipc
 		if err == nil {
 			area, _ := checker.Area(in.Zipcode)
 			result.Result = checker.Check(in.Zipcode)
-			result.NetMetering = regime.Now(area.State, utilityOf(nil, &area), dateOf(c.Now))
+			result.NetMetering = regime.Of(area.State, area.MainUtility(), regime.Application{Date: pricing.DateOf(c.Now)})
 		}
 		return err
 	})

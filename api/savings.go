@@ -66,11 +66,10 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 		return savings.Result{}, err
 	}
 	if location, ok := storage.Location(home.Timezone); ok {
-		now := c.Now.In(location)
-		input.Location, input.Today = location, pricing.Date{Year: now.Year(), Month: now.Month(), Day: now.Day()}
+		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		input.Place = &savings.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		input.Place = place.Climate()
 	}
 	input.Prices = func(w pricing.Window) (prices []float64, err error) {
 		err = s.Store.View(func(v storage.View) error {

@@ -25,10 +25,11 @@ func ParseDate(s string) (Date, error) {
 	if err != nil {
 		return Date{}, fmt.Errorf("pricing: date %q: %w", s, err)
 	}
-	return dateOf(t), nil
+	return DateOf(t), nil
 }
 
-func dateOf(t time.Time) Date {
+// DateOf returns the day of a time in its own location.
+func DateOf(t time.Time) Date {
 	year, month, day := t.Date()
 	return Date{Year: year, Month: month, Day: day}
 }
@@ -71,12 +72,12 @@ func (d Date) dayNumber() int64 {
 
 // dateOfDay returns the date of a day number.
 func dateOfDay(day int64) Date {
-	return dateOf(time.Unix(day*daySeconds, 0).UTC())
+	return DateOf(time.Unix(day*daySeconds, 0).UTC())
 }
 
 // addMonths adds whole months. The day of the month must be at most 28.
 func (d Date) addMonths(n int) Date {
-	return dateOf(time.Date(d.Year, d.Month+time.Month(n), d.Day, 0, 0, 0, 0, time.UTC))
+	return DateOf(time.Date(d.Year, d.Month+time.Month(n), d.Day, 0, 0, 0, 0, time.UTC))
 }
 
 // localDay is a day of a home's calendar.
@@ -90,7 +91,7 @@ type localDay struct {
 
 func newLocalDay(number int64) localDay {
 	t := time.Unix(number*daySeconds, 0).UTC()
-	d := localDay{number: number, date: dateOf(t), weekday: t.Weekday()}
+	d := localDay{number: number, date: DateOf(t), weekday: t.Weekday()}
 	d.month = int(d.date.Month) - 1
 	d.weekend = d.weekday == time.Saturday || d.weekday == time.Sunday
 	return d

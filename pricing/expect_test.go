@@ -1,6 +1,7 @@
 package pricing_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,5 +69,55 @@ func TestCarbonAdder(t *testing.T) {
 				t.Fatalf("%s at %v: price %v, want %v; import %v", intensity, w.At(i), got, want, c.Import[i])
 			}
 		}
+	}
+}
+
+// The regime of the home settles its exports where facts say so. Elsewhere the plan's own
+// rule does, with half the confidence wherever another regime would change the price.
+func TestRegimeSettlesExports(t *testing.T) {
+	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
+	w := localDay(phoenix, 2026, time.April, 15)
+	metered := pricing.Regime{Name: "NEM", Metering: pricing.NetMetering, Source: "Order 1", Ends: pricing.Date{Year: 2026, Month: time.April, Day: 15}}
+	over := metered
+	over.Ends.Day = 14
+	billed := pricing.Regime{Name: "NBT", Metering: pricing.NetBilling, Source: "Order 2"}
+	neither := pricing.Regime{Name: "Supply alone", Source: "Order 3"}
+	for _, tt := range []struct {
+		name   string
+		tariff doc
+		solar  pricing.Solar
+		want   pricing.CompensationType
+		export float64
+		noon   float64 // confidence
+		words  string
+	}{
+		{"metered, plan bills", selling("", 0.1, 0.1), pricing.Solar{Regime: metered}, pricing.NetMetering, 0.30134, 1, "NEM (Order 1)"},
+		{"metered, plan is silent", selling("", nil, nil), pricing.Solar{Regime: metered}, pricing.NetMetering, 0.30134, 1, "Order 1"},
+		{"metered until yesterday", selling("", 0.1, 0.1), pricing.Solar{Regime: over}, pricing.NetBilling, 0.1, 0.5, "unknown"},
+		{"billed, plan meters", selling("Net Metering", 0.1, 0.1), pricing.Solar{Regime: billed}, pricing.NetBilling, 0.1, 1, "NBT (Order 2)"},
+		{"the home's own setting wins", selling("Net Metering", 0.1, 0.1), pricing.Solar{Regime: metered, NonNetMetered: true}, pricing.NetBilling, 0.1, 1, ""},
+		{"feed-in is the plan's choice", selling("Feed-in", 0.1, 0.1), pricing.Solar{Regime: metered}, pricing.FeedIn, 0.1, 1, ""},
+		{"unknown, plan meters", selling("Net Metering", nil, nil), pricing.Solar{}, pricing.NetMetering, 0.30134, 1, "unknown"},
+		{"unknown, plan bills", selling("", 0.1, 0.1), pricing.Solar{Regime: pricing.UnknownRegime()}, pricing.NetBilling, 0.1, 0.5, "unknown"},
+		{"unknown, plan bills near retail", selling("", 0.3, 0.3), pricing.Solar{}, pricing.NetBilling, 0.3, 1, "unknown"},
+		{"unknown, plan is silent", selling("", nil, nil), pricing.Solar{}, pricing.NoExport, 0, 0.5, "unknown"},
+		{"neither, plan meters", selling("Net Metering", nil, nil), pricing.Solar{Regime: neither}, pricing.NetMetering, 0.30134, 0.5, "neither"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.solar.SizeKw = 6
+			in := pricing.Input{Tariff: tt.tariff.Parse(t), Location: phoenix, Solar: &tt.solar, ExportChance: chance}
+			c := price(t, in, w)
+			const noon = 47
+			if got := c.ExportCompensation; got.Type != tt.want || c.Export[noon] != tt.export || !strings.Contains(got.Description, tt.words) {
+				t.Errorf("got %+v at %v, want %s at %v", got, c.Export[noon], tt.want, tt.export)
+			}
+			if c.Confidence[noon] != tt.noon || c.Confidence[0] != 1 {
+				t.Errorf("confidence %v at noon, %v at midnight; want %v, 1", c.Confidence[noon], c.Confidence[0], tt.noon)
+			}
+			in.Solar = nil
+			if alone := price(t, in, w); alone.Confidence[noon] != 1 {
+				t.Errorf("without solar the confidence is %v", alone.Confidence[noon])
+			}
+		})
 	}
 }

@@ -130,6 +130,9 @@ func (c *card) doubt(q *quote) string {
 	if q.varies {
 		words = append(words, "emissions of the hour vary about their mean")
 	}
+	if q.unsettled {
+		words = append(words, "the net-metering regime of the home is not known")
+	}
 	if c.compensation.Type == NetBilling && c.version.ExportValues != nil &&
 		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
 		words = append(words, "the export values are those of another year")

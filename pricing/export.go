@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing/market"
@@ -35,16 +36,54 @@ type Solar struct {
 	// NonNetMetered marks a system without net metering. Its exports are never paid at
 	// the import price, regardless of the tariff.
 	NonNetMetered bool
+	// Regime settles the exports, unless NonNetMetered does. The zero value is unknown.
+	Regime Regime
 	// AccPlus is the segment whose adder net billing adds to the avoided cost; empty if
 	// unknown. ConnectionYear is the year of the system's connection.
 	AccPlus        netbilling.Segment
 	ConnectionYear int
 }
 
-// compensate applies the tariff's rules for distributed generation. The rules use the
-// vocabulary of the rate database's field dgrules.
-func (v *version) compensate(nonNetMetered bool) ExportCompensation {
-	kind, description := v.exportRule(nonNetMetered)
+// Regime is the set of rules that a statute or an order prescribes for a home's solar.
+// Package regime finds it.
+type Regime struct {
+	Name string `json:"name" doc:"The regime, or unknown." example:"NEM 2.0"`
+	// Metering is NetMetering or NetBilling; empty if the regime is neither, or unknown.
+	Metering CompensationType `json:"metering,omitempty" doc:"NET_METERING or NET_BILLING; absent where the regime is neither, or not known." example:"NET_METERING"`
+	Source   string           `json:"source,omitempty" doc:"The statute or order." example:"CPUC Decision 16-01-044"`
+	Until    string           `json:"until,omitempty" doc:"How long the regime holds for a home in it." example:"20 years from connection"`
+	// Ends is the last day on which the regime surely holds for the home; zero means no
+	// known end.
+	Ends Date `json:"-"`
+}
+
+// UnknownRegime returns the regime of cases without a known rule.
+func UnknownRegime() Regime { return Regime{Name: "unknown"} }
+
+// On returns the regime on a day: r itself until it ends, then the unknown regime.
+func (r Regime) On(day Date) Regime {
+	if r.Name == "" || !r.Ends.IsZero() && r.Ends.Before(day) {
+		return UnknownRegime()
+	}
+	return r
+}
+
+// settlement returns the compensation that facts about the home prescribe on a day. It is
+// empty if the tariff's own rule decides.
+func (s *Solar) settlement(day Date) CompensationType {
+	switch {
+	case s == nil:
+		return ""
+	case s.NonNetMetered:
+		return NetBilling
+	}
+	return s.Regime.On(day).Metering
+}
+
+// compensate returns the compensation under a settlement. It applies the tariff's rules
+// for distributed generation in the vocabulary of the rate database's field dgrules.
+func (v *version) compensate(settlement CompensationType) ExportCompensation {
+	kind, description := v.exportRule(settlement)
 	return ExportCompensation{
 		Type:          kind,
 		Source:        v.Info.Source,
@@ -54,15 +93,15 @@ func (v *version) compensate(nonNetMetered bool) ExportCompensation {
 	}
 }
 
-func (v *version) exportRule(nonNetMetered bool) (CompensationType, string) {
+func (v *version) exportRule(settlement CompensationType) (CompensationType, string) {
 	netMetered := isNetMetering(v.Info.DGRules)
 	switch {
-	case netMetered && !nonNetMetered:
+	case v.pays && isFeedIn(v.Info.DGRules):
+		return FeedIn, "Feed-in: an exported kWh is paid at the tariff's sell rate for its interval."
+	case settlement == NetMetering || settlement == "" && netMetered:
 		return NetMetering, "Net metering: an exported kWh is credited at the import price of its interval."
 	case v.ExportValues != nil:
 		return NetBilling, "Net billing: an exported kWh is paid the avoided cost of its hour (" + v.ExportValues.String() + ")."
-	case v.pays && isFeedIn(v.Info.DGRules):
-		return FeedIn, "Feed-in: an exported kWh is paid at the tariff's sell rate for its interval."
 	case v.pays:
 		return NetBilling, "Net billing: an exported kWh is paid at the tariff's sell rate for its interval."
 	case netMetered:
@@ -72,20 +111,43 @@ func (v *version) exportRule(nonNetMetered bool) (CompensationType, string) {
 	}
 }
 
-// compensationFor returns the compensation of a home's exports.
-func (v *version) compensationFor(in *Input) ExportCompensation {
-	netMetered := v.compensation[0].Type == NetMetering && (in.Solar == nil || !in.Solar.NonNetMetered)
-	sells := in.MarketBidding || isWholesale(v.Info.DGRules) && !netMetered
-	switch {
-	case sells && in.Market != nil:
-		c := v.compensation[0]
+// compensationFor returns the compensation of a home's exports on a day.
+func (v *version) compensationFor(in *Input, day Date) ExportCompensation {
+	settlement := in.Solar.settlement(day)
+	c := v.compensation[settlement]
+	sells := in.MarketBidding || isWholesale(v.Info.DGRules) && settlement != NetMetering
+	if sells && in.Market != nil {
 		c.Type = Wholesale
 		c.Description = "Wholesale: an exported kWh is paid the market price of its interval (" + marketName(in.Market) + ")."
-		return c
-	case in.Solar != nil && in.Solar.NonNetMetered:
-		return v.compensation[1]
 	}
-	return v.compensation[0]
+	return c
+}
+
+// inDoubt reports whether a home with solar might be compensated in another way, as its
+// regime is unknown, or neither net metering nor net billing.
+func (c *card) inDoubt() bool {
+	solar := c.pricer.in.Solar
+	if solar == nil || solar.settlement(c.day.date) != "" {
+		return false
+	}
+	return c.compensation.Type == NetBilling || c.compensation.Type == NoExport || solar.Regime.On(c.day.date).Source != ""
+}
+
+// described returns the compensation with the home's regime in its description.
+func (c *card) described() ExportCompensation {
+	compensation, solar := c.compensation, c.pricer.in.Solar
+	if solar == nil || solar.NonNetMetered || compensation.Type == Wholesale {
+		return compensation
+	}
+	switch regime := solar.Regime.On(c.day.date); {
+	case regime.Metering != "":
+		compensation.Description += fmt.Sprintf(" The home's regime is %s (%s).", regime.Name, regime.Source)
+	case regime.Source != "":
+		compensation.Description += fmt.Sprintf(" The home's regime is %s (%s), which is neither net metering nor net billing.", regime.Name, regime.Source)
+	default:
+		compensation.Description += " The home's net-metering regime is unknown."
+	}
+	return compensation
 }
 
 func marketName(s *market.Series) string {

@@ -1,18 +1,45 @@
 package pricing
 
-import "github.com/gridhook/gridhook/pricing/netbilling"
+import (
+	"math"
+
+	"github.com/gridhook/gridhook/pricing/netbilling"
+)
 
 // exports returns the earnings of one exported kWh in an interval.
 func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 {
 	switch {
 	case c.compensation.Type == NetMetering:
-		return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax)
+		return c.credit(q, imports)
 	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
 		return c.avoided(q, quarter)
 	case c.compensation.Type == Wholesale:
 		return q.market.Value
 	}
 	return t.Sell
+}
+
+// credit returns the earnings of one exported kWh under net metering.
+func (c *card) credit(q *quote, imports float64) float64 {
+	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax)
+}
+
+// otherRegime is the confidence in prices that another regime would change: either of two
+// may hold, and nothing says which.
+const otherRegime = 0.5
+
+// weighRegimes reduces the confidence if another regime would change the expected price
+// by more than a tenth. The home's exports earn between nothing and the credit of net metering.
+func (c *card) weighRegimes(q *quote) {
+	credit := c.credit(q, q.imports)
+	spread := math.Abs(credit - q.exports)
+	if c.compensation.Type == NetMetering {
+		spread = math.Abs(credit)
+	}
+	if q.chance*spread > alike*math.Abs(q.price) {
+		q.unsettled = true
+		q.confidence = min(q.confidence, otherRegime)
+	}
 }
 
 // avoided returns the utility's avoided cost in an hour, with the home's adder. For an

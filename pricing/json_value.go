@@ -1,10 +1,10 @@
 package pricing
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
@@ -123,46 +123,6 @@ func appendStringOrNull(dst []byte, s string) []byte {
 // appendString appends s as a JSON string with the default escapes of encoding/json. The
 // result is also safe within HTML and JavaScript. Invalid UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	clean := 0 // s[clean:i] needs no escape and is not yet appended
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if needsEscape(r, size) {
-			dst = append(dst, s[clean:i]...)
-			dst = appendEscape(dst, r)
-			clean = i + size
-		}
-		i += size
-	}
-	dst = append(dst, s[clean:]...)
-	return append(dst, '"')
-}
-
-func needsEscape(r rune, size int) bool {
-	switch r {
-	case '"', '\\', '<', '>', '&', '\u2028', '\u2029':
-		return true
-	case utf8.RuneError:
-		return size == 1 // a whole U+FFFD has three bytes
-	}
-	return r < ' '
-}
-
-func appendEscape(dst []byte, r rune) []byte {
-	switch r {
-	case '"', '\\':
-		return append(dst, '\\', byte(r))
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	const hex = "0123456789abcdef"
-	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+	text, _ := json.Marshal(s) // a string always has a text
+	return append(dst, text...)
 }

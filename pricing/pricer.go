@@ -51,6 +51,7 @@ type card struct {
 	meter        meter
 	adders       adders
 	compensation ExportCompensation
+	doubtful     bool // another regime might hold
 	confidence   float64
 	unmetered    []float64 // confidence by period, if the usage is unknown
 	market       bool      // prices of the market are needed
@@ -67,7 +68,8 @@ func (p *pricer) card(s stretch) (*card, error) {
 	c := &card{pricer: p, stretch: s, day: newLocalDay(s.day), version: v}
 	c.row = v.row(c.day)
 	c.adders = v.addersOn(s.day)
-	c.compensation = v.compensationFor(p.in)
+	c.compensation = v.compensationFor(p.in, c.day.date)
+	c.doubtful = c.inDoubt()
 	c.market = v.Passthrough != nil || c.compensation.Type == Wholesale
 	if c.market && p.in.Market == nil {
 		return nil, p.noMarket(v, s.first)
@@ -96,6 +98,7 @@ type quote struct {
 	chance       float64 // of exporting
 	carbon       float64 // cost of the marginal emissions
 	varies       bool    // the emissions of single hours change the price by more than a tenth
+	unsettled    bool    // another net-metering regime would change the price by more than a tenth
 
 	imports, exports, price, confidence float64 // as in the curve
 }
@@ -134,6 +137,9 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 	if c.pricer.chance != nil && c.compensation.Type != FeedIn {
 		q.chance = c.pricer.chance.At(at)
 		q.price = q.chance*q.exports + (1-q.chance)*q.imports
+		if c.doubtful {
+			c.weighRegimes(q)
+		}
 	}
 	if region := c.pricer.in.Carbon; region != nil {
 		intensity := c.pricer.in.CarbonIntensity

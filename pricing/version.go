@@ -35,11 +35,11 @@ type version struct {
 	Version
 	inForce      span
 	importSource string
-	staleSource  string                // importSource of a stale version
-	pays         bool                  // some tier has a sell rate other than zero
-	tiered       bool                  // some period has more than one tier
-	compensation [2]ExportCompensation // by Solar.NonNetMetered
-	exportDays   Holidays              // treated as weekend by ExportValues
+	staleSource  string                                  // importSource of a stale version
+	pays         bool                                    // some tier has a sell rate other than zero
+	tiered       bool                                    // some period has more than one tier
+	compensation map[CompensationType]ExportCompensation // by the settlement of Solar
+	exportDays   Holidays                                // treated as weekend by ExportValues
 }
 
 // prepare computes the derived fields.
@@ -54,7 +54,10 @@ func (v *version) prepare() {
 	if v.ExportValues != nil {
 		v.exportDays = v.calendarOfExports()
 	}
-	v.compensation = [2]ExportCompensation{v.compensate(false), v.compensate(true)}
+	v.compensation = map[CompensationType]ExportCompensation{}
+	for _, settlement := range []CompensationType{"", NetMetering, NetBilling} {
+		v.compensation[settlement] = v.compensate(settlement)
+	}
 }
 
 // periodName returns the tariff's name of a period, or its number.

@@ -28,10 +28,10 @@ type SolarSettings struct {
 	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime. Without it, connectionYear decides if the year has one regime."`
 }
 
-// Application returns the known facts about the system's interconnection.
-func (s *SolarSettings) Application() regime.Application {
+// Regime returns the net-metering regime of the system at a utility, by its EIA number.
+func (s *SolarSettings) Regime(state string, eiaID int) pricing.Regime {
 	date, _ := pricing.ParseDate(s.ApplicationDate) // the tag format has checked the date
-	return regime.Application{Date: date, Year: s.ConnectionYear}
+	return regime.Of(state, eiaID, regime.Application{Date: date, Year: s.ConnectionYear})
 }
 
 // Array returns the mounting of the modules, with defaults for unknown values.

@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/eligibility"
-	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -18,5 +18,5 @@ func (h *OwnedHome) NamedOrganization() string { return h.OrganizationID }
 // Eligibility lists the supported features in a zipcode.
 type Eligibility struct {
 	eligibility.Result
-	NetMetering regime.Regime `json:"netMetering" doc:"The net-metering regime of a solar system that is applied for today at the zipcode's main utility."`
+	NetMetering pricing.Regime `json:"netMetering" doc:"The net-metering regime of a solar system that is applied for today at the zipcode's main utility."`
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
-	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -28,7 +27,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[savings.Uncertainty]():     "SavingsUncertainty",
 	reflect.TypeFor[savings.DeviceResult]():    "SavingsDevice",
 	reflect.TypeFor[Eligibility]():             "EligibilityResult",
-	reflect.TypeFor[regime.Regime]():           "NetMeteringRegime",
+	reflect.TypeFor[pricing.Regime]():          "NetMeteringRegime",
 	reflect.TypeFor[bill.Month]():              "BillMonth",
 	reflect.TypeFor[savings.Gas]():             "SavingsGas",
 	reflect.TypeFor[savings.Equipment]():       "HVACEquipment",

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing/bill"
-	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/pricing/solar"
 	"github.com/gridhook/gridhook/storage"
@@ -87,7 +86,7 @@ func (f *billFlags) home() (h bill.Home, err error) {
 		if !known {
 			return h, usagef("--zipcode: %q is unknown", f.zipcode)
 		}
-		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
+		h.Place = place.Climate()
 		zone = cmp.Or(zone, place.Timezone)
 	}
 	if zone != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -120,6 +121,47 @@ func TestBillsOfOpenStudioHPXMLByTheCommand(t *testing.T) {
 			if !(math.Abs(pair[0]-pair[1]) <= c.Tolerance) {
 				t.Errorf("%s: %s: $ %.2f, want %.2f", c.Name, what, pair[0], pair[1])
 			}
+		}
+	}
+}
+
+// Every bill of SAM comes out to the dollar by the command.
+func TestBillsOfSAMByTheCommand(t *testing.T) {
+	words := strings.NewReplacer("_", "-")
+	for i, c := range billtest.SAM(t) {
+		file := func(name, text string) string { return writeFile(t, strconv.Itoa(i)+name, text) }
+		series := func(name string, values []float64) string {
+			var b strings.Builder
+			b.WriteString("kWh\n")
+			for _, v := range values {
+				b.WriteString(strconv.FormatFloat(v, 'g', -1, 64) + "\n")
+			}
+			return file(name, b.String())
+		}
+		r := &c.Request
+		args := []string{
+			"--tariff", file("tariff.json", string(c.Tariff)), "--load", series("load.csv", r.Load), "--calendar-year", "2007",
+			"--metering", words.Replace(strings.ToLower(string(r.Metering))), "--surplus-rate", fmt.Sprint(r.SurplusRate),
+		}
+		if len(r.Generated) > 0 {
+			args = append(args, "--generated", series("generated.csv", r.Generated))
+		}
+		for flag, value := range map[string]string{"--tier-rule": string(r.Tiers), "--carry-over": string(r.Rollover), "--minimum-charge-unit": r.MinimumUnit} {
+			if value != "" {
+				args = append(args, flag, words.Replace(strings.ToLower(value)))
+			}
+		}
+		if r.SurplusRetail {
+			args = append(args, "--surplus-rate", "retail")
+		}
+		if r.TrueUpMonth != 0 {
+			args = append(args, "--true-up-month", strconv.Itoa(r.TrueUpMonth))
+		}
+		if r.Minimum != nil {
+			args = append(args, "--minimum-charge", fmt.Sprint(*r.Minimum))
+		}
+		if b := billed(t, nil, args...); math.Abs(b.Total-c.Want) > 1 {
+			t.Errorf("%s: $ %.2f, want %.2f", c.Name, b.Total, c.Want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing"
-	"github.com/gridhook/gridhook/pricing/regime"
 )
 
 // Month is the bill of one billing month. All money is US dollars.
@@ -32,16 +31,16 @@ type Bill struct {
 	Currency string   `json:"currency" example:"USD"`
 	Metering Metering `json:"metering,omitempty" doc:"How the solar is settled; left out without solar." example:"NET_METERING"`
 	// Regime is the home's solar regime; nil without solar.
-	Regime *regime.Regime `json:"regime,omitempty"`
-	Fixed  float64        `json:"fixed" doc:"Fixed charges with all minimum charges." example:"10"`
-	Demand float64        `json:"demand" example:"0"`
-	Energy float64        `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
-	Credit float64        `json:"credit" doc:"What solar takes off after the settlement." example:"0"`
-	Total  float64        `json:"total" doc:"fixed + demand + energy - credit" example:"158.8"`
+	Regime *pricing.Regime `json:"regime,omitempty"`
+	Fixed  float64         `json:"fixed" doc:"Fixed charges with all minimum charges." example:"10"`
+	Demand float64         `json:"demand" example:"0"`
+	Energy float64         `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
+	Credit float64         `json:"credit" doc:"What solar takes off after the settlement." example:"0"`
+	Total  float64         `json:"total" doc:"fixed + demand + energy - credit" example:"158.8"`
 	// OpenCredit and OpenKWh are not part of Credit.
 	OpenCredit float64  `json:"openCredit" doc:"Credits in dollars since the last settlement, no part of total." example:"0"`
 	OpenKWh    float64  `json:"openKwh" doc:"Credits in kWh since the last settlement, no part of total." example:"0"`
-	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, climate zone 5A (the home's: 5A)"`
+	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
 	Caveats    []string `json:"caveats" doc:"What of the rate plan or the meter makes the bill uncertain." example:"[]"`
 }
 

@@ -1,7 +1,6 @@
 package bill
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/market"
-	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -20,7 +18,6 @@ type Home struct {
 	Usage     pricing.Usage  // billing day and baseline
 	AnnualKWh float64        // assumed; 0 if nothing is assumed
 	Solar     *Solar         // nil if the home has none
-	Regime    regime.Regime  // of the home's solar; the zero value is unknown
 	Market    *market.Series // followed by the home's rate; nil if no price is known
 }
 
@@ -61,8 +58,9 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	b.Caveats = append(b.Caveats, caveats...)
 	if m.SendsOut() {
 		b.Metering = rate.Metering
-		if h.Regime.Name != "" {
-			b.Regime = &h.Regime
+		if h.Solar != nil && h.Solar.Regime.Name != "" {
+			regime := h.Solar.Regime.On(b.Months[0].Start)
+			b.Regime = &regime
 		}
 	}
 	return b, nil
@@ -93,6 +91,7 @@ func (h *Home) replaceSolar(r *Request) error {
 }
 
 // settle sets the metering and the prices of exported energy, and returns their caveats.
+// The price signal's rules decide the metering, unless the request names it.
 func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err error) {
 	t.Metering = r.Metering
 	if t.Tariff == nil {
@@ -102,21 +101,15 @@ func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err err
 	if follows && (h.Market == nil || r.Start == "") {
 		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
 	}
+	exports := m.SendsOut() && (r.Metering == "" || r.Metering == NetBilling)
+	if !follows && !exports {
+		return nil, nil
+	}
 	var of pricing.Solar
 	if h.Solar != nil {
 		of = h.Solar.Solar
 	}
-	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered
-	chosen := cmp.Or(r.Metering, Metering(h.Regime.Metering))
-	if r.Metering == "" && chosen == NetMetering && of.NonNetMetered {
-		chosen = "" // the home's setting takes precedence over its regime
-	}
-	t.Metering = chosen
-	exports := m.SendsOut() && (chosen == "" || chosen == NetBilling)
-	if !follows && !exports {
-		return nil, nil
-	}
-	of.NonNetMetered = of.NonNetMetered || chosen != ""
+	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
 	curve, err := pricing.Price(pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market},
 		pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)})
 	if err != nil {
@@ -128,7 +121,7 @@ func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err err
 			caveats = append(caveats, "some prices of the market are forecast")
 		}
 	}
-	if exports && chosen == "" {
+	if exports && r.Metering == "" {
 		t.Metering = settlements[curve.ExportCompensation.Type]
 	}
 	if exports && t.Metering == NetBilling {

@@ -84,7 +84,7 @@ func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 	var day *dayOfSteps
 	for i, load := range m.Load {
 		at := m.Start.Add(time.Duration(i) * m.Step).In(m.Location)
-		date := dateOf(at)
+		date := pricing.DateOf(at)
 		if day == nil || day.date != date {
 			rates, err := t.on(date)
 			if err != nil {
@@ -108,9 +108,4 @@ func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 		day.steps = append(day.steps, s)
 	}
 	return months, nil
-}
-
-func dateOf(t time.Time) pricing.Date {
-	year, month, day := t.Date()
-	return pricing.Date{Year: year, Month: month, Day: day}
 }

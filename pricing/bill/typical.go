@@ -128,11 +128,8 @@ func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) 
 		return nil, "", wrong("loadKwh", "has %d steps of %v, but solar generates in a typical year of 365 days", len(m.Load), m.Step)
 	}
 	chosen := climate.Choose(*h.Place)
-	zone := chosen.HomeZone
-	if zone == "" {
-		zone = "not known"
-	}
-	sun = fmt.Sprintf("%s, %s, %.0f km away, climate zone %s (the home's: %s)", chosen.Name, chosen.State, chosen.Km, chosen.Zone, zone)
+	sun = fmt.Sprintf("%s, %s, %.0f km away, %.0f m higher, climate zone %s (the home's: %s)",
+		chosen.Name, chosen.State, chosen.Km, chosen.MetersUp, chosen.Zone, cmp.Or(chosen.HomeZone, "not known"))
 	profile, err := solar.NewProfile(chosen.Year, h.Solar.Array)
 	if err != nil {
 		return nil, "", wrong("tilt", "or azimuth or losses cannot be used: %v", err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
 )
 
@@ -21,6 +22,15 @@ type Place struct {
 	State    string  // two letters
 	Timezone string  // IANA name
 	Lat, Lon float64 // degrees north and east, to about a kilometre
+	// Height is the mean height of some 9 km around, in m above the sea. It is unknown for
+	// a zipcode that has its county's coordinates.
+	Height      float64
+	HeightKnown bool
+}
+
+// Climate returns the place for the choice of its weather.
+func (p *Place) Climate() *climate.Place {
+	return &climate.Place{Lat: p.Lat, Lon: p.Lon, State: p.State, County: p.County, Height: p.Height, HeightKnown: p.HeightKnown}
 }
 
 // Utility is a utility with its reported data on residential customers.
@@ -51,6 +61,15 @@ type Area struct {
 	basis          facts.Basis
 	zipcodes       int // number of zipcodes of a prefix; 0 for a zipcode
 	overridden     bool
+}
+
+// MainUtility returns the EIA number of the utility that serves most of the area's
+// households; 0 if none is known.
+func (a *Area) MainUtility() int {
+	if len(a.Utilities) == 0 {
+		return 0
+	}
+	return a.Utilities[0].EIAID
 }
 
 //go:embed facts.bin
@@ -101,9 +120,12 @@ func find(f *facts.Facts, code string) []facts.Zip {
 
 // placeOf returns the place of one zipcode, or the shared place of a prefix.
 func placeOf(f *facts.Facts, zips []facts.Zip) Place {
-	var lat, lon int
+	var lat, lon, height, heights int
 	for i := range zips {
 		lat, lon = lat+zips[i].Lat, lon+zips[i].Lon
+		if zips[i].Height != facts.UnknownHeight {
+			height, heights = height+zips[i].Height, heights+1
+		}
 	}
 	n := len(zips)
 	p := Place{
@@ -111,6 +133,9 @@ func placeOf(f *facts.Facts, zips []facts.Zip) Place {
 		Timezone: f.Zones[mostOften(zips, func(z *facts.Zip) int { return z.Zone })],
 		Lat:      degrees(lat, n),
 		Lon:      degrees(lon, n),
+	}
+	if heights > 0 {
+		p.Height, p.HeightKnown = math.Round(float64(height)/float64(heights)), true
 	}
 	if len(zips) == 1 {
 		p.City, p.County = f.Cities[zips[0].City], f.Counties[zips[0].County].Name

@@ -19,7 +19,8 @@ type Options struct {
 	Overrides Overrides
 }
 
-// Checker runs eligibility checks. It is immutable and safe for concurrent use.
+// Checker runs eligibility checks. It is immutable and safe for concurrent use. The zero
+// Checker has the embedded facts alone.
 type Checker struct {
 	tariffs   map[int]bool
 	overrides overrides

@@ -7,16 +7,17 @@ type RetailChoice string
 // The values of RetailChoice.
 const (
 	FullChoice    RetailChoice = "full"    // every home of an investor-owned utility
-	LimitedChoice RetailChoice = "limited" // some homes, by a cap or through their town
+	LimitedChoice RetailChoice = "limited" // through the community choice aggregator of the home's town
 )
 
-// choices are the states with residential retail choice, by their commissions as listed
-// in EIA Form 861, 2024. Homes of cooperatives and municipal utilities have no choice,
-// unless the utility opted in.
+// choices are the states with residential retail choice in 2022. Source: EIA, frequently
+// asked question 627, "Can electric utility customers choose their electricity supplier?"
+// Michigan and Virginia have retail choice for other customers only. In general homes of
+// cooperatives and municipal utilities have no choice.
 var choices = map[string]RetailChoice{
 	"CT": FullChoice, "DC": FullChoice, "DE": FullChoice, "IL": FullChoice, "MA": FullChoice, "MD": FullChoice, "ME": FullChoice,
 	"NH": FullChoice, "NJ": FullChoice, "NY": FullChoice, "OH": FullChoice, "PA": FullChoice, "RI": FullChoice, "TX": FullChoice,
-	"CA": LimitedChoice, "MI": LimitedChoice, "VA": LimitedChoice,
+	"CA": LimitedChoice,
 }
 
 // outsideERCOT are investor-owned utilities of Texas without retail choice, by EIA id.
@@ -37,9 +38,9 @@ func (a *Area) Choice() RetailChoice {
 func choiceWords(a *Area) string {
 	switch a.Choice() {
 	case FullChoice:
-		return "Homes of " + a.Utilities[0].Name + " may choose their seller of energy (retail choice, EIA 2024); its rate plan may be another than the utility's."
+		return "Homes of " + a.Utilities[0].Name + " may choose their seller of energy (retail choice, EIA 2022); its rate plan may be another than the utility's."
 	case LimitedChoice:
-		return "Some homes of " + a.Utilities[0].Name + " may have another seller of energy (limited retail choice, EIA 2024)."
+		return "Some homes of " + a.Utilities[0].Name + " may have another seller of energy (limited retail choice, EIA 2022)."
 	}
 	return ""
 }

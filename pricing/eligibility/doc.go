@@ -8,7 +8,7 @@
 // available rate plans.
 //
 // The package is pure: it reads no clock, and does no I/O except for the embedded file.
-// It may import only the standard library and its own internal packages.
+// It may import only package climate, the standard library and its own internal packages.
 package eligibility
 
 //go:generate go run ./internal/gen

@@ -41,7 +41,6 @@ func TestOf(t *testing.T) {
 		{"CA", pge, "", 2027, "Net Billing Tariff"},
 		{"CA", pge, "2003-05-01", 2004, "unknown"}, // its 20 years are over
 		{"CA", pge, "", 0, "unknown"},
-		{"CA", pge, "2030-01-01", 0, "unknown"}, // still to come
 		{"AZ", aps, "2017-08-31", 0, "Net metering"},
 		{"AZ", aps, "2017-09-01", 0, "Resource Comparison Proxy"},
 		{"CA", aps, "2017-09-01", 0, "unknown"},
@@ -52,15 +51,9 @@ func TestOf(t *testing.T) {
 		{"TX", 44372, "2020-01-01", 0, "unknown"},
 	} {
 		on := pricing.Date{Year: 2028, Month: time.July, Day: 1}
-		got := regime.Of(tt.state, tt.utility, regime.Application{Date: date(t, tt.applied), Year: tt.year}, on)
+		got := regime.Of(tt.state, tt.utility, regime.Application{Date: date(t, tt.applied), Year: tt.year}).On(on)
 		if got.Name != tt.want || (got.Name == "unknown") != (got.Source == "") {
 			t.Errorf("%s %d, applied %q, connected %d: %+v, want %s", tt.state, tt.utility, tt.applied, tt.year, got, tt.want)
 		}
-	}
-}
-
-func TestNow(t *testing.T) {
-	if got := regime.Now("CA", 14328, date(t, "2026-07-01")); got.Name != "Net Billing Tariff" || got.Metering != pricing.NetBilling {
-		t.Errorf("today's regime is %+v", got)
 	}
 }

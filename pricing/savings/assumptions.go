@@ -20,9 +20,10 @@ type WeatherAssumption struct {
 	State      string  `json:"state" example:"IL"`
 	Source     string  `json:"source" example:"TMY3"`
 	DistanceKm float64 `json:"distanceKm" doc:"From the home." example:"24"`
+	MetersUp   float64 `json:"metersUp" doc:"How much higher the station is than the home, in m; 0 where the home's height is not known." example:"-8"`
 	Zone       string  `json:"zone" doc:"The climate zone of the station (IECC), such as 5A." example:"5A"`
 	HomeZone   string  `json:"homeZone" doc:"The climate zone of the home; empty where it is not known." example:"5A"`
-	Error      float64 `json:"error" doc:"How much the degree days of stations that far apart differ, as a share." example:"0.14"`
+	Error      float64 `json:"error" doc:"How much the degree days of such stations differ, as a share." example:"0.14"`
 }
 
 // PriceAssumption is the range of the home's prices over the period, $/kWh.
@@ -77,7 +78,7 @@ func (e *estimate) assumptions() Assumptions {
 	a := Assumptions{
 		Weather: WeatherAssumption{
 			Station: e.weather.Name, State: e.weather.State, Source: e.weather.Source,
-			DistanceKm: math.Round(e.weather.Km), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: hundredths(e.weather.Error()),
+			DistanceKm: math.Round(e.weather.Km), MetersUp: math.Round(e.weather.MetersUp), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: hundredths(e.weather.Error()),
 		},
 		Prices: PriceAssumption{
 			Least: e.prices.least, Greatest: e.prices.greatest,

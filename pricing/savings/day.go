@@ -84,7 +84,7 @@ func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *pa
 	date := time.Unix(int64(c.clock[c.warmUp+first+from].day)*24*60*60, 0).UTC()
 	day := &Day{
 		DeviceID: d.device.ID, Units: units, Price: c.price[first+from : first+to],
-		Date:  pricing.Date{Year: date.Year(), Month: date.Month(), Day: date.Day()},
+		Date:  pricing.DateOf(date),
 		Start: c.start.Add(time.Duration(c.warmUp+first+from) * pricing.Interval),
 	}
 	for i := from; i < to; i++ {

@@ -58,7 +58,7 @@ type deviceEstimate struct {
 func newEstimate(in *Input) *estimate {
 	e := &estimate{in: in, weather: climate.Choose(*in.Place)}
 	if in.Weather != nil {
-		e.weather.Year, e.weather.Km = in.Weather, in.Weather.DistanceKm(in.Place.Lat, in.Place.Lon)
+		e.weather = in.Place.At(in.Weather)
 	}
 	e.warmer = weatherDoubt(&e.weather)
 	for i := range in.Devices {

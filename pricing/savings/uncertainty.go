@@ -44,8 +44,8 @@ func (x *house) doubts(warmer float64) []house {
 }
 
 // weatherDoubt returns the uncertainty of the home's temperature against its station, in
-// degrees Celsius. It depends on the station's distance and zone. The home's height is
-// unknown, so it also depends on the spread in height of the stations within 100 km.
+// degrees Celsius. It depends on the station's distance, zone and height, and on the
+// spread in height of the stations within 100 km.
 func weatherDoubt(c *climate.Choice) float64 {
 	const near = 100 // km
 	n, sum, squares := 0.0, 0.0, 0.0

@@ -406,3 +406,31 @@ func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
 		t.Errorf("%d prices: %v", len(prices), err)
 	}
 }
+
+// The date of the application decides between net metering and net billing, at the
+// utility of the home's plan.
+func TestRegimeSettlesTheSignal(t *testing.T) {
+	s := newStore()
+	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
+	storagetest.Put(t, s, plan("credit", credit), home("h", "credit", coast))
+	b := signals.NewBook(10)
+	var last uint64
+	for _, tt := range []struct {
+		settings storage.SolarSettings
+		want     pricing.CompensationType
+		words    string
+	}{
+		{storage.SolarSettings{ApplicationDate: "2020-05-01"}, pricing.NetMetering, "NEM 2.0"},
+		{storage.SolarSettings{ApplicationDate: "2024-05-01"}, pricing.NetBilling, "Net Billing Tariff"},
+		{storage.SolarSettings{ConnectionYear: 2021}, pricing.NetMetering, "NEM 2.0"},
+		{storage.SolarSettings{ConnectionYear: 2024}, pricing.NetMetering, "unknown"},
+		{storage.SolarSettings{ApplicationDate: "2024-05-01", ExportValues: "PG&E NBT23"}, pricing.NetBilling, "NBT23"},
+	} {
+		storagetest.Put(t, s, &storage.Solar{HomeID: "h", SizeKw: 5, SolarSettings: tt.settings, Base: org})
+		got := signal(t, b, s, "h")
+		if c := got.ExportCompensation; c.Type != tt.want || !strings.Contains(c.Description, tt.words) || got.Revision <= last {
+			t.Errorf("%+v: %s, %q, revision %d after %d; want %s by %s", tt.settings, c.Type, c.Description, got.Revision, last, tt.want, tt.words)
+		}
+		last = got.Revision
+	}
+}

@@ -1,9 +1,11 @@
 package signals
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility"
@@ -15,6 +17,8 @@ import (
 type place struct {
 	known    bool
 	lat, lon float64 // in steps of placeStep
+	state    string
+	utility  int // EIA number of the main utility; 0 if unknown
 	grid     *carbon.Region
 	climate  *climate.Year // the typical year that represents the place
 }
@@ -28,16 +32,24 @@ func (b *Book) place(zipcode string) place {
 		return p
 	}
 	p, _ := b.places.get(zipcode, func() (place, error) {
-		at, known := eligibility.Locate(zipcode)
+		at, known := new(eligibility.Checker).Area(zipcode)
 		p := place{known: known}
 		if known {
+			p.state, p.utility = at.State, at.MainUtility()
 			p.lat, p.lon = near(at.Lat, placeStep), near(at.Lon, placeStep)
-			p.climate = climate.Choose(climate.Place{Lat: at.Lat, Lon: at.Lon, State: at.State, County: at.County}).Year
+			p.climate = climate.Choose(*at.Climate()).Year
 			p.grid, _ = carbon.Of(at.State, at.County)
 		}
 		return p, nil // never an error
 	})
 	return p
+}
+
+// Regime returns the net-metering regime of a home's solar. The utility is the rate
+// plan's, by its EIA number, or else the zipcode's main utility.
+func (b *Book) Regime(s *storage.SolarSettings, zipcode string, eiaID int) pricing.Regime {
+	at := b.place(zipcode)
+	return s.Regime(at.state, cmp.Or(eiaID, at.utility))
 }
 
 // profileKey identifies the output of an array.

@@ -23,6 +23,7 @@ type tariffKey struct {
 type tariff struct {
 	*pricing.Tariff
 	tiered bool // the price depends on the home's use of energy
+	eiaID  int  // number of the utility; 0 if not given
 	// node is the source of the prices that the tariff passes through. passes says
 	// whether there is such a source.
 	node   pricing.Passthrough
@@ -30,7 +31,7 @@ type tariff struct {
 }
 
 func newTariff(t *pricing.Tariff) *tariff {
-	made := &tariff{Tariff: t}
+	made := &tariff{Tariff: t, eiaID: t.Info().EIAID}
 	for _, version := range t.Versions() {
 		made.tiered = made.tiered || slices.ContainsFunc(version.Periods(), func(tiers []pricing.Tier) bool { return len(tiers) > 1 })
 		if node, ok := version.Market(); ok {

@@ -58,6 +58,7 @@ type curveKey struct {
 	bids          bool
 	solar         bool
 	nonNetMetered bool
+	regime        pricing.Regime
 	accPlus       netbilling.Segment
 	connected     int  // year, if accPlus is set
 	exports       bool // whether chance is set
@@ -180,6 +181,9 @@ func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
 	}
 	s.key.tariff.values = solar.ExportValues
 	s.key.nonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
+	if !s.key.nonNetMetered {
+		s.key.regime = r.book.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
+	}
 	if solar.AccPlus != "" {
 		s.key.accPlus, s.key.connected = solar.AccPlus, solar.ConnectionYear
 	}
@@ -230,7 +234,7 @@ func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
 		return in, err
 	}
 	if k.solar {
-		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, AccPlus: k.accPlus, ConnectionYear: k.connected}
+		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected}
 	}
 	if k.exports {
 		in.ExportChance, err = r.book.chance(k.chance)

@@ -1,5 +1,5 @@
-// Package billtest has the published bills of OpenStudio-HPXML for the tests of the
-// engine, the operation and the command. Only tests import it.
+// Package billtest has the published bills of OpenStudio-HPXML and of SAM for the tests of
+// the engine, the operation and the command. Only tests import it.
 package billtest
 
 import (

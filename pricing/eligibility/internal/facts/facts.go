@@ -63,16 +63,20 @@ type Zip struct {
 	County    int
 	Zone      int
 	Lat, Lon  int // hundredths of a degree
+	Height    int // m above the sea, or UnknownHeight
 	Territory int
 	Market    int
 	Authority int
 	Basis     Basis
 }
 
+// UnknownHeight is the height of a zipcode that has its county's coordinates.
+const UnknownHeight = -9999
+
 // Columns returns pointers to a zipcode's values in the order of the form.
-func (z *Zip) Columns() [10]*int {
-	return [10]*int{
-		&z.Code, &z.City, &z.County, &z.Zone, &z.Lat, &z.Lon,
+func (z *Zip) Columns() [11]*int {
+	return [11]*int{
+		&z.Code, &z.City, &z.County, &z.Zone, &z.Lat, &z.Lon, &z.Height,
 		&z.Territory, &z.Market, &z.Authority, (*int)(&z.Basis),
 	}
 }

@@ -28,7 +28,7 @@ func TestFactsSurviveTheirForm(t *testing.T) {
 			code += rapid.IntRange(1, 500).Draw(t, "step")
 			return facts.Zip{
 				Code: code, City: rapid.IntRange(0, 1).Draw(t, "city"), Zone: rapid.IntRange(0, 1).Draw(t, "zone"),
-				Lat: rapid.IntRange(-9000, 9000).Draw(t, "lat"), Lon: rapid.IntRange(-18000, 18000).Draw(t, "lon"),
+				Lat: rapid.IntRange(-9000, 9000).Draw(t, "lat"), Lon: rapid.IntRange(-18000, 18000).Draw(t, "lon"), Height: rapid.IntRange(-100, 4000).Draw(t, "height"),
 				Territory: rapid.IntRange(0, 1).Draw(t, "territory"), Market: rapid.IntRange(0, 1).Draw(t, "market"),
 				Basis: facts.Basis(rapid.IntRange(0, 3).Draw(t, "basis")),
 			}

@@ -94,8 +94,7 @@ func cover(p place, location *time.Location, tariffs []tariff, draws int, r *ran
 	for range draws {
 		home, taken := stations(r, p)
 		if places[home] == nil {
-			places[home] = &savings.Place{Lat: home.Lat, Lon: home.Lon}
-			places[home].State, places[home].County = county(home)
+			places[home] = located(home)
 		}
 		device, t := drawDevice(r), &tariffs[r.IntN(len(tariffs))]
 		in.Place, in.Weather, in.Devices = places[home], taken, []savings.Device{device}

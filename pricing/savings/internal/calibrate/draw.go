@@ -63,38 +63,37 @@ func truth(r *rand.Rand, d savings.Device) savings.Device {
 }
 
 // stations draws a home at one of the five stations nearest to a place. Its own weather
-// is held out. taken is the station that replaces it: the nearest station of its climate
-// zone, as in climate.Choose.
+// is held out. taken is the station that replaces it: the least remote one, as in
+// climate.Choose.
 func stations(r *rand.Rand, p place) (home, taken *climate.Year) {
-	const otherZone = 300 // km
-	nearest := func(lat, lon float64, zone string) []*climate.Year {
-		all := climate.All()
-		far := func(y *climate.Year) float64 {
-			if zone != "" && y.Zone != zone {
-				return y.DistanceKm(lat, lon) + otherZone
-			}
-			return y.DistanceKm(lat, lon)
-		}
-		slices.SortFunc(all, func(a, b *climate.Year) int { return cmp.Compare(far(a), far(b)) })
-		return all
+	all := climate.All()
+	far := func(y *climate.Year) float64 { return y.DistanceKm(p.lat, p.lon) }
+	slices.SortFunc(all, func(a, b *climate.Year) int { return cmp.Compare(far(a), far(b)) })
+	home = all[r.IntN(5)]
+	here := climate.Place{Lat: home.Lat, Lon: home.Lon, Height: home.Elevation, HeightKnown: true}
+	remote := func(y *climate.Year) float64 {
+		c := here.At(y)
+		c.HomeZone = home.Zone
+		return c.Remoteness()
 	}
-	home = nearest(p.lat, p.lon, "")[r.IntN(5)]
-	return home, nearest(home.Lat, home.Lon, home.Zone)[1]
+	slices.SortFunc(all, func(a, b *climate.Year) int { return cmp.Compare(remote(a), remote(b)) })
+	return home, all[1]
 }
 
-// county returns the state and county of the zipcode nearest to a station. They determine
-// the climate zone.
-func county(y *climate.Year) (state, name string) {
-	least := math.Inf(1)
+// located returns the place of a home at a station. The zipcode nearest to the station
+// names its county, which determines the climate zone.
+func located(y *climate.Year) *climate.Place {
+	at, least := climate.Place{}, math.Inf(1)
 	for code := range 100_000 {
 		p, ok := eligibility.Locate(fmt.Sprintf("%05d", code))
 		if ok && p.State == y.State {
 			if d := y.DistanceKm(p.Lat, p.Lon); d < least {
-				least, state, name = d, p.State, p.County
+				least, at = d, *p.Climate()
 			}
 		}
 	}
-	return state, name
+	at.Lat, at.Lon = y.Lat, y.Lon
+	return &at
 }
 
 // tariff is a time-of-use rate by local hour, on working days and other days.

@@ -51,6 +51,12 @@ func (j *join) add(p place) error {
 	if err != nil {
 		return fmt.Errorf("zipcode %q: %w", p.zip, err)
 	}
+	height := facts.UnknownHeight
+	if !p.shared {
+		if height, err = heightAt(p.lat, p.lon); err != nil {
+			return fmt.Errorf("heights.gz: %w", err)
+		}
+	}
 	served, basis := j.territories.serve(p)
 	market, authority := j.market(served, p.state)
 	numbers := make([]string, len(served))
@@ -59,7 +65,7 @@ func (j *join) add(p place) error {
 	}
 	j.zips = append(j.zips, facts.Zip{
 		Code: code, City: j.cities.of(p.city), County: j.counties.of(facts.County{State: p.state, Name: p.county}),
-		Zone: j.zones.of(p.zone), Lat: hundredths(p.lat), Lon: hundredths(p.lon),
+		Zone: j.zones.of(p.zone), Lat: hundredths(p.lat), Lon: hundredths(p.lon), Height: height,
 		Territory: j.sets.of(strings.Join(numbers, " ")),
 		Market:    j.markets.of(market), Authority: j.authorities.of(authority), Basis: basis,
 	})

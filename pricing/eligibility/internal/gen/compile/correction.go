@@ -1,33 +1,33 @@
 package compile
 
 // successors maps merged utilities of the look-up, or of the territories of 2018, to
-// their successors.
+// their successors. The register of Form EIA-861 of 2024 has every successor and none of
+// the merged utilities. SOURCES.md names the source of each merger.
 var successors = map[string]string{
-	"11522": "1179",  // Maine Public Service, in Emera Maine since 2014
-	"20455": "54913", // Western Massachusetts Electric, in NSTAR Electric since 2017
+	"11522": "1179",  // Maine Public Service, in Emera Maine since 2014, now Versant Power
 	"55936": "11241", // Entergy Gulf States Louisiana, in Entergy Louisiana since 2015
+	"20455": "54913", // Western Massachusetts Electric, in NSTAR Electric since 2017
+	"11693": "66073", // Marlboro and Pee Dee of South Carolina, in MPD since 2020
+	"14557": "66073",
 	"599":   "3522",  // Anchorage Municipal Light and Power, in Chugach since 2020
 	"7801":  "6452",  // Gulf Power, in Florida Power & Light since 2021
 	"14711": "66101", // Penelec, Met-Ed, Penn Power and West Penn Power, in FirstEnergy Pennsylvania since 2024
 	"12390": "66101",
 	"14716": "66101",
 	"20387": "66101",
-	"11693": "66073", // Marlboro and Pee Dee of South Carolina, in MPD since 2021
-	"14557": "66073",
 }
 
 // principals are the main investor-owned utilities of some counties. The look-up has no
 // row of these utilities there, and the county's list of 2018 begins with another
-// utility. Source: the state commission's maps of service areas, 2024.
+// utility. SOURCES.md names the sources.
 var principals = map[string]string{
 	"OH cuyahoga": "3755",  // The Illuminating Company
 	"OH franklin": "14006", // AEP Ohio
-	"OH lucas":    "18997", // Toledo Edison
 	"TX dallas":   "44372", // Oncor
 }
 
 // laterPrograms are programs that the list compiled by hand lacks. They are PacifiCorp's
-// programs in Utah only. Source: Rocky Mountain Power, 2024.
+// programs in Utah only. SOURCES.md names the sources.
 var laterPrograms = map[string][]string{
 	"14354": {"UT:Rocky Mountain Power Cool Keeper", "UT:Rocky Mountain Power Wattsmart Battery"},
 }

@@ -13,6 +13,7 @@ import (
 type place struct {
 	zip, state, county, city, zone string
 	lat, lon                       float64
+	shared                         bool // another zipcode has the same coordinates
 }
 
 func readPlaces(files fs.FS) ([]place, error) {
@@ -27,12 +28,25 @@ func readPlaces(files fs.FS) ([]place, error) {
 		if latErr != nil || lonErr != nil || lat == 0 && lon == 0 {
 			lat, lon = math.NaN(), math.NaN()
 		}
-		places = append(places, place{r["zip"], r["state"], r["county"], r["city"], r["tz"], lat, lon})
+		places = append(places, place{r["zip"], r["state"], r["county"], r["city"], r["tz"], lat, lon, false})
 	}
 	slices.SortFunc(places, func(a, b place) int { return strings.Compare(a.zip, b.zip) })
 	places = slices.CompactFunc(places, func(a, b place) bool { return a.zip == b.zip })
 	mendCoordinates(places)
+	markShared(places)
 	return places, nil
+}
+
+// markShared marks the zipcodes whose coordinates are those of their county. Several
+// zipcodes have them.
+func markShared(places []place) {
+	count := map[[2]float64]int{}
+	for i := range places {
+		count[[2]float64{places[i].lat, places[i].lon}]++
+	}
+	for i := range places {
+		places[i].shared = count[[2]float64{places[i].lat, places[i].lon}] > 1
+	}
 }
 
 // The maximum distance of a zipcode from the middle of its county, in Alaska and

@@ -1,0 +1,32 @@
+package compile
+
+import (
+	"os"
+	"testing"
+)
+
+// The register of 2024 has every successor, and none of the utilities that merged.
+func TestSuccessorsAreInTheRegister(t *testing.T) {
+	dir := os.Getenv("GRIDHOOK_TESTDATA")
+	if dir == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: the register is not at hand")
+	}
+	rows, err := table(os.DirFS(dir), "data/geo/eia861_2024_utilities.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, line := range rows {
+		listed[line["eia_id"]] = true
+	}
+	for merged, successor := range successors {
+		if listed[merged] || !listed[successor] {
+			t.Errorf("%s in %s: the register has the first %v, the second %v", merged, successor, listed[merged], listed[successor])
+		}
+	}
+	for county, id := range principals {
+		if !listed[id] {
+			t.Errorf("%s: the register lacks %s", county, id)
+		}
+	}
+}

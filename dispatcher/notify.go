@@ -28,6 +28,10 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs 
 	t, failed := &s.Trigger, homeFailures{}
 	var broken []target.Broken
 	err = w.view(func(v storage.View) error {
+		if suspended, err := storage.IsSuspended(v, t.OrganizationID); suspended || err != nil {
+			read.bounds.Homes = len(read.homes)
+			return err
+		}
 		clients := subscribers{view: v, org: t.OrganizationID, now: w.Now(), known: map[string]*events.Subscriber{}}
 		for _, r := range read.homes {
 			read.bounds.Homes++
@@ -50,16 +54,13 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs 
 				return err
 			}
 			for _, n := range callbacks {
-				e, err := w.targets.Get(v, o.OrganizationID, o.CallbackID(n))
+				e, err := w.targets.Callback(r, &o, n)
 				switch {
-				case errors.Is(err, storage.ErrNotFound), err == nil && !e.Enabled: // the subscription was deleted or disabled
-				case errors.Is(err, target.ErrBroken):
+				case err != nil:
 					b := target.Broken{ID: o.CallbackID(n), Err: err}
 					broken = append(broken, b)
 					outcomes = append(outcomes, withoutRequest(t, o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
-				case err != nil:
-					return err
-				default:
+				case e.Enabled:
 					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, order: place})
 				}
 			}

@@ -67,6 +67,7 @@ func (r *Report) Print(out io.Writer) error {
 	if a := r.OpenADR; a != nil {
 		fmt.Fprintf(&b, "\nopenadr: %d subscriptions on one receiver\n", a.Subscriptions)
 		bars(&b, "webhooks/s", "webhooks", a.WebhooksPerSecond, "callbacks", a.CallbacksPerSecond)
+		fmt.Fprintf(&b, "  CPU          %.0f µs per webhook, %.0f µs per callback, ratio %.2f\n", a.WebhookCPU, a.CallbackCPU, a.CPURatio)
 		fmt.Fprintf(&b, "  ratio        %.2f; first callback %.0f ms after the change, last %.0f ms\n", a.Ratio, a.FirstMs, a.LastMs)
 	}
 	_, err := io.WriteString(out, b.String())

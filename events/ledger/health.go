@@ -2,7 +2,8 @@ package ledger
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/binary"
+	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -23,36 +24,74 @@ func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
 		}
 		h := changed[d.EndpointID]
 		if h == nil {
-			h = &events.Health{State: events.HealthUnknown}
-			changed[d.EndpointID] = h
-			if value := tx.Get(healthBucket, key(r.OrganizationID, d.EndpointID)); value != nil {
-				if err := json.Unmarshal(value, h); err != nil {
-					return err
-				}
+			stored, err := decodeHealth(tx.Get(healthBucket, key(r.OrganizationID, d.EndpointID)))
+			if err != nil {
+				return err
 			}
+			h = &stored
+			changed[d.EndpointID] = h
 		}
 		h.Note(&a)
 	}
 	for endpoint, h := range changed {
-		value, err := json.Marshal(h)
-		if err != nil {
-			return err
-		}
-		if err := tx.Put(healthBucket, key(r.OrganizationID, endpoint), value); err != nil {
+		if err := tx.Put(healthBucket, key(r.OrganizationID, endpoint), encodeHealth(h)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// A stored health is short and is not JSON, because each callback of an OpenADR change is
+// an endpoint of its own with a health to update. It holds the times of the last success,
+// of the last failure and since when the endpoint fails, in milliseconds since 1970 or 0;
+// the number of consecutive failures; and the last failure's text.
+
+func encodeHealth(h *events.Health) []byte {
+	b := make([]byte, 0, 4*binary.MaxVarintLen64+len(h.LastFailure))
+	for _, t := range []storage.Time{h.LastSuccessAt, h.LastFailureAt, h.FailingSince} {
+		ms := int64(0)
+		if !t.IsZero() {
+			ms = t.UnixMilli()
+		}
+		b = binary.AppendVarint(b, ms)
+	}
+	b = binary.AppendVarint(b, int64(h.ConsecutiveFailures))
+	return append(b, h.LastFailure...)
+}
+
+var errHealth = errors.New("the ledger has a health that cannot be read")
+
+// decodeHealth reads a stored health. Without one, the health is unknown.
+func decodeHealth(b []byte) (h events.Health, err error) {
+	h.State = events.HealthUnknown
+	if b == nil {
+		return h, nil
+	}
+	var numbers [4]int64
+	for i := range numbers {
+		size := 0
+		if numbers[i], size = binary.Varint(b); size <= 0 {
+			return h, errHealth
+		}
+		b = b[size:]
+	}
+	for i, t := range []*storage.Time{&h.LastSuccessAt, &h.LastFailureAt, &h.FailingSince} {
+		if numbers[i] != 0 {
+			t.Time = time.UnixMilli(numbers[i]).UTC()
+		}
+	}
+	h.ConsecutiveFailures, h.LastFailure, h.State = int(numbers[3]), string(b), events.HealthGood
+	if !h.FailingSince.IsZero() {
+		h.State = events.HealthFailing
+	}
+	return h, nil
+}
+
 // Health returns an endpoint's recent health.
 func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
-	h.State = events.HealthUnknown
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		if value := tx.Bucket([]byte(healthBucket)).Get(key(org, endpointID)); value != nil {
-			return json.Unmarshal(value, &h)
-		}
-		return nil
+		h, err = decodeHealth(tx.Bucket([]byte(healthBucket)).Get(key(org, endpointID)))
+		return err
 	})
 	return h, err
 }
@@ -62,8 +101,8 @@ func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool)
 	return l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(healthBucket)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
-			var h events.Health
-			if err := json.Unmarshal(v, &h); err != nil {
+			h, err := decodeHealth(v)
+			if err != nil {
 				return err
 			}
 			org, endpoint, _ := bytes.Cut(k, []byte{0})
@@ -77,8 +116,7 @@ func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool)
 
 // triedAt returns the time of the last attempt in a stored health.
 func triedAt(value []byte) (time.Time, error) {
-	var h events.Health
-	err := json.Unmarshal(value, &h)
+	h, err := decodeHealth(value)
 	if h.LastSuccessAt.After(h.LastFailureAt.Time) {
 		return h.LastSuccessAt.Time, err
 	}

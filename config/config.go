@@ -78,6 +78,7 @@ type Config struct {
 	Limits Limits `roles:"serve,api"`
 
 	OpenADR OpenADR `setting:"openadr"`
+	MQTT    string  `setting:"mqtt" roles:"serve" help:"the address where OpenADR clients subscribe by MQTT 3.1.1, such as 0.0.0.0:8883, with the certificate of tls-cert; needs openadr; by default there is none"`
 
 	// TrustedProxies are the reverse proxies whose ProxyHeader names a request's client.
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"the addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, with commas between them; their proxy-header names the client for limits and the log"`

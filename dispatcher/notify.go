@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -21,6 +22,18 @@ func walked(t *events.Trigger) storage.Kind {
 		return storage.KindOpenADRSubscription
 	}
 	return storage.KindHome
+}
+
+// announce publishes a trigger's change by MQTT. The change may depend on a grant that the
+// replica does not have yet.
+func (w *Worker) announce(ctx context.Context, t *events.Trigger) error {
+	if t.Change == nil || w.Announce == nil {
+		return nil
+	}
+	if err := w.awaitState(ctx, t.Revision); err != nil {
+		return err
+	}
+	return w.Announce(ctx, t.OrganizationID, t.Change)
 }
 
 // notify makes the jobs of a slice of subscriptions. Errors: *storeError.

@@ -136,14 +136,14 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	return err
 }
 
-// accept accepts the trigger of a change if the organization has subscriptions.
+// accept accepts the trigger of a change if the organization may have subscribers.
 func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
 	subscriptions := 0
 	err := c.Store.View(func(v storage.View) error {
 		subscriptions = v.Count(storage.KindOpenADRSubscription, org)
 		return nil
 	})
-	if err != nil || subscriptions == 0 {
+	if err != nil || subscriptions == 0 && !c.EveryChange {
 		return err
 	}
 	t := events.NewChangeTrigger(org, change, revision, subscriptions, last, c.Now())
@@ -206,7 +206,7 @@ type dayChange struct {
 // daysOf calculates the derived events of the programs that an organization's
 // subscriptions select.
 func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
-	if v.Count(storage.KindOpenADRSubscription, org) == 0 {
+	if v.Count(storage.KindOpenADRSubscription, org) == 0 && !c.EveryChange {
 		return nil, nil
 	}
 	prices := c.Book.Reader(v)

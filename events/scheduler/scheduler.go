@@ -46,6 +46,9 @@ type Deps struct {
 	// State is the log of record, which the scheduler follows for changes of OpenADR
 	// objects. It is nil if the OpenADR interface is off.
 	State storage.Log
+	// EveryChange makes a trigger of each change of an OpenADR object, because there may
+	// be subscribers by MQTT. Otherwise a change needs a subscription.
+	EveryChange bool
 	// ReportRetention is the retention of the reports of OpenADR clients.
 	ReportRetention time.Duration
 }
@@ -84,7 +87,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	})
 	group.Go(func() error { return s.regularly(ctx, pricesEvery, "whether prices have changed", s.lookAtPrices) })
 	if s.State != nil {
-		c := &changes{Scheduler: s, interest: interest{byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
+		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
 		group.Go(func() error { return c.follow(ctx) })
 		group.Go(func() error {
 			return s.regularly(ctx, pricesEvery, "whether OpenADR events have changed", c.lookAtDays)

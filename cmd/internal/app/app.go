@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/tracing"
 	"github.com/gridhook/gridhook/dispatcher"
@@ -82,6 +84,9 @@ type Options struct {
 	Curves  int
 	Limits  Limits
 	OpenADR OpenADR
+	// MQTT is the address for MQTT clients of the OpenADR interface, empty for none. Its
+	// certificate is that of TLS.
+	MQTT string
 	// Profiles serves profiles on the admin listener. They require the operator's key.
 	Profiles bool
 	// Traces configures tracing. Without an endpoint, tracing is off.
@@ -132,6 +137,8 @@ type App struct {
 	health    *health
 	// embedded is nil if NATS is external.
 	embedded *embedded.Server
+	// admission authenticates MQTT clients, nil before the API listens.
+	admission atomic.Pointer[openadr.Admission]
 	guard    *guard
 	// tracer is nil if tracing is off.
 	tracer trace.Tracer
@@ -265,8 +272,12 @@ func (a *App) connect(ctx context.Context) error {
 		if err := storesIn(a.Data).checkWhole(); err != nil {
 			return err
 		}
+		mqtt, err := a.mqttListener()
+		if err != nil {
+			return err
+		}
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, natsFolder), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log, MQTT: mqtt,
 		})
 		if err != nil {
 			return err
@@ -373,7 +384,7 @@ func (a *App) noteUses(context.Context) error {
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
-		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
+		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer, Announce: a.announcer(),
 	}, a.Worker)
 	a.run("the worker", a.worker.Run)
 	return nil

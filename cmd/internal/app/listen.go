@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/console"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing/catalog"
@@ -89,6 +90,9 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Tracer:       a.tracer,
 		OperatorKey:  a.operator,
 		OpenADR:      a.OpenADR.Enabled,
+	}
+	if a.MQTT != "" {
+		d.MQTT = &openadr.MQTT{Port: a.embedded.MQTTPort, Secure: a.TLS != KeyPair{}, Admit: func(f openadr.Admission) { a.admission.Store(&f) }}
 	}
 	if a.OpenADR.VerifyCallbacks {
 		d.VerifyCallback = a.tester.VerifyCallback

@@ -87,7 +87,7 @@ func OptionsOf(cfg config.Config) Options {
 		DestinationCA: cfg.DestinationCA,
 		Curves:        cfg.Curves, Profiles: cfg.Profiles,
 		Traces: tracing.Options{Endpoint: cfg.Traces.Endpoint, Headers: config.HeaderPairs(cfg.Traces.Headers), Sample: cfg.Traces.Sample},
-		Limits: limitsOf(cfg), OpenADR: OpenADR(cfg.OpenADR),
+		Limits: limitsOf(cfg), OpenADR: OpenADR(cfg.OpenADR), MQTT: cfg.MQTT,
 	}
 }
 

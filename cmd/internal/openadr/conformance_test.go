@@ -2,7 +2,9 @@ package openadr_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -108,7 +110,7 @@ func entities() []entity {
 // each role may do, conflicts, bad tokens, bad identifiers, bad bodies, methods and pages.
 func TestConformance_Objects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, withMQTT)
 	w.program("Program2")
 	for _, e := range entities() {
 		t.Run(e.path, func(t *testing.T) {
@@ -119,6 +121,7 @@ func TestConformance_Objects(t *testing.T) {
 	}
 	if w.document != nil {
 		w.topics()
+		w.withoutMQTT()
 		w.tokensAndServer()
 		w.damaged()
 		for _, key := range w.document.missing() {
@@ -138,12 +141,6 @@ var unreached = []string{
 	// An update that several writers make at once is repeated, and these have no name that can
 	// be taken.
 	"PUT /events/{eventID} 409", "PUT /reports/{reportID} 409", "PUT /subscriptions/{subscriptionID} 409",
-	// There is no MQTT.
-	"GET /notifiers/mqtt/topics/events 200", "GET /notifiers/mqtt/topics/programs 200", "GET /notifiers/mqtt/topics/programs/{programID} 200",
-	"GET /notifiers/mqtt/topics/programs/{programID}/events 200", "GET /notifiers/mqtt/topics/reports 200",
-	"GET /notifiers/mqtt/topics/resources 200", "GET /notifiers/mqtt/topics/subscriptions 200", "GET /notifiers/mqtt/topics/vens 200",
-	"GET /notifiers/mqtt/topics/vens/{venID} 200", "GET /notifiers/mqtt/topics/vens/{venID}/events 200",
-	"GET /notifiers/mqtt/topics/vens/{venID}/programs 200", "GET /notifiers/mqtt/topics/vens/{venID}/resources 200",
 }
 
 func (e *entity) test(w *world) {
@@ -286,32 +283,76 @@ func (e *entity) pages(w *world, role string) {
 	}
 }
 
-// topics: every path of MQTT topics knows roles and tokens, and says that there is no MQTT.
+// topics: every path of MQTT topics has the topics that the role may subscribe to.
 func (w *world) topics() {
 	w.t.Helper()
 	id, program := w.venOf("ven1"), w.program("Program1")
-	for path, ven := range map[string]int{
-		"programs": http.StatusNotFound, "programs/" + program: http.StatusNotFound, "programs/" + program + "/events": http.StatusNotFound,
-		"vens/" + id: http.StatusNotFound, "vens/" + id + "/events": http.StatusNotFound, "vens/" + id + "/programs": http.StatusNotFound,
-		"vens/" + id + "/resources": http.StatusNotFound,
-		"events":                    http.StatusForbidden, "reports": http.StatusForbidden, "subscriptions": http.StatusForbidden, "vens": http.StatusForbidden, "resources": http.StatusForbidden,
+	all, public, own := "openadr3/acme/all/", "openadr3/acme/public/", "openadr3/acme/vens/"+id
+	for _, c := range []struct {
+		path    string
+		bl, ven string // prefixes of the topics; "" is refused
+		create  bool
+	}{
+		{"programs", all + "programs", public + "programs", true},
+		{"programs/" + program, all + "programs/" + program, public + "programs/" + program, false},
+		{"programs/" + program + "/events", all + "programs/" + program + "/events", public + "programs/" + program + "/events", true},
+		{"vens/" + id, own, own, false},
+		{"vens/" + id + "/events", own + "/events", own + "/events", true},
+		{"vens/" + id + "/programs", own + "/programs", own + "/programs", true},
+		{"vens/" + id + "/resources", own + "/resources", own + "/resources", true},
+		{"events", all + "events", "", true},
+		{"reports", all + "reports", "", true},
+		{"subscriptions", all + "subscriptions", "", true},
+		{"vens", all + "vens", "", true},
+		{"resources", all + "resources", "", true},
 	} {
-		at := "notifiers/mqtt/topics/" + path
-		w.want(ven, "ven1", http.MethodGet, at, "")
-		w.want(http.StatusNotFound, "bl", http.MethodGet, at, "")
+		at := "notifiers/mqtt/topics/" + c.path
+		for role, prefix := range map[string]string{"bl": c.bl, "ven1": c.ven} {
+			if prefix == "" {
+				w.want(http.StatusForbidden, role, http.MethodGet, at, "")
+				continue
+			}
+			want := map[string]string{"UPDATE": prefix + "/update", "DELETE": prefix + "/delete", "ALL": prefix + "/+"}
+			if c.create {
+				want["CREATE"] = prefix + "/create"
+			}
+			var got struct{ Topics map[string]string }
+			must(w.t, json.Unmarshal(w.want(http.StatusOK, role, http.MethodGet, at, "").body, &got))
+			if !maps.Equal(got.Topics, want) {
+				w.t.Errorf("%s: topics of %s are %v, want %v", role, c.path, got.Topics, want)
+			}
+		}
 		w.want(http.StatusForbidden, "bad", http.MethodGet, at, "")
 		w.want(http.StatusUnauthorized, "", http.MethodGet, at, "")
-		if strings.Contains(path, "/") {
-			at = strings.Replace(strings.Replace(at, id, "a%20b", 1), program, "a%20b", 1)
-			w.want(http.StatusBadRequest, "bl", http.MethodGet, at, "")
+		if strings.Contains(c.path, "/") {
+			bad := strings.Replace(strings.Replace(at, id, "a%20b", 1), program, "a%20b", 1)
+			w.want(http.StatusBadRequest, "bl", http.MethodGet, bad, "")
+			missing := strings.Replace(strings.Replace(at, id, "nonexistent", 1), program, "nonexistent", 1)
+			w.want(http.StatusNotFound, "bl", http.MethodGet, missing, "")
+		}
+		if strings.HasPrefix(c.path, "vens/") {
+			w.want(http.StatusNotFound, "ven2", http.MethodGet, at, "")
 		}
 	}
 	for _, role := range []string{"ven1", "bl"} {
-		if a := w.want(http.StatusOK, role, http.MethodGet, "notifiers", ""); !strings.Contains(string(a.body), `"WEBHOOK":true`) {
+		if a := w.want(http.StatusOK, role, http.MethodGet, "notifiers", ""); !strings.Contains(string(a.body), `"WEBHOOK":true`) || !strings.Contains(string(a.body), `mqtt://127.0.0.1:`) {
 			w.t.Errorf("the notifiers are %s", a.body)
 		}
 	}
 	w.want(http.StatusForbidden, "bad", http.MethodGet, "notifiers", "")
+}
+
+// withoutMQTT: a server without MQTT names the webhooks alone, and has no topics.
+func (w *world) withoutMQTT() {
+	w.t.Helper()
+	plain := newWorld(w.t)
+	plain.document = w.document
+	if a := plain.want(http.StatusOK, "ven1", http.MethodGet, "notifiers", ""); strings.TrimSpace(string(a.body)) != `{"WEBHOOK":true}` {
+		w.t.Errorf("the notifiers are %s", a.body)
+	}
+	for _, path := range []string{"programs", "events", "reports", "subscriptions", "vens", "resources", "programs/ev", "vens/x/events"} {
+		plain.want(http.StatusNotFound, "bl", http.MethodGet, "notifiers/mqtt/topics/"+path, "")
+	}
 }
 
 func (w *world) tokensAndServer() {

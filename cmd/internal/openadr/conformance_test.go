@@ -119,10 +119,10 @@ func TestConformance_Objects(t *testing.T) {
 			e.test(&w)
 		})
 	}
-	if w.document != nil {
-		w.topics()
-		w.withoutMQTT()
-		w.tokensAndServer()
+	w.topics()
+	w.withoutMQTT()
+	w.tokensAndServer()
+	if w.document.paths != nil {
 		w.damaged()
 		for _, key := range w.document.missing() {
 			if !slices.Contains(unreached, key) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -263,6 +264,58 @@ func (e *entity) badRequests(w *world, role, id string) {
 	w.want(http.StatusNotFound, "bl", http.MethodGet, e.path+"s", "")
 	if e.path == "resources" {
 		w.want(http.StatusNotFound, role, http.MethodPost, e.path, `{"objectType":"VEN_RESOURCE_REQUEST","venID":"nonexistent","resourceName":"x"}`)
+	}
+}
+
+// TestConformance_Searches: a list has what matches every parameter, and nothing else.
+func TestConformance_Searches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program, other := w.program("One"), w.program("Two")
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1"]}`).field("id")
+	ven := w.venOf("ven1")
+	for path, body := range map[string]string{
+		"reports":       `{"eventID":"` + event + `","clientName":"c1","resources":[]}`,
+		"resources":     `{"objectType":"VEN_RESOURCE_REQUEST","venID":"` + ven + `","resourceName":"r1"}`,
+		"subscriptions": `{"clientName":"c1","programID":"` + program + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet"}]}`,
+	} {
+		w.want(http.StatusCreated, "ven1", http.MethodPost, path, body)
+	}
+	for query, want := range map[string]int{
+		"programs?programName=One": 1, "programs?programName=None": 0,
+		"events?programID=" + program: 1, "events?programID=" + other: 0, "events?programID=" + program + "&targets=group1": 1, "events?programID=" + program + "&targets=group2": 0,
+		"reports?eventID=" + event: 1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
+		"subscriptions?programID=" + program: 1, "subscriptions?programID=" + other: 0, "subscriptions?clientName=c1": 1, "subscriptions?clientName=c2": 0,
+		"subscriptions?objects=EVENT": 1, "subscriptions?objects=VEN": 0,
+		"vens?venName=ven%20of%20ven1": 1, "vens?venName=none": 0,
+		"resources?venID=" + ven: 1, "resources?resourceName=r1": 1, "resources?resourceName=r2": 0,
+	} {
+		if list := w.want(http.StatusOK, "bl", http.MethodGet, query, "").list(); len(list) != want {
+			t.Errorf("%s lists %d, want %d: %v", query, len(list), want, list)
+		}
+	}
+}
+
+// TestConformance_RoundTrip: what a client writes is read again as it was, numbers included.
+func TestConformance_RoundTrip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program := w.program("Round")
+	for path, body := range map[string]string{
+		"programs": `{"programName":"PriceProgram","programDescriptions":[{"URL":"https://example.com/a"}],"intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"P3M"},
+			"payloadDescriptors":[{"objectType":"EVENT_PAYLOAD_DESCRIPTOR","payloadType":"PRICE","units":"KWH","currency":"USD"}],"attributes":[{"type":"COUNTRY","values":["US"]}]}`,
+		"events": `{"programID":"` + program + `","eventName":"e","priority":3,"duration":"PT2H","intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"PT1H","randomizeStart":"PT5M"},
+			"intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[0.15]}]},{"id":1,"payloads":[{"type":"CURVE","values":[{"x":1,"y":2.5},true,"text"]}]}]}`,
+	} {
+		id := w.want(http.StatusCreated, "bl", http.MethodPost, path, body).field("id")
+		var sent, read map[string]any
+		must(t, json.Unmarshal([]byte(body), &sent))
+		must(t, json.Unmarshal(w.want(http.StatusOK, "ven1", http.MethodGet, path+"/"+id, "").body, &read))
+		for name, value := range sent {
+			if !reflect.DeepEqual(read[name], value) {
+				t.Errorf("%s: %s is read as %v, want %v", path, name, read[name], value)
+			}
+		}
 	}
 }
 

@@ -202,3 +202,31 @@ func (d *document) missing() (list []string) {
 	slices.Sort(list)
 	return list
 }
+
+// TestShapes: the own shapes refuse what is not an object of their type.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	d := openDocument(t)
+	const object = `{"id":"x","createdDateTime":"2026-07-01T00:00:00Z","modificationDateTime":"2026-07-01T00:00:00Z","objectType":"PROGRAM","programName":"p"%s}`
+	for _, c := range []struct {
+		shape, body string
+		right       bool
+	}{
+		{"program", fmt.Sprintf(object, ""), true},
+		{"program", fmt.Sprintf(object, `,"programType":"x"`), false},
+		{"program", fmt.Sprintf(object, `,"targets":[7]`), false},
+		{"program", strings.Replace(fmt.Sprintf(object, ""), "2026-07-01T00:00:00Z", "yesterday", 1), false},
+		{"program", strings.Replace(fmt.Sprintf(object, ""), "PROGRAM", "EVENT", 1), false},
+		{"programs", "[" + fmt.Sprintf(object, "") + ",{}]", false},
+		{"event", "{}", false}, {"report", "{}", false}, {"subscription", "{}", false}, {"ven", "{}", false}, {"resource", "{}", false},
+		{"notification", "{}", false}, {"notifiers", `{"WEBHOOK":false}`, false}, {"topics", `{"topics":{}}`, false}, {"token", "{}", false}, {"server", "{}", false}, {"problem", "{}", false},
+	} {
+		schema, err := d.shapes.Compile("file:///shapes#/definitions/" + c.shape)
+		must(t, err)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.body))
+		must(t, err)
+		if err := schema.Validate(value); (err == nil) != c.right {
+			t.Errorf("%s %s: %v, want it to be valid: %v", c.shape, c.body, err, c.right)
+		}
+	}
+}

@@ -159,7 +159,6 @@ func TestMQTT_Notifications(t *testing.T) {
 			t.Fatalf("business logic may not subscribe to %s", path)
 		}
 	}
-	everything := []*listener{ven}
 	cycle := func(role, path, body, changed string, to ...*listener) {
 		t.Helper()
 		object := w.want(http.StatusCreated, role, http.MethodPost, path, body).field("id")
@@ -175,7 +174,19 @@ func TestMQTT_Notifications(t *testing.T) {
 			l.next(w, "DELETE", object)
 		}
 	}
-	cycle("bl", "programs", `{"programName":"P"}`, `{"programName":"P2"}`, everything...)
+	cycle("bl", "programs", `{"programName":"P"}`, `{"programName":"P2"}`, ven)
+	own := w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"Own"}`).field("id")
+	ven.next(w, "CREATE", own)
+	one, _ := w.connect(w.keys["ven2"], w.tokens["ven2"])
+	w.listen(one, "ven2", "programs/"+own, "ALL")
+	w.listen(one, "ven2", "programs/"+own+"/events", "ALL")
+	cycle("bl", "events", `{"programID":"`+own+`"}`, `{"programID":"`+own+`","eventName":"e"}`, one)
+	w.want(http.StatusOK, "bl", http.MethodPut, "programs/"+own, `{"programName":"Own","attributes":[]}`)
+	w.want(http.StatusOK, "bl", http.MethodDelete, "programs/"+own, "")
+	for _, operation := range []string{"UPDATE", "DELETE"} {
+		one.next(w, operation, own)
+		ven.next(w, operation, own)
+	}
 	cycle("ven1", "resources", `{"objectType":"VEN_RESOURCE_REQUEST","venID":"`+id+`","resourceName":"r"}`, `{"objectType":"VEN_RESOURCE_REQUEST","venID":"`+id+`","resourceName":"r2"}`, ven)
 	event := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list()[0]["id"].(string)
 	cycle("ven1", "reports", `{"eventID":"`+event+`","clientName":"v","resources":[]}`, `{"eventID":"`+event+`","clientName":"v2","resources":[]}`, bl)

@@ -69,11 +69,11 @@ func decodeHealth(b []byte) (h events.Health, err error) {
 	}
 	var numbers [4]int64
 	for i := range numbers {
-		size := 0
-		if numbers[i], size = binary.Varint(b); size <= 0 {
+		number, size := binary.Varint(b)
+		if size <= 0 {
 			return h, errHealth
 		}
-		b = b[size:]
+		numbers[i], b = number, b[size:]
 	}
 	for i, t := range []*storage.Time{&h.LastSuccessAt, &h.LastFailureAt, &h.FailingSince} {
 		if numbers[i] != 0 {

@@ -139,7 +139,7 @@ type App struct {
 	embedded *embedded.Server
 	// admission authenticates MQTT clients, nil before the API listens.
 	admission atomic.Pointer[openadr.Admission]
-	guard    *guard
+	guard     *guard
 	// tracer is nil if tracing is off.
 	tracer trace.Tracer
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/mqtt"
@@ -20,8 +21,8 @@ func (a *App) mqttListener() (m *embedded.MQTT, err error) {
 		}
 		return nil, until, false // the API is not ready
 	}}
-	if a.TLS != (KeyPair{}) {
-		m.TLS, err = a.TLS.config(a.Log)
+	if a.TLS != (config.KeyPair{}) {
+		m.TLS, err = tlsConfig(a.TLS, a.Log)
 	}
 	return m, err
 }

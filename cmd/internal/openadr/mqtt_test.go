@@ -25,6 +25,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
 )
 
 func withMQTT(o *app.Options) { o.MQTT = "127.0.0.1:0" }
@@ -43,7 +44,7 @@ func withTLS(t *testing.T) func(o *app.Options) {
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	must(t, err)
 	dir := t.TempDir()
-	pair := app.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	pair := config.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	must(t, os.WriteFile(pair.Certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}), 0o600))
 	must(t, os.WriteFile(pair.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 	return func(o *app.Options) { o.TLS = pair }

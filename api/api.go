@@ -70,6 +70,8 @@ type Deps struct {
 	// VerifyCallback asks the callback of an OpenADR subscription to prove that it
 	// belongs to the client. If nil, callbacks are not verified.
 	VerifyCallback func(ctx context.Context, rawURL string) error
+	// MQTT is the listener for OpenADR clients, nil if there is none.
+	MQTT *openadr.MQTT
 	// OperatorKey authorizes the operator's operations. If empty, no caller is
 	// authorized.
 	OperatorKey string
@@ -84,7 +86,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 		return operations
 	}
 	adr := openadr.New(openadr.Deps{
-		Store: d.Store, Book: d.Book, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback,
+		Store: d.Store, Book: d.Book, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback, MQTT: d.MQTT,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.EscapedPath(), openadr.Prefix) {

@@ -104,6 +104,7 @@ var checks = map[string]func(*Config) string{
 		return ""
 	},
 	"proxy-header":             func(c *Config) string { return proxyHeader(c.ProxyHeader) },
+	"mqtt":                     mqttAddress,
 	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },
 	"receipts-age":             func(c *Config) string { return age(c.ReceiptsAge) },
 	"triggers-age":             triggersAge,

@@ -34,6 +34,16 @@ func adminAddress(c *Config) string {
 	return ""
 }
 
+func mqttAddress(c *Config) string {
+	switch {
+	case c.MQTT == "":
+		return ""
+	case !c.OpenADR.Enabled:
+		return "must be empty without openadr: MQTT carries its notifications alone"
+	}
+	return address(c.MQTT)
+}
+
 func operatorKey(c *Config) string {
 	if k := c.OperatorKey; k != "" && (len(k) < 16 || strings.ContainsFunc(k, func(r rune) bool { return r <= ' ' || r > '~' })) {
 		return "must have at least 16 characters, all of them printable ASCII without spaces"

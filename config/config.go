@@ -78,6 +78,7 @@ type Config struct {
 	Limits Limits `roles:"serve,api"`
 
 	OpenADR OpenADR `setting:"openadr"`
+	MQTT    string  `setting:"mqtt" roles:"serve" help:"address of the MQTT 3.1.1 broker for OpenADR clients, such as 0.0.0.0:8883, with the certificate of tls-cert; needs openadr; by default none"`
 
 	// TrustedProxies are the reverse proxies whose ProxyHeader names a request's client.
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, comma-separated; their proxy-header names the client for limits and the log"`

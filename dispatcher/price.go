@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -156,11 +157,27 @@ func walked(t *events.Trigger) storage.Kind {
 	return storage.KindHome
 }
 
+// announce publishes a trigger's change by MQTT. The change may depend on a grant that the
+// replica does not have yet.
+func (w *Worker) announce(ctx context.Context, t *events.Trigger) error {
+	if t.Change == nil || w.Announce == nil {
+		return nil
+	}
+	if err := w.awaitState(ctx, t.Revision); err != nil {
+		return err
+	}
+	return w.Announce(ctx, t.OrganizationID, t.Change)
+}
+
 // notify makes the jobs of a slice of subscriptions. Errors: *storeError.
 func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs []job, outcomes []events.Delivery, err error) {
 	t, failed := &s.Trigger, homeFailures{}
 	var broken []target.Broken
 	err = w.view(func(v storage.View) error {
+		if suspended, err := storage.IsSuspended(v, t.OrganizationID); suspended || err != nil {
+			read.bounds.Homes = len(read.homes)
+			return err
+		}
 		clients := subscribers{view: v, org: t.OrganizationID, now: w.Now(), known: map[string]*events.Subscriber{}}
 		for _, r := range read.homes {
 			read.bounds.Homes++
@@ -183,16 +200,13 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs 
 				return err
 			}
 			for _, n := range callbacks {
-				e, err := w.targets.Get(v, o.OrganizationID, o.CallbackID(n))
+				e, err := w.targets.Callback(r, &o, n)
 				switch {
-				case errors.Is(err, storage.ErrNotFound), err == nil && !e.Enabled: // the subscription was deleted or disabled
-				case errors.Is(err, target.ErrBroken):
+				case err != nil:
 					b := target.Broken{ID: o.CallbackID(n), Err: err}
 					broken = append(broken, b)
 					outcomes = append(outcomes, withoutRequest(t, o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
-				case err != nil:
-					return err
-				default:
+				case e.Enabled:
 					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, order: place})
 				}
 			}

@@ -19,6 +19,9 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 			return err
 		}
 	}
+	if err := w.announce(ctx, &t); err != nil {
+		return err
+	}
 	// A redelivered walk is late, because a newer walk may have passed it.
 	if err := w.putSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}); err != nil {
 		return err

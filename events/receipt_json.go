@@ -42,6 +42,10 @@ type groupJSON struct {
 	Opened [][4]int64 `json:"opened,omitempty"`
 }
 
+// sameAsHome stands for an endpoint that has its home's identifier. So the callbacks of
+// OpenADR subscriptions, each an endpoint of its own, share a group.
+const sameAsHome = "="
+
 // common holds the common values of a group.
 type common struct {
 	EndpointID string     `json:"endpointId,omitempty"`
@@ -68,6 +72,9 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 		c := common{
 			EndpointID: d.EndpointID, Outcome: d.Outcome, Attempt: d.Attempt, BatchID: d.BatchID,
 			Status: d.Status, ErrorClass: d.ErrorClass, Reason: d.Reason, Answer: d.Answer,
+		}
+		if d.EndpointID == d.HomeID && d.HomeID != "" {
+			c.EndpointID = sameAsHome
 		}
 		if !d.NextAt.IsZero() {
 			c.Next = d.NextAt.UnixMilli()
@@ -156,8 +163,11 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 		if i < len(g.First) {
 			d.Timing.FirstByte = float64(g.First[i]) / 1000
 		}
-		if g.EndpointID != "" {
-			d.MessageID = MessageID(r.TriggerID, home, g.EndpointID)
+		if d.EndpointID == sameAsHome {
+			d.EndpointID = home
+		}
+		if d.EndpointID != "" {
+			d.MessageID = MessageID(r.TriggerID, home, d.EndpointID)
 		}
 		if g.Next != 0 {
 			d.NextAt = moment(g.Next)

@@ -1,30 +1,115 @@
 package openadr
 
 import (
+	"net"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
-// notifierRoutes returns the operations that list notifiers. Gridhook supports callbacks
-// only. The paths of MQTT topics report that.
+// MQTT is the listener for MQTT clients.
+type MQTT struct {
+	// Port returns the listener's port. Secure reports whether it requires TLS.
+	Port   func() int
+	Secure bool
+	// Admit receives the function that authenticates MQTT clients.
+	Admit func(Admission)
+}
+
+// Admission authenticates an MQTT client. It returns the prefixes of the topics that the
+// client may subscribe to, and when its connection ends.
+type Admission func(clientID, password string) (prefixes []string, until time.Time, ok bool)
+
+// notifierRoutes returns the operations that list notifiers and the topics of MQTT.
 func (s *server) notifierRoutes() []route {
-	all := []route{{method: http.MethodGet, path: "notifiers", business: true, ven: true, run: func(*request) (any, error) {
-		return map[string]bool{"WEBHOOK": true}, nil
-	}}}
-	const topics = "notifiers/mqtt/topics/"
+	all := []route{{method: http.MethodGet, path: "notifiers", business: true, ven: true, run: s.notifiers}}
 	for path, ven := range map[string]bool{
 		"programs": true, "programs/{id}": true, "programs/{id}/events": true,
 		"vens/{id}": true, "vens/{id}/events": true, "vens/{id}/programs": true, "vens/{id}/resources": true,
 		"events": false, "reports": false, "subscriptions": false, "vens": false, "resources": false,
 	} {
-		all = append(all, route{method: http.MethodGet, path: topics + path, business: true, ven: ven, run: func(*request) (any, error) {
-			return nil, errNoMQTT
+		all = append(all, route{method: http.MethodGet, path: "notifiers/mqtt/topics/" + path, business: true, ven: ven, run: func(r *request) (any, error) {
+			return s.topics(path, r)
 		}})
 	}
 	return all
 }
 
+// notifiers returns how clients can be notified.
+func (s *server) notifiers(r *request) (any, error) {
+	shown := map[string]any{"WEBHOOK": true}
+	if s.MQTT != nil {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil { // the port is the scheme's
+			host = strings.Trim(r.Host, "[]")
+		}
+		scheme := map[bool]string{true: "mqtts://", false: "mqtt://"}[s.MQTT.Secure]
+		shown["MQTT"] = map[string]any{
+			"URIS": []string{scheme + net.JoinHostPort(host, strconv.Itoa(s.MQTT.Port()))}, "serialization": "JSON",
+			"authentication": map[string]string{"method": "OAUTH2_BEARER_TOKEN", "username": "{clientID}"},
+		}
+	}
+	return shown, nil
+}
+
 var errNoMQTT = &rest.Problem{
 	Status: http.StatusNotFound, Message: "This server has no MQTT notifier.", Recovery: "Subscribe with a callback: POST subscriptions.",
+}
+
+// topics returns the topics of a path. A path that ends with an object's identifier has no
+// CREATE: the object exists.
+func (s *server) topics(path string, r *request) (any, error) {
+	if s.MQTT == nil {
+		return nil, errNoMQTT
+	}
+	parent, rest, one := strings.Cut(path, "/"+parameter)
+	if one {
+		for _, k := range kinds() {
+			if k.path != parent {
+				continue
+			}
+			if _, err := s.get(k, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	prefix := events.PublicTopics(r.caller.OrganizationID)
+	if r.caller.business {
+		prefix = events.BusinessTopics(r.caller.OrganizationID)
+	}
+	if prefix += strings.Replace(path, parameter, r.id, 1); parent == "vens" && one {
+		prefix = strings.TrimSuffix(events.VENTopics(r.caller.OrganizationID, r.id), "/") + rest
+	}
+	topics := map[string]string{"UPDATE": prefix + "/update", "DELETE": prefix + "/delete", "ALL": prefix + "/+"}
+	if !one || rest != "" {
+		topics["CREATE"] = prefix + "/create"
+	}
+	return map[string]any{"topics": topics}, nil
+}
+
+// admit authenticates an MQTT client by its identifier and either an access token or its
+// secret. A connection ends with its token, and after an hour at most, so that a revoked
+// key does not stay connected for longer.
+func (s *server) admit(clientID, password string) (prefixes []string, until time.Time, ok bool) {
+	now := s.Store.Now()
+	key, until, err := s.openToken(password, now)
+	if key == nil && err == nil {
+		until = now.Add(tokenLife)
+		key, _, err = s.REST.SecretKey(clientID, password, now)
+	}
+	if err != nil || key == nil || key.ID != clientID {
+		return nil, until, false
+	}
+	switch org := key.OrganizationID; {
+	case key.Allows(storage.ScopeBusiness):
+		return []string{events.Topics(org)}, until, true
+	case key.Allows(storage.ScopeVEN):
+		return []string{events.PublicTopics(org), events.VENTopics(org, storage.VENID(key.ID))}, until, true
+	}
+	return nil, until, false
 }

@@ -29,6 +29,8 @@ type Deps struct {
 	// Verify asks a callback to prove that it belongs to the client, as the definition
 	// requires. If nil, callbacks are not verified.
 	Verify func(ctx context.Context, rawURL string) error
+	// MQTT is nil if there is no listener for MQTT clients.
+	MQTT *MQTT
 }
 
 // Prefix is the path prefix of every operation. The version follows it.
@@ -80,6 +82,9 @@ func New(d Deps) http.Handler {
 		{method: http.MethodGet, path: "auth/server", open: true, run: s.authServer},
 		{method: http.MethodPost, path: "auth/token", open: true, run: s.token},
 	})
+	if d.MQTT != nil {
+		d.MQTT.Admit(s.admit)
+	}
 	for _, rt := range s.routes {
 		s.serve[rt.method+" "+rt.path] = d.REST.Observe(rt.method+" "+Prefix+rt.path, format, func(_ http.ResponseWriter, r *http.Request, c *rest.Call) (any, error) {
 			return s.operate(&rt, r, c)

@@ -31,25 +31,37 @@ var errToken = &rest.Problem{
 // tokens.
 func (s *server) authenticate(r *http.Request, c *rest.Call) (caller, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	sealed, ok := strings.CutPrefix(strings.TrimSpace(text), tokenPrefix)
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
+	if !strings.EqualFold(scheme, "Bearer") {
 		return caller{}, errToken
 	}
-	opened, err := s.Vault.Open(storage.Shared, sealedFor, sealed)
-	id, until, _ := strings.Cut(opened, " ")
-	end, parsed := strconv.ParseInt(until, 10, 64)
-	if err != nil || parsed != nil || c.Now.Unix() >= end {
-		return caller{}, errToken
-	}
-	key, ok, err := s.REST.LiveKey(id, c.Now)
+	key, _, err := s.openToken(strings.TrimSpace(text), c.Now)
 	switch {
 	case err != nil:
 		return caller{}, err
-	case !ok:
+	case key == nil:
 		return caller{}, errToken
 	}
 	c.Caller = rest.Caller{KeyID: key.ID, Key: key, Org: key.OrganizationID}
 	return caller{key, key.Allows(storage.ScopeBusiness)}, nil
+}
+
+// openToken returns the key of an access token and the token's end. It returns no key if
+// the token or its key is not valid.
+func (s *server) openToken(text string, now time.Time) (key *storage.Key, end time.Time, err error) {
+	sealed, ok := strings.CutPrefix(text, tokenPrefix)
+	if !ok {
+		return nil, end, nil
+	}
+	opened, _ := s.Vault.Open(storage.Shared, sealedFor, sealed) // what does not open has no end
+	id, until, _ := strings.Cut(opened, " ")
+	seconds, _ := strconv.ParseInt(until, 10, 64)
+	if now.Unix() >= seconds {
+		return nil, end, nil
+	}
+	if key, ok, err = s.REST.LiveKey(id, now); !ok {
+		return nil, end, err
+	}
+	return key, time.Unix(seconds, 0), nil
 }
 
 // OAuth scopes of the roles, as the document names them.

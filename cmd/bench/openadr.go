@@ -25,7 +25,12 @@ type OpenADR struct {
 	WebhooksPerSecond  float64 `json:"webhooksPerSecond"`
 	CallbacksPerSecond float64 `json:"callbacksPerSecond"`
 	Ratio              float64 `json:"ratio"`
-	Subscriptions      int     `json:"subscriptions"`
+	// WebhookCPU and CallbackCPU are the processor time of one delivery, until its receipt
+	// is stored. CPURatio is the median of the rounds' ratios.
+	WebhookCPU    float64 `json:"webhookCpuMicroseconds"`
+	CallbackCPU   float64 `json:"callbackCpuMicroseconds"`
+	CPURatio      float64 `json:"cpuRatio"`
+	Subscriptions int     `json:"subscriptions"`
 	// FirstMs and LastMs are the time from the change's request to the first and last
 	// callback's arrival. They are medians.
 	FirstMs float64 `json:"firstMs"`
@@ -142,39 +147,52 @@ func (b *business) subscribe(ctx context.Context, m *deliveryMeter, n int) error
 	return nil
 }
 
-// change updates the event and waits for every callback.
-func (b *business) change(ctx context.Context, m *deliveryMeter, n, price int) (perSecond, firstMs, lastMs float64, err error) {
+// change updates the event, and waits for every callback and its receipt.
+func (b *business) change(ctx context.Context, m *deliveryMeter, price int) (w walked, lastMs float64, err error) {
 	if err := m.sink.Reset(ctx); err != nil {
-		return 0, 0, 0, err
+		return w, 0, err
 	}
-	asked := time.Now()
+	used, asked := cpuTime(), time.Now()
 	if err := b.ask(ctx, http.MethodPut, b.path, "application/json", dayEvent(b.program, price), new(any)); err != nil {
-		return 0, 0, 0, err
+		return w, 0, err
 	}
-	arrived, err := m.sink.Wait(ctx, n)
+	arrived, err := m.sink.Wait(ctx, m.homes)
+	if err != nil {
+		return w, 0, err
+	}
 	took := arrived.Last.Sub(asked)
-	return float64(n) / took.Seconds(), float64(arrived.First.Sub(asked).Microseconds()) / 1000, float64(took.Microseconds()) / 1000, err
+	w.perSecond, w.firstMs = float64(m.homes)/took.Seconds(), float64(arrived.First.Sub(asked).Microseconds())/1000
+	newest, err := m.box.Operator.For(organization).Triggers(ctx, 1)
+	if err == nil {
+		err = m.completed(ctx, organization, newest[0].TriggerID)
+	}
+	w.cpu = microsecondsEach(cpuTime()-used, m.homes)
+	return w, float64(took.Microseconds()) / 1000, err
 }
 
 func (b *business) compare(ctx context.Context, o Options, m *deliveryMeter, rounds int) (*OpenADR, error) {
 	a := &OpenADR{Subscriptions: m.homes}
-	var webhooks, callbacks, ratios, first, last []float64
+	var webhooks, callbacks, ratios, webhookCPU, callbackCPU, cpuRatios, first, last []float64
 	for i := range rounds + 1 {
 		w, err := m.walk(ctx)
 		if err != nil {
 			return nil, err
 		}
-		perSecond, firstMs, lastMs, err := b.change(ctx, m, m.homes, i+1)
+		c, lastMs, err := b.change(ctx, m, i+1)
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 { // the first change warms both up
 			continue
 		}
-		o.say("openadr: %6.0f webhooks/s, %6.0f callbacks/s, ratio %.2f, first after %.0f ms", w.perSecond, perSecond, perSecond/w.perSecond, firstMs)
-		webhooks, callbacks, ratios = append(webhooks, w.perSecond), append(callbacks, perSecond), append(ratios, perSecond/w.perSecond)
-		first, last = append(first, firstMs), append(last, lastMs)
+		o.say("openadr: %6.0f webhooks/s (%.0f µs of CPU each), %6.0f callbacks/s (%.0f µs), ratio %.2f (of CPU %.2f), first after %.0f ms",
+			w.perSecond, w.cpu, c.perSecond, c.cpu, c.perSecond/w.perSecond, w.cpu/c.cpu, c.firstMs)
+		webhooks, callbacks, ratios = append(webhooks, w.perSecond), append(callbacks, c.perSecond), append(ratios, c.perSecond/w.perSecond)
+		webhookCPU, callbackCPU, cpuRatios = append(webhookCPU, w.cpu), append(callbackCPU, c.cpu), append(cpuRatios, w.cpu/c.cpu)
+		first, last = append(first, c.firstMs), append(last, lastMs)
 	}
-	a.WebhooksPerSecond, a.CallbacksPerSecond, a.Ratio, a.FirstMs, a.LastMs = median(webhooks), median(callbacks), median(ratios), median(first), median(last)
+	a.WebhooksPerSecond, a.CallbacksPerSecond, a.Ratio = median(webhooks), median(callbacks), median(ratios)
+	a.WebhookCPU, a.CallbackCPU, a.CPURatio = median(webhookCPU), median(callbackCPU), median(cpuRatios)
+	a.FirstMs, a.LastMs = median(first), median(last)
 	return a, nil
 }

@@ -65,12 +65,17 @@ func (r *Report) Print(out io.Writer) error {
 		m.print(&b)
 	}
 	if a := r.OpenADR; a != nil {
-		fmt.Fprintf(&b, "\nopenadr: %d subscriptions on one receiver\n", a.Subscriptions)
-		bars(&b, "webhooks/s", "webhooks", a.WebhooksPerSecond, "callbacks", a.CallbacksPerSecond)
-		fmt.Fprintf(&b, "  ratio        %.2f; first callback %.0f ms after the change, last %.0f ms\n", a.Ratio, a.FirstMs, a.LastMs)
+		a.print(&b)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+func (a *OpenADR) print(b *strings.Builder) {
+	fmt.Fprintf(b, "\nopenadr: %d subscriptions on one receiver\n", a.Subscriptions)
+	bars(b, "webhooks/s", "webhooks", a.WebhooksPerSecond, "callbacks", a.CallbacksPerSecond)
+	fmt.Fprintf(b, "  CPU          %.0f µs per webhook, %.0f µs per callback, ratio %.2f\n", a.WebhookCPU, a.CallbackCPU, a.CPURatio)
+	fmt.Fprintf(b, "  ratio        %.2f; first callback %.0f ms after the change, last %.0f ms\n", a.Ratio, a.FirstMs, a.LastMs)
 }
 
 func (t *Tenants) print(b *strings.Builder) {

@@ -46,7 +46,7 @@ func (s *Registry) List(v storage.View, org, eventType string) (ready []*Target,
 			s.drop(r.Ref)
 			return true
 		}
-		t, err := s.prepare(r)
+		t, err := s.prepare(r, decoded(r))
 		switch {
 		case err != nil:
 			broken = append(broken, Broken{r.ID, err})
@@ -69,7 +69,7 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 		s.drop(r.Ref)
 		return nil, storage.ErrNotFound
 	}
-	t, err := s.prepare(r)
+	t, err := s.prepare(r, decoded(r))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
@@ -83,6 +83,17 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 		t = &paused
 	}
 	return t, err
+}
+
+// Callback returns callback n of a subscription, which the caller has decoded from its
+// record. The caller checks whether the organization is suspended. Errors: ErrBroken.
+func (s *Registry) Callback(r storage.Record, o *storage.OpenADRObject, n int) (*Target, error) {
+	r.ID = o.CallbackID(n)
+	t, err := s.prepare(r, func() (storage.WebhookEndpoint, error) { return o.Endpoint(n), nil })
+	if err != nil {
+		return nil, errors.Join(ErrBroken, err)
+	}
+	return t, nil
 }
 
 // ErrBroken says that an endpoint cannot be prepared for sending.
@@ -144,16 +155,24 @@ func (s *Registry) OpenBreakers() (list []events.OpenBreaker) {
 	return list
 }
 
+func decoded(r storage.Record) func() (storage.WebhookEndpoint, error) {
+	return func() (storage.WebhookEndpoint, error) { return storage.DecodeEndpoint(r) }
+}
+
 // prepare returns the target of a record. It prepares a target once per revision. The
 // gate's state survives across revisions.
-func (s *Registry) prepare(r storage.Record) (*Target, error) {
+func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpoint, error)) (*Target, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.ready[r.Ref]
 	if have != nil && have.revision == r.Revision {
 		return have, nil
 	}
-	t, err := Open(s.vault, r)
+	stored, err := decode()
+	if err != nil {
+		return nil, err
+	}
+	t, err := open(s.vault, stored, r.Revision)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,11 @@ func Open(v *vault.Vault, r storage.Record) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{WebhookEndpoint: stored, revision: r.Revision}
+	return open(v, stored, r.Revision)
+}
+
+func open(v *vault.Vault, stored storage.WebhookEndpoint, revision uint64) (t *Target, err error) {
+	t = &Target{WebhookEndpoint: stored, revision: revision}
 	d := &send.Destination{
 		Header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Gridhook/1.0"}},
 		Timeout: time.Duration(stored.TimeoutSeconds * float64(time.Second)), EndpointID: stored.ID,
@@ -62,16 +66,16 @@ func Open(v *vault.Vault, r storage.Record) (*Target, error) {
 		d.Header.Set("Content-Encoding", "gzip")
 	}
 	if err := v.OpenEndpoint(&stored); err != nil {
-		return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
+		return nil, fmt.Errorf("endpoint %s: %w", stored.ID, err)
 	}
 	for name, value := range stored.Headers {
 		d.Header.Set(name, value)
 	}
 	if d.URL, err = url.Parse(stored.URL); err != nil {
-		return nil, fmt.Errorf("endpoint %s: its URL does not parse", r.ID) // the error contains the URL with its query
+		return nil, fmt.Errorf("endpoint %s: its URL does not parse", stored.ID) // the error contains the URL with its query
 	}
 	if err := t.openSecrets(v); err != nil {
-		return nil, fmt.Errorf("endpoint %s: %w", r.ID, err)
+		return nil, fmt.Errorf("endpoint %s: %w", stored.ID, err)
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,8 @@ type Options struct {
 	// Listen is the host:port to open for clients on the network, without any
 	// credentials. If it is empty, only this process can connect.
 	Listen string
+	// MQTT opens a listener for MQTT clients. If it is nil, there is none.
+	MQTT *MQTT
 	// StartTimeout limits the recovery of the server's files.
 	StartTimeout time.Duration
 	Log          *slog.Logger
@@ -30,27 +33,43 @@ type Options struct {
 
 // Server is a running nats-server. It can restart while clients are connected.
 type Server struct {
-	options Options
+	options  Options
+	password string // of this process's own connections
 
-	mu sync.RWMutex // held during a restart
-	ns *server.Server
+	mu       sync.RWMutex // held during a restart
+	ns       *server.Server
+	mqttPort int
 }
 
 // Start starts a server and returns when it is ready. The server fsyncs every write of a
 // stream, unless the stream's settings say otherwise. So accepted messages survive a
 // power cut.
 func Start(o Options) (*Server, error) {
-	ns, err := start(o)
-	if err != nil {
+	s := &Server{options: o, password: rand.Text()}
+	if err := s.start(); err != nil {
 		return nil, err
 	}
-	return &Server{options: o, ns: ns}, nil
+	return s, nil
 }
 
-func start(o Options) (*server.Server, error) {
-	host, port, err := o.listen()
+// start starts the server. If the start fails, the server stays stopped.
+func (s *Server) start() error {
+	options, err := s.options.server(s.password)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	ns, err := run(s.options, options)
+	if err == nil {
+		s.ns, s.mqttPort = ns, options.MQTT.Port
+	}
+	return err
+}
+
+// server returns the options in nats-server's form.
+func (o *Options) server(password string) (*server.Options, error) {
+	host, port, err := listenOn(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("where the nats-server listens: %w", err)
 	}
 	options := &server.Options{
 		ServerName:        "gridhook",
@@ -69,6 +88,13 @@ func start(o Options) (*server.Server, error) {
 	}
 	// gofail: var bugLazySync struct{}
 	// options.SyncAlways = false
+	if o.MQTT != nil {
+		err = o.MQTT.configure(options, password)
+	}
+	return options, err
+}
+
+func run(o Options, options *server.Options) (*server.Server, error) {
 	ns, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the embedded nats-server: %w", err)
@@ -91,18 +117,22 @@ func start(o Options) (*server.Server, error) {
 	return ns, nil
 }
 
-func (o *Options) listen() (host string, port int, err error) {
-	if o.Listen == "" {
+// listenOn splits an address for nats-server, which has another number for any free port.
+func listenOn(listen string) (host string, port int, err error) {
+	if listen == "" {
 		return "", 0, nil
 	}
-	address, err := net.ResolveTCPAddr("tcp", o.Listen)
+	address, err := net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("where the nats-server listens: %w", err)
+		return "", 0, err
 	}
-	if port = address.Port; port == 0 {
+	if host, port = address.IP.String(), address.Port; address.IP == nil {
+		host = "0.0.0.0"
+	}
+	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	return address.IP.String(), port, nil
+	return host, port, nil
 }
 
 // ClientURL returns the URL for clients. It requires Options.Listen.
@@ -110,7 +140,11 @@ func (s *Server) ClientURL() string { return s.running().ClientURL() }
 
 // Option makes a client connect to the server in memory, and reconnect after a restart of
 // the server.
-func (s *Server) Option() nats.Option { return nats.InProcessServer(s) }
+func (s *Server) Option() nats.Option {
+	return func(o *nats.Options) error {
+		return errors.Join(nats.InProcessServer(s)(o), nats.UserInfo(s.Credentials())(o))
+	}
+}
 
 // InProcessConn returns a connection for a client.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.running().InProcessConn() }
@@ -149,11 +183,7 @@ func (s *Server) Restart(timeout time.Duration) error {
 	if err := stop(s.ns, timeout); err != nil {
 		return err
 	}
-	ns, err := start(s.options)
-	if err == nil {
-		s.ns = ns
-	}
-	return err
+	return s.start()
 }
 
 // ErrStopTimeout says that the server did not stop in time.

@@ -136,24 +136,26 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	return err
 }
 
-// subscriptions counts the subscriptions that notifications may go to. A suspended
-// organization has none.
-func subscriptions(v storage.View, org string) (int, error) {
+// subscribed counts an organization's subscriptions and reports whether a notification may
+// go to anybody. Nobody listens to a suspended organization.
+func (c *changes) subscribed(v storage.View, org string) (count int, ok bool, err error) {
 	suspended, err := storage.IsSuspended(v, org)
 	if err != nil || suspended {
-		return 0, err
+		return 0, false, err
 	}
-	return v.Count(storage.KindOpenADRSubscription, org), nil
+	count = v.Count(storage.KindOpenADRSubscription, org)
+	return count, count > 0 || c.EveryChange, nil
 }
 
-// accept accepts the trigger of a change if a notification may go to a subscription.
+// accept accepts the trigger of a change if a notification may go to anybody.
 func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
-	count := 0
+	var count int
+	var ok bool
 	err := c.Store.View(func(v storage.View) (err error) {
-		count, err = subscriptions(v, org)
+		count, ok, err = c.subscribed(v, org)
 		return err
 	})
-	if err != nil || count == 0 {
+	if err != nil || !ok {
 		return err
 	}
 	t := events.NewChangeTrigger(org, change, revision, count, last, c.Now())
@@ -216,7 +218,7 @@ type dayChange struct {
 // daysOf calculates the derived events of the programs that an organization's
 // subscriptions select.
 func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
-	if n, err := subscriptions(v, org); n == 0 || err != nil {
+	if _, ok, err := c.subscribed(v, org); !ok || err != nil {
 		return nil, err
 	}
 	prices := c.Book.Reader(v)

@@ -10,6 +10,8 @@ import (
 // without a subscriber needs no walk. A deleted subscription counts until the process
 // ends, and costs at most a walk.
 type interest struct {
+	// all is set if every change is wanted.
+	all   bool
 	mu    sync.RWMutex
 	byOrg map[string]map[wanted]bool
 	// complete reports whether interest has all subscriptions of the start.
@@ -51,6 +53,9 @@ func (i *interest) note(o *storage.OpenADRObject) {
 
 // has reports whether a subscription may want a change.
 func (i *interest) has(org string, of storage.OpenADRType, operation, program string) bool {
+	if i.all {
+		return true
+	}
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	set := i.byOrg[org]

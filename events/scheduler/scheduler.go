@@ -47,6 +47,9 @@ type Deps struct {
 	// State is the log of record, which the scheduler follows for changes of OpenADR
 	// objects. It is nil if the OpenADR interface is off.
 	State storage.Log
+	// EveryChange makes a trigger of each change of an OpenADR object, because there may
+	// be subscribers by MQTT. Otherwise a change needs a subscription.
+	EveryChange bool
 	// ReportRetention is the retention of the reports of OpenADR clients.
 	ReportRetention time.Duration
 }
@@ -89,7 +92,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
-		c := &changes{Scheduler: s, interest: interest{byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
+		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
 		group.Go(func() error { return c.follow(ctx) })
 		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)

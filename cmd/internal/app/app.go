@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/dispatcher"
@@ -79,7 +81,9 @@ type App struct {
 	health    *health
 	// embedded is nil if NATS is external.
 	embedded *embedded.Server
-	guard    *guard
+	// admission authenticates MQTT clients, nil before the API listens.
+	admission atomic.Pointer[openadr.Admission]
+	guard     *guard
 	// tracer is nil if tracing is off.
 	tracer trace.Tracer
 
@@ -219,8 +223,12 @@ func (a *App) connect(ctx context.Context) error {
 		if err := storesIn(a.Data).checkWhole(); err != nil {
 			return err
 		}
+		mqtt, err := a.mqttListener()
+		if err != nil {
+			return err
+		}
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log, MQTT: mqtt,
 		})
 		if err != nil {
 			return err
@@ -320,7 +328,7 @@ func (a *App) recordUses(context.Context) error {
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
-		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
+		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer, Announce: a.announcer(),
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)
 	return nil

@@ -10,8 +10,10 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/console"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
@@ -89,6 +91,9 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Tracer:       a.tracer,
 		OperatorKey:  a.operator,
 		OpenADR:      a.OpenADR.Enabled,
+	}
+	if a.MQTT != "" {
+		d.MQTT = &openadr.MQTT{Port: a.embedded.MQTTPort, Secure: a.TLS != config.KeyPair{}, Admit: func(f openadr.Admission) { a.admission.Store(&f) }}
 	}
 	if a.OpenADR.VerifyCallbacks {
 		d.VerifyCallback = a.tester.VerifyCallback

@@ -16,7 +16,7 @@ func (a *App) startScheduler(context.Context) error {
 		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}
 	if a.OpenADR.Enabled {
-		d.State, d.ReportRetention = a.conn.StateLog(), a.OpenADR.ReportRetention
+		d.State, d.ReportRetention, d.EveryChange = a.conn.StateLog(), a.OpenADR.ReportRetention, a.MQTT != ""
 	}
 	s := scheduler.New(d)
 	a.run("the scheduler", s.Run)

@@ -2,9 +2,12 @@ package openadr_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,7 +111,7 @@ func entities() []entity {
 // each role may do, conflicts, bad tokens, bad identifiers, bad bodies, methods and pages.
 func TestConformance_Objects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, withMQTT)
 	w.program("Program2")
 	for _, e := range entities() {
 		t.Run(e.path, func(t *testing.T) {
@@ -117,9 +120,10 @@ func TestConformance_Objects(t *testing.T) {
 			e.test(&w)
 		})
 	}
-	if w.document != nil {
-		w.topics()
-		w.tokensAndServer()
+	w.topics()
+	w.withoutMQTT()
+	w.tokensAndServer()
+	if w.document.paths != nil {
 		w.damaged()
 		for _, key := range w.document.missing() {
 			if !slices.Contains(unreached, key) {
@@ -138,12 +142,6 @@ var unreached = []string{
 	// An update that several writers make at once is repeated, and these have no name that can
 	// be taken.
 	"PUT /events/{eventID} 409", "PUT /reports/{reportID} 409", "PUT /subscriptions/{subscriptionID} 409",
-	// There is no MQTT.
-	"GET /notifiers/mqtt/topics/events 200", "GET /notifiers/mqtt/topics/programs 200", "GET /notifiers/mqtt/topics/programs/{programID} 200",
-	"GET /notifiers/mqtt/topics/programs/{programID}/events 200", "GET /notifiers/mqtt/topics/reports 200",
-	"GET /notifiers/mqtt/topics/resources 200", "GET /notifiers/mqtt/topics/subscriptions 200", "GET /notifiers/mqtt/topics/vens 200",
-	"GET /notifiers/mqtt/topics/vens/{venID} 200", "GET /notifiers/mqtt/topics/vens/{venID}/events 200",
-	"GET /notifiers/mqtt/topics/vens/{venID}/programs 200", "GET /notifiers/mqtt/topics/vens/{venID}/resources 200",
 }
 
 func (e *entity) test(w *world) {
@@ -269,6 +267,58 @@ func (e *entity) badRequests(w *world, role, id string) {
 	}
 }
 
+// TestConformance_Searches: a list has what matches every parameter, and nothing else.
+func TestConformance_Searches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program, other := w.program("One"), w.program("Two")
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1"]}`).field("id")
+	ven := w.venOf("ven1")
+	for path, body := range map[string]string{
+		"reports":       `{"eventID":"` + event + `","clientName":"c1","resources":[]}`,
+		"resources":     `{"objectType":"VEN_RESOURCE_REQUEST","venID":"` + ven + `","resourceName":"r1"}`,
+		"subscriptions": `{"clientName":"c1","programID":"` + program + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet"}]}`,
+	} {
+		w.want(http.StatusCreated, "ven1", http.MethodPost, path, body)
+	}
+	for query, want := range map[string]int{
+		"programs?programName=One": 1, "programs?programName=None": 0,
+		"events?programID=" + program: 1, "events?programID=" + other: 0, "events?programID=" + program + "&targets=group1": 1, "events?programID=" + program + "&targets=group2": 0,
+		"reports?eventID=" + event: 1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
+		"subscriptions?programID=" + program: 1, "subscriptions?programID=" + other: 0, "subscriptions?clientName=c1": 1, "subscriptions?clientName=c2": 0,
+		"subscriptions?objects=EVENT": 1, "subscriptions?objects=VEN": 0,
+		"vens?venName=ven%20of%20ven1": 1, "vens?venName=none": 0,
+		"resources?venID=" + ven: 1, "resources?resourceName=r1": 1, "resources?resourceName=r2": 0,
+	} {
+		if list := w.want(http.StatusOK, "bl", http.MethodGet, query, "").list(); len(list) != want {
+			t.Errorf("%s lists %d, want %d: %v", query, len(list), want, list)
+		}
+	}
+}
+
+// TestConformance_RoundTrip: what a client writes is read again as it was, numbers included.
+func TestConformance_RoundTrip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program := w.program("Round")
+	for path, body := range map[string]string{
+		"programs": `{"programName":"PriceProgram","programDescriptions":[{"URL":"https://example.com/a"}],"intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"P3M"},
+			"payloadDescriptors":[{"objectType":"EVENT_PAYLOAD_DESCRIPTOR","payloadType":"PRICE","units":"KWH","currency":"USD"}],"attributes":[{"type":"COUNTRY","values":["US"]}]}`,
+		"events": `{"programID":"` + program + `","eventName":"e","priority":3,"duration":"PT2H","intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"PT1H","randomizeStart":"PT5M"},
+			"intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[0.15]}]},{"id":1,"payloads":[{"type":"CURVE","values":[{"x":1,"y":2.5},true,"text"]}]}]}`,
+	} {
+		id := w.want(http.StatusCreated, "bl", http.MethodPost, path, body).field("id")
+		var sent, read map[string]any
+		must(t, json.Unmarshal([]byte(body), &sent))
+		must(t, json.Unmarshal(w.want(http.StatusOK, "ven1", http.MethodGet, path+"/"+id, "").body, &read))
+		for name, value := range sent {
+			if !reflect.DeepEqual(read[name], value) {
+				t.Errorf("%s: %s is read as %v, want %v", path, name, read[name], value)
+			}
+		}
+	}
+}
+
 func (e *entity) pages(w *world, role string) {
 	for i := range 3 {
 		w.want(http.StatusCreated, role, http.MethodPost, e.path, e.body(w, role, fmt.Sprint("Page", i)))
@@ -286,32 +336,76 @@ func (e *entity) pages(w *world, role string) {
 	}
 }
 
-// topics: every path of MQTT topics knows roles and tokens, and says that there is no MQTT.
+// topics: every path of MQTT topics has the topics that the role may subscribe to.
 func (w *world) topics() {
 	w.t.Helper()
 	id, program := w.venOf("ven1"), w.program("Program1")
-	for path, ven := range map[string]int{
-		"programs": http.StatusNotFound, "programs/" + program: http.StatusNotFound, "programs/" + program + "/events": http.StatusNotFound,
-		"vens/" + id: http.StatusNotFound, "vens/" + id + "/events": http.StatusNotFound, "vens/" + id + "/programs": http.StatusNotFound,
-		"vens/" + id + "/resources": http.StatusNotFound,
-		"events":                    http.StatusForbidden, "reports": http.StatusForbidden, "subscriptions": http.StatusForbidden, "vens": http.StatusForbidden, "resources": http.StatusForbidden,
+	all, public, own := "openadr3/acme/all/", "openadr3/acme/public/", "openadr3/acme/vens/"+id
+	for _, c := range []struct {
+		path    string
+		bl, ven string // prefixes of the topics; "" is refused
+		create  bool
+	}{
+		{"programs", all + "programs", public + "programs", true},
+		{"programs/" + program, all + "programs/" + program, public + "programs/" + program, false},
+		{"programs/" + program + "/events", all + "programs/" + program + "/events", public + "programs/" + program + "/events", true},
+		{"vens/" + id, own, own, false},
+		{"vens/" + id + "/events", own + "/events", own + "/events", true},
+		{"vens/" + id + "/programs", own + "/programs", own + "/programs", true},
+		{"vens/" + id + "/resources", own + "/resources", own + "/resources", true},
+		{"events", all + "events", "", true},
+		{"reports", all + "reports", "", true},
+		{"subscriptions", all + "subscriptions", "", true},
+		{"vens", all + "vens", "", true},
+		{"resources", all + "resources", "", true},
 	} {
-		at := "notifiers/mqtt/topics/" + path
-		w.want(ven, "ven1", http.MethodGet, at, "")
-		w.want(http.StatusNotFound, "bl", http.MethodGet, at, "")
+		at := "notifiers/mqtt/topics/" + c.path
+		for role, prefix := range map[string]string{"bl": c.bl, "ven1": c.ven} {
+			if prefix == "" {
+				w.want(http.StatusForbidden, role, http.MethodGet, at, "")
+				continue
+			}
+			want := map[string]string{"UPDATE": prefix + "/update", "DELETE": prefix + "/delete", "ALL": prefix + "/+"}
+			if c.create {
+				want["CREATE"] = prefix + "/create"
+			}
+			var got struct{ Topics map[string]string }
+			must(w.t, json.Unmarshal(w.want(http.StatusOK, role, http.MethodGet, at, "").body, &got))
+			if !maps.Equal(got.Topics, want) {
+				w.t.Errorf("%s: topics of %s are %v, want %v", role, c.path, got.Topics, want)
+			}
+		}
 		w.want(http.StatusForbidden, "bad", http.MethodGet, at, "")
 		w.want(http.StatusUnauthorized, "", http.MethodGet, at, "")
-		if strings.Contains(path, "/") {
-			at = strings.Replace(strings.Replace(at, id, "a%20b", 1), program, "a%20b", 1)
-			w.want(http.StatusBadRequest, "bl", http.MethodGet, at, "")
+		if strings.Contains(c.path, "/") {
+			bad := strings.Replace(strings.Replace(at, id, "a%20b", 1), program, "a%20b", 1)
+			w.want(http.StatusBadRequest, "bl", http.MethodGet, bad, "")
+			missing := strings.Replace(strings.Replace(at, id, "nonexistent", 1), program, "nonexistent", 1)
+			w.want(http.StatusNotFound, "bl", http.MethodGet, missing, "")
+		}
+		if strings.HasPrefix(c.path, "vens/") {
+			w.want(http.StatusNotFound, "ven2", http.MethodGet, at, "")
 		}
 	}
 	for _, role := range []string{"ven1", "bl"} {
-		if a := w.want(http.StatusOK, role, http.MethodGet, "notifiers", ""); !strings.Contains(string(a.body), `"WEBHOOK":true`) {
+		if a := w.want(http.StatusOK, role, http.MethodGet, "notifiers", ""); !strings.Contains(string(a.body), `"WEBHOOK":true`) || !strings.Contains(string(a.body), `mqtt://127.0.0.1:`) {
 			w.t.Errorf("the notifiers are %s", a.body)
 		}
 	}
 	w.want(http.StatusForbidden, "bad", http.MethodGet, "notifiers", "")
+}
+
+// withoutMQTT: a server without MQTT names the webhooks alone, and has no topics.
+func (w *world) withoutMQTT() {
+	w.t.Helper()
+	plain := newWorld(w.t)
+	plain.document = w.document
+	if a := plain.want(http.StatusOK, "ven1", http.MethodGet, "notifiers", ""); strings.TrimSpace(string(a.body)) != `{"WEBHOOK":true}` {
+		w.t.Errorf("the notifiers are %s", a.body)
+	}
+	for _, path := range []string{"programs", "events", "reports", "subscriptions", "vens", "resources", "programs/ev", "vens/x/events"} {
+		plain.want(http.StatusNotFound, "bl", http.MethodGet, "notifiers/mqtt/topics/"+path, "")
+	}
 }
 
 func (w *world) tokensAndServer() {

@@ -2,6 +2,7 @@ package openadr_test
 
 import (
 	"bytes"
+	_ "embed" // of the shapes
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,9 +17,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is the official OpenAPI document of OpenADR 3.1.1. Without test data it is nil, and
-// nothing is checked against it.
+// document validates answers: by own shapes, which are strict, and by the official OpenAPI
+// document of OpenADR 3.1.1 where it is at hand.
 type document struct {
+	shapes *jsonschema.Compiler
+	// paths and compiler are of the official document. Without test data they are nil.
 	paths    map[string]any
 	compiler *jsonschema.Compiler
 
@@ -26,12 +29,24 @@ type document struct {
 	reached map[string]bool // method, path and status
 }
 
+//go:embed testdata/shapes.json
+var shapes []byte
+
 func openDocument(t *testing.T) *document {
 	t.Helper()
-	dir := os.Getenv("GRIDHOOK_TESTDATA")
-	if dir == "" {
-		return nil
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(shapes))
+	must(t, err)
+	d := &document{shapes: jsonschema.NewCompiler(), reached: map[string]bool{}}
+	d.shapes.AssertFormat()
+	must(t, d.shapes.AddResource("file:///shapes", value))
+	if dir := os.Getenv("GRIDHOOK_TESTDATA"); dir != "" {
+		d.official(t, dir)
 	}
+	return d
+}
+
+func (d *document) official(t *testing.T, dir string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "openadr3", "openadr3.yaml"))
 	must(t, err)
 	var all map[string]any
@@ -50,7 +65,7 @@ func openDocument(t *testing.T) *document {
 	c.DefaultDraft(jsonschema.Draft4)
 	c.AssertFormat()
 	must(t, c.AddResource("file:///document", all))
-	return &document{paths: all["paths"].(map[string]any), compiler: c, reached: map[string]bool{}}
+	d.paths, d.compiler = all["paths"].(map[string]any), c
 }
 
 // modern turns what OpenAPI 3.0 has of its own into JSON Schema.
@@ -93,7 +108,10 @@ func (d *document) template(path string) string {
 // check validates an answer.
 func (d *document) check(t *testing.T, method, path string, status int, body []byte) {
 	t.Helper()
-	if d == nil {
+	if shape := shapeOf(method, path, status); shape != "" {
+		d.valid(t, d.shapes, "file:///shapes#/definitions/"+shape, method+" "+path, body)
+	}
+	if d.paths == nil {
 		return
 	}
 	template := d.template(path)
@@ -117,27 +135,44 @@ func (d *document) check(t *testing.T, method, path string, status int, body []b
 	if response != nil {
 		pointer += "/content/application~1json/schema"
 	}
-	d.valid(t, pointer, method+" "+path, body)
+	d.valid(t, d.compiler, "file:///document"+pointer, method+" "+path, body)
+}
+
+// shapeOf returns the own shape of an answer, "" for an operation that is not of OpenADR.
+func shapeOf(method, path string, status int) string {
+	parts := strings.Split(path, "/")
+	switch {
+	case status >= 400:
+		return "problem"
+	case len(parts) > 2:
+		return "topics"
+	case parts[0] == "auth":
+		return parts[1]
+	case parts[0] == "notifiers", method == "GET" && len(parts) == 1:
+		return parts[0]
+	}
+	return strings.TrimSuffix(parts[0], "s")
 }
 
 func (d *document) checkNotification(t *testing.T, body []byte) {
 	t.Helper()
-	if d == nil {
-		return
-	}
-	d.valid(t, "#/components/schemas/notification", "notification", body)
 	var c callback
 	_ = json.Unmarshal(body, &c)
 	object, err := json.Marshal(c.Object)
 	must(t, err)
-	d.valid(t, "#/components/schemas/"+strings.ToLower(c.ObjectType), "notification's object", object)
+	for shape, value := range map[string][]byte{"notification": body, strings.ToLower(c.ObjectType): object} {
+		d.valid(t, d.shapes, "file:///shapes#/definitions/"+shape, "notification", value)
+		if d.compiler != nil {
+			d.valid(t, d.compiler, "file:///document#/components/schemas/"+shape, "notification", value)
+		}
+	}
 }
 
-func (d *document) valid(t *testing.T, pointer, what string, body []byte) {
+func (d *document) valid(t *testing.T, c *jsonschema.Compiler, pointer, what string, body []byte) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	schema, err := d.compiler.Compile("file:///document" + pointer)
+	schema, err := c.Compile(pointer)
 	must(t, err)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
@@ -145,7 +180,7 @@ func (d *document) valid(t *testing.T, pointer, what string, body []byte) {
 		return
 	}
 	if err := schema.Validate(value); err != nil {
-		t.Errorf("%s is not as the document has it: %v\n%s", what, err, body)
+		t.Errorf("%s is not as %s has it: %v\n%s", what, pointer, err, body)
 	}
 }
 
@@ -166,4 +201,32 @@ func (d *document) missing() (list []string) {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// TestShapes: the own shapes refuse what is not an object of their type.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	d := openDocument(t)
+	const object = `{"id":"x","createdDateTime":"2026-07-01T00:00:00Z","modificationDateTime":"2026-07-01T00:00:00Z","objectType":"PROGRAM","programName":"p"%s}`
+	for _, c := range []struct {
+		shape, body string
+		right       bool
+	}{
+		{"program", fmt.Sprintf(object, ""), true},
+		{"program", fmt.Sprintf(object, `,"programType":"x"`), false},
+		{"program", fmt.Sprintf(object, `,"targets":[7]`), false},
+		{"program", strings.Replace(fmt.Sprintf(object, ""), "2026-07-01T00:00:00Z", "yesterday", 1), false},
+		{"program", strings.Replace(fmt.Sprintf(object, ""), "PROGRAM", "EVENT", 1), false},
+		{"programs", "[" + fmt.Sprintf(object, "") + ",{}]", false},
+		{"event", "{}", false}, {"report", "{}", false}, {"subscription", "{}", false}, {"ven", "{}", false}, {"resource", "{}", false},
+		{"notification", "{}", false}, {"notifiers", `{"WEBHOOK":false}`, false}, {"topics", `{"topics":{}}`, false}, {"token", "{}", false}, {"server", "{}", false}, {"problem", "{}", false},
+	} {
+		schema, err := d.shapes.Compile("file:///shapes#/definitions/" + c.shape)
+		must(t, err)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.body))
+		must(t, err)
+		if err := schema.Validate(value); (err == nil) != c.right {
+			t.Errorf("%s %s: %v, want it to be valid: %v", c.shape, c.body, err, c.right)
+		}
+	}
 }

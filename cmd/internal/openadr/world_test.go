@@ -1,6 +1,7 @@
 package openadr_test
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -23,21 +24,26 @@ type world struct {
 	app      *app.App
 	base     string
 	document *document
+	client   *http.Client
 	operator *client.Client
 	tokens   map[string]string // by role
+	secrets  map[string]string // texts of the keys, by role
 	keys     map[string]string // identifiers of the keys, by role
 	receiver *receiver
 }
 
 const tariff = `{"name":"Home Charging","utility":"Pacific Gas & Electric Co","eiaid":14328,"energyratestructure":[[{"rate":0.25,"unit":"kWh"}]]}`
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*app.Options)) *world {
 	t.Helper()
-	w := &world{t: t, tokens: map[string]string{}, keys: map[string]string{}, document: openDocument(t), receiver: newReceiver(t)}
+	w := &world{t: t, tokens: map[string]string{}, secrets: map[string]string{}, keys: map[string]string{}, document: openDocument(t), receiver: newReceiver(t)}
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.OpenADR = config.OpenADR{Enabled: true, VerifyCallbacks: true, ReportRetention: 30 * 24 * time.Hour, MaxObjects: 20}
 	o.AllowPrivate = true
 	o.Limits.RateLimit, o.Limits.RateBurst = 1e6, 1e6 // one key makes all requests of a test
+	for _, f := range change {
+		f(&o)
+	}
 	a, err := app.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +54,11 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	w.app, w.base = a, a.URL()+"/openadr3/3.1.1/"
+	w.client = http.DefaultClient
+	if o.TLS.Certificate != "" {
+		w.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities(t, o.TLS.Certificate)}}}
+		t.Cleanup(w.client.CloseIdleConnections)
+	}
 	w.operator = &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
 	w.imports(`{"resource":"organization","id":"acme","name":"Acme"}`,
 		`{"resource":"organization","id":"other","name":"Other"}`,
@@ -78,7 +89,7 @@ func (w *world) addKey(role, org, scope string) {
 	request.Header.Set("x-ws-api-key", w.app.OperatorKeyText())
 	var key struct{ KeyID, Key string }
 	w.do(request, http.StatusOK, &key)
-	w.keys[role] = key.KeyID
+	w.keys[role], w.secrets[role] = key.KeyID, key.Key
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {key.KeyID}, "client_secret": {key.Key}}
 	a := w.form("auth/token", form)
 	if a.status != http.StatusOK {
@@ -89,7 +100,7 @@ func (w *world) addKey(role, org, scope string) {
 
 func (w *world) do(r *http.Request, want int, into any) {
 	w.t.Helper()
-	response, err := http.DefaultClient.Do(r)
+	response, err := w.client.Do(r)
 	must(w.t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
@@ -153,7 +164,7 @@ func (w *world) form(path string, form url.Values) answer {
 
 func (w *world) send(request *http.Request, path string) answer {
 	w.t.Helper()
-	response, err := http.DefaultClient.Do(request)
+	response, err := w.client.Do(request)
 	must(w.t, err)
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)

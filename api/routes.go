@@ -37,7 +37,7 @@ func (s *server) webhookRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/{id}/get", Name: "getTrigger", Group: groupTriggers,
 			Summary:     "Get the progress of a trigger",
-			Description: "A trigger and its deliveries have a retention of a week, or of the operator's receipts-age. Afterwards the response is 404.",
+			Description: "A trigger and its deliveries are shown for a week, or for the operator's receipts-age. Then the trigger is not found.",
 			Scope:       storage.ScopeRead,
 		}, (*server).getTrigger),
 		do(s, rest.Route{

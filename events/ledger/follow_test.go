@@ -201,3 +201,21 @@ func TestPruneRegularly(t *testing.T) {
 		must(t, l.Close())
 	})
 }
+
+// The quota refuses a trigger, but no notification of an OpenADR object.
+func TestLog_HoldsTheQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		l.opt.Quota = events.Quota{Waiting: 1}
+		accept(t, l, trigger("org", "trg_1", 0, 1))
+		log := l.Log(&acceptor{})
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err == nil {
+			t.Error("a trigger beyond the quota is accepted")
+		}
+		notification := trigger("org", "trg_3", 0, 1)
+		notification.Change = &events.Change{}
+		if _, err := log.Accept(t.Context(), notification); err != nil {
+			t.Errorf("a notification is refused: %v", err)
+		}
+	})
+}

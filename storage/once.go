@@ -46,7 +46,7 @@ func (o *Once) Ref() Ref { return OnceRef(o.OrganizationID, o.ID) }
 func (o *Once) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
-	p.Check(o.Made == "" || ValidID(o.Made), "made", "must be an identifier")
+	checkOptionalID(&p, "made", o.Made)
 	return p.Err()
 }
 

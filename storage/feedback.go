@@ -98,13 +98,6 @@ type FeedbackLog interface {
 	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
 }
 
-// FeedbackRef names a submission in the log of record. Older versions stored submissions
-// there.
-func FeedbackRef(id string) Ref { return Ref{KindFeedback, Shared, id} }
-
-// Ref names the submission.
-func (f *Feedback) Ref() Ref { return FeedbackRef(f.ID) }
-
 // Validate names every wrong field.
 func (f *Feedback) Validate() error {
 	var p Problems

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -102,25 +103,29 @@ func (m *MarketSeries) build(points []market.Point) (*market.Series, error) {
 // points returns the series' prices, month by month.
 func (m *MarketSeries) points(v View) ([]market.Point, error) {
 	var points []market.Point
-	err := m.months(v, func(r Record) error {
+	for r, err := range m.months(v) {
+		if err != nil {
+			return nil, err
+		}
 		month, err := monthPoints(r, m.step())
+		if err != nil {
+			return nil, err
+		}
 		points = append(points, month...)
-		return err
-	})
-	return points, err
+	}
+	return points, nil
 }
 
-// months calls use with each month's record, in order.
-func (m *MarketSeries) months(v View, use func(Record) error) error {
-	var failed error
+// months iterates over the months' records, in order.
+func (m *MarketSeries) months(v View) iter.Seq2[Record, error] {
 	prefix := m.ID + partMark
-	err := v.Scan(KindMarketPrices, m.OrganizationID, prefix, func(r Record) bool {
-		if strings.HasPrefix(r.ID, prefix) && !r.Deleted {
-			failed = use(r)
+	return func(yield func(Record, error) bool) {
+		for r, err := range Live(v, KindMarketPrices, m.OrganizationID, prefix) {
+			if err == nil && !strings.HasPrefix(r.ID, prefix) || !yield(r, err) {
+				return
+			}
 		}
-		return strings.HasPrefix(r.ID, prefix) && failed == nil
-	})
-	return errors.Join(err, failed)
+	}
 }
 
 // monthPoints decodes a record of a month's prices.

@@ -44,12 +44,13 @@ func (o *Organization) Validate() error {
 
 // EachOrganization calls do with each organization until do fails.
 func EachOrganization(v View, do func(org string) error) error {
-	var failed error
-	err := v.Scan(KindOrganization, Shared, "", func(r Record) bool {
-		if !r.Deleted {
-			failed = do(r.ID)
+	for r, err := range Live(v, KindOrganization, Shared, "") {
+		if err == nil {
+			err = do(r.ID)
 		}
-		return failed == nil
-	})
-	return errors.Join(err, failed)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

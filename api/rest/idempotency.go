@@ -86,14 +86,6 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 func (s *Server) firstOf(ctx context.Context, request storage.Once) (first storage.Once, revision uint64, err error) {
 	const tries = 5
 	now := request.CreatedAt.Time
-	// Older versions stored idempotency keys in the log of record.
-	old, err := storage.Get[storage.Once](s.Store, request.Ref())
-	if err == nil && old.Known(now) {
-		if old.Answer != nil || old.Fingerprint != request.Fingerprint {
-			return old, 0, nil
-		}
-		request.Made, request.CreatedAt = old.Made, old.CreatedAt
-	}
 	var expect uint64
 	for range tries {
 		revision, err = s.Requests.PutRequest(ctx, request, expect)

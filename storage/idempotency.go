@@ -36,12 +36,6 @@ type Requests interface {
 	PutRequest(ctx context.Context, o Once, expect uint64) (uint64, error)
 }
 
-// OnceRef names a request in the log of record. Older versions stored requests there.
-func OnceRef(org, id string) Ref { return Ref{KindOnce, org, id} }
-
-// Ref names the request.
-func (o *Once) Ref() Ref { return OnceRef(o.OrganizationID, o.ID) }
-
 // Validate names every wrong field.
 func (o *Once) Validate() error {
 	var p Problems

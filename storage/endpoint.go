@@ -157,7 +157,7 @@ type DisabledReason string
 
 // The reasons.
 const (
-	// DisabledGone means that the endpoint answered 410 Gone.
+	// DisabledGone means that the endpoint responded 410 Gone.
 	DisabledGone DisabledReason = "GONE"
 	// DisabledFailing means that every attempt failed for DisableAfterSeconds of the
 	// retry policy.

@@ -167,6 +167,10 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	a := w.post(ctx, r, scratch)
+	if errors.Is(a.Err, send.ErrStopping) {
+		r.each(func(j *job) result { return w.handBack(j, a) })
+		return
+	}
 	w.leave(r, &pass, &a)
 	r.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.ID)) })
 }
@@ -192,7 +196,7 @@ const pausedAfter = time.Second
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
 	case err != nil, ctx.Err() != nil:
-		return func(j *job) result { return handBack(j, w.Now()) }
+		return func(j *job) result { return w.handBack(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
 	case waited > pausedAfter && w.paused(r.target):
 		return func(j *job) result { return dropPaused(j, w.Now()) }
 	case !pass.Until.IsZero():
@@ -273,7 +277,7 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 func (w *Worker) leave(r *request, pass *gate.Pass, a *attempt) {
 	e := r.target
 	switch pass.Leave(gate.Report{
-		Sent: true, Answered: a.Err == nil, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
+		Sent: true, Answered: a.Status != 0, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
 	}) {
 	case gate.Opened:
 		w.Log.Warn("breaker opened, endpoint is down", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.Summary())

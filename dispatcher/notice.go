@@ -111,8 +111,8 @@ func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *re
 		w.Log.Warn("notice retries exhausted", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
 			"endpoint", t.EndpointID, "attempts", d.Attempt, "reason", d.Reason)
 	}
-	if last := d.Last(); !last.Tried() {
-		return nil
+	if last := d.Last(); !last.Counts() {
+		return nil // the next task has the same key
 	}
 	receipt := events.Receipt{
 		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,

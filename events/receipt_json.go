@@ -111,7 +111,7 @@ func (g *groupJSON) shorten(groups int) {
 	if groups == 1 {
 		g.Places = nil
 	}
-	if g.Attempt == 0 { // without a request there is no duration
+	if g.Attempt == 0 && g.ErrorClass != ErrorStopping { // without a request there is no duration
 		g.Took = nil
 	}
 }

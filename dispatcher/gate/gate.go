@@ -71,7 +71,7 @@ type Change int
 // Effects of a report.
 const (
 	Unchanged Change = iota
-	// Opened: the breaker opened, because the endpoint counts as down.
+	// Opened: the breaker opened, because the endpoint counts as down or requested a delay.
 	Opened
 	// Closed: the breaker closed, because the endpoint is back.
 	Closed
@@ -159,11 +159,13 @@ func (e *Endpoint) report(probe bool, r Report) Change {
 	case !r.Sent:
 		e.breaker.drop(probe)
 	case r.Delivered:
-		if e.breaker.succeeded() {
+		if e.breaker.succeeded(now) {
 			return Closed
 		}
 	case r.RetryAfter > 0:
-		e.breaker.hold(now, now.Add(min(r.RetryAfter, policy.MaxRetryAfter)))
+		if e.breaker.hold(now, now.Add(min(r.RetryAfter, policy.MaxRetryAfter))) {
+			return Opened
+		}
 	default:
 		weight := weightNoAnswer
 		if r.Answered {

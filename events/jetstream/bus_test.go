@@ -57,6 +57,11 @@ func TestAcceptOnce(t *testing.T) {
 	if !errors.As(err, &already) || already.First.ID != first.ID || already.First.Sequence != sequence {
 		t.Errorf("a second of that key: %v", err)
 	}
+	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.OnceFor): ""} {
+		if got, err := b.FirstOf(within(t), once("org", at)); got.ID != want || err != nil {
+			t.Errorf("the first of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
+		}
+	}
 	if _, err := b.Accept(within(t), once("other", noon)); err != nil {
 		t.Errorf("another organization's: %v", err)
 	}

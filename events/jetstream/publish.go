@@ -56,7 +56,7 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 		switch {
 		case first.ID == t.ID: // an earlier attempt was stored although it failed
 			return first.Sequence, nil
-		case first.ID != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor)):
+		case repeats(&t, &first):
 			return 0, &events.AlreadyAccepted{First: first}
 		}
 		var sequence uint64
@@ -66,6 +66,22 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 		}
 	}
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// FirstOf returns the unexpired trigger with the idempotency key of t, zero if there is
+// none.
+func (c *Conn) FirstOf(ctx context.Context, t events.Trigger) (events.Trigger, error) {
+	first, err := c.lastTrigger(ctx, triggerSubject(t))
+	if err != nil || !repeats(&t, &first) {
+		return events.Trigger{}, err
+	}
+	return first, nil
+}
+
+// repeats reports whether t has the same idempotency key as first, the last trigger on
+// its subject, and the key has not expired.
+func repeats(t, first *events.Trigger) bool {
+	return first.ID != "" && t.IdempotencyKey != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor))
 }
 
 // publishTries and publishWait limit one durable publish. Every attempt has the same

@@ -186,6 +186,28 @@ func TestTheTriggerOfAPriceChange(t *testing.T) {
 	})
 }
 
+// Changed prices run no schedule of a suspended organization. Once it is resumed, a recent
+// change runs the schedule.
+func TestFollowPrices_SuspendedOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		stop := w.fleet(2)
+		pass(minute)
+		w.suspend(true)
+		w.peak("p")
+		pass(10 * minute)
+		if got := w.triggered(); got != "" {
+			t.Errorf("suspended, it triggers %q", got)
+		}
+		w.suspend(false)
+		pass(minute)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("resumed, it triggers %q, want p of 2", got)
+		}
+		stop()
+	})
+}
+
 // What changed while nobody was there is found, once; and what was done is not done
 // again by who comes next, though its answer was lost.
 func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {

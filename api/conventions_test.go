@@ -73,6 +73,43 @@ func TestEveryOperationNeedsItsKey(t *testing.T) {
 	}
 }
 
+// TestMissingKey_Bearer: a key in the header Authorization is missing, and the message
+// says which header is read.
+func TestMissingKey_Bearer(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	a := e.send(request{url: e.public.URL + "/v1/webhook/endpoints/list", header: http.Header{"Authorization": {"Bearer " + key}}})
+	a.expect(t, http.StatusUnauthorized, rest.CodeMissingAPIKey)
+	for _, want := range []string{rest.KeyHeader, "Authorization"} {
+		if message := a.object(t)["message"].(string); !strings.Contains(message, want) {
+			t.Errorf("the message %q does not name %s", message, want)
+		}
+	}
+}
+
+// TestNotFound_NamesTheEntity: the message has the kind, the identifier of the request and
+// the organization of the key.
+func TestNotFound_NamesTheEntity(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	for path, want := range map[string]string{
+		"/v1/homes/h-9/price_signal":                `There is no home "h-9" in organization "acme".`,
+		"/v1/homes/h-9/bill":                        `There is no home "h-9" in organization "acme".`,
+		"/v1/webhook/endpoints/e-9/get":             `There is no webhook endpoint "e-9" in organization "acme".`,
+		"/v1/webhook/endpoints/e-9/delete":          `There is no webhook endpoint "e-9" in organization "acme".`,
+		"/v1/webhook/schedules/s-9/get":             `There is no schedule "s-9" in organization "acme".`,
+		"/v1/webhook/price_signal/trigger/t-9/get":  `There is no trigger "t-9" in organization "acme".`,
+		"/v1/webhook/deliveries/m-9/get":            `There is no delivery "m-9" in organization "acme".`,
+		"/v1/webhook/replays/r-9/get":               `There is no replay "r-9" in organization "acme".`,
+		"/v1/devices/hvac/d-9/user_preferences/get": `There is no hvac device "d-9" in organization "acme".`,
+	} {
+		a := e.ask(acme, path, "")
+		if a.expect(t, http.StatusNotFound, rest.CodeNotFound); a.object(t)["message"] != want {
+			t.Errorf("%s: %v, want %s", path, a.object(t)["message"], want)
+		}
+	}
+}
+
 func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	revoked, _ := e.twoTenants()

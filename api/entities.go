@@ -26,9 +26,9 @@ func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) err
 // update changes an entity, unless the request or the changed entity has wrong fields.
 // change may run again after a conflict.
 func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, ref storage.Ref, change func(e *T, p *rest.FieldErrors) error) (T, error) {
-	if !ref.Valid() {
+	if err := c.Wrong.Err(); err != nil && !ref.Valid() {
 		var none T
-		return none, c.Wrong.Err()
+		return none, err
 	}
 	e, err := storage.Update[T, P](ctx, s.Store, ref, func(e *T) error {
 		p := c.Wrong

@@ -155,7 +155,7 @@ func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
 	if a, b := made().ok(t), made().ok(t); a["id"] != b["id"] {
 		t.Errorf("a repeat made %v beside %v", b["id"], a["id"])
 	}
-	if !strings.Contains(e.log.String(), "the next run of a schedule could not be put") {
+	if !strings.Contains(e.log.String(), "next run not scheduled") {
 		t.Error("the log does not tell")
 	}
 }

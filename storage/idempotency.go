@@ -40,7 +40,7 @@ type Requests interface {
 func (o *Once) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
-	p.Check(o.Made == "" || ValidID(o.Made), "made", "must be an identifier")
+	checkOptionalID(&p, "made", o.Made)
 	return p.Err()
 }
 

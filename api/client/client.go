@@ -59,9 +59,9 @@ func (c *Client) For(organization string) *Client {
 // header is an additional header of one request.
 type header struct{ name, value string }
 
-// once returns the idempotency header for a key, or nil for an empty key. A repeated
+// idempotent returns the idempotency header for a key, or nil for an empty key. A repeated
 // request with the same key gets the first response.
-func once(idempotencyKey string) []header {
+func idempotent(idempotencyKey string) []header {
 	if idempotencyKey == "" {
 		return nil
 	}

@@ -17,11 +17,7 @@ type NewOrganization = wire.CreateOrganizationInput
 
 // OrganizationFields are the fields of an organization to change. A nil field keeps its
 // value.
-type OrganizationFields struct {
-	Name                 *string   `json:"name,omitempty"`
-	ChildOrganizationIDs *[]string `json:"childOrganizationIds,omitempty"`
-	Suspended            *bool     `json:"suspended,omitempty"`
-}
+type OrganizationFields = wire.UpdateOrganizationInput
 
 // UpdateOrganization changes, suspends or resumes an organization. Operator only.
 func (c *Client) UpdateOrganization(ctx context.Context, id string, f OrganizationFields) (storage.Organization, error) {

@@ -70,9 +70,9 @@ type CreateOrganizationInput struct {
 
 // UpdateOrganizationInput has the fields to change. An absent field keeps its value.
 type UpdateOrganizationInput struct {
-	Name                 *string   `json:"name" minLength:"1" maxLength:"255" nullable:"false"`
-	ChildOrganizationIDs *[]string `json:"childOrganizationIds" itemsPattern:"id" nullable:"false" doc:"All organizations that the keys of a channel partner may act for."`
-	Suspended            *bool     `json:"suspended" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and its endpoints receive nothing. Its data is retained."`
+	Name                 *string   `json:"name,omitempty" minLength:"1" maxLength:"255" nullable:"false"`
+	ChildOrganizationIDs *[]string `json:"childOrganizationIds,omitempty" itemsPattern:"id" nullable:"false" doc:"All organizations that the keys of a channel partner may act for."`
+	Suspended            *bool     `json:"suspended,omitempty" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and its endpoints receive nothing. Its data is retained."`
 }
 
 // PlanOwner names an organization. It is empty for shared plans.

@@ -115,7 +115,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	defer cancel()
 	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.answers() {
-		parts = append(parts, a.sealStored, a.followLedger, a.recordUses)
+		parts = append(parts, a.followLedger, a.recordUses)
 	}
 	if o.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
@@ -125,7 +125,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.reportBreakers)
 	}
 	if o.answers() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.scheduleEstimates, a.compact, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {
@@ -287,15 +287,6 @@ func (a *App) openVault(ctx context.Context) error {
 		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
 	})
-}
-
-// sealStored seals secrets that older releases stored in the clear. It logs a failure;
-// the next start retries.
-func (a *App) sealStored(ctx context.Context) error {
-	if err := a.vault.SealStored(ctx, a.store); err != nil {
-		a.Log.Warn("endpoint secrets of an older release not sealed", "error", err)
-	}
-	return nil
 }
 
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A

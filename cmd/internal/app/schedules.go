@@ -23,23 +23,6 @@ func (a *App) startScheduler(context.Context) error {
 	return nil
 }
 
-// compactEvery is the interval of the log of record's compaction.
-const compactEvery = 12 * time.Hour
-
-// compact removes obsolete records of older versions from the log of record.
-func (a *App) compact(context.Context) error {
-	do := func(ctx context.Context) {
-		if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
-			a.Log.Warn("log of record not compacted, retrying", "after", compactEvery, "error", err)
-		}
-	}
-	a.run("the compaction of the log of record", func(ctx context.Context) error {
-		do(ctx)
-		return every(ctx, compactEvery, do)
-	})
-	return nil
-}
-
 // startReplayer starts a replayer. It repeats exhausted and expired deliveries, which it
 // finds in the ledger.
 func (a *App) startReplayer(context.Context) error {

@@ -158,11 +158,10 @@ func manyConnections(o *app.Options) {
 	o.Worker.Concurrency, o.Worker.EndpointConcurrency = connections, connections
 }
 
-// register registers the URL for an organization's price signals. It returns the signing
-// secret.
-func register(ctx context.Context, operator *client.Client, organization, url string) (secret string, err error) {
-	endpoint, err := operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
+// register registers the URL for an organization's price signals.
+func register(ctx context.Context, operator *client.Client, organization, url string) error {
+	_, err := operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
 		URL: &url, EventTypes: &[]string{storage.EventPriceSignalUpdated},
 	}})
-	return endpoint.Secret, err
+	return err
 }

@@ -34,8 +34,8 @@ type value struct {
 
 // layer is one source of settings.
 type layer struct {
-	// said returns the value of a setting in this layer, nil if it has no value.
-	said   func(name string) any
+	// lookup returns the value of a setting in this layer, nil if it has no value.
+	lookup func(name string) any
 	source func(name string) string
 }
 
@@ -66,12 +66,12 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	return loaded, nil
 }
 
-// Meant returns the role to use if the command line names none. The role is API if the
+// InferRole returns the role to use if the command line names none. The role is API if the
 // flags, the environment or the file name a NATS server, and Serve otherwise.
-func Meant(flags *pflag.FlagSet, environ []string) Role {
+func InferRole(flags *pflag.FlagSet, environ []string) Role {
 	l := loader{role: API}
 	for _, from := range l.layers(flags, environ) {
-		if from.said("nats") != nil {
+		if from.lookup("nats") != nil {
 			return API
 		}
 	}
@@ -98,7 +98,7 @@ func place(name string) int {
 func (l *loader) layers(flags *pflag.FlagSet, environ []string) []layer {
 	layers := []layer{flagLayer(flags), envLayer(environ)}
 	for _, from := range layers {
-		if path := from.said(ConfigFlag); path != nil && path != "" {
+		if path := from.lookup(ConfigFlag); path != nil && path != "" {
 			return append(layers, l.fileLayer(path.(string), from.source(ConfigFlag)))
 		}
 	}
@@ -108,7 +108,7 @@ func (l *loader) layers(flags *pflag.FlagSet, environ []string) []layer {
 // flagLayer returns the flags that the command line sets.
 func flagLayer(flags *pflag.FlagSet) layer {
 	return layer{
-		said: func(name string) any {
+		lookup: func(name string) any {
 			if f := flags.Lookup(name); f != nil && f.Changed {
 				return f.Value.String()
 			}
@@ -126,7 +126,7 @@ func envLayer(environ []string) layer {
 		texts[name] = text
 	}
 	return layer{
-		said: func(name string) any {
+		lookup: func(name string) any {
 			if text := texts[EnvName(name)]; text != "" {
 				return text
 			}
@@ -152,7 +152,7 @@ func (l *loader) fileLayer(path, source string) layer {
 		}
 	}
 	return layer{
-		said:   func(name string) any { return keys[name] },
+		lookup: func(name string) any { return keys[name] },
 		source: func(name string) string { return path + ": " + name },
 	}
 }
@@ -160,7 +160,7 @@ func (l *loader) fileLayer(path, source string) layer {
 // find returns a setting's value from the first layer that has one, or its default.
 func (l *loader) find(s Setting, layers []layer) value {
 	for _, from := range layers {
-		raw := from.said(s.Name)
+		raw := from.lookup(s.Name)
 		if raw == nil {
 			continue
 		}

@@ -38,7 +38,7 @@ func measureFairness(ctx context.Context, o Options) (f *Fairness, err error) {
 	if err := m.box.Furnish(ctx, small, smallHomes, func(int) {}); err != nil {
 		return nil, err
 	}
-	if _, err := m.box.Register(ctx, small, sink.URL); err != nil {
+	if err := register(ctx, m.box.Operator, small, sink.URL); err != nil {
 		return nil, err
 	}
 	beside := &deliveryMeter{box: m.box, sink: sink, homes: smallHomes}

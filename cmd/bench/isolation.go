@@ -48,7 +48,7 @@ func measureIsolation(ctx context.Context, o Options) (iso *Isolation, err error
 		if err := m.box.Furnish(ctx, fault.name, deadHomes, func(int) {}); err != nil {
 			return nil, err
 		}
-		if _, err := m.box.Register(ctx, fault.name, fault.url(m.sink.URL)); err != nil {
+		if err := register(ctx, m.box.Operator, fault.name, fault.url(m.sink.URL)); err != nil {
 			return nil, err
 		}
 	}

@@ -157,3 +157,11 @@ func (m *deliveryMeter) completed(ctx context.Context, organization, id string) 
 func manyConnections(o *app.Options) {
 	o.Worker.Concurrency, o.Worker.EndpointConcurrency = connections, connections
 }
+
+// register registers the URL for an organization's price signals.
+func register(ctx context.Context, operator *client.Client, organization, url string) error {
+	_, err := operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
+		URL: &url, EventTypes: &[]string{storage.EventPriceSignalUpdated},
+	}})
+	return err
+}

@@ -46,7 +46,7 @@ func measureMillion(ctx context.Context, o Options) (v *Million, err error) {
 		return nil, err
 	}
 	v.ImportPerSecond = float64(v.Homes) / time.Since(began).Seconds()
-	if _, err := f.box.Register(ctx, organization, f.sink.URL); err != nil {
+	if err := register(ctx, f.box.Operator, organization, f.sink.URL); err != nil {
 		return nil, err
 	}
 	o.say("million: %.0f/s; a new worker starts", v.ImportPerSecond)

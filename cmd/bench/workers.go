@@ -60,13 +60,13 @@ func measureWorkers(ctx context.Context, o Options) (w *Workers, err error) {
 	if err := f.box.Furnish(ctx, organization, homes, func(int) {}); err != nil {
 		return nil, err
 	}
-	if _, err := f.box.Register(ctx, organization, f.sink.URL+"slow"); err != nil {
+	if err := register(ctx, f.box.Operator, organization, f.sink.URL+"slow"); err != nil {
 		return nil, err
 	}
 	if err := f.box.Furnish(ctx, warmOrganization, warmHomes, func(int) {}); err != nil {
 		return nil, err
 	}
-	if _, err := f.box.Register(ctx, warmOrganization, f.sink.URL+"slow"); err != nil {
+	if err := register(ctx, f.box.Operator, warmOrganization, f.sink.URL+"slow"); err != nil {
 		return nil, err
 	}
 	w = &Workers{Homes: homes, AnswerMs: float64(slowAnswer.Milliseconds()), InFlight: fleetInFlight}

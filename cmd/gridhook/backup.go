@@ -88,13 +88,13 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
 	progress := g.newProgress()
 	defer progress.end()
-	return keep(path, &countingReader{r: b, each: func(n int64) {
+	return saveFile(path, &countingReader{r: b, each: func(n int64) {
 		progress.show(bytesText(n)+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
 	}})
 }
 
-// keep writes a file that appears only when it is complete and on disk.
-func keep(path string, from io.Reader) (size int64, err error) {
+// saveFile writes a file that appears only when it is complete and on disk.
+func saveFile(path string, from io.Reader) (size int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-")
 	if err != nil {
 		return 0, err

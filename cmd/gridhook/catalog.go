@@ -3,20 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
 // catalogEntry is a plan in the list of the catalog.
 type catalogEntry struct {
-	ID       string `json:"id"`
-	Utility  string `json:"utility"`
-	EIAID    int    `json:"eiaId"`
-	State    string `json:"state"`
-	Name     string `json:"name"`
-	Timezone string `json:"timezone"`
-	Source   string `json:"source"`
-	Caveat   string `json:"caveat"`
+	wire.CatalogPlan
 	// SourceDate is the day of the newest source. Newer is a plan that replaced this
 	// plan.
 	SourceDate string `json:"sourceDate"`
@@ -35,7 +29,9 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 		RunE: func(_ *cobra.Command, _ []string) error {
 			found, records := []catalogEntry{}, []record{}
 			for _, p := range catalog.Find(utility, search) {
-				entry := catalogEntry{p.ID, p.Utility, p.EIAID, p.State, p.Name, p.Timezone, p.Source, p.Caveat, p.SourceDate, p.Newer}
+				entry := catalogEntry{wire.CatalogPlan{
+					ID: p.ID, Utility: p.Utility, EIAID: p.EIAID, State: p.State, Name: p.Name, Timezone: p.Timezone, Source: p.Source, Caveat: p.Caveat,
+				}, p.SourceDate, p.Newer}
 				r, err := recordOf(entry)
 				if err != nil {
 					return err

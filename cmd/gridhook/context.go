@@ -152,7 +152,7 @@ func newContextAdd(g *globals) *cobra.Command {
 				}
 			}
 			c.Contexts[args[0]], c.Current = made, args[0]
-			return g.keepContexts(c)
+			return g.saveContexts(c)
 		},
 	}
 	given = addFlags(cmd, settings)
@@ -161,8 +161,8 @@ func newContextAdd(g *globals) *cobra.Command {
 	return cmd
 }
 
-// keepContexts writes the contexts and prints the current one.
-func (g *globals) keepContexts(c contexts) error {
+// saveContexts writes the contexts and prints the current one.
+func (g *globals) saveContexts(c contexts) error {
 	path, err := g.contextsPath()
 	if err == nil {
 		err = c.write(path)
@@ -190,7 +190,7 @@ func (g *globals) contextChange(use, short, example string, change func(*context
 				return unknownContext(args[0], c)
 			}
 			change(&c, args[0])
-			return g.keepContexts(c)
+			return g.saveContexts(c)
 		},
 	}
 }

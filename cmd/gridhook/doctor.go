@@ -12,12 +12,12 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// exitDoubt is the exit code of gridhook doctor if there is no problem but a warning or
+// exitWarnings is the exit code of gridhook doctor if there is no problem but a warning or
 // an unknown status.
-const exitDoubt = 3
+const exitWarnings = 3
 
-// errDoubt ends a command with exitDoubt.
-var errDoubt = errors.New("no problem found, but some results are not ok")
+// errWarnings ends a command with exitWarnings.
+var errWarnings = errors.New("no problem found, but some results are not ok")
 
 func newDoctorCommand(g *globals) *cobra.Command {
 	var role string
@@ -48,7 +48,7 @@ system account. Name the ports with --nats-monitor.`,
 		meant := config.Role(role)
 		switch meant {
 		case "":
-			meant = config.Meant(flags, g.environ)
+			meant = config.InferRole(flags, g.environ)
 		case config.Serve, config.API, config.Worker:
 		default:
 			return usagef("--role must be serve, api or worker, not %q", role)
@@ -65,18 +65,18 @@ system account. Name the ports with --nats-monitor.`,
 		case doctor.OK:
 			return nil
 		case doctor.Problem:
-			return fmt.Errorf("%w: see the lines with PROBLEM", errSome)
+			return fmt.Errorf("%w: see the lines with PROBLEM", errPartly)
 		}
-		return fmt.Errorf("%w: see the lines with WARNING or UNKNOWN", errDoubt)
+		return fmt.Errorf("%w: see the lines with WARNING or UNKNOWN", errWarnings)
 	}
 	return cmd
 }
 
 func writeReport(w io.Writer, report *doctor.Report) {
 	for _, f := range report.Findings {
-		text := f.Says
-		if f.Do != "" {
-			text += ". To do: " + f.Do
+		text := f.Message
+		if f.Remedy != "" {
+			text += ". To do: " + f.Remedy
 		}
 		row(w, strings.ToUpper(string(f.Status)), f.Check, text)
 	}

@@ -18,7 +18,7 @@ func TestDoctor(t *testing.T) {
 		line, says    string
 	}{
 		{"doctor --admin 127.0.0.1:1 --data " + none, "", 0, "OK  ", ""},
-		{"doctor --admin 127.0.0.1:1 --allow-private-destinations --data " + none, "", exitDoubt, "WARNING  destinations", "no problem found, but some results are not ok"},
+		{"doctor --admin 127.0.0.1:1 --allow-private-destinations --data " + none, "", exitWarnings, "WARNING  destinations", "no problem found, but some results are not ok"},
 		{"doctor --slices none", "", exitFailure, "PROBLEM  settings", "see the lines with PROBLEM"},
 		{"doctor --admin 127.0.0.1:1", "GRIDHOOK_NATS=nats://127.0.0.1:1", exitFailure, "PROBLEM  nats", "see the lines with PROBLEM"},
 		{"doctor --role boss", "", exitUsage, "", "--role must be serve, api or worker"},
@@ -65,7 +65,7 @@ func TestDoctorForPrograms(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatalf("%v in %s", err, got.out)
 	}
-	if got.code != exitDoubt || report.Status != doctor.Warning || len(report.Findings) < 5 {
+	if got.code != exitWarnings || report.Status != doctor.Warning || len(report.Findings) < 5 {
 		t.Errorf("exit %d, %+v", got.code, report)
 	}
 }

@@ -132,7 +132,7 @@ func newEndpointTest(g *globals, endpoints resource) *cobra.Command {
 			}
 			err = g.showRecord(d, "outcome:outcome, status:status, took:durationMs:ms, message:id")
 			if err == nil && d.Outcome != events.OutcomeDelivered {
-				err = fmt.Errorf("%w: the endpoint did not accept the test", errSome)
+				err = fmt.Errorf("%w: the endpoint did not accept the test", errPartly)
 			}
 			return err
 		},

@@ -47,8 +47,8 @@ func seeHelp(sentence string, cmd *cobra.Command) string {
 	return fmt.Sprintf("%s; see %q", sentence, cmd.CommandPath()+" --help")
 }
 
-// errSome says that the output already reported the failures.
-var errSome = errors.New("the command failed partly")
+// errPartly says that the output already reported the failures.
+var errPartly = errors.New("the command failed partly")
 
 // sentence returns the text that reports an error.
 func (g *globals) sentence(err error) string {

@@ -21,8 +21,8 @@ type globals struct {
 	run func(ctx context.Context, c config.Config, version string, out io.Writer) error
 	// pollEvery is the pause between two polls of a trigger.
 	pollEvery time.Duration
-	// tellEvery is the pause between two lines of progress without a terminal.
-	tellEvery time.Duration
+	// progressEvery is the pause between two lines of progress without a terminal.
+	progressEvery time.Duration
 
 	// output is the output format; empty means table.
 	output outputForm

@@ -100,7 +100,7 @@ func runWith(t *testing.T, f *fake, stdin string, args []string, change func(*gl
 	t.Helper()
 	var out, errs bytes.Buffer
 	g := &globals{
-		in: strings.NewReader(stdin), out: &out, err: &errs, pollEvery: time.Microsecond, tellEvery: time.Hour,
+		in: strings.NewReader(stdin), out: &out, err: &errs, pollEvery: time.Microsecond, progressEvery: time.Hour,
 		environ: append(slices.Clone(environ), "GRIDHOOK_OPERATOR_KEY="+testKey, contextsEnv+"="+filepath.Join(t.TempDir(), "contexts.yaml")),
 		version: version{Version: "v1.2.3", Go: "go1.26", Platform: "linux/amd64"},
 		run: func(context.Context, config.Config, string, io.Writer) error {

@@ -29,9 +29,9 @@ The result is a table for people. -o wide adds columns. -o json or --json prints
 programs; a list is a JSON array. The form of the JSON is stable from version to version.
 The text may change.
 
-Progress bars and colours appear only on terminals. Elsewhere, long work prints a line of
-progress every 5 s. NO_COLOR=1 and TERM=dumb turn colours off on terminals too. Control
-characters in names and responses are shown as spaces.`,
+Long work shows its progress on standard error: on a terminal in one line, elsewhere in a
+new line every 5 s. Colours appear only on terminals. NO_COLOR=1 and TERM=dumb turn them
+off there too. Control characters in names and responses are shown as spaces.`,
 		},
 	}
 }

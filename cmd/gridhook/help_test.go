@@ -143,7 +143,7 @@ func TestExitCodesAreInTheHelp(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, got.code, got.out)
 		}
 	}
-	for _, code := range []int{0, exitFailure, exitUsage, exitDoubt} {
+	for _, code := range []int{0, exitFailure, exitUsage, exitWarnings} {
 		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(got.out, fmt.Sprintf("\n  %d  ", code)) {
 			t.Errorf("the code %d is not told:\n%s", code, got.out)
 		}

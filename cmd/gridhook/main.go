@@ -11,7 +11,7 @@ import (
 func main() {
 	g := &globals{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(),
-		version: readVersion(), run: app.Run, pollEvery: pollEvery, tellEvery: tellEvery,
+		version: readVersion(), run: app.Run, pollEvery: pollEvery, progressEvery: progressEvery,
 	}
 	os.Exit(g.execute(context.Background(), os.Args[1:]))
 }

@@ -18,7 +18,7 @@ type progressLine struct {
 }
 
 func (g *globals) newProgress() *progressLine {
-	return &progressLine{w: g.err, terminal: isTerminal(g.err), every: g.tellEvery, began: time.Now(), last: time.Now()}
+	return &progressLine{w: g.err, terminal: isTerminal(g.err), every: g.progressEvery, began: time.Now(), last: time.Now()}
 }
 
 // show shows the progress in words, with the share of done in total. A total of 0 is

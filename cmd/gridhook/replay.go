@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func newEndpointReplay(g *globals) *cobra.Command {
 	r := resource{
 		g: g, noun: "endpoint", path: "/v1/webhook/endpoints", scope: g.forOrg,
 		fields: "replay:id, endpoint:endpointId, since:since, status:status, found:found, retried:retried, superseded:superseded, lost:lost",
+		derive: func(r record) {
+			maps.DeleteFunc(r, func(name string, v any) bool { return v == 0.0 && (name == "superseded" || name == "lost") })
+		},
 	}
 	cmd := r.command(operation{
 		use: "replay ENDPOINT", short: "Retry all exhausted and expired deliveries of an endpoint since a time",

@@ -36,7 +36,7 @@ in a backup: the first start creates a new key unless a setting gives one.`,
 	_ = cmd.MarkFlagRequired("identity") // it was added above
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return g.checkRequired(cmd) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		loaded, err := config.Load(config.Meant(flags, g.environ), flags, g.environ)
+		loaded, err := config.Load(config.InferRole(flags, g.environ), flags, g.environ)
 		if err != nil {
 			return err
 		}

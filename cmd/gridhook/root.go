@@ -53,7 +53,7 @@ admin address with the operator's key.`,
 		newVersionCommand(g), newOpenAPICommand(g), newConfigReferenceCommand(g),
 	)
 	root.AddCommand(newHelpTopics()...)
-	root.SetFlagErrorFunc(meantFlag)
+	root.SetFlagErrorFunc(suggestFlag)
 	g.prepare(root)
 	return root
 }
@@ -89,8 +89,8 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 		return 0
 	case g.running && !isUsage(err):
 		say(g.err, "gridhook: %s\n", g.sentence(err))
-		if errors.Is(err, errDoubt) {
-			return exitDoubt
+		if errors.Is(err, errWarnings) {
+			return exitWarnings
 		}
 		return exitFailure
 	default:
@@ -99,8 +99,8 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 	}
 }
 
-// meantFlag suggests a flag for a misspelt one.
-func meantFlag(cmd *cobra.Command, err error) error {
+// suggestFlag suggests a flag for a misspelt one.
+func suggestFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err

@@ -68,7 +68,7 @@ ready.`,
 				return err
 			}
 			if s.NotReady != "" {
-				return fmt.Errorf("%w: the server is not ready", errSome)
+				return fmt.Errorf("%w: the server is not ready", errPartly)
 			}
 			return nil
 		},

@@ -18,9 +18,9 @@ import (
 const (
 	// pollEvery is the pause between two polls of a watched trigger.
 	pollEvery = 250 * time.Millisecond
-	// tellEvery is the pause between two lines of progress, and between two queries of
+	// progressEvery is the pause between two lines of progress, and between two queries of
 	// the failures' reasons.
-	tellEvery = 5 * time.Second
+	progressEvery = 5 * time.Second
 )
 
 // watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
@@ -73,7 +73,7 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 	if w.p = p; p.Status == events.TriggerCompleted {
 		return nil
 	}
-	if time.Since(w.asked) >= w.g.tellEvery {
+	if time.Since(w.asked) >= w.g.progressEvery {
 		w.asked, w.reasons = time.Now(), w.why(ctx)
 	}
 	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)

@@ -106,8 +106,8 @@ type stop struct {
 // natsFolder is the embedded server's folder in the data folder.
 const natsFolder = "nats"
 
-// startWait is the timeout of the start: recovering files, connecting, catching up.
-const startWait = 5 * time.Minute
+// startTimeout is the timeout of the start: recovering files, connecting, catching up.
+const startTimeout = 5 * time.Minute
 
 // Start starts the parts of the role and returns when all are ready. If a part fails to
 // start, Start stops the earlier parts.
@@ -115,7 +115,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	a := &App{Options: o, Registry: prometheus.NewRegistry(), delivery: deliveryOptions(&o.Config)}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
-	ctx, cancel := context.WithTimeout(ctx, startWait)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.answers() {
@@ -228,7 +228,7 @@ func (a *App) connect(ctx context.Context) error {
 			return err
 		}
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log, MQTT: mqtt,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startTimeout, Log: a.Log, MQTT: mqtt,
 		})
 		if err != nil {
 			return err
@@ -247,7 +247,9 @@ func (a *App) connect(ctx context.Context) error {
 }
 
 // checkSchema returns an error if a newer Gridhook has written the log of record.
-func (a *App) checkSchema(ctx context.Context) error { return a.insist(ctx, a.conn.TakeSchema) }
+func (a *App) checkSchema(ctx context.Context) error {
+	return a.retryUnavailable(ctx, a.conn.TakeSchema)
+}
 
 // followState opens the replica and returns when the replica has caught up.
 func (a *App) followState(ctx context.Context) error {
@@ -258,7 +260,7 @@ func (a *App) followState(ctx context.Context) error {
 	a.replica = r
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
-	a.store = storage.NewStore(roomyLog{log, a.full}, r, time.Now)
+	a.store = storage.NewStore(guardedLog{log, a.full}, r, time.Now)
 	if most := a.Limits.MaxEndpoints; most > 0 {
 		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: most, Setting: "max-endpoints"})
 	}
@@ -267,12 +269,12 @@ func (a *App) followState(ctx context.Context) error {
 			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: most, Setting: "openadr-max-objects"})
 		}
 	}
-	a.run("the reader of the log of record", a.lasting(func(ctx context.Context) error { return r.Follow(ctx, log) }))
-	return a.awaiting(ctx, func(ctx context.Context) error { return a.insist(ctx, a.store.CatchUp) })
+	a.run("the reader of the log of record", a.retryFollow(func(ctx context.Context) error { return r.Follow(ctx, log) }))
+	return a.waitFor(ctx, func(ctx context.Context) error { return a.retryUnavailable(ctx, a.store.CatchUp) })
 }
 
-// awaiting waits for an event from a running part. It stops waiting when the part fails.
-func (a *App) awaiting(ctx context.Context, wait func(context.Context) error) error {
+// waitFor waits for an event from a running part. It stops waiting when the part fails.
+func (a *App) waitFor(ctx context.Context, wait func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.failed, cancel)()
@@ -289,7 +291,7 @@ func (a *App) openVault(ctx context.Context) error {
 		return err
 	}
 	a.book = signals.NewBook(a.Curves)
-	return a.insist(ctx, func(ctx context.Context) error {
+	return a.retryUnavailable(ctx, func(ctx context.Context) error {
 		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
 	})
@@ -306,11 +308,11 @@ func (a *App) followLedger(ctx context.Context) error {
 	}
 	a.ledger = l
 	a.onStop("the ledger", l.Close)
-	a.run("the reader of the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
+	a.run("the reader of the receipts", a.retryFollow(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
 	a.run("the resumer", resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run)
-	return a.awaiting(ctx, func(ctx context.Context) error {
+	return a.waitFor(ctx, func(ctx context.Context) error {
 		var last uint64
-		err := a.insist(ctx, func(ctx context.Context) (err error) { last, err = a.conn.KeptTrigger(ctx); return err })
+		err := a.retryUnavailable(ctx, func(ctx context.Context) (err error) { last, err = a.conn.KeptTrigger(ctx); return err })
 		if err != nil {
 			return err
 		}
@@ -327,7 +329,7 @@ func (a *App) recordUses(context.Context) error {
 
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
-		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
+		Bus: pausingBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer, Announce: a.announcer(),
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)

@@ -18,12 +18,12 @@ import (
 // These are the guard's intervals.
 const (
 	guardEvery = time.Second
-	// guardWait is the timeout of one inspection.
-	guardWait = 5 * time.Second
-	// firstPause is the backoff after a restart of the embedded server. The backoff
-	// doubles after each restart that did not help, up to lastPause.
-	firstPause = 5 * time.Second
-	lastPause  = time.Minute
+	// guardTimeout is the timeout of one inspection.
+	guardTimeout = 5 * time.Second
+	// firstBackoff is the backoff after a restart of the embedded server. The backoff
+	// doubles after each restart that did not help, up to maxBackoff.
+	firstBackoff = 5 * time.Second
+	maxBackoff   = time.Minute
 )
 
 // guard detects faults that requests would detect too late: a nearly full disk, an
@@ -54,7 +54,7 @@ func (a *App) startGuard(ctx context.Context) error {
 		return c
 	}
 	a.guard = &guard{
-		app: a, server: a.embedded, inspector: a.conn.NewInspector(), pause: firstPause,
+		app: a, server: a.embedded, inspector: a.conn.NewInspector(), pause: firstBackoff,
 		restarts: counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing."),
 		remade:   counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated."),
 	}
@@ -69,13 +69,13 @@ func (a *App) startGuard(ctx context.Context) error {
 	}
 	gauge("store_full", "1 while the disk or the store is full and new requests are refused.", &a.guard.full)
 	gauge("record_damaged", "1 if a stream of the log of record lost messages.", &a.guard.damage)
-	a.guard.look(ctx)
-	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, a.guard.look) })
+	a.guard.check(ctx)
+	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, a.guard.check) })
 	return nil
 }
 
-func (g *guard) look(ctx context.Context) {
-	g.note(&g.full, g.lacksRoom(), "store full, refusing new requests")
+func (g *guard) check(ctx context.Context) {
+	g.note(&g.full, g.fullReason(), "store full, refusing new requests")
 	g.revive(time.Now())
 	g.inspect(ctx)
 }
@@ -95,8 +95,8 @@ func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 	}
 }
 
-// lacksRoom returns the reason why nothing new can be accepted, or "" if there is none.
-func (g *guard) lacksRoom() string {
+// fullReason returns the reason why nothing new can be accepted, or "" if there is none.
+func (g *guard) fullReason() string {
 	if free, size, err := Room(g.app.Data); err == nil && free < Reserve(size) {
 		return "the disk of the data folder is full"
 	}
@@ -122,7 +122,7 @@ func (g *guard) revive(now time.Time) {
 	g.note(&g.stuck, sentence(why), "embedded NATS stopped storing")
 	if why == nil {
 		if now.After(g.restartAfter) {
-			g.pause = firstPause
+			g.pause = firstBackoff
 		}
 		return
 	}
@@ -136,11 +136,11 @@ func (g *guard) revive(now time.Time) {
 		g.app.Log.Error("embedded NATS not restarted, retrying", "error", err)
 	}
 	g.restartAfter = time.Now().Add(g.pause)
-	g.pause = min(2*g.pause, lastPause)
+	g.pause = min(2*g.pause, maxBackoff)
 }
 
 func (g *guard) inspect(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, guardWait)
+	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	revision, records, err := g.app.replica.Records(time.Now())
 	if err != nil {
@@ -174,19 +174,19 @@ func (g *guard) problem() string {
 	return ""
 }
 
-// lacking reports whether an error means a full disk.
-func lacking(err error) bool {
+// isDiskFull reports whether an error means a full disk.
+func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// lasting repeats follow if the disk is full or NATS is unavailable. follow continues
+// retryFollow repeats follow if the disk is full or NATS is unavailable. follow continues
 // from its last position.
-func (a *App) lasting(follow func(context.Context) error) func(context.Context) error {
+func (a *App) retryFollow(follow func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			err := follow(ctx)
 			switch {
-			case lacking(err):
+			case isDiskFull(err):
 				a.Log.Error("replica not written, retrying", "error", err)
 			case errors.Is(err, storage.ErrUnavailable):
 				a.Log.Warn("NATS unavailable to a replica, retrying", "error", err)
@@ -202,9 +202,9 @@ func (a *App) lasting(follow func(context.Context) error) func(context.Context) 
 	}
 }
 
-// insist repeats a request to NATS until it gets a response. A cluster during an election
+// retryUnavailable repeats a request to NATS until it gets a response. A cluster during an election
 // or under load may not respond in time.
-func (a *App) insist(ctx context.Context, ask func(context.Context) error) error {
+func (a *App) retryUnavailable(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)
 		if !errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {

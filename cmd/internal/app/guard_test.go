@@ -27,7 +27,7 @@ func TestStartingAsksUntilNATSAnswers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 9*guardEvery/2)
 			defer cancel()
 			a, asked := &App{Options: Options{Log: slog.New(slog.DiscardHandler)}}, 0
-			err := a.insist(ctx, func(context.Context) error {
+			err := a.retryUnavailable(ctx, func(context.Context) error {
 				asked++
 				return c.answers[min(asked, len(c.answers))-1]
 			})

@@ -15,8 +15,8 @@ import (
 
 // These are the intervals of the health watch.
 const (
-	healthEvery = 2 * time.Second
-	healthWait  = 2 * time.Second
+	healthEvery   = 2 * time.Second
+	healthTimeout = 2 * time.Second
 	// staleAfter is the time without a response from NATS after which the process is not
 	// ready.
 	staleAfter = 3 * healthEvery
@@ -51,14 +51,14 @@ func (a *App) watchHealth(ctx context.Context) error {
 		deadLetters:    gauge("dead_letters", "Messages that could not be processed."),
 		replicaLag:     gauge("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied."),
 	}
-	a.health.look(ctx)
-	a.watchStanding()
-	a.run("the health watch", func(ctx context.Context) error { return every(ctx, healthEvery, a.health.look) })
+	a.health.check(ctx)
+	a.registerMetrics()
+	a.run("the health watch", func(ctx context.Context) error { return every(ctx, healthEvery, a.health.check) })
 	return nil
 }
 
-func (h *health) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, healthWait)
+func (h *health) check(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	depth, err := h.app.conn.Depth(ctx)
 	if err != nil {
@@ -67,10 +67,10 @@ func (h *health) look(ctx context.Context) {
 		}
 		return
 	}
-	h.saw(depth, h.app.replica.Revision(), time.Now())
+	h.update(depth, h.app.replica.Revision(), time.Now())
 }
 
-func (h *health) saw(d jetstream.Depth, revision uint64, now time.Time) {
+func (h *health) update(d jetstream.Depth, revision uint64, now time.Time) {
 	h.queuedSlices.Set(float64(d.Slices))
 	h.retriesPending.Set(float64(d.RetriesWaiting))
 	h.unstarted.Set(float64(d.Unstarted))
@@ -118,22 +118,22 @@ func (h *health) problem(now time.Time) string {
 // readyz responds 200 if the process can accept requests and deliveries now.
 func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
 	if why := h.problem(time.Now()); why != "" {
-		answerJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": why})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": why})
 		return
 	}
-	answerJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
 // livez responds 200 unless a part of the process has failed.
 func (h *health) livez(w http.ResponseWriter, _ *http.Request) {
 	if err := context.Cause(h.app.failed); err != nil {
-		answerJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "failed", "reason": err.Error()})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "failed", "reason": err.Error()})
 		return
 	}
-	answerJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-func answerJSON(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -73,7 +73,7 @@ func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace boo
 	if err := os.RemoveAll(s.fresh); err != nil { // left by an interrupted restore
 		return err
 	}
-	server, err := embedded.Start(embedded.Options{Dir: s.fresh, MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log})
+	server, err := embedded.Start(embedded.Options{Dir: s.fresh, MaxStore: int64(a.MaxStore), StartTimeout: startTimeout, Log: a.Log})
 	if err != nil {
 		return err
 	}

@@ -42,8 +42,8 @@ func (a *App) servingOf(handler http.Handler, pair config.KeyPair) (s serving, e
 	return overTLS{server}, nil
 }
 
-// serveWait is the timeout of requests in flight when a listener stops.
-const serveWait = 10 * time.Second
+// shutdownTimeout is the timeout of requests in flight when a listener stops.
+const shutdownTimeout = 10 * time.Second
 
 // serve serves a handler at an address until the app stops.
 func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, err error) {
@@ -62,7 +62,7 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 		return nil
 	})
 	a.onStop(name, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), serveWait)
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		defer cancel()
 		return s.Shutdown(ctx)
 	})

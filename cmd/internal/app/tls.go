@@ -28,8 +28,8 @@ func tlsConfig(p config.KeyPair, log *slog.Logger) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
 }
 
-// lookEvery is the minimum interval between two checks of the files.
-const lookEvery = time.Second
+// checkEvery is the minimum interval between two checks of the files.
+const checkEvery = time.Second
 
 // certificate reloads its files when they change. A renewal needs no restart and may
 // write one file after the other.
@@ -75,7 +75,7 @@ func (c *certificate) load(stamp [2]fileStamp) error {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.now().Sub(c.looked) < lookEvery {
+	if c.now().Sub(c.looked) < checkEvery {
 		return c.loaded, nil
 	}
 	c.looked = c.now()

@@ -39,7 +39,7 @@ func (a *App) startTracing(ctx context.Context) error {
 // triggers returns the log that accepts triggers. It refuses triggers while the disk has
 // no space and records a span for each trigger.
 func (a *App) triggers() events.TriggerLog {
-	roomy := roomyTriggers{a.conn, a.full}
+	roomy := guardedTriggers{a.conn, a.full}
 	if a.tracer == nil {
 		return roomy
 	}

@@ -74,7 +74,7 @@ func (r *Report) of(check string) string {
 	var lines []string
 	for _, f := range r.Findings {
 		if f.Check == check {
-			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.Status, f.Says, f.Do))
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.Status, f.Message, f.Remedy))
 		}
 	}
 	return strings.Join(lines, "\n")

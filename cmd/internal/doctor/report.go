@@ -21,9 +21,9 @@ const (
 type Finding struct {
 	Check  string `json:"check"`
 	Status Status `json:"status"`
-	// Says is the fact. Do is the remedy, empty if none is needed.
-	Says string `json:"says"`
-	Do   string `json:"do,omitempty"`
+	// Message is the fact. Remedy is the remedy, empty if none is needed.
+	Message string `json:"says"`
+	Remedy  string `json:"do,omitempty"`
 }
 
 // Report is the result of all checks.
@@ -36,7 +36,7 @@ type Report struct {
 var ranks = map[Status]int{OK: 0, Unknown: 1, Warning: 1, Problem: 2}
 
 func (r *Report) add(check string, status Status, do, says string, args ...any) {
-	r.Findings = append(r.Findings, Finding{Check: check, Status: status, Says: fmt.Sprintf(says, args...), Do: do})
+	r.Findings = append(r.Findings, Finding{Check: check, Status: status, Message: fmt.Sprintf(says, args...), Remedy: do})
 	if ranks[status] > ranks[r.Status] {
 		r.Status = status
 	}

@@ -137,7 +137,7 @@ func TestBackupsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "whole")
 	p.command("backup", file, "--recipient", recipient)
-	if out, err := p.try("backup", file, "--recipient", recipient); err == nil || !strings.Contains(out, "is there already") {
+	if out, err := p.try("backup", file, "--recipient", recipient); err == nil || !strings.Contains(out, "exists already") {
 		t.Errorf("over a backup: %v %s", err, out)
 	}
 	if out, err := p.try("backup", filepath.Join(dir, "clear")); err == nil || !strings.Contains(out, "a backup is encrypted") {

@@ -17,7 +17,6 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/pricing/catalog"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Sandbox is a running Gridhook in a temporary folder.
@@ -116,15 +115,6 @@ func homeLines(organization string, plans []catalog.Plan, from, to int) (*bytes.
 		}
 	}
 	return &lines, nil
-}
-
-// Register registers the URL for an organization's price signals. It returns the signing
-// secret.
-func (s *Sandbox) Register(ctx context.Context, organization, url string) (secret string, err error) {
-	endpoint, err := s.Operator.For(organization).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{
-		URL: &url, EventTypes: &[]string{storage.EventPriceSignalUpdated},
-	}})
-	return endpoint.Secret, err
 }
 
 // Poll calls ask until ask returns true or an error, or until ctx ends.

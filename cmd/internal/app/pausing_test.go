@@ -15,11 +15,11 @@ func TestNothingIsHandledWhileNothingCanBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stuck atomic.Bool
 		stuck.Store(true)
-		b := steadyBus{stuck: stuck.Load}
+		b := pausingBus{stuck: stuck.Load}
 		taking, stop := context.WithCancel(t.Context())
 		var handled []time.Duration
 		began := time.Now()
-		handle := steady(taking, b, func(context.Context, events.Slice, events.Taken) error {
+		handle := pausing(taking, b, func(context.Context, events.Slice, events.Taken) error {
 			handled = append(handled, time.Since(began))
 			return nil
 		})

@@ -28,7 +28,7 @@ func TestWhomSettingsAreMeantFor(t *testing.T) {
 		if err := flags.Parse(test.args); err != nil {
 			t.Fatal(err)
 		}
-		if got := Meant(flags, test.environ); got != test.want {
+		if got := InferRole(flags, test.environ); got != test.want {
 			t.Errorf("%v %v are meant for %s, want %s", test.args, test.environ, got, test.want)
 		}
 	}

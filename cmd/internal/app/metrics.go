@@ -11,9 +11,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// standing collects metrics of the process and of the fleet's work at each scrape. If a
+// collector collects metrics of the process and of the fleet's work at each scrape. If a
 // value is unavailable, the scrape omits it and the process logs the error.
-type standing struct{ app *App }
+type collector struct{ app *App }
 
 func desc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName("gridhook", "", name), help, nil, nil)
@@ -33,20 +33,20 @@ var (
 	staleDesc       = desc("organizations_stale", "Organizations with an enabled endpoint whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
-// watchStanding registers the metrics of the process.
-func (a *App) watchStanding() {
+// registerMetrics registers the metrics of the process.
+func (a *App) registerMetrics() {
 	a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "build_info", Help: "1; the labels tell which Gridhook this is.",
 		ConstLabels: prometheus.Labels{"version": a.Version, "role": string(a.Role), "goversion": runtime.Version()},
 	}, func() float64 { return 1 }))
-	a.Registry.MustRegister(&standing{app: a})
+	a.Registry.MustRegister(&collector{app: a})
 }
 
 // Describe sends nothing, because the metrics depend on the role.
-func (s *standing) Describe(chan<- *prometheus.Desc) {}
+func (s *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the current values.
-func (s *standing) Collect(out chan<- prometheus.Metric) {
+func (s *collector) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, v float64) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
@@ -73,13 +73,13 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (s *standing) try(what string, read func() error) {
+func (s *collector) try(what string, read func() error) {
 	if err := read(); err != nil {
 		s.app.Log.Warn("metrics incomplete", "missing", what, "error", err)
 	}
 }
 
-func (s *standing) disk(send func(*prometheus.Desc, float64)) error {
+func (s *collector) disk(send func(*prometheus.Desc, float64)) error {
 	free, size, err := Room(s.app.Data)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *standing) disk(send func(*prometheus.Desc, float64)) error {
 	return nil
 }
 
-func (s *standing) backlog(send func(*prometheus.Desc, float64), now time.Time) error {
+func (s *collector) backlog(send func(*prometheus.Desc, float64), now time.Time) error {
 	b, err := s.app.ledger.Backlog()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func age(t, now time.Time) float64 {
 
 // stale counts the organizations whose receivers have no current signal. It ignores
 // organizations without any trigger.
-func (s *standing) stale(send func(*prometheus.Desc, float64), now time.Time) error {
+func (s *collector) stale(send func(*prometheus.Desc, float64), now time.Time) error {
 	n := 0
 	err := s.app.store.View(func(v storage.View) error {
 		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
@@ -131,7 +131,7 @@ func (s *standing) stale(send func(*prometheus.Desc, float64), now time.Time) er
 
 // ranOut reports whether an organization's signals have run out although an endpoint
 // wants them.
-func (s *standing) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
+func (s *collector) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
 	newest, err := s.app.ledger.Recent(org, 1)
 	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
 		return false, err

@@ -8,14 +8,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// roomyLog refuses writes while the disk has no space.
-type roomyLog struct {
+// guardedLog refuses writes while the disk has no space.
+type guardedLog struct {
 	storage.Log
 	full func() error
 }
 
 // Append stores one write.
-func (l roomyLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
+func (l guardedLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
 	if err := l.full(); err != nil {
 		return 0, err
 	}
@@ -23,21 +23,21 @@ func (l roomyLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
 }
 
 // AppendBatch stores several writes.
-func (l roomyLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, error) {
+func (l guardedLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, error) {
 	if err := l.full(); err != nil {
 		return 0, err
 	}
 	return l.Log.AppendBatch(ctx, ws)
 }
 
-// roomyTriggers refuses triggers while the disk has no space.
-type roomyTriggers struct {
+// guardedTriggers refuses triggers while the disk has no space.
+type guardedTriggers struct {
 	events.TriggerLog
 	full func() error
 }
 
 // Accept stores a trigger.
-func (l roomyTriggers) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+func (l guardedTriggers) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	if err := l.full(); err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func ParseLeaf(chain string) (*x509.Certificate, error) {
 	}
 	leaf, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, errors.New("is no certificate that can be read")
+		return nil, errors.New("is a certificate that does not parse")
 	}
 	return leaf, nil
 }

@@ -72,7 +72,7 @@ func checkMarket(p *Problems, node string, kind market.Kind) {
 	const most = 64
 	checkText(p, "node", node, 1, most)
 	if longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{}); len(node) <= most && node != "" && !longest.Valid() {
-		p.Addf("node", "has too many signs that are neither letters nor digits")
+		p.Addf("node", "has too many characters other than letters and digits")
 	}
 	checkEnum(p, "market", kind, market.DayAhead, market.RealTime)
 }

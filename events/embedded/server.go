@@ -97,7 +97,7 @@ func (o *Options) listen() (host string, port int, err error) {
 	}
 	address, err := net.ResolveTCPAddr("tcp", o.Listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("where the nats-server listens: %w", err)
+		return "", 0, fmt.Errorf("parse the listen address of the embedded nats-server: %w", err)
 	}
 	if port = address.Port; port == 0 {
 		port = server.RANDOM_PORT

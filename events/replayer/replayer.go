@@ -53,7 +53,7 @@ type Replayer struct {
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
 	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Deliveries that were given up and taken up again by hand.",
+		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Exhausted and expired deliveries that were retried manually.",
 	})
 	d.Registerer.MustRegister(takenUp)
 	return &Replayer{Deps: d, takenUp: takenUp}
@@ -151,7 +151,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 			of++
 		}
 		if err = r.takeUpTrigger(ctx, org, &newest, deliveries[:of], again, &n); err != nil {
-			err = fmt.Errorf("take up deliveries of %s: %w", deliveries[0].TriggerID, err)
+			err = fmt.Errorf("retry deliveries of %s: %w", deliveries[0].TriggerID, err)
 		}
 		deliveries = deliveries[of:]
 	}

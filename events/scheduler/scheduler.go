@@ -69,7 +69,7 @@ type Scheduler struct {
 // New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
 	runs := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
+		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Schedule runs accepted by this process.",
 	})
 	d.Registerer.MustRegister(runs)
 	return &Scheduler{Deps: d, runs: runs, prices: map[storage.Ref]*priceWatch{}}

@@ -34,7 +34,7 @@ func (nothing) Health(string, string) (events.Health, error)  { return events.He
 func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
 	return events.DeliveryLog{}, storage.ErrNotFound
 }
-func (nothing) Kept(string, string, []events.Delivery) (events.Trigger, []events.Kept, error) {
+func (nothing) RetryInputs(string, string, []events.Delivery) (events.Trigger, []events.RetryInputs, error) {
 	return events.Trigger{}, nil, storage.ErrNotFound
 }
 func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, string, error) {

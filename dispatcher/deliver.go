@@ -3,7 +3,6 @@ package dispatcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -302,25 +301,15 @@ func (w *Worker) disable(ctx context.Context, e *target.Target) {
 		if !stored.Enabled || stored.URL != e.URL || stored.SealedURL != e.SealedURL {
 			return errAlready
 		}
-		stored.Disable(storage.DisabledGone, "it answered 410 Gone", w.Store.Now())
+		stored.Disable(storage.DisabledGone, "it responded 410 Gone", w.Store.Now())
 		return nil
 	})
 	switch {
 	case err == nil:
-		w.Log.Warn("endpoint answered 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
+		w.Log.Warn("endpoint responded 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
 	case !errors.Is(err, errAlready):
-		w.Log.Error("endpoint answered 410 Gone but could not be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
+		w.Log.Error("endpoint responded 410 Gone but cannot be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
 	}
 }
 
 var errAlready = errors.New("already so")
-
-// contained converts a panic into an error.
-func contained(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return do()
-}

@@ -44,11 +44,11 @@ func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
 		return result{delivery: d}
 	case policy.Gone:
 		if a.single {
-			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone for this home"
+			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
 			return result{delivery: d}
 		}
 		w.disable(ctx, j.target)
-		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
+		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
 		return result{delivery: d}
 	default:
 		return w.retryLater(j, a)
@@ -81,7 +81,7 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 		d.Outcome = events.OutcomeExpired
 	}
 	if d.Reason == "" {
-		d.Reason = "its time was over before another attempt"
+		d.Reason = "the deadline passed before another attempt"
 	}
 	d.At = storage.Time{Time: w.Now().UTC()}
 	return result{delivery: d}
@@ -100,7 +100,7 @@ func (w *Worker) putOff(j *job, until time.Time) result {
 		until = deadline // so that it is given up then
 	}
 	d := j.delivery(&a, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
+	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down, no attempt was made"
 	d.NextAt = storage.Time{Time: until.UTC()}
 	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
 }

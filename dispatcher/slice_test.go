@@ -165,7 +165,7 @@ func TestSlicesDoNotShift(t *testing.T) {
 	})
 }
 
-// What follows a slice is on the queue before anything of the slice is sent.
+// What follows a group of slices is on the queue before anything of the group is sent.
 func TestSuccessorsAreQueuedFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const slices = 9
@@ -177,7 +177,7 @@ func TestSuccessorsAreQueuedFirst(t *testing.T) {
 			_, _ = fmt.Sscanf(a.home, "home_%d", &i)
 			w.bus.mu.Lock()
 			defer w.bus.mu.Unlock()
-			if next := i/events.SliceHomes + lanes; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
+			if next := (i/events.SliceHomes/group + 1) * group; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
 				t.Errorf("%s came before slice %d was queued", a.home, next)
 			}
 			return http.StatusOK

@@ -40,7 +40,7 @@ type Requests interface {
 func (o *Once) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
-	checkOptionalID(&p, "made", o.Made)
+	p.Check(o.Made == "" || ValidID(o.Made), "made", "must be an identifier")
 	return p.Err()
 }
 

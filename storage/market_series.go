@@ -18,11 +18,11 @@ type MarketSeries struct {
 	ID          string      `json:"id" example:"REAL_TIME--COMED"`
 	Node        string      `json:"node" example:"COMED"`
 	Market      market.Kind `json:"market"`
-	Timezone    string      `json:"timezone" doc:"Whose days and hours the prices follow." example:"America/Chicago"`
-	StepMinutes int         `json:"stepMinutes" doc:"The length of the steps that the prices are for." example:"60"`
-	StartTime   Time        `json:"startTime" doc:"The start of the first price, endTime the end of the last."`
+	Timezone    string      `json:"timezone" doc:"The time zone of the prices." example:"America/Chicago"`
+	StepMinutes int         `json:"stepMinutes" doc:"The length of a price's step." example:"60"`
+	StartTime   Time        `json:"startTime" doc:"The start of the first price. endTime is the end of the last price."`
 	EndTime     Time        `json:"endTime"`
-	Prices      int         `json:"prices" doc:"How many prices there are." example:"8760"`
+	Prices      int         `json:"prices" doc:"The number of prices." example:"8760"`
 	Base
 }
 
@@ -57,8 +57,8 @@ func (m *MarketSeries) Ref() Ref { return Ref{KindMarketSeries, m.OrganizationID
 func (m *MarketSeries) Validate() error {
 	var p Problems
 	checkMarket(&p, m.Node, m.Market)
-	_, ok := Location(m.Timezone)
-	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	p.Check(m.Timezone != "", "timezone", "is required")
+	checkLocation(&p, m.Timezone)
 	switch m.StepMinutes {
 	case 5, 15, 30, 60:
 	default:
@@ -69,11 +69,9 @@ func (m *MarketSeries) Validate() error {
 
 // checkMarket validates a node and its market.
 func checkMarket(p *Problems, node string, kind market.Kind) {
-	const most = 64
-	checkText(p, "node", node, 1, most)
-	if longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{}); len(node) <= most && node != "" && !longest.Valid() {
-		p.Addf("node", "has too many characters other than letters and digits")
-	}
+	longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{})
+	p.Check(node != "", "node", "is required")
+	p.Check(longest.Valid(), "node", "has too many characters that are neither letters nor digits")
 	checkEnum(p, "market", kind, market.DayAhead, market.RealTime)
 }
 

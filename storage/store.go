@@ -108,7 +108,7 @@ func Read[T any, P pointer[T]](v View, ref Ref) (T, uint64, error) {
 func Get[T any, P pointer[T]](s *Store, ref Ref) (e T, err error) {
 	err = s.View(func(v View) error {
 		e, _, err = Read[T, P](v, ref)
-		return err
+		return NotFound(err, ref)
 	})
 	return e, err
 }
@@ -206,7 +206,7 @@ func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 			return err
 		}
 		if !current.live() {
-			return ErrNotFound
+			return &NotFoundError{ref}
 		}
 		if e, err = Decode[T, P](current); err != nil {
 			return err
@@ -242,7 +242,7 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 		return err
 	}
 	if !current.live() {
-		return ErrNotFound
+		return &NotFoundError{ref}
 	}
 	return s.append(ctx, s.tombstone(current, false))
 }
@@ -288,7 +288,7 @@ func FindShared(v View, own Ref) (Record, error) {
 		rec, err = find(v, Ref{own.Kind, Shared, own.ID})
 	}
 	if err == nil && !rec.live() {
-		return Record{}, ErrNotFound
+		return Record{}, &NotFoundError{own}
 	}
 	return rec, err
 }

@@ -119,14 +119,14 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 }
 
 // take acquires a slot of a semaphore, or returns the error of ctx.
-func take(ctx context.Context, places chan struct{}) error {
+func take(ctx context.Context, slots chan struct{}) error {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -216,7 +216,7 @@ func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
 
 // What waits for an endpoint that answers slowly waits on; what waits for one that is
 // silent is to be parked.
-func TestAwaitRoom_ParksTheSilentAlone(t *testing.T) {
+func TestAwaitCapacity_ParksTheSilentAlone(t *testing.T) {
 	for name, answers := range map[string]bool{"answers": true, "silent": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -238,9 +238,9 @@ func TestAwaitRoom_ParksTheSilentAlone(t *testing.T) {
 				})
 				began := time.Now()
 				var freed atomic.Bool
-				room := e.AwaitRoom(ctx, func() { freed.Store(true) })
-				if took := time.Since(began); room || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
-					t.Errorf("it waited %s, room %v, slot freed %v", took, room, freed.Load())
+				capacity := e.AwaitCapacity(ctx, func() { freed.Store(true) })
+				if took := time.Since(began); capacity || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
+					t.Errorf("it waited %s, capacity %v, slot freed %v", took, capacity, freed.Load())
 				}
 				answering.Wait()
 				hangs.Leave(Report{})

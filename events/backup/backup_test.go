@@ -397,7 +397,7 @@ func TestABackupOfANewerGridhook(t *testing.T) {
 		change map[string]any
 		says   string
 	}{
-		{map[string]any{"version": 2}, "it has format 2, and this Gridhook knows up to 1: use a newer one"},
+		{map[string]any{"version": 2}, "it has format 2, and this version reads up to format 1: use a newer Gridhook"},
 		{map[string]any{"schema": 99}, "its state has schema 99"},
 		{map[string]any{"format": "other"}, "the file is no backup of Gridhook"},
 	} {
@@ -419,7 +419,7 @@ func TestABackupOfANewerGridhook(t *testing.T) {
 		t.Errorf("without its end: %v", err)
 	}
 	pack(t, path, public, "manifest.json", `{"format":"gridhook-backup","version":1}`, "end.json", `{"sha256":{"manifest.json":"00"}}`)
-	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "not those that were written") {
+	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "a checksum does not match") {
 		t.Errorf("with a wrong sum: %v", err)
 	}
 }

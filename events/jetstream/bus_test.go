@@ -43,7 +43,7 @@ func TestAcceptOnce(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	once := func(org string, at time.Time) events.Trigger {
 		tr := newTrigger(org)
-		tr.OnceKey, tr.CreatedAt = "abc", storage.Time{Time: at}
+		tr.IdempotencyKey, tr.CreatedAt = "abc", storage.Time{Time: at}
 		return tr
 	}
 	first := once("org", noon)
@@ -74,7 +74,7 @@ func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			tr := newTrigger("org")
-			tr.OnceKey = "abc"
+			tr.IdempotencyKey = "abc"
 			_, err := b.Accept(t.Context(), tr)
 			mu.Lock()
 			defer mu.Unlock()
@@ -413,7 +413,7 @@ func TestAStoppedServer(t *testing.T) {
 	b.publishWait = 50 * time.Millisecond
 	tr := newTrigger("org")
 	once := tr
-	once.OnceKey = "abc"
+	once.IdempotencyKey = "abc"
 	state := b.StateLog()
 	w := storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)}
 	var err error

@@ -17,7 +17,7 @@ import (
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	// gofail: var bugAnswerFirst struct{}
-	// if t.OnceKey == "" {
+	// if t.IdempotencyKey == "" {
 	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t) }()
 	// 	return 0, nil
 	// }
@@ -33,7 +33,7 @@ var _ events.TriggerLog = (*Conn)(nil)
 // appendTrigger appends a trigger to the log, according to its kind.
 func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger) (uint64, error) {
 	switch {
-	case t.OnceKey != "":
+	case t.IdempotencyKey != "":
 		return c.acceptIdempotent(ctx, t)
 	case t.ScheduleID != "":
 		return c.publish(ctx, triggerSubject(t), t.ID, t, jetstream.WithExpectLastSequencePerSubject(t.Follows))

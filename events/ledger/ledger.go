@@ -70,7 +70,7 @@ const (
 	triggersTable = boltfile.Table[tally]("triggers")
 	retriedTable  = boltfile.Table[retried]("retried")
 	attemptsTable = boltfile.Table[events.Attempt]("attempts")
-	inputsTable   = boltfile.Table[[]events.Kept]("inputs")
+	inputsTable   = boltfile.Table[[]events.RetryInputs]("inputs")
 	runsTable     = boltfile.Table[events.Run]("runs")
 	healthTable   = boltfile.Table[events.Health]("health")
 	usageTable    = boltfile.Table[events.Usage]("usage")

@@ -143,11 +143,11 @@ func (l *triggers) at(i int) events.Trigger {
 func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.OnceKey == "" && l.last(t.OrganizationID, t.ScheduleID).Sequence != t.Follows {
+	if t.IdempotencyKey == "" && l.last(t.OrganizationID, t.ScheduleID).Sequence != t.Follows {
 		return 0, storage.ErrConflict
 	}
 	for i := range l.list {
-		if t.OnceKey != "" && l.list[i].OnceKey == t.OnceKey {
+		if t.IdempotencyKey != "" && l.list[i].IdempotencyKey == t.IdempotencyKey {
 			return uint64(i) + 1, nil
 		}
 	}

@@ -180,7 +180,7 @@ func TestTheTriggerOfAPriceChange(t *testing.T) {
 		w.peak("p")
 		pass(minute)
 		tr := w.triggers.at(0)
-		if tr.ScheduleID != "sch" || tr.OnceKey != "" || tr.OrganizationID != "org" || tr.Revision != w.store.Revision() || tr.End.Sub(tr.Start.Time) != time.Hour {
+		if tr.ScheduleID != "sch" || tr.IdempotencyKey != "" || tr.OrganizationID != "org" || tr.Revision != w.store.Revision() || tr.End.Sub(tr.Start.Time) != time.Hour {
 			t.Errorf("the trigger is %+v", tr)
 		}
 	})

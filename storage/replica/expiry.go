@@ -33,6 +33,9 @@ func replaceExpiry(tx *bbolt.Tx, before, after storage.Record) error {
 	return tx.Bucket([]byte(expiringBucket)).Put(expiryKey(after), milliseconds(after.At))
 }
 
+// late is how long after its expiry a busy server may remove a record.
+const late = 10 * time.Second
+
 // expiry decodes an entry of the bucket. It returns the time at which the log removes the
 // record. It also returns the tolerated difference between the clocks of writers and of
 // the log.
@@ -40,7 +43,7 @@ func expiry(k, v []byte) (expires time.Time, skew time.Duration) {
 	expires = time.UnixMilli(int64(binary.BigEndian.Uint64(k)))  //nolint:gosec // the reverse of milliseconds
 	written := time.UnixMilli(int64(binary.BigEndian.Uint64(v))) //nolint:gosec // the reverse of milliseconds
 	const part = 24
-	return expires, expires.Sub(written) / part
+	return expires, max(late, expires.Sub(written)/part)
 }
 
 // forget removes expired tombstones that the log has removed by now. The replica keeps

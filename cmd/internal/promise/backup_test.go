@@ -157,7 +157,7 @@ func TestBackupsThatAreRefused(t *testing.T) {
 		{"flipped", key, "the backup cannot be read"},
 		{"other", key, "the backup cannot be read"},
 		{"whole", other, "it is encrypted for another key"},
-		{"whole", filepath.Join(dir, "short"), "the key to the backup is none"},
+		{"whole", filepath.Join(dir, "short"), "the backup's key was not made"},
 		{"none", key, "no such file"},
 	} {
 		fresh := filepath.Join(t.TempDir(), "data")

@@ -16,7 +16,7 @@ var (
 	ErrConflict = errors.New("changed by another writer")
 	// ErrUnavailable says that the log of record cannot accept the write now. The write
 	// took no effect, or it is safe to repeat.
-	ErrUnavailable = errors.New("the log of record does not answer")
+	ErrUnavailable = errors.New("the log of record does not respond")
 )
 
 // NotFoundError says which entity does not exist. It matches ErrNotFound.

@@ -72,7 +72,7 @@ func unpackPrices(packed []byte) ([]float64, error) {
 		v, n := binary.Uvarint(packed)
 		switch {
 		case n <= 0:
-			return nil, errors.New("a price does not end")
+			return nil, errors.New("a price is truncated")
 		case len(prices) == mostSteps:
 			return nil, fmt.Errorf("more than %d prices in a month", mostSteps)
 		}

@@ -68,7 +68,7 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	case err != nil || len(batch) == 0:
 		return 0, err
 	case len(batch) > MaxBatch:
-		return 0, fmt.Errorf("storage: %d entities are to be stored together, at most %d can be", len(batch), MaxBatch)
+		return 0, fmt.Errorf("storage: a batch of %d entities exceeds the maximum of %d", len(batch), MaxBatch)
 	}
 	return s.appendBatch(ctx, batch)
 }

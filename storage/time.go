@@ -1,9 +1,10 @@
 package storage
 
 import (
-	"bytes"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // TimeLayout is the format of timestamps: ISO 8601, UTC, milliseconds.
@@ -29,20 +30,11 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var parsed time.Time
-	err := parsed.UnmarshalJSON(b)
+	err := json.Unmarshal(b, &parsed) // unlike encoding/json it allows no other forms
 	parsed = parsed.UTC()
-	// Package time accepts an hour of one digit, a comma as the decimal point, and an
-	// offset of 24 hours or 60 minutes.
-	lax := err == nil && (b[len(`"2006-01-02T15`)] != ':' || bytes.IndexByte(b, ',') >= 0 || wideOffset(b))
-	if err != nil || lax || parsed.IsZero() || parsed.Year() < 0 || parsed.Year() > 9999 {
+	if err != nil || parsed.IsZero() || parsed.Year() < 0 || parsed.Year() > 9999 {
 		return fmt.Errorf("%s is no RFC 3339 timestamp", b)
 	}
 	t.Time = parsed
 	return nil
-}
-
-// wideOffset reports whether a quoted timestamp has an offset beyond 23:59.
-func wideOffset(b []byte) bool {
-	offset := b[len(b)-len(`07:00"`):]
-	return offset[len("07")] == ':' && b[len(b)-len(`Z"`)] != 'Z' && (string(offset[:2]) > "23" || string(offset[3:5]) > "59")
 }

@@ -352,7 +352,7 @@ func TestNothingIsPutBackOverSomething(t *testing.T) {
 	must(t, err)
 	empty := back(t, connect(t, server(t)))
 	err = empty.Restore(t.Context(), bare(t, s), options, false)
-	if err == nil || !strings.Contains(err.Error(), "there is a Gridhook already") {
+	if err == nil || !strings.Contains(err.Error(), "Gridhook's streams already exist") {
 		t.Errorf("got %v", err)
 	}
 	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
@@ -397,9 +397,9 @@ func TestABackupOfANewerGridhook(t *testing.T) {
 		change map[string]any
 		says   string
 	}{
-		{map[string]any{"version": 2}, "it has format 2, and this Gridhook knows up to 1: use a newer one"},
+		{map[string]any{"version": 2}, "it has format 2, and this version reads up to format 1: use a newer Gridhook"},
 		{map[string]any{"schema": 99}, "its state has schema 99"},
-		{map[string]any{"format": "other"}, "it is none of Gridhook's"},
+		{map[string]any{"format": "other"}, "the file is no backup of Gridhook"},
 	} {
 		manifest := map[string]any{"format": "gridhook-backup", "version": 1, "schema": 1}
 		maps.Copy(manifest, test.change)
@@ -415,11 +415,11 @@ func TestABackupOfANewerGridhook(t *testing.T) {
 	private, public := key(t)
 	path := filepath.Join(t.TempDir(), "b")
 	pack(t, path, public, "manifest.json", `{"format":"gridhook-backup","version":1}`, "streams/GRIDHOOK_STATE/00001.jsonl", "")
-	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "it ends too early") {
+	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "it is truncated") {
 		t.Errorf("without its end: %v", err)
 	}
 	pack(t, path, public, "manifest.json", `{"format":"gridhook-backup","version":1}`, "end.json", `{"sha256":{"manifest.json":"00"}}`)
-	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "not those that were written") {
+	if _, err := backup.Open(path, private); err == nil || !strings.Contains(err.Error(), "a checksum does not match") {
 		t.Errorf("with a wrong sum: %v", err)
 	}
 }

@@ -41,11 +41,11 @@ var ErrNotReadable = errors.New("the backup cannot be read")
 func (m *Manifest) check() error {
 	switch {
 	case m.Format != format:
-		return fmt.Errorf("%w: it is none of Gridhook's", ErrNotReadable)
+		return fmt.Errorf("%w: the file is no backup of Gridhook", ErrNotReadable)
 	case m.Version > formatVersion:
-		return fmt.Errorf("%w: it has format %d, and this Gridhook knows up to %d: use a newer one", ErrNotReadable, m.Version, formatVersion)
+		return fmt.Errorf("%w: it has format %d, and this version reads up to format %d: use a newer Gridhook", ErrNotReadable, m.Version, formatVersion)
 	case m.Schema > storage.SchemaVersion:
-		return fmt.Errorf("%w: its state has schema %d, and this Gridhook knows up to %d: use a newer one", ErrNotReadable, m.Schema, storage.SchemaVersion)
+		return fmt.Errorf("%w: its state has schema %d, and this version reads up to schema %d: use a newer Gridhook", ErrNotReadable, m.Schema, storage.SchemaVersion)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (b *Backup) Messages() (n uint64) {
 func Open(path, keys string) (*Backup, error) {
 	identities, err := age.ParseIdentities(strings.NewReader(keys))
 	if err != nil {
-		return nil, fmt.Errorf("the key to the backup is none of gridhook backup keygen: %w", err)
+		return nil, fmt.Errorf("the backup's key was not made by gridhook backup keygen: %w", err)
 	}
 	b := &Backup{path: path, identities: identities}
 	var last end
@@ -55,7 +55,7 @@ func Open(path, keys string) (*Backup, error) {
 	err = b.files(func(name string, data []byte) error {
 		switch {
 		case len(sums) == 0 && name != manifestFile:
-			return fmt.Errorf("%w: it does not begin with its manifest", ErrNotReadable)
+			return fmt.Errorf("%w: its first file is not the manifest", ErrNotReadable)
 		case len(sums) == 0:
 			if err := json.Unmarshal(data, &b.Manifest); err != nil {
 				return fmt.Errorf("%w: %w", ErrNotReadable, err)
@@ -74,9 +74,9 @@ func Open(path, keys string) (*Backup, error) {
 	case err != nil:
 		return nil, err
 	case last.Sums == nil:
-		return nil, fmt.Errorf("%w: it ends too early", ErrNotReadable)
+		return nil, fmt.Errorf("%w: it is truncated", ErrNotReadable)
 	case !maps.Equal(sums, last.Sums):
-		return nil, fmt.Errorf("%w: its files are not those that were written", ErrNotReadable)
+		return nil, fmt.Errorf("%w: a checksum does not match", ErrNotReadable)
 	}
 	b.Streams = last.Streams
 	return b, nil
@@ -96,7 +96,7 @@ func (b *Backup) files(take func(name string, data []byte) error) (err error) {
 	var notForUs *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &notForUs):
-		return fmt.Errorf("%w: it was made for another key", ErrNotReadable)
+		return fmt.Errorf("%w: it is encrypted for another key", ErrNotReadable)
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotReadable, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrExists says that Gridhook's streams already exist at the destination.
-var ErrExists = errors.New("there is a Gridhook already")
+var ErrExists = errors.New("Gridhook's streams already exist")
 
 // Restore restores every stream. If Gridhook's streams already exist, it returns
 // ErrExists, or replaces them if replace is true.
@@ -22,7 +22,7 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 	case err != nil:
 		return err
 	case len(found) > 0 && !replace:
-		return fmt.Errorf("%w, with the streams %s: --replace deletes them first", ErrExists, strings.Join(found, ", "))
+		return fmt.Errorf("%w (%s): --replace deletes them first", ErrExists, strings.Join(found, ", "))
 	}
 	if err := conn.Remove(ctx, found); err != nil {
 		return err
@@ -32,16 +32,16 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 		s := &b.Streams[i]
 		at := slices.IndexFunc(contents, func(c jetstream.Content) bool { return c.Stream == s.Name })
 		if at < 0 {
-			return fmt.Errorf("%w: it has the stream %s, which this Gridhook does not know", ErrNotReadable, s.Name)
+			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, s.Name)
 		}
-		if err := b.putBack(ctx, conn, contents[at], o, s); err != nil {
+		if err := b.restoreStream(ctx, conn, contents[at], o, s); err != nil {
 			return err
 		}
 	}
 	return conn.MakeStreams(ctx, o)
 }
 
-func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jetstream.Content, o jetstream.Options, s *Stream) error {
+func (b *Backup) restoreStream(ctx context.Context, conn *jetstream.Conn, content jetstream.Content, o jetstream.Options, s *Stream) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	read := make(chan jetstream.Raw, 1024)
@@ -70,7 +70,7 @@ func (b *Backup) putBack(ctx context.Context, conn *jetstream.Conn, content jets
 		return jetstream.Raw{}, io.EOF
 	}
 	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes, Handled: s.Handled}
-	return conn.PutBack(ctx, content, o, extent, next)
+	return conn.RestoreStream(ctx, content, o, extent, next)
 }
 
 // count counts a restored message and reports progress every 1000 messages.

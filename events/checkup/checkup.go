@@ -152,13 +152,13 @@ func try(ctx context.Context, js jetstream.JetStream, o own.Options) (ack time.D
 	defer cancel()
 	trial := own.Trial(o)
 	if _, err := js.CreateStream(ctx, trial); err != nil {
-		return 0, fmt.Errorf("make a stream: %w", err)
+		return 0, fmt.Errorf("create a stream: %w", err)
 	}
 	defer func() {
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 		defer cancel()
 		if gone := js.DeleteStream(clean, trial.Name); gone != nil {
-			err = errors.Join(err, fmt.Errorf("delete the stream %s again: %w", trial.Name, gone))
+			err = errors.Join(err, fmt.Errorf("delete the trial stream %s: %w", trial.Name, gone))
 		}
 	}()
 	began := time.Now()

@@ -34,7 +34,7 @@ type Server struct {
 }
 
 // ErrNotTold says that no server describes its settings.
-var ErrNotTold = errors.New("no server tells how it is set up")
+var ErrNotTold = errors.New("no NATS server describes its settings")
 
 // servers reads the settings of each server from the monitoring addresses. Without
 // addresses it asks over the connection, where only users of the system account get a
@@ -48,7 +48,7 @@ func (f *Facts) servers(ctx context.Context, nc *nats.Conn, monitors []string) {
 		asked := time.Now()
 		s, err := varz(ctx, address)
 		if err != nil {
-			f.Silent = errors.Join(f.Silent, fmt.Errorf("ask the monitoring at %s: %w", address, err))
+			f.Silent = errors.Join(f.Silent, fmt.Errorf("read the monitoring address %s: %w", address, err))
 			continue
 		}
 		f.server(s, asked)

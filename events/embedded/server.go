@@ -124,7 +124,7 @@ func listenOn(listen string) (host string, port int, err error) {
 	}
 	address, err := net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
-		return "", 0, err
+		return "", 0, fmt.Errorf("parse the listen address of the embedded nats-server: %w", err)
 	}
 	if host, port = address.IP.String(), address.Port; address.IP == nil {
 		host = "0.0.0.0"

@@ -9,7 +9,7 @@ type Usage struct{ Used, Limit uint64 }
 func (s *Server) Usage() (Usage, error) {
 	info, err := s.running().Jsz(nil)
 	if err != nil {
-		return Usage{}, fmt.Errorf("the embedded nats-server does not tell how full it is: %w", err)
+		return Usage{}, fmt.Errorf("read the usage of the embedded nats-server: %w", err)
 	}
 	return Usage{Used: info.Store, Limit: uint64(max(info.Config.MaxStore, 0))}, nil
 }

@@ -31,13 +31,13 @@ func (c *Conn) HearBreakers(take func(events.BreakerReport)) (stop func() error,
 	sub, err := c.nc.Subscribe(breakersSubject, func(m *nats.Msg) {
 		var r events.BreakerReport
 		if err := json.Unmarshal(m.Data, &r); err != nil {
-			c.log.Warn("what a worker tells of its breakers does not decode", "error", err)
+			c.log.Warn("breaker report does not decode, ignored", "error", err)
 			return
 		}
 		take(r)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: hear of breakers: %w", storage.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: subscribe to breaker reports: %w", storage.ErrUnavailable, err)
 	}
 	return sub.Unsubscribe, nil
 }

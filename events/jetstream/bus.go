@@ -153,9 +153,9 @@ func (c *Conn) Ends(ctx context.Context) (triggers, receipts uint64, err error) 
 	return triggers, receipts, nil
 }
 
-// KeptTrigger returns the sequence of the newest stored trigger, 0 if there is none.
+// NewestTriggerSequence returns the sequence of the newest stored trigger, 0 if there is none.
 // Errors: storage.ErrUnavailable.
-func (c *Conn) KeptTrigger(ctx context.Context) (uint64, error) {
+func (c *Conn) NewestTriggerSequence(ctx context.Context) (uint64, error) {
 	info, err := c.streamInfo(ctx, triggersStream)
 	if err != nil || info.State.Msgs == 0 {
 		return 0, err

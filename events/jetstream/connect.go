@@ -194,7 +194,7 @@ func connectError(url string, err error) error {
 	case url == "": // the embedded server
 		return fmt.Errorf("connect to the embedded nats-server: %w", err)
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("no NATS server answers at %s (%w): start it, or correct --nats", url, err)
+		return fmt.Errorf("no NATS server responds at %s (%w): start the server, or correct --nats", url, err)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("NATS at %s refuses the credentials: check --nats-creds", url)
 	}

@@ -116,12 +116,12 @@ func (s *source) look(ctx context.Context) error {
 func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
 	log := s.c.log.With("queue", s.queue.name)
 	if !errors.Is(err, jetstream.ErrConsumerDeleted) && !errors.Is(err, jetstream.ErrConsumerNotFound) && !errors.Is(err, nats.ErrNoResponders) {
-		log.Debug("taking from a queue met an error", "error", err)
+		log.Debug("queue request failed, retrying", "error", err)
 		return old
 	}
 	consumer, err := s.refresh(ctx, old)
 	if err != nil && ctx.Err() == nil {
-		log.Warn("a queue's consumer is gone and could not be made anew; trying again", "error", err)
+		log.Warn("queue's consumer is missing and cannot be created, retrying", "error", err)
 	}
 	return consumer
 }

@@ -161,7 +161,7 @@ func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 		Error    *jetstream.APIError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return 0, fmt.Errorf("%w: the answer to a batch does not decode: %w", storage.ErrUnavailable, err)
+		return 0, fmt.Errorf("%w: the response to a batch does not decode: %w", storage.ErrUnavailable, err)
 	}
 	if ack.Error != nil {
 		return 0, refusal(ack.Error)

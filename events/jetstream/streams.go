@@ -73,7 +73,7 @@ func (o Options) withDefaults() Options {
 func streams(o Options) []jetstream.StreamConfig {
 	work := jetstream.StreamConfig{
 		Name: workStream, Subjects: []string{workSubjects},
-		Description: "the slices that workers walk, one message a running trigger",
+		Description: "slices of walks that workers process, one message per running trigger",
 		Retention:   jetstream.WorkQueuePolicy,
 	}
 	if o.Replicas == 1 {
@@ -82,12 +82,12 @@ func streams(o Options) []jetstream.StreamConfig {
 	all := []jetstream.StreamConfig{
 		{
 			Name: stateStream, Subjects: []string{stateSubjects},
-			Description:       "the log of record of organizations, homes, plans, endpoints, ...: one last value each",
+			Description:       "log of record: the last value of each organization, home, plan, endpoint and so on",
 			MaxMsgsPerSubject: 1, DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		},
 		{
 			Name: triggersStream, Subjects: []string{triggerSubjects},
-			Description: "the triggers that were accepted",
+			Description: "accepted triggers",
 			DenyDelete:  true, DenyPurge: true, MaxAge: o.TriggersAge,
 		},
 		work,
@@ -98,17 +98,17 @@ func streams(o Options) []jetstream.StreamConfig {
 		},
 		{
 			Name: receiptsStream, Subjects: []string{receiptSubjects},
-			Description: "what became of each home of each trigger",
+			Description: "outcome of each delivery",
 			DenyDelete:  true, DenyPurge: true, MaxAge: o.ReceiptsAge,
 		},
 		{
 			Name: tasksStream, Subjects: []string{taskWaitSubjects, taskDueSubjects},
-			Description: "what is to be done at a time by one of the fleet: the next run of each schedule",
+			Description: "work that one process does at a given time, such as the next run of a schedule",
 			Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true,
 		},
 		{
 			Name: noticesStream, Subjects: []string{noticeSubjects},
-			Description: "what happened that endpoints are told of beside signals: the end of a trigger, the disabling of an endpoint",
+			Description: "events that endpoints are notified of besides signals: completed triggers, disabled endpoints",
 			// A ledger may see the end of a trigger that late.
 			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
 		},
@@ -117,12 +117,12 @@ func streams(o Options) []jetstream.StreamConfig {
 	derived := []jetstream.StreamConfig{
 		{
 			Name: knownStream, Subjects: []string{knownSubjects},
-			Description:       "which signals the endpoints have that ask for changes only; what is lost is sent again",
+			Description:       "last signals delivered to onChange endpoints; a lost signal is sent again",
 			MaxMsgsPerSubject: 1, MaxAge: knownAge,
 		},
 		{
 			Name: walksStream, Subjects: []string{walkSubjects},
-			Description:       "how far the walk of each trigger has come; what is lost is delivered where it could be left out",
+			Description:       "position of each trigger's walk; without it, superseded signals may be sent",
 			MaxMsgsPerSubject: 1, MaxAge: events.LongestRetry + time.Hour,
 		},
 	}
@@ -149,19 +149,19 @@ func asideStreams(o Options) []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
 		{
 			Name: requestsStream, Subjects: []string{requestSubjects},
-			Description:       "requests made under an idempotency key; the oldest go first",
+			Description:       "requests with an idempotency key; the oldest are removed first",
 			MaxMsgsPerSubject: 1, MaxAge: o.RequestsAge, MaxMsgs: mostRequests, MaxMsgSize: requestSize,
 			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
 		},
 		{
 			Name: feedbackStream, Subjects: []string{feedbackSubjects},
-			Description: "what submitters said; the oldest go first",
+			Description: "feedback submissions; the oldest are removed first",
 			MaxAge:      o.FeedbackAge, MaxMsgs: mostFeedback, MaxMsgSize: feedbackSize,
 			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
 		},
 		{
 			Name: DeadStream, Subjects: []string{deadSubjects},
-			Description: "messages that could not be processed, for an operator to look at; the oldest go first",
+			Description: "messages that could not be processed, for operators; the oldest are removed first",
 			MaxAge:      deadAge, MaxMsgs: deadLetters, Discard: jetstream.DiscardOld,
 		},
 	}
@@ -176,7 +176,7 @@ func Trial(o Options) jetstream.StreamConfig {
 	name := nuid.Next()
 	return jetstream.StreamConfig{
 		Name: "GRIDHOOK_TRIAL_" + name, Subjects: []string{"gridhook.trial." + name},
-		Description: "a trial of gridhook doctor, which may be deleted",
+		Description: "trial stream of gridhook doctor; may be deleted",
 		Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		Replicas: o.Replicas, Storage: jetstream.FileStorage, MaxAge: time.Hour,
 	}
@@ -204,7 +204,7 @@ func explain(err error) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("%w: turn JetStream on in the NATS server and for this account", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: NATS JetStream does not answer, or has no leader", err)
+		return fmt.Errorf("%w: NATS JetStream does not respond, or has no leader", err)
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		return fmt.Errorf("the ledger: %w", err)
 	}
 	if wiped {
-		l.opt.Log.Warn("the receipts, or the form of the ledger, are others than this one's: rebuilding it")
+		l.opt.Log.Warn("ledger belongs to other streams or another format, rebuilding the ledger")
 		l.restart()
 	}
 	triggers, receipts, err := l.ends()
@@ -137,7 +137,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		return err
 	}
 	if lastTrigger < triggers || lastReceipt < receipts {
-		l.opt.Log.Error("the record has lost triggers or receipts that this ledger has: rebuilding the ledger from what is left",
+		l.opt.Log.Error("streams have lost triggers or receipts that the ledger has, rebuilding the ledger from the rest",
 			"triggers", triggers, "triggers left", lastTrigger, "receipts", receipts, "receipts left", lastReceipt)
 		if triggers, receipts, err = 0, 0, l.wipe(identity); err != nil {
 			return err

@@ -75,7 +75,7 @@ func encodeSlice(r *events.Receipt) ([]byte, error) {
 	return append(b, body...), nil
 }
 
-var errSlice = errors.New("the ledger has a slice that cannot be read")
+var errSlice = errors.New("the ledger has a slice that does not decode")
 
 // readHead splits a stored slice. Its results point into value.
 func readHead(value []byte) (h head, body []byte, err error) {

@@ -55,7 +55,7 @@ func New(d Deps) *Notifier {
 		return c
 	}
 	n := &Notifier{Deps: d}
-	n.notices = counter("notices_total", "Notices that this process was the first to put, by type.", "type",
+	n.notices = counter("notices_total", "Notices that this process stored first, by type.", "type",
 		storage.EventTriggerCompleted, storage.EventEndpointDisabled)
 	var reasons []string
 	for _, r := range storage.DisabledReasons() {

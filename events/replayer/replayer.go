@@ -151,7 +151,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 			of++
 		}
 		if err = r.takeUpTrigger(ctx, org, &newest, deliveries[:of], again, &n); err != nil {
-			err = fmt.Errorf("take up deliveries of %s: %w", deliveries[0].TriggerID, err)
+			err = fmt.Errorf("retry deliveries of %s: %w", deliveries[0].TriggerID, err)
 		}
 		deliveries = deliveries[of:]
 	}

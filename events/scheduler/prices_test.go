@@ -85,7 +85,7 @@ func (w *world) peak(plan string) {
 	w.put(&storage.PlanEvents{PlanID: plan, Events: []storage.PlanEvent{e}, Base: storage.Base{OrganizationID: "org"}})
 }
 
-// triggered are the triggers that were accepted since it was last asked: plans and
+// triggered returns the accepted triggers since its last call: plans and
 // homes.
 func (w *world) triggered() string {
 	w.triggers.mu.Lock()

@@ -72,7 +72,7 @@ type Scheduler struct {
 // New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
 	runs := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
+		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Schedule runs accepted by this process.",
 	})
 	skipped := prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",

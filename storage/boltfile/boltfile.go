@@ -92,7 +92,7 @@ func (f *File) Update(fn func(*bbolt.Tx) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if is, err := sealed(f.path, bootID()); !is && !errors.Is(err, fs.ErrNotExist) {
-		f.distrust(errors.Join(errors.New("another program wrote to it"), err))
+		f.distrust(errors.Join(errors.New("another program changed the file"), err))
 	}
 	err := f.db.Update(fn)
 	if errors.Is(err, ErrDamaged) {

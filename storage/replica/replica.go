@@ -71,7 +71,7 @@ func (r *Replica) WaitFor(ctx context.Context, revision uint64) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: the replica is at revision %d and %d was awaited: %w",
+			return fmt.Errorf("%w: the replica is at revision %d, waiting for %d: %w",
 				storage.ErrUnavailable, r.Revision(), revision, ctx.Err())
 		}
 	}
@@ -108,7 +108,7 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		return err
 	}
 	if r.following && identity != r.identity {
-		return fmt.Errorf("%w: it was made at %s and the one before at %s; start this process again, and it rebuilds %s",
+		return fmt.Errorf("%w: the new log was created at %s, the previous log at %s: restart this process, and it rebuilds %s",
 			ErrLogReplaced, identity, r.identity, r.file.Path())
 	}
 	if err := r.adopt(identity + form); err != nil {
@@ -119,7 +119,7 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		return err
 	}
 	if revision := r.Revision(); last < revision {
-		return fmt.Errorf("%w: it ends at %d and the replica is at %d; restore the log, or delete %s to go on with what it holds",
+		return fmt.Errorf("%w: the log ends at revision %d and the replica is at %d: restore the log, or delete %s to continue with the log's content",
 			ErrLogBehind, last, revision, r.file.Path())
 	}
 	if err := r.renewUnlessWhole(ctx, log, identity+form); err != nil {
@@ -166,7 +166,7 @@ func (r *Replica) renewUnlessWhole(ctx context.Context, log storage.Log, identit
 	if whole || err != nil {
 		return err
 	}
-	r.log.Warn("replica too far behind the log of record: rebuilding the replica", "at", at)
+	r.log.Warn("replica too far behind the log of record, rebuilding the replica", "at", at)
 	if err := r.file.Renew(identity); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (r *Replica) renewUnlessWhole(ctx context.Context, log storage.Log, identit
 func (r *Replica) adopt(identity string) error {
 	wiped, err := r.file.Adopt(identity)
 	if wiped {
-		r.log.Warn("the log of record is another one than this replica's: rebuilding the replica")
+		r.log.Warn("replica belongs to another log of record, rebuilding the replica")
 		r.advance(0)
 	}
 	return err

@@ -92,7 +92,7 @@ func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
 	s.key.start, s.key.end = w.Start.Unix(), w.End.Unix()
 	curve, known := r.book.curves.peek(s.key)
 	if !known {
-		curve, err = r.book.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, home.RatePlanID) })
+		curve, err = r.computeOnce(s, w, home.RatePlanID)
 	}
 	if err != nil {
 		return Signal{}, homeError(err)
@@ -240,6 +240,12 @@ func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
 		in.ExportChance, err = r.book.chance(k.chance)
 	}
 	return in, err
+}
+
+// computeOnce computes and caches a curve. It has a copy of the subject, so that a cached
+// curve needs no allocation.
+func (r *Reader) computeOnce(s subject, w pricing.Window, ratePlanID string) (*Curve, error) {
+	return r.book.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, ratePlanID) })
 }
 
 // compute prices and encodes a curve.

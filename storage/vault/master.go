@@ -78,7 +78,7 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 	case len(masters) == 0:
 		return nil, fmt.Errorf("%w with the master key %s: give it by GRIDHOOK_MASTER_KEY or --master-key-file", ErrLocked, k.MasterKey)
 	case i < 0:
-		return nil, fmt.Errorf("%w with the master key %s, which is none of those that were given", ErrLocked, k.MasterKey)
+		return nil, fmt.Errorf("%w with the master key %s, which is not among the given keys", ErrLocked, k.MasterKey)
 	}
 	aead, _ := newAEAD(masters[i][:]) // the key has a valid length
 	if len(k.Sealed) < aead.NonceSize() {
@@ -87,7 +87,7 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 	nonce, box := k.Sealed[:aead.NonceSize()], k.Sealed[aead.NonceSize():]
 	clear, err := aead.Open(nil, nonce, box, k.associated())
 	if err != nil {
-		return nil, fmt.Errorf("%w: the data key is not as it was written", ErrLocked)
+		return nil, fmt.Errorf("%w: the data key was changed after it was written", ErrLocked)
 	}
 	return clear, nil
 }

@@ -312,7 +312,7 @@ func (a *App) followLedger(ctx context.Context) error {
 	a.run("the resumer", resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run)
 	return a.waitFor(ctx, func(ctx context.Context) error {
 		var last uint64
-		err := a.retryUnavailable(ctx, func(ctx context.Context) (err error) { last, err = a.conn.KeptTrigger(ctx); return err })
+		err := a.retryUnavailable(ctx, func(ctx context.Context) (err error) { last, err = a.conn.NewestTriggerSequence(ctx); return err })
 		if err != nil {
 			return err
 		}

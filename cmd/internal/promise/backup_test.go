@@ -108,7 +108,7 @@ func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err != nil {
 		t.Fatal(out)
 	}
-	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err == nil || !strings.Contains(out, "there is a Gridhook already") {
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err == nil || !strings.Contains(out, "Gridhook's streams already exist") {
 		t.Errorf("a second restore: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other, "--replace"); err != nil {
@@ -156,8 +156,8 @@ func TestBackupsThatAreRefused(t *testing.T) {
 		{"short", key, "the backup cannot be read"},
 		{"flipped", key, "the backup cannot be read"},
 		{"other", key, "the backup cannot be read"},
-		{"whole", other, "it was made for another key"},
-		{"whole", filepath.Join(dir, "short"), "the key to the backup is none"},
+		{"whole", other, "it is encrypted for another key"},
+		{"whole", filepath.Join(dir, "short"), "the backup's key was not made"},
 		{"none", key, "no such file"},
 	} {
 		fresh := filepath.Join(t.TempDir(), "data")
@@ -173,7 +173,7 @@ func TestBackupsThatAreRefused(t *testing.T) {
 		t.Errorf("under a running one: %v %s", err, out)
 	}
 	p.stop()
-	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "there is a Gridhook already") {
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "Gridhook's streams already exist") {
 		t.Errorf("over another: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data, "--replace"); err != nil {

@@ -309,7 +309,7 @@ func TestALockedVaultDoesNotStart(t *testing.T) {
 	p.stop()
 	for says, env := range map[string][]string{
 		"give it by GRIDHOOK_MASTER_KEY":  nil,
-		"none of those that were given":   {key("another one of exactly 32 bytes!")},
+		"not among the given keys":        {key("another one of exactly 32 bytes!")},
 		"must be the base64 of 32 random": {"GRIDHOOK_MASTER_KEY=secret-and-short"},
 	} {
 		cmd := exec.CommandContext(t.Context(), binaries.Gridhook, "serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")

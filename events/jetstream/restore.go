@@ -51,9 +51,9 @@ type Extent struct {
 	First, Last, Messages, Bytes, Handled uint64
 }
 
-// PutBack recreates a stream from the messages of Copy. next returns them one by one,
+// RestoreStream recreates a stream from the messages of Copy. next returns them one by one,
 // then io.EOF. The stream must not exist.
-func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
+func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
 	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
 	if i < 0 {
 		return fmt.Errorf("there is no stream %s", content.Stream)
@@ -61,12 +61,12 @@ func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent E
 	cfg := streams(o)[i]
 	var err error
 	if content.Queue {
-		err = c.publishAgain(ctx, cfg, next)
+		err = c.republish(ctx, cfg, next)
 	} else {
-		err = c.restore(ctx, cfg, content.taken, extent, next)
+		err = c.restore(ctx, cfg, content.consumer, extent, next)
 	}
 	if err != nil {
-		return fmt.Errorf("put the stream %s back: %w", content.Stream, err)
+		return fmt.Errorf("restore the stream %s: %w", content.Stream, err)
 	}
 	return nil
 }
@@ -74,8 +74,8 @@ func (c *Conn) PutBack(ctx context.Context, content Content, o Options, extent E
 // MakeStreams creates the missing streams.
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensureStreams(ctx, c.js, o) }
 
-// inHand is the maximum number of unacknowledged publishes.
-const inHand = 256
+// maxPending is the maximum number of unacknowledged publishes.
+const maxPending = 256
 
 // create creates a stream and retries for up to setUpWait. After deleting its last
 // stream, a server removes their folder with a delay. It cannot create another stream at
@@ -89,8 +89,8 @@ func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	}))
 }
 
-// publishAgain creates a stream and publishes its messages.
-func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
+// republish creates a stream and publishes its messages.
+func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
 	if err := c.create(ctx, cfg); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *Conn) publishAgain(ctx context.Context, cfg jetstream.StreamConfig, nex
 			return err
 		}
 		waiting = append(waiting, future)
-		if err := settle(inHand); err != nil {
+		if err := settle(maxPending); err != nil {
 			return err
 		}
 	}
@@ -175,12 +175,12 @@ func (c *Conn) deletePartial(ctx context.Context, name string) error {
 // restoreWait is the timeout of one request during a restore.
 const restoreWait = time.Minute
 
-// heardWait limits the wait until a server of a cluster learns of another server's
+// subscribeTimeout limits the wait until a server of a cluster learns of another server's
 // subscription. A restore without input also lasts that long.
-const heardWait = 5 * time.Second
+const subscribeTimeout = 5 * time.Second
 
-// heardPause is the delay between two such requests.
-const heardPause = 50 * time.Millisecond
+// subscribeDelay is the delay between two such requests.
+const subscribeDelay = 50 * time.Millisecond
 
 // ask sends a request to a restoring server. It repeats the request if NATS knows no
 // subscriber, as then no server received it. The restoring server announces its subject,
@@ -190,7 +190,7 @@ func (c *Conn) ask(ctx context.Context, subject string, request []byte) (next st
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
 	var response *nats.Msg
-	for heard := time.Now().Add(heardWait); ; periodic.Sleep(ctx, heardPause) {
+	for heard := time.Now().Add(subscribeTimeout); ; periodic.Sleep(ctx, subscribeDelay) {
 		response, err = c.nc.RequestWithContext(ctx, subject, request)
 		if !errors.Is(err, nats.ErrNoResponders) || time.Now().After(heard) {
 			break

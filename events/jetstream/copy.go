@@ -28,16 +28,16 @@ type Raw struct {
 type Content struct {
 	Stream string
 	// Queue reports whether messages leave the stream when they are done. The order and
-	// the sequences of such messages mean nothing, and PutBack publishes them anew.
+	// the sequences of such messages mean nothing, and RestoreStream publishes them anew.
 	// Messages of other streams keep theirs.
 	Queue bool
 	// Latest reports whether a message replaces the previous message on its subject.
 	Latest bool
 
-	// taken is the durable consumer of this log, nil if there is none. begun reports
+	// consumer is the durable consumer of this log, nil if there is none. derived reports
 	// whether the consumer's work can be derived from the other copied streams.
-	taken *queue
-	begun bool
+	consumer *queue
+	derived  bool
 }
 
 // Contents lists the streams that cannot be derived from other streams. It leaves out
@@ -50,8 +50,8 @@ func Contents() []Content {
 		{Stream: knownStream, Queue: true, Latest: true},
 		{Stream: retriesStream, Queue: true},
 		{Stream: receiptsStream},
-		{Stream: triggersStream, taken: &startQueue, begun: true},
-		{Stream: noticesStream, taken: &noticeQueue},
+		{Stream: triggersStream, consumer: &startQueue, derived: true},
+		{Stream: noticesStream, consumer: &noticeQueue},
 		{Stream: stateStream, Latest: true},
 	}
 }
@@ -80,19 +80,19 @@ func (c *Conn) Copy(ctx context.Context, content Content, apply func([]Raw) erro
 // Handled before copying the streams with the consumer's results.
 func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 	switch {
-	case content.taken == nil:
+	case content.consumer == nil:
 		return 0, nil
-	case content.begun: // walks resume from their receipts
+	case content.derived: // walks resume from their receipts
 		return math.MaxUint64, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
-	consumer, err := c.js.Consumer(ctx, content.Stream, content.taken.name)
+	consumer, err := c.js.Consumer(ctx, content.Stream, content.consumer.name)
 	switch {
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("%w: the consumer %s: %w", storage.ErrUnavailable, content.taken.name, err)
+		return 0, fmt.Errorf("%w: the consumer %s: %w", storage.ErrUnavailable, content.consumer.name, err)
 	}
 	return consumer.CachedInfo().AckFloor.Stream, nil
 }
@@ -135,7 +135,7 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	case errors.Is(err, errCopied):
 		return position, nil
 	case err == nil:
-		err = fmt.Errorf("copy the stream %s: nothing came for %s", content.Stream, stalled)
+		err = fmt.Errorf("copy the stream %s: no message for %s", content.Stream, stalled)
 	}
 	return position, errors.Join(err, ctx.Err())
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -81,7 +82,7 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		}
 		free.Release(int64(n))
 		if err != nil && taking.Err() == nil {
-			sleep(taking, nakDelay)
+			periodic.Sleep(taking, nakDelay)
 			consumer = s.mend(taking, consumer, err)
 		}
 	}
@@ -94,13 +95,13 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	if err != nil {
 		// The message will never decode. Store it as a dead letter instead of
 		// redelivering it forever.
-		if kept := s.setAside(ctx, m, err); kept != nil {
-			log.Warn("poison message cannot be set aside now, handing it back", "error", kept)
-			_ = m.NakWithDelay(handBackPause(m))
+		if failed := s.putDeadLetter(ctx, m, err); failed != nil {
+			log.Warn("poison message not stored as a dead letter, returned to the queue", "error", failed)
+			_ = m.NakWithDelay(redeliveryDelay(m))
 			return
 		}
-		log.Error("poison message set aside", "error", err)
-		_ = m.TermWithReason("set aside")
+		log.Error("poison message stored as a dead letter", "error", err)
+		_ = m.TermWithReason("stored as a dead letter")
 		return
 	}
 	// gofail: var bugAckFirst struct{}
@@ -110,20 +111,20 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
 	stop()
 	if err != nil {
-		log.Warn("a message could not be handled now and is handed back", "error", err)
-		_ = m.NakWithDelay(handBackPause(m))
+		log.Warn("message not handled, returned to the queue", "error", err)
+		_ = m.NakWithDelay(redeliveryDelay(m))
 		return
 	}
 	// gofail: var ackBefore struct{}
 	err = acknowledge(taking, m)
 	// gofail: var ackAfter struct{}
 	if err != nil {
-		log.Warn("an acknowledgement could not be sent; the message may come again", "error", err)
+		log.Warn("acknowledgement not sent, the message may be redelivered", "error", err)
 	}
 }
 
-// setAside stores a message that does not decode as a dead letter.
-func (s *source) setAside(ctx context.Context, m jetstream.Msg, cause error) error {
+// putDeadLetter stores a message that does not decode as a dead letter.
+func (s *source) putDeadLetter(ctx context.Context, m jetstream.Msg, cause error) error {
 	meta, err := m.Metadata()
 	if err != nil {
 		return err
@@ -134,9 +135,9 @@ func (s *source) setAside(ctx context.Context, m jetstream.Msg, cause error) err
 	})
 }
 
-// handBackPause returns the delay before a redelivery. It starts at nakDelay and doubles
+// redeliveryDelay returns the delay before a redelivery. It starts at nakDelay and doubles
 // up to maxNakDelay, as each attempt may have sent webhooks.
-func handBackPause(m jetstream.Msg) time.Duration {
+func redeliveryDelay(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {
 		return nakDelay
@@ -184,15 +185,6 @@ func keepAlive(m jetstream.Msg) (stop func()) {
 		}
 	})
 	return func() { close(done); wg.Wait() }
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // fromJSON decodes a message's body.

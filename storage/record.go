@@ -32,8 +32,6 @@ const (
 	KindReplay          Kind = "replay"
 	KindVault           Kind = "vault"
 	KindSchema          Kind = "schema"
-	KindFeedback        Kind = "feedback"
-	KindOnce            Kind = "once"
 
 	KindOpenADRProgram      Kind = "openadrProgram"
 	KindOpenADREvent        Kind = "openadrEvent"
@@ -50,7 +48,7 @@ func Kinds() []Kind {
 		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
-		KindFeedback, KindOnce, KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
+		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
 		KindOpenADRSubscription,
 	}
 }

@@ -60,7 +60,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	if route.Open {
 		return Caller{}, nil
 	}
-	text, err := givenKey(r)
+	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 
 // Operator returns an Authenticator for the operator's key.
 func (s *Server) Operator(operatorKey string) Authenticator {
-	known := sentBy(operatorKey)
+	known := requireKey(operatorKey)
 	return func(r *http.Request, route *Route, _ time.Time) (Caller, error) {
 		if route.Open {
 			return Caller{}, nil
@@ -99,7 +99,7 @@ func (s *Server) Operator(operatorKey string) Authenticator {
 // OperatorOnly serves a page that is not an operation. Callers must send the operator's
 // key.
 func OperatorOnly(operatorKey string, page http.Handler) http.Handler {
-	known := sentBy(operatorKey)
+	known := requireKey(operatorKey)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := known(r); err != nil {
 			Refuse(w, r, err)
@@ -109,12 +109,12 @@ func OperatorOnly(operatorKey string, page http.Handler) http.Handler {
 	})
 }
 
-// sentBy returns a check that a request carries the given key. The check returns nil if
+// requireKey returns a check that a request carries the given key. The check returns nil if
 // the keys match. An empty key matches no request.
-func sentBy(key string) func(*http.Request) error {
+func requireKey(key string) func(*http.Request) error {
 	want := sha256.Sum256([]byte(key))
 	return func(r *http.Request) error {
-		text, err := givenKey(r)
+		text, err := keyInHeader(r)
 		if err != nil {
 			return err
 		}
@@ -126,13 +126,16 @@ func sentBy(key string) func(*http.Request) error {
 	}
 }
 
-// givenKey returns the request's API key. A request with two keys is refused because the
+// keyInHeader returns the request's API key. A request with two keys is refused because the
 // choice would be ambiguous.
-func givenKey(r *http.Request) (string, error) {
+func keyInHeader(r *http.Request) (string, error) {
 	switch given := r.Header[canonicalKey]; {
 	case len(given) > 1:
 		return "", errInvalidKey
 	case len(given) == 0 || given[0] == "":
+		if r.Header.Get("Authorization") != "" {
+			return "", errBearer
+		}
 		return "", errMissingKey
 	default:
 		return given[0], nil
@@ -265,7 +268,7 @@ func (c *Caller) name(r *http.Request) {
 // actFor checks that the caller may act for the organization of the header.
 func (s *Server) actFor(c *Caller, p *FieldErrors) error {
 	if !storage.ValidID(c.Org) {
-		p.Addf(OrganizationHeader, "must be one header that names the organization to act for")
+		p.Addf(OrganizationHeader, "must be one header with the identifier of an organization")
 		return nil
 	}
 	return s.MayActFor(c, c.Org)

@@ -135,6 +135,10 @@ func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
 	return a.sequence, a.err
 }
 
+func (a *acceptor) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+	return events.Trigger{}, a.err
+}
+
 func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
@@ -171,7 +175,7 @@ func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 	})
 }
 
-func TestItPrunesRegularly(t *testing.T) {
+func TestPruneRegularly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: time.Now})

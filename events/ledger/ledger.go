@@ -30,7 +30,8 @@ type Source interface {
 
 // Options configure a ledger.
 type Options struct {
-	// Keep is the retention of triggers and their deliveries.
+	// Keep is the retention of triggers and their deliveries in the ledger. The log of
+	// triggers may keep a trigger for longer.
 	Keep time.Duration
 	// Quota limits the triggers that Log accepts.
 	Quota events.Quota
@@ -56,37 +57,37 @@ var _ events.Ledger = (*Ledger)(nil)
 //   - slices: trigger\x00number -> receipt
 //   - retried: trigger\x00home\x00endpoint -> the latest state of a retried delivery
 //   - attempts: the key of retried, the time and the number -> one attempt
-//   - kept: trigger\x00receipt -> the inputs of the deliveries that the receipt gave up
+//   - inputs: trigger\x00receipt -> the inputs of the deliveries that the receipt gave up
 //   - waiting: the key of retried; open deliveries that their slice's receipt calls
 //     RETRYING
 //   - walking: the key of triggers; triggers with unfinished walks
 //   - runs: organization\x00schedule -> the schedule's last run
 //   - health: organization\x00endpoint -> the endpoint's health
-//   - ended: the key of triggers; completed triggers without a notification
+//   - unnotified: the key of triggers; completed triggers without a notification
 //   - usage: organization -> the usage of its triggers
 const (
-	metaBucket     = "meta"
-	triggersBucket = "triggers"
-	slicesBucket   = "slices"
-	retriedBucket  = "retried"
-	waitingBucket  = "waiting"
-	walkingBucket  = "walking"
-	runsBucket     = "runs"
-	attemptsBucket = "attempts"
-	keptBucket     = "kept"
-	healthBucket   = "health"
-	endedBucket    = "ended"
-	usageBucket    = "usage"
+	metaBucket    = "meta"
+	slicesBucket  = "slices"
+	triggersTable = boltfile.Table[tally]("triggers")
+	retriedTable  = boltfile.Table[retried]("retried")
+	attemptsTable = boltfile.Table[events.Attempt]("attempts")
+	inputsTable   = boltfile.Table[[]events.RetryInputs]("inputs")
+	runsTable     = boltfile.Table[events.Run]("runs")
+	healthTable   = boltfile.Table[events.Health]("health")
+	usageTable    = boltfile.Table[events.Usage]("usage")
+	waitingSet    = boltfile.Set("waiting")
+	walkingSet    = boltfile.Set("walking")
+	unnotifiedSet = boltfile.Set("unnotified")
 )
 
 // buckets lists all buckets.
 var buckets = []string{
-	metaBucket, triggersBucket, slicesBucket, retriedBucket, attemptsBucket, keptBucket,
-	waitingBucket, walkingBucket, runsBucket, healthBucket, endedBucket, usageBucket,
+	metaBucket, slicesBucket, string(triggersTable), string(retriedTable), string(attemptsTable), string(inputsTable),
+	string(runsTable), string(healthTable), string(usageTable), string(waitingSet), string(walkingSet), string(unnotifiedSet),
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 3"
+const form = " 4"
 
 var (
 	triggersKey = []byte("triggers")
@@ -177,8 +178,8 @@ func sequence(tx *bbolt.Tx, key []byte) uint64 {
 	return 0
 }
 
-func putSequence(tx *boltfile.Tx, key []byte, n uint64) error {
-	return tx.Put(metaBucket, key, binary.BigEndian.AppendUint64(nil, n))
+func putSequence(tx *bbolt.Tx, key []byte, n uint64) error {
+	return tx.Bucket([]byte(metaBucket)).Put(key, binary.BigEndian.AppendUint64(nil, n))
 }
 
 // restart resets the folded sequence of the triggers.
@@ -206,25 +207,22 @@ func (l *Ledger) Changed() <-chan struct{} {
 
 // Log wraps a trigger log. Its Accept refuses triggers beyond the quota. Accept returns
 // once the ledger shows the trigger, so that the caller can query the trigger at once.
-func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{l, log} }
+func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{log, l} }
 
 type shownLog struct {
+	events.TriggerLog
 	ledger *Ledger
-	log    events.TriggerLog
 }
 
 // showWait limits the wait. The trigger is accepted even if the ledger does not show it.
 const showWait = time.Second
 
+// Accept stores a trigger within the quota, and waits until the ledger shows it.
 func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	used, err := s.ledger.Usage(t.OrganizationID)
-	if err == nil {
-		err = s.ledger.opt.Quota.Check(t.OrganizationID, used)
-	}
-	if err != nil {
+	if err := s.checkQuota(ctx, t); err != nil {
 		return 0, err
 	}
-	sequence, err := s.log.Accept(ctx, t)
+	sequence, err := s.TriggerLog.Accept(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -232,6 +230,28 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	defer cancel()
 	_ = s.ledger.Shows(ctx, sequence)
 	return sequence, nil
+}
+
+// checkQuota returns an error if the trigger is beyond the quota. The repeat of an
+// accepted trigger stores nothing, so it is never beyond the quota. A change of an OpenADR
+// object is not either: no later trigger makes up for its notification.
+func (s shownLog) checkQuota(ctx context.Context, t events.Trigger) error {
+	if t.Change != nil {
+		return nil
+	}
+	used, err := s.ledger.Usage(t.OrganizationID)
+	if err != nil {
+		return err
+	}
+	over := s.ledger.opt.Quota.Check(t.OrganizationID, used)
+	if over == nil || t.IdempotencyKey == "" {
+		return over
+	}
+	first, err := s.FirstOf(ctx, t)
+	if err != nil || first.ID != "" {
+		return err
+	}
+	return over
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

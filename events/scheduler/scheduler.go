@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -56,7 +57,7 @@ type Deps struct {
 // outage is made afterwards. If several runs were missed, only the latest is made.
 type Scheduler struct {
 	Deps
-	runs prometheus.Counter
+	runs, skipped prometheus.Counter
 	// stale are the tasks of old revisions that the last check found.
 	stale map[events.TaskName]bool
 	// prices is the observed state of the schedules that run when prices change, at
@@ -70,8 +71,11 @@ func New(d Deps) *Scheduler {
 	runs := prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
 	})
-	d.Registerer.MustRegister(runs)
-	return &Scheduler{Deps: d, runs: runs, prices: map[storage.Ref]*priceWatch{}}
+	skipped := prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",
+	})
+	d.Registerer.MustRegister(runs, skipped)
+	return &Scheduler{Deps: d, runs: runs, skipped: skipped, prices: map[storage.Ref]*priceWatch{}}
 }
 
 // Run makes the scheduled runs until ctx ends.
@@ -79,19 +83,16 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	finish := context.WithoutCancel(ctx) // a started run may finish, because it is short
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Tasks.ConsumeTasks(finish, ctx, events.TaskSchedule, slots, s.handle) })
-	group.Go(func() error {
-		return s.regularly(ctx, planEvery, "whether every schedule has its next run waiting", s.plan)
-	})
-	group.Go(func() error { return s.regularly(ctx, pricesEvery, "whether prices have changed", s.lookAtPrices) })
+	repeat := func(every time.Duration, task string, do func(context.Context) error) {
+		group.Go(func() error { return periodic.Run(ctx, every, s.Log, task, do) })
+	}
+	repeat(planEvery, "store the next run of every schedule", s.plan)
+	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
 		c := &changes{Scheduler: s, interest: interest{byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
 		group.Go(func() error { return c.follow(ctx) })
-		group.Go(func() error {
-			return s.regularly(ctx, pricesEvery, "whether OpenADR events have changed", c.lookAtDays)
-		})
-		group.Go(func() error {
-			return s.regularly(ctx, expireEvery, "which OpenADR reports are too old", s.expireReports)
-		})
+		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
+		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}
 	return group.Wait()
 }
@@ -157,19 +158,36 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	if err != nil || suspended {
 		return err
 	}
-	if _, err := s.Triggers.Accept(ctx, t); err != nil {
+	if err := s.accept(ctx, &t); err != nil {
 		return fmt.Errorf("run %s of the schedule %s: %w", run.Format(time.RFC3339), schedule.ID, err)
 	}
-	s.runs.Inc()
-	s.Log.Info("a schedule has run", "schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "run", run, "homes", t.Homes)
 	return nil
+}
+
+// accept accepts the trigger of a run. If the organization has reached a limit, accept
+// skips the run. A later run sends newer signals.
+func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) error {
+	_, err := s.Triggers.Accept(ctx, *t)
+	over, skip := errors.AsType[*events.QuotaError](err)
+	switch {
+	case skip:
+		s.skipped.Inc()
+		s.Log.Warn("schedule run skipped, organization has reached a limit",
+			"schedule", t.ScheduleID, "org", t.OrganizationID, "limit", over.Setting, "used", over.Used, "max", over.Max)
+		return nil
+	case err == nil:
+		s.runs.Inc()
+		s.Log.Info("schedule run accepted",
+			"schedule", t.ScheduleID, "org", t.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
+	}
+	return err
 }
 
 // window returns the window of the signals of a run.
 func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing.Window, ok bool) {
 	w, err := schedule.WindowAt(now)
 	if err != nil { // the window was valid when the schedule was stored
-		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
+		s.Log.Error("schedule run skipped: its window is not valid", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
 	}
 	return w, err == nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Curve is a price curve with the encoded parts that its homes share. The homes are on
@@ -19,13 +20,14 @@ type Curve struct {
 	RatePlanID string
 	Encoded    []byte
 
-	grid        *carbon.Region // nil if the homes' place is not known
-	location    *time.Location
-	fingerprint lazy[string]
-	emissions   lazy[[]float64]
-	openADR     lazy[[]byte]
-	packed      lazy[[]byte]
-	packedADR   lazy[[]byte]
+	grid      *carbon.Region // nil if the homes' place is not known
+	location  *time.Location
+	print     lazy[string]
+	printADR  lazy[string]
+	emissions lazy[[]float64]
+	openADR   lazy[[]byte]
+	packed    lazy[[]byte]
+	packedADR lazy[[]byte]
 }
 
 // lazy is a value that is computed at its first use.
@@ -44,19 +46,19 @@ func NewCurve(c pricing.Curve, ratePlanID string) *Curve {
 	return &Curve{Curve: c, RatePlanID: ratePlanID, Encoded: bytes.Clone(c.AppendShared(nil, ratePlanID))}
 }
 
-// days returns the number of days of the curve, rounded up.
-func (c *Curve) days() int {
-	const day = int(24 * time.Hour / pricing.Interval)
-	return max(1, (c.Len()+day-1)/day)
+// Fingerprint returns a text that differs for curves with another content in a format:
+// another window, rate plan, other prices or sources, in FormatOpenADR3 also other
+// emissions.
+func (c *Curve) Fingerprint(format storage.SignalFormat) string {
+	if format == storage.FormatOpenADR3 {
+		return c.printADR.get(func() string { return fingerprint([]byte(c.RatePlanID), c.EncodedOpenADR()) })
+	}
+	return c.print.get(func() string { return fingerprint(c.Encoded) })
 }
 
-// Fingerprint returns a text that differs for curves with another window, other prices or
-// other sources.
-func (c *Curve) Fingerprint() string {
-	return c.fingerprint.get(func() string {
-		sum := sha256.Sum256(c.Encoded)
-		return hex.EncodeToString(sum[:8])
-	})
+func fingerprint(parts ...[]byte) string {
+	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
+	return hex.EncodeToString(sum[:8])
 }
 
 // WithEmissions sets the emissions of a curve that was not made by a Book, and returns
@@ -73,13 +75,19 @@ func (c *Curve) Emissions() []float64 {
 		if c.grid == nil {
 			return nil
 		}
-		grams := make([]float64, c.Len())
-		for i := range grams {
-			local := c.Window.At(i).In(c.location)
-			grams[i] = math.Round(gramsAPound*c.grid.Rate(local.Month(), local.Hour())*10) / 10
-		}
-		return grams
+		return emissions(c.grid, c.location, c.Window)
 	})
 }
 
-const gramsAPound = 453.59237
+const gramsPerPound = 453.59237
+
+// emissions returns a region's marginal emissions in each interval of a window, in grams
+// of CO2 per kWh.
+func emissions(region *carbon.Region, location *time.Location, w pricing.Window) []float64 {
+	grams := make([]float64, w.Len())
+	for i := range grams {
+		local := w.At(i).In(location)
+		grams[i] = math.Round(gramsPerPound*region.Rate(local.Month(), local.Hour())*10) / 10
+	}
+	return grams
+}

@@ -1,11 +1,8 @@
 package vault
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -37,7 +34,7 @@ func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
 }
 
 // OpenEndpoint replaces the masked URL and the sealed headers with their values in the
-// clear. It does not change unsealed values in records of older releases.
+// clear.
 func (v *Vault) OpenEndpoint(e *storage.WebhookEndpoint) error {
 	if e.SealedURL != "" {
 		clear, err := v.Open(e.OrganizationID, e.ID, e.SealedURL)
@@ -69,38 +66,4 @@ func (v *Vault) Reseal(org, endpointID, sealed, secret string) (string, error) {
 		}
 	}
 	return v.Seal(org, endpointID, secret), nil
-}
-
-// SealStored seals stored endpoints whose headers or query are in the clear. Older
-// releases wrote such endpoints.
-func (v *Vault) SealStored(ctx context.Context, s *storage.Store) error {
-	var old []storage.Ref
-	err := s.View(func(view storage.View) error {
-		return storage.EachOrganization(view, func(org string) error {
-			return view.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
-				e, err := storage.Decode[storage.WebhookEndpoint](r)
-				if err == nil && (len(e.Headers) > 0 || e.SealedURL == "" && strings.Contains(e.URL, "?")) {
-					old = append(old, r.Ref)
-				}
-				return true
-			})
-		})
-	})
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, ref := range old {
-		_, err := storage.Update(ctx, s, ref, func(e *storage.WebhookEndpoint) error {
-			before := *e
-			if err := v.OpenEndpoint(e); err != nil {
-				return err
-			}
-			return v.SealEndpoint(e, &before)
-		})
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			failed = append(failed, fmt.Errorf("seal endpoint %s of organization %s: %w", ref.ID, ref.Org, err))
-		}
-	}
-	return errors.Join(failed...)
 }

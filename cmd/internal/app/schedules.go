@@ -9,39 +9,17 @@ import (
 	"github.com/gridhook/gridhook/events/scheduler"
 )
 
-// startScheduler starts a scheduler in every role, so that schedules run as long as one
-// process of the fleet is up.
+// startScheduler starts a scheduler. It needs the ledger, because the quota of an
+// organization holds for its schedules too.
 func (a *App) startScheduler(context.Context) error {
 	d := scheduler.Deps{
-		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.triggers(), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention = a.conn.StateLog(), a.OpenADR.ReportRetention
 	}
 	s := scheduler.New(d)
 	a.run("the scheduler", s.Run)
-	return nil
-}
-
-// compactEvery is the interval of the log of record's compaction.
-const compactEvery = 12 * time.Hour
-
-// compact removes obsolete records of older versions from the log of record.
-func (a *App) compact(context.Context) error {
-	a.run("the removal of what is not needed any more", func(ctx context.Context) error {
-		tick := time.NewTicker(compactEvery)
-		defer tick.Stop()
-		for {
-			if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
-				a.Log.Warn("log of record not compacted, trying again later", "after", compactEvery, "error", err)
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	})
 	return nil
 }
 

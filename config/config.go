@@ -84,8 +84,8 @@ type Config struct {
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, comma-separated; their proxy-header names the client for limits and the log"`
 	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" roles:"serve,api" help:"header in which trusted proxies name the client: X-Forwarded-For or Forwarded; the other header is ignored"`
 
-	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"retention of the outcome of each delivery"`
-	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"retention of triggers"`
+	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"retention of the outcome of each delivery, and of triggers in the API"`
+	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"retention of triggers in NATS, to compare later changes of prices and OpenADR objects with"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for three quarters of the free space"`
 
 	Traces Traces `setting:"trace"`
@@ -133,7 +133,7 @@ type OpenADR struct {
 
 // Limits bounds the resources that a client of the API may use.
 type Limits struct {
-	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"maximum rate of requests per API key, per second"`
+	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"maximum rate of requests per API key, per second and process"`
 	RateBurst     int     `setting:"rate-burst" default:"200" min:"1" max:"1000000" help:"maximum burst of requests per API key"`
 	FeedbackRate  float64 `setting:"feedback-rate" default:"0.2" above:"0" max:"1000000" help:"maximum rate of feedback submissions per client address, per second"`
 	FeedbackBurst int     `setting:"feedback-burst" default:"10" min:"1" max:"1000000" help:"maximum burst of feedback submissions per client address"`

@@ -62,10 +62,10 @@ func TestWatch_TellsInLines(t *testing.T) {
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":2`), progress("COMPLETED", `"DELIVERED":3`))
-	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint answered 401"}`
+	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint responded 401"}`
 	f.on("/v1/webhook/deliveries/list", ok(data(refused, refused, `{"homeId":"h2","outcome":"RETRYING","reason":"it timed out"}`)))
 	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch"}, func(g *globals) { g.tellEvery = 0 })
-	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint answered 401; it timed out\n"
+	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint responded 401; it timed out\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}

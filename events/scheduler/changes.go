@@ -136,17 +136,29 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	return err
 }
 
+// subscribers counts the subscriptions that notifications may go to. wanted reports whether
+// there may be a subscriber, by MQTT or by a subscription. A suspended organization has
+// none.
+func (c *changes) subscribers(v storage.View, org string) (subscriptions int, wanted bool, err error) {
+	suspended, err := storage.IsSuspended(v, org)
+	if err != nil || suspended {
+		return 0, false, err
+	}
+	subscriptions = v.Count(storage.KindOpenADRSubscription, org)
+	return subscriptions, subscriptions > 0 || c.EveryChange, nil
+}
+
 // accept accepts the trigger of a change if the organization may have subscribers.
 func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
-	subscriptions := 0
-	err := c.Store.View(func(v storage.View) error {
-		subscriptions = v.Count(storage.KindOpenADRSubscription, org)
-		return nil
+	count, wanted := 0, false
+	err := c.Store.View(func(v storage.View) (err error) {
+		count, wanted, err = c.subscribers(v, org)
+		return err
 	})
-	if err != nil || subscriptions == 0 && !c.EveryChange {
+	if err != nil || !wanted {
 		return err
 	}
-	t := events.NewChangeTrigger(org, change, revision, subscriptions, last, c.Now())
+	t := events.NewChangeTrigger(org, change, revision, count, last, c.Now())
 	_, err = c.Triggers.Accept(ctx, t)
 	if errors.Is(err, storage.ErrConflict) {
 		return nil // another scheduler's trigger was accepted
@@ -155,7 +167,7 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 		return fmt.Errorf("notify of %s %s: %w", change.ObjectType, change.ObjectID, err)
 	}
 	c.Log.Info("OpenADR object has changed", "object", change.ObjectID, "type", change.ObjectType, "operation", change.Operation,
-		"org", org, "trigger", t.ID, "subscriptions", subscriptions)
+		"org", org, "trigger", t.ID, "subscriptions", count)
 	return nil
 }
 
@@ -206,8 +218,8 @@ type dayChange struct {
 // daysOf calculates the derived events of the programs that an organization's
 // subscriptions select.
 func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
-	if v.Count(storage.KindOpenADRSubscription, org) == 0 && !c.EveryChange {
-		return nil, nil
+	if _, wanted, err := c.subscribers(v, org); !wanted || err != nil {
+		return nil, err
 	}
 	prices := c.Book.Reader(v)
 	programs, err := prices.Programs(org)

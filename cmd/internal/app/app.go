@@ -124,12 +124,12 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if o.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.startGuard, a.watchHealth, a.startScheduler)
+	parts = append(parts, a.startGuard, a.watchHealth)
 	if o.delivers() {
 		parts = append(parts, a.startWorker, a.reportBreakers)
 	}
 	if o.answers() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.scheduleEstimates, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {

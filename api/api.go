@@ -31,6 +31,7 @@ type Deps struct {
 	Store    *storage.Store
 	Requests storage.Requests
 	Feedback storage.FeedbackLog
+	Audit    storage.AuditLog
 	Book     *signals.Book
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
@@ -125,7 +126,7 @@ func newServer(d Deps, o rest.Options) *server {
 	return &server{
 		Deps: d,
 		rest: rest.New(rest.Deps{
-			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
+			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Audit: d.Audit, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
 		}, o),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(), checkers: checkerCache{byOrg: map[string]checkerAt{}},
 	}

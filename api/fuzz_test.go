@@ -60,7 +60,7 @@ func newMemory(f *testing.F) *memory {
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
 	aside := &storagetest.Aside{}
 	deps := api.Deps{
-		Store: store, Requests: aside, Feedback: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Store: store, Requests: aside, Feedback: aside, Audit: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
 		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}

@@ -85,6 +85,7 @@ type Config struct {
 
 	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"how long the outcome of each delivery is kept"`
 	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"how long triggers are kept"`
+	AuditAge    time.Duration `setting:"audit-age" default:"8760h" help:"retention of the audit log"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"the most disk that the embedded NATS may use, such as 20GiB; 0 for three quarters of what is free"`
 
 	Traces Traces `setting:"trace"`

@@ -29,11 +29,12 @@ var (
 
 // Caller is the authenticated sender of a request and its organization.
 type Caller struct {
-	// Operator is set for the operator's key. KeyID and Key are set for a partner's key.
-	// An open operation sets none of the three.
+	// Operator is set for an operator key. Key is set for a partner's key. An open
+	// operation sets neither.
 	Operator bool
-	KeyID    string
-	Key      *storage.Key
+	// KeyID identifies the key. KeyName is the name of an operator key.
+	KeyID, KeyName string
+	Key            *storage.Key
 	// Org is the organization to act for: the organization of the header, or else of the
 	// key.
 	Org string
@@ -90,7 +91,7 @@ func (s *Server) Operator(operatorKey string) Authenticator {
 		if err := known(r); err != nil {
 			return Caller{}, err
 		}
-		c := Caller{Operator: true}
+		c := Caller{Operator: true, KeyID: storage.BootstrapKeyID}
 		c.name(r)
 		return c, nil
 	}

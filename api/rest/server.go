@@ -18,6 +18,8 @@ type Deps struct {
 	Requests storage.Requests
 	// LastUsed records when keys were last used. If nil, nothing is recorded.
 	LastUsed *LastUsed
+	// Audit stores who changed what.
+	Audit storage.AuditLog
 	Log      *slog.Logger
 	// Registerer registers the metrics. If nil, nothing is measured.
 	Registerer prometheus.Registerer
@@ -66,4 +68,7 @@ type Call struct {
 	Body []byte
 	// IdempotencyKey is empty if the request has no key or the operation ignores the key.
 	IdempotencyKey string
+	// Change is what the call changes, for the audit log. It is zero for a call that only
+	// reads.
+	Change Change
 }

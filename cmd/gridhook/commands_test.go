@@ -46,6 +46,11 @@ func TestCommands(t *testing.T) {
 			"organization  acme\nname          Acme\nacts for      a\nacts for      b\ncreated       2026-07-01T00:00:00Z\n",
 		},
 		{
+			"audit list --organization acme --key operator", "/v1/admin/audit/list", "", `{"organizationId":"acme","keyId":"operator","limit":1000}`,
+			data(`{"id":"aud_1","time":"2026-07-01T00:00:00.000Z","organizationId":"acme","keyId":"operator","operation":"createKey","objectId":"key_1","status":200}`),
+			"TIME                  ORGANIZATION  KEY       OPERATION  OBJECT  STATUS\n2026-07-01T00:00:00Z  acme          operator  createKey  key_1   200\n",
+		},
+		{
 			"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`,
 			data(`{"id":"acme","name":"Acme","createdAt":"2026-07-01T00:00:00.000Z"}`),
 			"ID    NAME  CREATED\nacme  Acme  2026-07-01T00:00:00Z\n",

@@ -75,7 +75,7 @@ func nothingHere(w http.ResponseWriter, r *http.Request) {
 // the two listeners.
 func (a *App) apiDeps(listener string) api.Deps {
 	d := api.Deps{
-		Store: a.store, Requests: a.conn, Feedback: a.conn, Book: a.book, Vault: a.vault,
+		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Book: a.book, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.Worker.Guard().CheckURL,
 		Tester:       a.tester,

@@ -93,7 +93,7 @@ func OptionsOf(cfg config.Config) Options {
 
 // StreamOptions returns the streams' replication and retention.
 func StreamOptions(cfg config.Config) jetstream.Options {
-	return jetstream.Options{Replicas: cfg.NATS.Replicas, TriggersAge: cfg.TriggersAge, ReceiptsAge: cfg.ReceiptsAge}
+	return jetstream.Options{Replicas: cfg.NATS.Replicas, TriggersAge: cfg.TriggersAge, ReceiptsAge: cfg.ReceiptsAge, AuditAge: cfg.AuditAge}
 }
 
 func limitsOf(cfg config.Config) Limits {

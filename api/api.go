@@ -71,7 +71,7 @@ type Deps struct {
 	// VerifyCallback asks the callback of an OpenADR subscription to prove that it
 	// belongs to the client. If nil, callbacks are not verified.
 	VerifyCallback func(ctx context.Context, rawURL string) error
-	// OperatorKey authorizes the operator's operations. If empty, no caller is
+	// OperatorKey is the configured operator key. If empty, only stored operator keys are
 	// authorized.
 	OperatorKey string
 }
@@ -101,7 +101,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 // organization in rest.OrganizationHeader.
 func Admin(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	return s.rest.Router(s.rest.Operator(d.OperatorKey), s.routes(), pages(AudienceOperator))
+	return s.rest.Router(rest.Operators{Key: d.OperatorKey, Store: d.Store}.Authenticate, s.routes(), pages(AudienceOperator))
 }
 
 // Routes returns all operations. The partners' operations come first.

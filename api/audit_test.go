@@ -89,7 +89,9 @@ func TestAudit_Pages(t *testing.T) {
 // brokenAudit stores nothing.
 type brokenAudit struct{ storage.AuditLog }
 
-func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error { return errors.New("disk gone") }
+func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error {
+	return errors.New("disk gone")
+}
 
 // A change stands although its audit entry was not stored. The entry is in the log.
 func TestAudit_NotStored(t *testing.T) {

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"slices"
@@ -32,6 +30,8 @@ type Caller struct {
 	// Operator is set for an operator key. Key is set for a partner's key. An open
 	// operation sets neither.
 	Operator bool
+	// Role is the role of an operator key.
+	Role storage.Role
 	// KeyID identifies the key. KeyName is the name of an operator key.
 	KeyID, KeyName string
 	Key            *storage.Key
@@ -79,52 +79,6 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	c := Caller{KeyID: key.ID, Key: key, Org: key.OrganizationID}
 	c.name(r)
 	return c, nil
-}
-
-// Operator returns an Authenticator for the operator's key.
-func (s *Server) Operator(operatorKey string) Authenticator {
-	known := sentBy(operatorKey)
-	return func(r *http.Request, route *Route, _ time.Time) (Caller, error) {
-		if route.Open {
-			return Caller{}, nil
-		}
-		if err := known(r); err != nil {
-			return Caller{}, err
-		}
-		c := Caller{Operator: true, KeyID: storage.BootstrapKeyID}
-		c.name(r)
-		return c, nil
-	}
-}
-
-// OperatorOnly serves a page that is not an operation. Callers must send the operator's
-// key.
-func OperatorOnly(operatorKey string, page http.Handler) http.Handler {
-	known := sentBy(operatorKey)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := known(r); err != nil {
-			Refuse(w, r, err)
-			return
-		}
-		page.ServeHTTP(w, r)
-	})
-}
-
-// sentBy returns a check that a request carries the given key. The check returns nil if
-// the keys match. An empty key matches no request.
-func sentBy(key string) func(*http.Request) error {
-	want := sha256.Sum256([]byte(key))
-	return func(r *http.Request) error {
-		text, err := givenKey(r)
-		if err != nil {
-			return err
-		}
-		got := sha256.Sum256([]byte(text))
-		if same := subtle.ConstantTimeCompare(got[:], want[:]) == 1; !same || key == "" {
-			return errInvalidKey
-		}
-		return nil
-	}
 }
 
 // givenKey returns the request's API key. A request with two keys is refused because the

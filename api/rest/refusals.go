@@ -69,6 +69,14 @@ func errScope(s storage.Scope) *Problem {
 	}
 }
 
+func errOperatorRole(role storage.Role) *Problem {
+	return &Problem{
+		Status: http.StatusForbidden, Code: CodeForbidden,
+		Message:  fmt.Sprintf("The operator key lacks the role %q.", role),
+		Recovery: "Use an operator key that has the role.",
+	}
+}
+
 func errMediaType(want string) *Problem {
 	return &Problem{
 		Status: http.StatusUnsupportedMediaType, Code: CodeUnsupportedMediaType,
@@ -157,7 +165,7 @@ var problemOf = []struct {
 func Problems() []Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
 	all := []*Problem{
-		example, errMissingKey, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errPath, ErrNotFound, errNoOrganization, errMethod,
+		example, errMissingKey, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate(1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}

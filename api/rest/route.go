@@ -105,13 +105,10 @@ func (r *Route) Needs() storage.Role {
 func (r *Route) Codes() []string {
 	codes := []string{CodeValidationFailed, CodeRequestTimeout, CodePayloadTooLarge, CodeUnsupportedMediaType, CodeInternal}
 	if !r.Open {
-		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey)
+		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey, CodeForbidden)
 	}
 	if !r.Operator {
 		codes = append(codes, CodeRateLimited)
-	}
-	if r.ForOrganization() {
-		codes = append(codes, CodeForbidden)
 	}
 	if r.ForOrganization() || strings.Contains(r.Path, "{id}") {
 		codes = append(codes, CodeNotFound)

@@ -20,7 +20,7 @@ type Deps struct {
 	LastUsed *LastUsed
 	// Audit stores who changed what.
 	Audit storage.AuditLog
-	Log      *slog.Logger
+	Log   *slog.Logger
 	// Registerer registers the metrics. If nil, nothing is measured.
 	Registerer prometheus.Registerer
 	Now        func() time.Time

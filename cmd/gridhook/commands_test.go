@@ -51,6 +51,17 @@ func TestCommands(t *testing.T) {
 			"TIME                  ORGANIZATION  KEY       OPERATION  OBJECT  STATUS\n2026-07-01T00:00:00Z  acme          operator  createKey  key_1   200\n",
 		},
 		{
+			"operator create --name ada --role read", "/v1/admin/operator_keys/create", "", `{"name":"ada","role":"read"}`,
+			`{"keyId":"opk_1","name":"ada","role":"read","key":"gho_opk_1_ab"}`,
+			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\nexpires     -\n\nKeep the key now: it is not stored and cannot be shown again.\n",
+		},
+		{
+			"operator list", "/v1/admin/operator_keys/list", "", `{"limit":1000}`,
+			data(`{"keyId":"opk_1","name":"ada","role":"read","revokedAt":"2026-07-01T00:00:00.000Z","createdAt":"2026-07-01T00:00:00.000Z"}`),
+			"ID     NAME  ROLE  STATE    EXPIRES  CREATED\nopk_1  ada   read  revoked  -        2026-07-01T00:00:00Z\n",
+		},
+		{"operator revoke opk_1", "/v1/admin/operator_keys/opk_1/revoke", "", `{}`, `{"keyId":"opk_1"}`, "opk_1 is revoked.\n"},
+		{
 			"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`,
 			data(`{"id":"acme","name":"Acme","createdAt":"2026-07-01T00:00:00.000Z"}`),
 			"ID    NAME  CREATED\nacme  Acme  2026-07-01T00:00:00Z\n",

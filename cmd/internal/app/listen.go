@@ -40,12 +40,13 @@ func (a *App) adminHandler() http.Handler {
 		"/livez":  http.HandlerFunc(a.health.livez),
 		"/readyz": http.HandlerFunc(a.health.readyz),
 	}
+	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {
 		for path, page := range profilePages() {
-			pages[path] = rest.OperatorOnly(a.operator, page)
+			pages[path] = operators.Only(page)
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(nothingHere)), rest.OperatorOnly(a.operator, http.HandlerFunc(a.serveBackup))
+	operations, backups := http.Handler(http.HandlerFunc(nothingHere)), operators.Only(http.HandlerFunc(a.serveBackup))
 	if a.Role.answers() {
 		operations = console.Beside(api.Admin(a.apiDeps("admin"), a.Limits.Requests), console.Operator, wire.Enums())
 	}

@@ -77,7 +77,7 @@ func (s *server) operatorRoutes() []rest.Route {
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}
-	rows = slices.Concat(rows, s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes())
+	rows = slices.Concat(rows, s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
 	for i := range rows {
 		rows[i].Operator, rows[i].Group = true, groupOperator
 	}

@@ -14,8 +14,7 @@ const (
 	RoleRead Role = "read"
 	// RoleOperate also changes organizations and what belongs to them.
 	RoleOperate Role = "operate"
-	// RoleAdmin also manages operator keys, deletes and exports organizations, and takes
-	// backups.
+	// RoleAdmin also manages operator keys, exports organizations and takes backups.
 	RoleAdmin Role = "admin"
 )
 

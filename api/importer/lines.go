@@ -17,12 +17,14 @@ type importLine interface {
 	prepare(im *importer, v storage.View, l *pending, p *rest.FieldErrors) (storage.Entity, error)
 }
 
-// resources lists the kinds of lines in the order of the documentation. line returns an
-// empty line of a kind.
-var resources = []struct {
+// resourceLine is a kind of lines. line returns an empty line.
+type resourceLine struct {
 	kind storage.Kind
 	line func(o Operations) importLine
-}{
+}
+
+// resources lists the kinds of lines in the order of the documentation.
+var resources = []resourceLine{
 	{storage.KindOrganization, func(Operations) importLine { return &organizationLine{} }},
 	{storage.KindUtility, func(Operations) importLine { return &utilityLine{Utility: storage.NewUtility()} }},
 	{storage.KindDemandResponse, func(Operations) importLine { return &demandResponseLine{DemandResponse: storage.NewDemandResponse()} }},

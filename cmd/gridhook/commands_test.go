@@ -51,6 +51,11 @@ func TestCommands(t *testing.T) {
 			"TIME                  ORGANIZATION  KEY       OPERATION  OBJECT  STATUS\n2026-07-01T00:00:00Z  acme          operator  createKey  key_1   200\n",
 		},
 		{
+			"org export acme", "/v1/admin/organizations/acme/export", "", `{"limit":1000}`,
+			data(`{"resource":"organization","id":"acme"}`, `{"resource":"home","id":"h1"}`),
+			`{"resource":"organization","id":"acme"}` + "\n" + `{"resource":"home","id":"h1"}` + "\n",
+		},
+		{
 			"operator create --name ada --role read", "/v1/admin/operator_keys/create", "", `{"name":"ada","role":"read"}`,
 			`{"keyId":"opk_1","name":"ada","role":"read","key":"gho_opk_1_ab"}`,
 			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\nexpires     -\n\nKeep the key now: it is not stored and cannot be shown again.\n",

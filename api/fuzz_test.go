@@ -29,6 +29,7 @@ func (nothing) Progress(string, string) (events.Progress, error) {
 	return events.Progress{}, storage.ErrNotFound
 }
 func (nothing) Recent(string, int) ([]events.Progress, error) { return []events.Progress{}, nil }
+func (nothing) Usage(string) (events.Usage, error)            { return events.Usage{}, nil }
 func (nothing) LastRun(string, string) (events.Run, error)    { return events.Run{}, nil }
 func (nothing) Health(string, string) (events.Health, error)  { return events.Health{}, nil }
 func (nothing) Delivery(string, string) (events.DeliveryLog, error) {

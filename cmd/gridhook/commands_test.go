@@ -56,6 +56,11 @@ func TestCommands(t *testing.T) {
 			`{"resource":"organization","id":"acme"}` + "\n" + `{"resource":"home","id":"h1"}` + "\n",
 		},
 		{
+			"org usage acme", "/v1/admin/organizations/acme/usage", "", `{}`,
+			`{"organizationId":"acme","homes":3,"devices":1,"endpoints":2,"schedules":1,"keys":4,"storedBytes":2048,"waitingTriggers":5,"historyBytes":0,"deliveries":6}`,
+			"homes             3\ndevices           1\nendpoints         2\nschedules         1\nkeys              4\nrecords           2.0 KiB\nwaiting triggers  5\nhistory           0 bytes\ndeliveries        6\n",
+		},
+		{
 			"operator create --name ada --role read", "/v1/admin/operator_keys/create", "", `{"name":"ada","role":"read"}`,
 			`{"keyId":"opk_1","name":"ada","role":"read","key":"gho_opk_1_ab"}`,
 			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\nexpires     -\n\nKeep the key now: it is not stored and cannot be shown again.\n",

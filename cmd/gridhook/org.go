@@ -40,7 +40,7 @@ func newOrgCommand(g *globals) *cobra.Command {
 				{name: "suspended", field: "suspended", value: false, help: "refuse its keys, run no schedules and send it nothing, until --suspended=false"},
 			},
 		}),
-		r.list("List the organizations", "  gridhook org list --json"), get, newOrgExport(g, r)))
+		r.list("List the organizations", "  gridhook org list --json"), get, newOrgUsage(g, get), newOrgExport(g, r)))
 }
 
 func showOrg(w io.Writer, o storage.Organization) {

@@ -38,6 +38,14 @@ func (t *tally) completed() bool { return t.walked() && t.Outcomes[events.Outcom
 // ended reports whether a known trigger is completed.
 func (t *tally) ended() bool { return t.Trigger.ID != "" && t.completed() }
 
+// deliveries returns the number of deliveries of known outcome.
+func (t *tally) deliveries() (n int) {
+	for _, count := range t.Outcomes {
+		n += count
+	}
+	return n
+}
+
 // waits reports whether a known trigger is not completed.
 func (t *tally) waits() bool { return t.Trigger.ID != "" && !t.completed() }
 

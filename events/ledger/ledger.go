@@ -86,7 +86,7 @@ var buckets = []string{
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 3"
+const form = " 4"
 
 var (
 	triggersKey = []byte("triggers")

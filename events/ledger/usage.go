@@ -27,7 +27,7 @@ func decodeUsage(value []byte) (u events.Usage, err error) {
 
 // note adds a trigger's changes to its organization's usage.
 func note(tx *boltfile.Tx, org string, before, after *tally) error {
-	delta := events.Usage{Bytes: after.Bytes - before.Bytes}
+	delta := events.Usage{Bytes: after.Bytes - before.Bytes, Deliveries: after.deliveries() - before.deliveries()}
 	if before.waits() {
 		delta.Waiting--
 	}
@@ -41,7 +41,7 @@ func note(tx *boltfile.Tx, org string, before, after *tally) error {
 	if err != nil {
 		return err
 	}
-	u.Waiting, u.Bytes = u.Waiting+delta.Waiting, u.Bytes+delta.Bytes
+	u.Waiting, u.Bytes, u.Deliveries = u.Waiting+delta.Waiting, u.Bytes+delta.Bytes, u.Deliveries+delta.Deliveries
 	if u == (events.Usage{}) {
 		return tx.Delete(usageBucket, []byte(org))
 	}

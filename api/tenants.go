@@ -20,6 +20,10 @@ func (s *server) tenantRoutes() []rest.Route {
 				"and are left out. Ask for the next page until next is null.",
 			Body: rest.BodyOptional,
 		}, (*server).exportOrganization),
+		do(s, rest.Route{
+			Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
+			Summary: "Get what an organization takes up",
+		}, (*server).organizationUsage),
 	}
 }
 
@@ -32,4 +36,24 @@ func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.Ex
 		return err
 	})
 	return page, err
+}
+
+func (s *server) organizationUsage(_ context.Context, c *rest.Call, _ *struct{}) (u wire.OrganizationUsage, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.ID)); err != nil {
+			return err
+		}
+		u = wire.OrganizationUsage{
+			OrganizationID: c.ID, Homes: v.Count(storage.KindHome, c.ID), Devices: v.Count(storage.KindHVACDevice, c.ID),
+			Endpoints: v.Count(storage.KindWebhookEndpoint, c.ID), Schedules: v.Count(storage.KindSchedule, c.ID), Keys: v.Count(storage.KindKey, c.ID),
+		}
+		u.StoredBytes, err = storage.StoredBytes(v, c.ID)
+		return err
+	})
+	if err != nil {
+		return u, err
+	}
+	triggers, err := s.Ledger.Usage(c.ID)
+	u.WaitingTriggers, u.HistoryBytes, u.Deliveries = triggers.Waiting, triggers.Bytes, triggers.Deliveries
+	return u, err
 }

@@ -22,7 +22,7 @@ type billInput struct {
 }
 
 func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "does not go with tariff")
+	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "cannot be combined with tariff")
 	if in.Tariff == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Home, err error) {
 	home, _, err := storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID))
 	if err != nil {
-		return h, err
+		return h, storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
 	}
 	if in.Tariff == nil {
 		if in.RatePlanID != "" {

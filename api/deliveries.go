@@ -6,6 +6,7 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 type listDeliveriesInput struct{ wire.ListDeliveriesInput }
@@ -37,9 +38,10 @@ func (s *server) listDeliveries(_ context.Context, c *rest.Call, in *listDeliver
 	if next != "" {
 		page.Next = &next
 	}
-	return page, err
+	return page, storage.NotFound(err, storage.Ref{Kind: "trigger", Org: c.Org, ID: in.TriggerID})
 }
 
 func (s *server) getDelivery(_ context.Context, c *rest.Call, _ *struct{}) (events.DeliveryLog, error) {
-	return s.Ledger.Delivery(c.Org, c.ID)
+	log, err := s.Ledger.Delivery(c.Org, c.ID)
+	return log, storage.NotFound(err, storage.Ref{Kind: "delivery", Org: c.Org, ID: c.ID})
 }

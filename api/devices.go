@@ -12,7 +12,7 @@ import (
 func (s *server) device(org, id string) (storage.HVACDevice, error) {
 	d, err := storage.Get[storage.HVACDevice](s.Store, storage.HVACDeviceRef(org, id))
 	if err == nil && d.Deleted {
-		err = storage.ErrNotFound
+		err = &storage.NotFoundError{Ref: d.Ref()}
 	}
 	return d, err
 }
@@ -24,7 +24,7 @@ func (s *server) findHVAC(_ context.Context, c *rest.Call, _ *struct{}) (storage
 func (s *server) setLinked(ctx context.Context, c *rest.Call, in *wire.LinkedInput) (storage.HVACDevice, error) {
 	return storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, c.ID), func(d *storage.HVACDevice) error {
 		if d.Deleted {
-			return storage.ErrNotFound
+			return &storage.NotFoundError{Ref: d.Ref()}
 		}
 		d.Linked = in.Linked
 		return nil

@@ -16,7 +16,7 @@ var (
 	//go:embed reference/redoc.js.gz
 	rendererGzip []byte
 
-	page = template.Must(template.New("page").Parse(pageHTML))
+	docsPage = template.Must(template.New("page").Parse(pageHTML))
 )
 
 // pagePolicy is the content security policy of the documentation page. The page may run
@@ -28,7 +28,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; s
 func pages(a Audience) []rest.Page {
 	text, err := OpenAPI(a)
 	var html strings.Builder
-	if err := errors.Join(err, page.Execute(&html, (&document{audience: a}).title())); err != nil {
+	if err := errors.Join(err, docsPage.Execute(&html, (&document{audience: a}).title())); err != nil {
 		panic("api: " + err.Error()) // a test builds each page
 	}
 	return []rest.Page{

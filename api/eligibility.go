@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -88,17 +90,14 @@ func (s *server) eligible(v storage.View, org, zipcode string) (storage.Eligibil
 	return storage.Eligible, nil
 }
 
-// place sets a home's time zone and city from its zipcode if they are empty. Zipcodes are
-// known for the United States only.
-func place(h *storage.Home, c *eligibility.Checker) {
-	area, known := c.Area(h.Zipcode)
-	if !known || h.Country != "" && h.Country != "US" && h.Country != "USA" {
-		return
-	}
-	if h.Timezone == "" {
-		h.Timezone = area.Timezone
-	}
-	if h.City == "" {
-		h.City = area.City
-	}
+// placer returns a function that sets a home's time zone and city from its zipcode if
+// they are empty. Zipcodes are known for the United States only.
+func (s *server) placer(v storage.View) (func(*storage.Home), error) {
+	places, err := s.checker(v, storage.Shared)
+	return func(h *storage.Home) {
+		area, known := places.Area(h.Zipcode)
+		if known && slices.Contains([]string{"", "US", "USA"}, h.Country) {
+			h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
+		}
+	}, err
 }

@@ -46,8 +46,8 @@ func secretField(a *wire.Authentication) string {
 	return "authentication.token"
 }
 
-// kept reports whether an input keeps the stored secret.
-func kept(secret string) bool { return secret == "" || secret == masked }
+// keepsStored reports whether an input keeps the stored secret.
+func keepsStored(secret string) bool { return secret == "" || secret == masked }
 
 // applyAccess sets an endpoint's authentication and client certificate. It seals their
 // secrets. before is the endpoint before the change, empty for a new endpoint.
@@ -67,13 +67,13 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	e.Authentication = &a
 	field, secret := secretField(in), *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
-		p.Check(in.Token == "", "authentication.token", "is for bearer alone")
+		p.Check(in.Token == "", "authentication.token", "is for bearer only")
 		unmaskTokenURL(&a, was.Authentication, p)
 		s.checkTokenURL(a.TokenURL, p)
 	} else {
-		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 alone")
+		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 only")
 	}
-	if kept(secret) {
+	if keepsStored(secret) {
 		before := was.Authentication
 		switch {
 		case before == nil || before.Type != in.Type:
@@ -81,7 +81,7 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 		case origin(was.URL) != origin(e.URL) || before.TokenURL != a.TokenURL:
 			// Otherwise, a caller who may change the endpoint could redirect the stored
 			// secret to a host of the caller's choice.
-			p.Addf(field, "must be given again where the url's host or the tokenUrl changes")
+			p.Addf(field, "is required because the host of url or tokenUrl changes")
 		default:
 			a.Sealed = before.Sealed
 		}
@@ -134,7 +134,7 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 	if was.ClientCertificate != nil {
 		had = was.ClientCertificate.SealedKey
 	}
-	if kept(key) {
+	if keepsStored(key) {
 		if had == "" {
 			p.Addf("clientCertificate.privateKey", "is required")
 			return nil
@@ -152,7 +152,7 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 		if _, err := tls.X509KeyPair([]byte(c.Certificate), []byte(key)); err != nil {
 			p.Addf("clientCertificate.privateKey", "must be the key of the certificate, in PEM and not encrypted")
 		}
-		p.Check(leaf.NotAfter.After(s.Now()), "clientCertificate.certificate", "has ended on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
+		p.Check(leaf.NotAfter.After(s.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
 	}
 	var err error
 	c.SealedKey, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, key)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -16,13 +15,13 @@ import (
 )
 
 func settingsOf(e *storage.WebhookEndpoint) wire.EndpointSettings {
-	return wire.EndpointSettings{
-		URL: storage.MaskURL(e.URL), Description: e.Description, EventTypes: e.EventTypes, Enabled: e.Enabled, Headers: maskedHeaders(e),
-		RateLimit: e.RateLimit, TimeoutSeconds: e.TimeoutSeconds, DeliveryMode: e.DeliveryMode, RetryPolicy: e.RetryPolicy,
-		Format: cmp.Or(e.Format, storage.FormatSignal), Compression: cmp.Or(e.Compression, storage.CompressionNone),
-		HTTPVersion: cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto),
-		BatchSize:   max(1, e.BatchSize), Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
+	s := wire.EndpointSettings{
+		EndpointSettings: e.EndpointSettings, Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
 	}
+	s.URL, s.Headers, s.BatchSize = storage.MaskURL(e.URL), maskedHeaders(e), max(1, e.BatchSize)
+	s.Format, s.Compression = cmp.Or(e.Format, storage.FormatSignal), cmp.Or(e.Compression, storage.CompressionNone)
+	s.HTTPVersion = cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto)
+	return s
 }
 
 // newSettings returns the default settings of an endpoint.
@@ -39,7 +38,8 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 	if err := s.Vault.OpenEndpoint(&had); err != nil {
 		return err
 	}
-	applySettings(in, e)
+	e.EndpointSettings = in.EndpointSettings
+	e.SetEnabled(in.Enabled)
 	unmask(e, &had, p)
 	if err := s.applyAccess(in, e, &had, p); err != nil {
 		return err
@@ -52,14 +52,6 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 		return err
 	}
 	return s.Vault.SealEndpoint(e, before)
-}
-
-// applySettings applies the settings that are stored without sealing.
-func applySettings(in *wire.EndpointSettings, e *storage.WebhookEndpoint) {
-	e.URL, e.Description, e.EventTypes, e.Headers = in.URL, in.Description, in.EventTypes, in.Headers
-	e.SetEnabled(in.Enabled)
-	e.RateLimit, e.TimeoutSeconds, e.DeliveryMode, e.RetryPolicy = in.RateLimit, in.TimeoutSeconds, in.DeliveryMode, in.RetryPolicy
-	e.Format, e.Compression, e.HTTPVersion, e.BatchSize = in.Format, in.Compression, in.HTTPVersion, in.BatchSize
 }
 
 // maskedHeaders returns the names of an endpoint's headers, each with a masked value.
@@ -82,7 +74,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 	case e.URL == storage.MaskURL(had.URL):
 		e.URL = had.URL
 	case strings.HasSuffix(e.URL, "?"+masked):
-		p.Addf("url", "must be given with its whole query: %s stands for the stored query of the stored URL alone", masked)
+		p.Addf("url", "requires the whole query: %s keeps only the stored query of the stored URL", masked)
 	}
 	headers := maps.Clone(e.Headers)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
@@ -91,7 +83,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 		}
 		value, stored := had.Headers[name]
 		p.Check(stored, "headers."+name, "is required")
-		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "must be given again where the url's host changes")
+		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "is required because the host of url changes")
 		headers[name] = value
 	}
 	e.Headers = headers
@@ -104,7 +96,7 @@ func checkHeaderCase(headers map[string]string, p *rest.FieldErrors) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		other, twice := first[strings.ToLower(name)]
 		if twice {
-			p.Addf("headers", "%q and %q differ in case only: give one of them", other, name)
+			p.Addf("headers", "%q and %q differ only in case: send one of them", other, name)
 		}
 		first[strings.ToLower(name)] = name
 	}
@@ -145,21 +137,16 @@ func (in *createEndpointInput) setDefaults() {
 	in.Signature = storage.SignatureHMAC
 }
 
-func (in *createEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	checkSecretChoice(&in.SecretChoice, p)
-	e := storage.WebhookEndpoint{ID: storage.NewID("ep_", c.Now)}
-	_ = s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, p) // a new endpoint has no sealed value that could fail to open
-}
-
 func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
+	checkSecretChoice(&in.SecretChoice, &c.Wrong)
 	e := storage.NewWebhookEndpoint(c.Org)
 	e.ID = storage.NewID("ep_", c.Now)
-	var p rest.FieldErrors // check has reported these
-	if err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &p); err != nil {
+	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+	if err != nil {
 		return wire.EndpointWithSecret{}, err
 	}
 	secret := s.newSecret(&e, in.SecretChoice, c.Now)
-	return s.showSecret(&e, secret, s.Store.Create(ctx, &e))
+	return s.showSecret(&e, secret, s.create(ctx, c, &e))
 }
 
 func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
@@ -182,7 +169,7 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 		if err == nil {
 			e, err = storage.DecodeEndpoint(r)
 		}
-		return err
+		return storage.NotFound(err, storage.WebhookEndpointRef(c.Org, c.ID))
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -193,33 +180,12 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 // updateEndpointInput has the settings to change. An absent field keeps its value.
 type updateEndpointInput struct{ wire.EndpointSettings }
 
-// check validates the endpoint as it would be after the update. The operation itself
-// reports a missing endpoint.
-func (in *updateEndpointInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	ref := storage.WebhookEndpointRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
-		_ = s.changeEndpoint(&e, c, p) // updateEndpoint reports other errors
-	}
-}
-
-// changeEndpoint decodes the body into an endpoint's settings.
-func (s *server) changeEndpoint(e *storage.WebhookEndpoint, c *rest.Call, p *rest.FieldErrors) error {
-	before, settings := *e, settingsOf(e)
-	wrong, _ := s.decode(c.Body, &settings, "body")
-	p.Add(wrong)
-	return s.configure(&settings, e, &before, p)
-}
-
 func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
-		var p rest.FieldErrors
-		if err := s.changeEndpoint(e, c, &p); err != nil {
-			return err
-		}
-		return p.Err()
+	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+		before, settings := *e, settingsOf(e)
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		return s.configure(&settings, e, &before, p)
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -228,24 +194,12 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 }
 
 func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
+	return deleted(c, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID)))
 }
 
 type rotateSecretInput struct {
-	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"secret is by default made for you. One of your own is whsec_ and the base64 of 24 to 64 random bytes; it is for hmac alone."`
-	Signature *storage.Signature `json:"signature" doc:"Hmac or ed25519, and by default as before. Both sign for a day where it changes."`
-}
-
-func (in *rotateSecretInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	choice := in.choice(storage.SignatureHMAC)
-	ref := storage.WebhookEndpointRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if e, err := storage.Get[storage.WebhookEndpoint](s.Store, ref); err == nil {
-		choice = in.choice(signatureOf(&e))
-	}
-	checkSecretChoice(&choice, p)
+	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`
+	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`
 }
 
 // choice returns the secret and signature that the input requests. before is the
@@ -266,18 +220,17 @@ func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 
 func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
-	e, err := storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint) error {
-		secret = s.newSecret(e, in.choice(signatureOf(e)), c.Now)
+	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+		choice := in.choice(signatureOf(e))
+		checkSecretChoice(&choice, p)
+		secret = s.newSecret(e, choice, c.Now)
 		return nil
 	})
 	return s.showSecret(&e, secret, err)
 }
 
-var errNoTester = &rest.Problem{
-	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
-	Message:  "This process cannot send test webhooks.",
-	Recovery: "Send the request to one that can.",
-}
+var errNoTester = rest.NewProblem(rest.CodeUnavailable, "This process cannot send test webhooks.",
+	"Send the request to a process that sends webhooks.").After(rest.UnavailableSeconds)
 
 // testTimeout is the timeout of an endpoint's test: the maximum timeoutSeconds plus an
 // allowance for the rest of the operation.

@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -30,24 +29,14 @@ func explainError(err error) *rest.Problem {
 		return rest.Validation([]storage.FieldError{{Field: unpriceable.Field, Message: unpriceable.Reason}})
 	case errors.As(err, &transition):
 		message := transition.Error()
-		return &rest.Problem{
-			Status: http.StatusConflict, Code: rest.CodeConflict,
-			Message:  strings.ToUpper(message[:1]) + message[1:] + ".",
-			Recovery: "Get the onboarding's status, and do what it allows.",
-		}
+		return rest.NewProblem(rest.CodeConflict, strings.ToUpper(message[:1])+message[1:]+".", "Get the onboarding's status, and send an operation that it allows.")
 	case errors.As(err, &limit):
-		return &rest.Problem{
-			Status: http.StatusConflict, Code: rest.CodeConflict,
-			Message:  fmt.Sprintf("The organization has reached the limit %s: %d of kind %s.", limit.Setting, limit.Max, limit.Kind),
-			Recovery: "Delete one that is not needed, or ask the operator to raise the limit.",
-		}
+		return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has reached the limit %s: %d of kind %s.", limit.Setting, limit.Max, limit.Kind),
+			"Delete an unused resource, or ask the operator to raise the limit.")
 	case errors.As(err, &quota):
-		return &rest.Problem{
-			Status: http.StatusTooManyRequests, Code: rest.CodeRateLimited, RetryAfter: quotaRetry,
-			Message:  fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),
-			Recovery: "Wait until earlier triggers have come to their end or are too old to be kept, or ask the operator to raise the limit.",
-		}
-	case errors.Is(err, errNoTurn):
+		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),
+			"Wait until earlier triggers are completed or past their retention, or ask the operator to raise the limit.").After(quotaRetry)
+	case errors.Is(err, errNoSlot):
 		return rest.ErrUnavailable
 	}
 	return nil

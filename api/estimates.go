@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/api/rest"
 )
@@ -19,18 +19,24 @@ import (
 // tenth of a processor. Organizations get slots in rotation. An organization with many
 // estimates does not delay another organization by all of them.
 type Estimates struct {
-	mu   sync.Mutex
-	free int
-	// waiting has each organization's queued estimates, oldest first. Closing a channel
-	// grants its estimate a slot. order has the organizations, the next organization
-	// first.
-	waiting map[string][]chan struct{}
-	order   []string
+	// slots bounds the estimates of the process. queues has an organization's estimates.
+	atOnce int64
+	slots  *semaphore.Weighted
+	mu     sync.Mutex
+	queues map[string]*queue
 	// sent returns the number of webhooks that the process has sent.
 	sent func() uint64
 
 	stopping context.Context //nolint:containedctx // of all estimates
 	stop     context.CancelFunc
+}
+
+// queue bounds the estimates of one organization that hold or wait for a slot of the
+// process. Because slots are granted in order, an organization never has more estimates
+// ahead of another organization's than there are slots.
+type queue struct {
+	turns    *semaphore.Weighted
+	entrants int64 // queued and running estimates
 }
 
 // Pauses of an estimate. After a piece of work of duration d, an estimate pauses for
@@ -51,7 +57,8 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	if sent == nil {
 		sent = func() uint64 { return 0 }
 	}
-	e := &Estimates{free: rest.Positive(atOnce, max(1, runtime.GOMAXPROCS(0)/2)), waiting: map[string][]chan struct{}{}, sent: sent}
+	n := int64(rest.Positive(atOnce, max(1, runtime.GOMAXPROCS(0)/2)))
+	e := &Estimates{atOnce: n, slots: semaphore.NewWeighted(n), queues: map[string]*queue{}, sent: sent}
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -60,87 +67,74 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 // them. Callers get an error that asks for a retry.
 func (e *Estimates) Stop() { e.stop() }
 
-// errNoTurn becomes UNAVAILABLE in the response. noTurn wraps it with the cause of the
+// errNoSlot becomes UNAVAILABLE in the response. noSlot wraps it with the cause of the
 // timeout.
-var errNoTurn = errors.New("too many estimates are asked for")
+var errNoSlot = errors.New("no free slot for an estimate")
 
-func noTurn(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoTurn, context.Cause(ctx)) }
+func noSlot(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoSlot, context.Cause(ctx)) }
 
 // errWaiting refuses an estimate of an organization with maxWaiting queued estimates.
-var errWaiting = &rest.Problem{
-	Status: http.StatusTooManyRequests, Code: rest.CodeRateLimited, RetryAfter: 1,
-	Message:  fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
-	Recovery: "Send again after retry_after_seconds, and fewer at once.",
+var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
+	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
+
+// await waits for a free slot. Errors: errWaiting, or errNoSlot if ctx ends first.
+func (e *Estimates) await(ctx context.Context, org string) (release func(), err error) {
+	q := e.enter(org)
+	if q == nil {
+		return nil, errWaiting
+	}
+	if q.turns.Acquire(ctx, 1) != nil {
+		e.leave(org, q)
+		return nil, noSlot(ctx)
+	}
+	end := func() {
+		q.turns.Release(1)
+		e.leave(org, q)
+	}
+	if e.slots.Acquire(ctx, 1) != nil {
+		end()
+		return nil, noSlot(ctx)
+	}
+	return func() {
+		e.slots.Release(1)
+		end()
+	}, nil
 }
 
-// await waits for a free slot. Errors: errWaiting, or errNoTurn if ctx ends first.
-func (e *Estimates) await(ctx context.Context, org string) error {
-	e.mu.Lock()
-	queue := e.waiting[org]
-	switch {
-	case e.free > 0: // then nobody waits
-		e.free--
-		e.mu.Unlock()
-		return nil
-	case len(queue) >= maxWaiting:
-		e.mu.Unlock()
-		return errWaiting
-	case len(queue) == 0:
-		e.order = append(e.order, org)
-	}
-	turn := make(chan struct{})
-	e.waiting[org] = append(queue, turn)
-	e.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-		e.leave(org, turn)
-		return noTurn(ctx)
-	}
-}
-
-// leave removes an estimate from the queue. If the estimate already has a slot, leave
-// releases the slot.
-func (e *Estimates) leave(org string, turn chan struct{}) {
+// enter joins an organization's queue. It returns nil if the queue is full.
+func (e *Estimates) enter(org string) *queue {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.Index(e.waiting[org], turn)
-	if i < 0 {
-		e.release()
-		return
+	q := e.queues[org]
+	if q == nil {
+		q = &queue{turns: semaphore.NewWeighted(e.atOnce)}
+		e.queues[org] = q
 	}
-	if e.waiting[org] = slices.Delete(e.waiting[org], i, i+1); len(e.waiting[org]) == 0 {
-		delete(e.waiting, org)
-		e.order = slices.DeleteFunc(e.order, func(o string) bool { return o == org })
+	if q.entrants >= maxWaiting+e.atOnce {
+		return nil
 	}
+	q.entrants++
+	return q
 }
 
-// release gives a slot to the next organization. The caller holds mu.
-func (e *Estimates) release() {
-	if len(e.order) == 0 {
-		e.free++
-		return
+// leave leaves an organization's queue.
+func (e *Estimates) leave(org string, q *queue) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q.entrants--; q.entrants == 0 {
+		delete(e.queues, org)
 	}
-	org := e.order[0]
-	e.order = e.order[1:]
-	turn := e.waiting[org][0]
-	if e.waiting[org] = e.waiting[org][1:]; len(e.waiting[org]) == 0 {
-		delete(e.waiting, org)
-	} else {
-		e.order = append(e.order, org)
-	}
-	close(turn)
 }
 
 // turn waits for a slot of an organization. done releases the slot. rest yields to
-// webhooks between two pieces of work. Both turn and rest return errNoTurn if ctx ends.
+// webhooks between two pieces of work. Both turn and rest return errNoSlot if ctx ends.
 // turn may also return errWaiting.
 func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	unhook := context.AfterFunc(e.stopping, cancel)
 	end := func() { unhook(); cancel() }
-	if err := e.await(ctx, org); err != nil {
+	release, err := e.await(ctx, org)
+	if err != nil {
 		end()
 		return nil, nil, err
 	}
@@ -155,15 +149,10 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			}
 		}
 		if ctx.Err() != nil {
-			return noTurn(ctx)
+			return noSlot(ctx)
 		}
 		began, before = time.Now(), e.sent()
 		return nil
 	}
-	return func() {
-		e.mu.Lock()
-		e.release()
-		e.mu.Unlock()
-		end()
-	}, rest, nil
+	return func() { release(); end() }, rest, nil
 }

@@ -52,14 +52,14 @@ func TestAbandonedEstimatesEnd(t *testing.T) {
 		}
 		late, cancelLate := context.WithTimeout(t.Context(), time.Second)
 		defer cancelLate()
-		if _, _, err := e.turn(late, "acme"); !errors.Is(err, errNoTurn) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := e.turn(late, "acme"); !errors.Is(err, errNoSlot) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a second one got a turn: %v", err)
 		}
 		<-time.After(time.Millisecond)
 		time.AfterFunc(time.Millisecond, cancel)
 		began := time.Now()
 		err = pause()
-		if !errors.Is(err, errNoTurn) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
+		if !errors.Is(err, errNoSlot) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
 			t.Errorf("it went on after %s: %v", time.Since(began), err)
 		}
 		if p := explainError(err); p != rest.ErrUnavailable {
@@ -87,10 +87,10 @@ func TestEstimatesStop(t *testing.T) {
 	waiting := make(chan error)
 	go func() { _, _, err := e.turn(t.Context(), "acme"); waiting <- err }()
 	e.Stop()
-	if err := <-waiting; !errors.Is(err, errNoTurn) {
+	if err := <-waiting; !errors.Is(err, errNoSlot) {
 		t.Errorf("the one that waited: %v", err)
 	}
-	if err := pause(); !errors.Is(err, errNoTurn) {
+	if err := pause(); !errors.Is(err, errNoSlot) {
 		t.Errorf("the one that was worked on: %v", err)
 	}
 }
@@ -127,8 +127,8 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 		for range maxWaiting + 1 {
 			<-busy
 		}
-		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.waiting)+len(e.order) != 0 {
-			t.Errorf("all ended after %s, and %d wait", last, len(e.order))
+		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.queues) != 0 {
+			t.Errorf("all ended after %s, and %d wait", last, len(e.queues))
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestEstimates_LeavingTheQueue(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, org := range []string{"acme", "acme", "other"} {
 			go func() {
-				if _, _, err := e.turn(ctx, org); !errors.Is(err, errNoTurn) {
+				if _, _, err := e.turn(ctx, org); !errors.Is(err, errNoSlot) {
 					t.Errorf("%s: %v", org, err)
 				}
 			}()
@@ -152,12 +152,12 @@ func TestEstimates_LeavingTheQueue(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if len(e.waiting)+len(e.order) != 0 {
-			t.Errorf("%v still wait", e.order)
+		if n := e.queues["acme"].entrants; len(e.queues) != 1 || n != 1 {
+			t.Errorf("%d organizations still wait, and acme has %d estimates", len(e.queues), n)
 		}
 		done()
-		if e.free != 1 {
-			t.Errorf("%d places are free", e.free)
+		if !e.slots.TryAcquire(1) || len(e.queues) != 0 {
+			t.Error("the slot is not free")
 		}
 	})
 }

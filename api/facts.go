@@ -57,19 +57,15 @@ type facts struct {
 // value, which overrides nothing.
 func newFacts() facts {
 	return facts{
-		utilities: newIndex(storage.KindUtility, func(r storage.Record) storage.Utility {
-			u, _ := storage.Decode[storage.Utility](r)
-			return u
-		}),
-		programs: newIndex(storage.KindDemandResponse, func(r storage.Record) storage.DemandResponse {
-			d, _ := storage.Decode[storage.DemandResponse](r)
-			return d
-		}),
-		areas: newIndex(storage.KindArea, func(r storage.Record) storage.Area {
-			a, _ := storage.Decode[storage.Area](r)
-			return a
-		}),
+		utilities: newIndex(storage.KindUtility, decodeOrZero[storage.Utility]),
+		programs:  newIndex(storage.KindDemandResponse, decodeOrZero[storage.DemandResponse]),
+		areas:     newIndex(storage.KindArea, decodeOrZero[storage.Area]),
 	}
+}
+
+func decodeOrZero[T any, P entity[T]](r storage.Record) T {
+	e, _ := storage.Decode[T, P](r)
+	return e
 }
 
 // add appends the facts to overrides and leaves the existing elements unchanged.

@@ -8,19 +8,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// feedbackInput is a submission of feedback. It needs no API key.
-type feedbackInput struct{ wire.FeedbackInput }
-
-func (in *feedbackInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	f := storage.Feedback{ID: storage.NewID("fb_", c.Now), FeedbackForm: in.FeedbackForm}
-	_ = p.AddError(f.Validate()) // Validate returns field errors only
-}
-
-func (s *server) feedback(ctx context.Context, c *rest.Call, in *feedbackInput) (wire.FeedbackReceipt, error) {
-	id := storage.NewID("fb_", c.Now)
-	return rest.Idempotent(ctx, s.rest, c, storage.Shared, c.Client, id, in, func(id string) (wire.FeedbackReceipt, error) {
-		f := storage.Feedback{ID: id, FeedbackForm: in.FeedbackForm, RequestID: c.RequestID}
-		f.CreatedAt = storage.Time{Time: s.Store.Now()}
+func (s *server) feedback(ctx context.Context, c *rest.Call, in *wire.FeedbackInput) (wire.FeedbackReceipt, error) {
+	f := storage.Feedback{ID: storage.NewID("fb_", c.Now), FeedbackForm: in.FeedbackForm, RequestID: c.RequestID}
+	if err := c.Wrong.With(f.Validate()); err != nil {
+		return wire.FeedbackReceipt{}, err
+	}
+	return rest.Idempotent(ctx, s.rest, c, storage.Shared, c.Client, f.ID, in, func(id string) (wire.FeedbackReceipt, error) {
+		f.ID, f.CreatedAt.Time = id, s.Store.Now()
 		f.UpdatedAt = f.CreatedAt
 		if err := s.Feedback.PutFeedback(ctx, f); err != nil {
 			return wire.FeedbackReceipt{}, err

@@ -21,25 +21,23 @@ type createHomeInput struct {
 
 func (in *createHomeInput) setDefaults() { in.Home = storage.NewHome("") }
 
-func (in *createHomeInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	s.checkOrganization(p, in.OrganizationID)
-	if in.ID == "" {
-		in.ID = storage.NewID("home_", c.Now)
+func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInput) (wire.OwnedHome, error) {
+	home := in.Home
+	home.Base = storage.Base{OrganizationID: in.OrganizationID}
+	if home.ID == "" {
+		home.ID = storage.NewID("home_", c.Now)
 	}
-	_ = s.Store.View(func(v storage.View) error { // the operation reports a read error
-		places, err := s.checker(v, storage.Shared)
+	err := s.Store.View(func(v storage.View) error {
+		place, err := s.placer(v)
 		if err == nil {
-			place(&in.Home, places)
+			place(&home)
 		}
 		return err
 	})
-	_ = p.AddError(in.Validate()) // Validate returns field errors only
-}
-
-func (s *server) createHome(ctx context.Context, _ *rest.Call, in *createHomeInput) (wire.OwnedHome, error) {
-	in.Base = storage.Base{OrganizationID: in.OrganizationID}
-	err := s.Store.Create(ctx, &in.Home)
-	return showHome(&in.Home), err
+	if err == nil {
+		err = s.create(ctx, c, &home)
+	}
+	return showHome(&home), err
 }
 
 func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesInput) (wire.Page[wire.OwnedHome], error) {
@@ -49,7 +47,7 @@ func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesIn
 			list, err = storage.ReadList[storage.Home](v, storage.KindHome, in.OrganizationID, in.After, in.Limit+1)
 			return err
 		}
-		return eachHomeOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
+		return scanHomesOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
 			list = append(list, *h)
 			return len(list) <= in.Limit
 		})
@@ -58,11 +56,11 @@ func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesIn
 	return rest.Show(page, showHome), err
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OfOrganization) (wire.OwnedHome, error) {
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.OwnedHome, error) {
 	h, err := storage.Get[storage.Home](s.Store, storage.HomeRef(in.OrganizationID, c.ID))
 	return showHome(&h), err
 }
 
-func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OfOrganization) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID)
+func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.Deleted, error) {
+	return deleted(c, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID))
 }

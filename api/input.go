@@ -26,25 +26,25 @@ type checker interface {
 }
 
 // takes returns the operation of a method. An absent optional body means {}.
-func takes[In, Out any](s *server, body rest.Body, run method[In, Out]) rest.Operation {
-	return func(ctx context.Context, c *rest.Call, p *rest.FieldErrors) (any, error) {
+func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Operation {
+	body, checks := r.Body, r.Checks
+	return func(ctx context.Context, c *rest.Call) (any, error) {
 		in := new(In)
 		setDefaults(in)
 		given := len(c.Body) > 0 && (body.Required() || string(c.Body) != "{}")
 		switch {
 		case !given && body.Required():
-			p.Addf("body", "is required")
+			c.Wrong.Addf("body", "is required")
+			return nil, c.Wrong.Err()
 		case given && body != rest.BodyLines:
 			wrong, read := s.decode(c.Body, in, "body")
 			if !read {
 				return nil, &storage.InvalidError{Fields: wrong}
 			}
-			p.Add(wrong)
+			c.Wrong.Add(wrong)
 		}
-		if given || !body.Required() {
-			s.checkInput(in, c, p)
-		}
-		if err := p.Err(); err != nil {
+		s.checkInput(in, c, &c.Wrong)
+		if err := c.Wrong.Err(); err != nil && !checks {
 			return nil, err
 		}
 		return run(s, ctx, c, in)
@@ -89,9 +89,9 @@ func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
 		r.Default = in
 	}
 	if r.Body == rest.BodyLines {
-		r.Lines = importer.LineTypes(forLines{})
+		r.Lines = importer.LineTypes()
 	}
-	r.Run = takes(s, r.Body, run)
+	r.Run = takes(s, &r, run)
 	return r
 }
 

@@ -28,24 +28,14 @@ type createKeyInput struct{ wire.CreateKeyInput }
 
 func (in *createKeyInput) setDefaults() { in.Scopes = storage.DefaultScopes() }
 
-func (in *createKeyInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.ExpiresAt == nil || in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
-	key, _ := in.key(c.Now)
-	_ = p.AddError(key.Validate()) // Validate returns field errors only
-}
-
-func (in *createKeyInput) key(now time.Time) (key storage.Key, text string) {
-	key, text = storage.NewKey(in.OrganizationID, now)
+func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput) (wire.KeyWithText, error) {
+	key, text := storage.NewKey(in.OrganizationID, c.Now)
 	key.Description, key.Scopes = in.Description, slices.Compact(slices.Sorted(slices.Values(in.Scopes)))
 	if in.ExpiresAt != nil {
 		key.ExpiresAt = *in.ExpiresAt
+		c.Wrong.Check(key.Live(c.Now), "expiresAt", "must be in the future")
 	}
-	return key, text
-}
-
-func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput) (wire.KeyWithText, error) {
-	key, text := in.key(c.Now)
-	if err := s.Store.Create(ctx, &key); err != nil {
+	if err := s.create(ctx, c, &key); err != nil {
 		return wire.KeyWithText{}, err
 	}
 	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, nil
@@ -70,7 +60,7 @@ func (s *server) keyRef(id string) (storage.Ref, error) {
 	ref := storage.Ref{Kind: storage.KindKey, ID: id}
 	err := s.Store.View(func(v storage.View) (err error) {
 		ref.Org, err = v.Owner(storage.KindKey, id)
-		return err
+		return storage.NotFound(err, ref)
 	})
 	return ref, err
 }
@@ -97,11 +87,7 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 	return showKey(&key, used), err
 }
 
-var errKeyEnded = &rest.Problem{
-	Status: rest.ErrConflict.Status, Code: rest.CodeConflict,
-	Message:  "The key is revoked or has expired, and cannot be rotated.",
-	Recovery: "Create a new key.",
-}
+var errKeyEnded = rest.NewProblem(rest.CodeConflict, "The key is revoked or expired and cannot be rotated.", "Create a new key.")
 
 // rotateKey creates the new key before it limits the old key. A failure in between leaves
 // at least the old key valid.

@@ -17,11 +17,9 @@ func showSeries(m *storage.MarketSeries) wire.MarketSeries {
 }
 
 func (s *server) listMarketSeries(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {
-	list, err := storage.List[storage.MarketSeries](s.Store, storage.KindMarketSeries, in.Owner(), in.After, in.Limit+1)
-	page := rest.NewPage(list, in.Limit, func(m *storage.MarketSeries) string { return m.ID })
-	return rest.Show(page, showSeries), err
+	return page(s, storage.KindMarketSeries, in.Owner(), in.PageInput, showSeries)
 }
 
 func (s *server) deleteMarketSeries(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.DeleteMarketSeries(ctx, in.Owner(), c.ID)
+	return deleted(c, s.Store.DeleteMarketSeries(ctx, in.Owner(), c.ID))
 }

@@ -14,11 +14,11 @@ import (
 func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		home, err := v.Get(storage.HomeRef(org, homeID))
-		switch {
-		case err != nil:
-			return err
-		case home.Deleted:
-			return storage.ErrNotFound
+		if err == nil && home.Deleted {
+			err = storage.ErrNotFound
+		}
+		if err != nil {
+			return storage.NotFound(err, storage.HomeRef(org, homeID))
 		}
 		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
 		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
@@ -43,7 +43,7 @@ func (s *server) notStarted(v storage.View, record storage.Record) (o storage.On
 	}, err
 }
 
-func (s *server) getOnboarding(_ context.Context, c *rest.Call, in *wire.OfHome) (storage.Onboarding, error) {
+func (s *server) getOnboarding(_ context.Context, c *rest.Call, in *wire.HomeIDInput) (storage.Onboarding, error) {
 	o, _, err := s.flow(c.Org, in.HomeID)
 	return o, err
 }
@@ -94,6 +94,6 @@ func (s *server) completeStep(ctx context.Context, c *rest.Call, in *wire.Comple
 	})
 }
 
-func (s *server) failOnboarding(ctx context.Context, c *rest.Call, in *wire.OfHome) (storage.Onboarding, error) {
+func (s *server) failOnboarding(ctx context.Context, c *rest.Call, in *wire.HomeIDInput) (storage.Onboarding, error) {
 	return s.changeFlow(ctx, c, in.HomeID, (*storage.Onboarding).Fail)
 }

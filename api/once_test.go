@@ -146,23 +146,6 @@ func (e *env) lastRequest() (o storage.Once, revision uint64) {
 	return o, m.Sequence
 }
 
-// TestRepeats_OfOlderVersions repeats requests that an older version stored in the log
-// of record.
-func TestRepeats_OfOlderVersions(t *testing.T) {
-	e := newEnv(t, rest.Options{})
-	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
-	first := e.repeat(e.public.URL, "", feedbackPath, body, "old").ok(t)["feedback_id"]
-	request, _ := e.lastRequest()
-	e.pass(2 * storage.OnceFor)
-	request.Base = storage.Base{OrganizationID: request.OrganizationID}
-	must(t, e.store.Create(t.Context(), &request))
-	if again := e.repeat(e.public.URL, "", feedbackPath, body, "old").ok(t)["feedback_id"]; again != first {
-		t.Errorf("it became %v, was %v", again, first)
-	}
-	other := `{"feedback_type":"bug","summary":"s","message":"n"}`
-	e.repeat(e.public.URL, "", feedbackPath, other, "old").expect(t, 409, rest.CodeConflict)
-}
-
 func TestFeedback(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	form := `{"feedback_type":"question","summary":"How?","message":"Like so?","contact":{"email":"a@b.example","preferred_contact":"email","consent_to_contact":true},` +

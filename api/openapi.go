@@ -25,44 +25,19 @@ const (
 
 // groups describes the groups of operations in the order of the document.
 var groups = []struct{ name, description string }{
-	{groupTriggers, "Ask for the price signals of an organization's homes, and see the outcome of each."},
-	{groupEndpoints, "Where webhooks go, and how they are signed."},
-	{groupSchedules, "Triggers that are made by themselves."},
+	{groupTriggers, "Trigger the price signals of an organization's homes, and read the outcome of each delivery."},
+	{groupEndpoints, "Destinations of webhooks, and their signatures."},
+	{groupSchedules, "Automatic triggers."},
 	{groupHomes, "Prices, bills, savings and solar of a home, and its heating and cooling devices."},
-	{groupOnboarding, "What is supported where, and how far homes have come."},
-	{groupFeedback, "Tell the operator something."},
-	{groupOperator, "Organizations, keys, and everything that the partners' operations work with."},
+	{groupOnboarding, "Supported areas, and the onboarding of homes."},
+	{groupFeedback, "Messages to the operator."},
+	{groupOperator, "Organizations, keys, and the data of the partners' operations."},
 }
 
 // object is a JSON object of the OpenAPI document.
 type object = map[string]any
 
 func ref(to string) object { return object{"$ref": "#/components/" + to} }
-
-// paths has the operations in the order of the routes.
-type paths []path
-
-type path struct {
-	path      string
-	operation object
-}
-
-// MarshalJSON encodes the paths in their order.
-func (p paths) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
-	for i, one := range p {
-		operation, err := json.Marshal(object{"post": one.operation})
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(strconv.AppendQuote(text, one.path), ':')
-		text = append(text, operation...)
-	}
-	return append(text, '}'), nil
-}
 
 // OpenAPI returns the OpenAPI 3.1 document for an audience. It builds the document from
 // the table of routes and the tags of the routes' types.
@@ -85,10 +60,10 @@ func (d *document) routes() []rest.Route {
 }
 
 func (d *document) document() object {
-	var all paths
+	var all schema.Members[object]
 	used := map[string]bool{}
 	for _, r := range d.routes() {
-		all = append(all, path{r.Path, d.operation(&r)})
+		all = append(all, schema.Member[object]{Name: r.Path, Value: object{"post": d.operation(&r)}})
 		used[r.Group] = true
 	}
 	tags := []object{}
@@ -105,7 +80,7 @@ func (d *document) document() object {
 			"description": strings.Join(d.introduction(), "\n\n"),
 			"license":     object{"name": "Apache License 2.0", "identifier": "Apache-2.0"},
 		},
-		"servers":    []object{{"url": "/", "description": "where this document was read"}},
+		"servers":    []object{{"url": "/", "description": "the server of this document"}},
 		"tags":       tags,
 		"paths":      all,
 		"webhooks":   webhooks,
@@ -123,18 +98,18 @@ func (d *document) title() string {
 // introduction returns the paragraphs that apply to every operation.
 func (d *document) introduction() []string {
 	all := []string{
-		"Every operation is a POST with JSON in and out, and success is 200. Where the body is optional, none and {} mean the same.",
-		"Timestamps are ISO 8601 in UTC with milliseconds; any offset of RFC 3339 is taken. Identifiers match ^[A-Za-z0-9_-]{1,128}$. " +
-			"Rates are in $/kWh. Unknown fields, fields given twice, trailing data and texts that are not UTF-8 are refused. " +
-			"Answers may get further fields.",
-		"Every answer has the header X-Request-Id, your own if you sent a valid one; only requests that HTTP itself refuses, such as those " +
-			"with headers that are too large, are answered in plain text without it. Errors have one shape: error_code says what, " +
-			"recovery_action what to do, and field_errors names every field that is wrong, at once.",
-		"Operations that take the header " + rest.IdempotencyHeader + " answer a repeat under the same key as they answered first, for 24 hours.",
+		"Every operation is a POST with JSON in and out, and success is 200. An absent optional body means {}.",
+		"Timestamps are ISO 8601 in UTC with milliseconds; requests may use any offset of RFC 3339. Identifiers match ^[A-Za-z0-9_-]{1,128}$. " +
+			"Rates are in $/kWh. Unknown fields, fields given twice, trailing data and invalid UTF-8 are refused. " +
+			"Responses may get more fields.",
+		"Every response has the header X-Request-Id, with your own value if you sent a valid one. Only requests that violate HTTP, such as requests " +
+			"with too large headers, get a plain-text response without it. All errors have the same form: error_code is the kind of error, " +
+			"recovery_action says what to do, and field_errors lists all wrong fields.",
+		"Operations with the header " + rest.IdempotencyHeader + " return the first response to a repeat with the same key, for 24 hours.",
 	}
 	if d.audience == AudienceOperator {
-		return append(all, "The operator's key opens every operation here. Those of organizations need the header "+
-			rest.OrganizationHeader+", which names whom to act for.")
+		return append(all, "The operator's key authorizes every operation. Operations of partners require the header "+
+			rest.OrganizationHeader+", which names the organization to act for.")
 	}
 	return append(all, "A key belongs to one organization. The key of a channel partner may act for its child organizations: name one in the header "+
 		rest.OrganizationHeader+".")
@@ -235,7 +210,7 @@ func (d *document) webhooks() object {
 		all[e.Name] = object{"post": object{
 			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookAnswer, "parameters": webhookHeaders(),
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
-			"responses":   object{"2XX": object{"description": "It has arrived."}},
+			"responses":   object{"2XX": object{"description": "The webhook is accepted."}},
 			"security":    []object{}, // the signature authenticates the sender
 		}}
 	}

@@ -33,8 +33,8 @@ func (d *document) components() object {
 		"securitySchemes": object{"apiKey": object{"type": "apiKey", "in": "header", "name": rest.KeyHeader, "description": keyDescription}},
 		"parameters":      d.sharedParameters(),
 		"headers": object{
-			"X-Request-Id": object{"description": "Names the request; the error body repeats it as request_id.", "schema": object{"type": "string"}},
-			"Retry-After":  object{"description": "In how many seconds to send again.", "schema": object{"type": "integer"}},
+			"X-Request-Id": object{"description": "Identifies the request. An error body repeats it as request_id.", "schema": object{"type": "string"}},
+			"Retry-After":  object{"description": "The delay before a retry in seconds.", "schema": object{"type": "integer"}},
 		},
 		"responses": responses,
 		"schemas":   schemas,
@@ -48,10 +48,10 @@ func (d *document) sharedParameters() object {
 	identifier := object{"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"}
 	return object{
 		"id":           object{"name": "id", "in": "path", "required": true, "description": "The identifier.", "schema": identifier},
-		"organization": header(rest.OrganizationHeader, d.audience == AudienceOperator, "The organization to act for. For an API key it is by default the key's own.", identifier),
-		"idempotencyKey": header(rest.IdempotencyHeader, false, "Names the request, so that it can be repeated without a second effect for 24 hours.",
+		"organization": header(rest.OrganizationHeader, d.audience == AudienceOperator, "The organization to act for, by default the organization of the API key.", identifier),
+		"idempotencyKey": header(rest.IdempotencyHeader, false, "Identifies the request. A repeat with the same key within 24 hours has no second effect.",
 			object{"type": "string", "pattern": "^[!-~]{1,255}$"}),
-		"requestId": header("X-Request-Id", false, "Your own name for the request.", identifier),
+		"requestId": header("X-Request-Id", false, "Your own identifier of the request.", identifier),
 	}
 }
 
@@ -85,19 +85,19 @@ func errorSchema() object {
 		}
 	}
 	text := func(description string) object { return object{"type": "string", "description": description} }
-	code := text("What is wrong.")
+	code := text("The kind of error.")
 	code["enum"] = codes
 	return object{
-		"type": "object", "description": "What every operation answers that does not succeed.",
+		"type": "object", "description": "The body of every error response.",
 		"properties": object{
 			"request_id": text("The request, as in the header X-Request-Id."), "error_code": code,
-			"message": text("What is wrong, in words."), "recovery_action": text("What to do about it."),
-			"field_errors": object{"type": "array", "description": "Each wrong field, where the request is what is wrong.", "items": object{
+			"message": text("The error in words."), "recovery_action": text("What to do."),
+			"field_errors": object{"type": "array", "description": "The wrong fields of an invalid request.", "items": object{
 				"type":       "object",
 				"properties": object{"field": text("The field, as a JSON path such as start.month."), "message": text("What would be right.")},
 				"required":   []string{"field", "message"},
 			}},
-			"retry_after_seconds": object{"type": "integer", "description": "In how many seconds to send again, where waiting helps."},
+			"retry_after_seconds": object{"type": "integer", "description": "The delay before a retry in seconds, if a retry helps."},
 		},
 		"required": []string{"request_id", "error_code", "message"},
 	}

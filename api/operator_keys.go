@@ -15,7 +15,7 @@ func (s *server) operatorKeyRoutes() []rest.Route {
 			Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin,
 			Summary:     "Create a named operator key with a role",
 			Description: "The response shows the key's text, this once. read reads; operate also changes organizations and what belongs to them; admin does everything.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).createOperatorKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin,
@@ -34,20 +34,13 @@ func showOperatorKey(k *storage.OperatorKey) wire.OperatorKey {
 	return wire.OperatorKey{ID: k.ID, Name: k.Name, Role: k.Role, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt}
 }
 
-type createOperatorKeyInput struct{ wire.CreateOperatorKeyInput }
-
-func (in *createOperatorKeyInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.ExpiresAt == nil || in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
-	key, _ := storage.NewOperatorKey(in.Name, in.Role, c.Now)
-	_ = p.AddError(key.Validate()) // Validate returns field errors only
-}
-
-func (s *server) createOperatorKey(ctx context.Context, c *rest.Call, in *createOperatorKeyInput) (wire.OperatorKeyWithText, error) {
+func (s *server) createOperatorKey(ctx context.Context, c *rest.Call, in *wire.CreateOperatorKeyInput) (wire.OperatorKeyWithText, error) {
 	key, text := storage.NewOperatorKey(in.Name, in.Role, c.Now)
 	if in.ExpiresAt != nil {
 		key.ExpiresAt = *in.ExpiresAt
+		c.Wrong.Check(in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
 	}
-	err := s.Store.Create(ctx, &key)
+	err := s.create(ctx, c, &key)
 	return wire.OperatorKeyWithText{OperatorKey: showOperatorKey(&key), Text: text}, err
 }
 

@@ -17,8 +17,8 @@ func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldE
 		return
 	}
 	chosen, ok := catalog.ByID(in.CatalogID)
-	p.Check(ok, "catalogId", "is not in the catalogue: list it to see what is")
-	p.Check(len(plan.Tariff) == 0, "catalogId", "cannot be given together with tariff")
+	p.Check(ok, "catalogId", "is not in the catalogue: see the operation listCatalog")
+	p.Check(len(plan.Tariff) == 0, "catalogId", "cannot be combined with tariff")
 	if !ok || len(plan.Tariff) > 0 {
 		return
 	}

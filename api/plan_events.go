@@ -9,17 +9,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// createPlanEventInput is an event to create or replace.
-type createPlanEventInput struct{ wire.CreatePlanEventInput }
-
-func (in *createPlanEventInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	in.SetDefaults()
-	_ = p.AddError(in.PlanEvent.Validate()) // Validate returns field errors only
-}
-
 // createPlanEvent adds an event to its plan. It replaces an event with the same
 // identifier.
-func (s *server) createPlanEvent(ctx context.Context, _ *rest.Call, in *createPlanEventInput) (storage.PlanEvent, error) {
+func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.CreatePlanEventInput) (storage.PlanEvent, error) {
+	in.SetDefaults()
+	if err := c.Wrong.With(in.PlanEvent.Validate()); err != nil {
+		return storage.PlanEvent{}, err
+	}
 	plan := storage.RatePlanRef(in.Owner(), in.PlanID)
 	if _, err := storage.Get[storage.RatePlan](s.Store, plan); err != nil {
 		return storage.PlanEvent{}, err
@@ -56,7 +52,7 @@ func planEvents(v storage.View, plan storage.Ref) (storage.PlanEvents, error) {
 	return all, err
 }
 
-func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.OfPlan) (wire.PlanEventList, error) {
+func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
 	var all storage.PlanEvents
 	err := s.Store.View(func(v storage.View) (err error) {
 		all, err = planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
@@ -65,14 +61,14 @@ func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.OfPlan
 	return wire.PlanEventList{Data: all.Events}, err
 }
 
-func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.OfPlan) (wire.Deleted, error) {
+func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.PlanIDInput) (wire.Deleted, error) {
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		all, err := planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 		if err == nil && !all.Remove(c.ID) {
-			err = storage.ErrNotFound
+			err = &storage.NotFoundError{Ref: storage.Ref{Kind: storage.KindPlanEvent, ID: c.ID}}
 		}
 		r.Put = []storage.Entity{&all}
 		return r, err
 	})
-	return wire.Deleted{ID: c.ID, Deleted: true}, err
+	return deleted(c, err)
 }

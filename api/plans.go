@@ -16,29 +16,19 @@ func showPlan(r *storage.RatePlan) wire.Plan {
 	return p
 }
 
-// importPlanInput is a tariff with the identifier that homes refer to.
-type importPlanInput struct {
-	wire.ImportPlanInput
-
-	plan storage.RatePlan
-}
-
-func (in *importPlanInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	in.plan = storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff}
-	in.plan.OrganizationID = in.Owner()
-	chooseTariff(&in.CatalogChoice, &in.plan, p)
-	_ = p.AddError(in.plan.Validate()) // Validate returns field errors only
-}
-
-func (s *server) importPlan(ctx context.Context, _ *rest.Call, in *importPlanInput) (wire.Plan, error) {
-	err := s.replace(ctx, &in.plan)
-	return showPlan(&in.plan), err
+func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPlanInput) (wire.Plan, error) {
+	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff}
+	plan.OrganizationID = in.Owner()
+	chooseTariff(&in.CatalogChoice, &plan, &c.Wrong)
+	err := c.Wrong.With(plan.Validate())
+	if err == nil {
+		err = s.replace(ctx, &plan)
+	}
+	return showPlan(&plan), err
 }
 
 func (s *server) listPlans(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Plan], error) {
-	list, err := storage.List[storage.RatePlan](s.Store, storage.KindRatePlan, in.Owner(), in.After, in.Limit+1)
-	page := rest.NewPage(list, in.Limit, func(r *storage.RatePlan) string { return r.ID })
-	return rest.Show(page, showPlan), err
+	return page(s, storage.KindRatePlan, in.Owner(), in.PageInput, showPlan)
 }
 
 func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.PlanWithTariff, error) {
@@ -47,5 +37,5 @@ func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (w
 }
 
 func (s *server) deletePlan(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.DeleteRatePlan(ctx, in.Owner(), c.ID)
+	return deleted(c, s.Store.DeleteRatePlan(ctx, in.Owner(), c.ID))
 }

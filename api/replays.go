@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -15,35 +14,21 @@ import (
 
 // Problems of retrying and replaying deliveries.
 var (
-	errNotGivenUp = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "The delivery was not given up: it has arrived, is being tried, or never was.",
-		Recovery: "Get the delivery for its outcome. FAILED and EXPIRED can be retried.",
-	}
-	errNotKept = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "What the delivery was made of is not kept, so the same message cannot be made again.",
-		Recovery: "Trigger the organization's webhooks again for new messages.",
-	}
-	errEndpointOff = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "The endpoint is disabled, or was deleted.",
-		Recovery: "Enable the endpoint first.",
-	}
-	errReplaying = &rest.Problem{
-		Status: http.StatusConflict, Code: rest.CodeConflict,
-		Message:  "A replay of the endpoint is going on.",
-		Recovery: "Wait until it is completed.",
-	}
+	errNotRetryable = rest.NewProblem(rest.CodeConflict, "The delivery has not ended as FAILED or EXPIRED.",
+		"Get the delivery for its outcome. Only FAILED and EXPIRED deliveries can be retried.")
+	errInputsExpired = rest.NewProblem(rest.CodeConflict, "The inputs of the message are past their retention, so the message cannot be created again.",
+		"Trigger the organization's webhooks for new messages.")
+	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
+	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
 func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (wire.AcceptedRetry, error) {
-	log, err := s.Ledger.Delivery(c.Org, c.ID)
+	log, err := s.getDelivery(ctx, c, nil)
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case !replayer.GivenUp(log.Outcome):
-		return wire.AcceptedRetry{}, errNotGivenUp
+		return wire.AcceptedRetry{}, errNotRetryable
 	}
 	if err := s.enabled(c.Org, log.EndpointID); err != nil {
 		if errors.Is(err, storage.ErrNotFound) {
@@ -51,12 +36,12 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		}
 		return wire.AcceptedRetry{}, err
 	}
-	_, kept, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	_, stored, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
-	case len(kept) == 0:
-		return wire.AcceptedRetry{}, errNotKept
+	case len(stored) == 0:
+		return wire.AcceptedRetry{}, errInputsExpired
 	}
 	task, err := replayer.NewRetryTask(c.Org, c.ID, c.Now)
 	if err != nil {
@@ -94,11 +79,7 @@ func (in *replayInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 }
 
 func showReplay(r *storage.Replay) wire.Replay {
-	return wire.Replay{
-		ID: r.ID, EndpointID: r.EndpointID, Since: r.Since, Outcomes: r.Outcomes, Status: r.Status,
-		Found: r.Found, Retried: r.Retried, Superseded: r.Superseded, Lost: r.Lost,
-		CreatedAt: r.CreatedAt, CompletedAt: r.CompletedAt,
-	}
+	return wire.Replay{ReplayProgress: r.ReplayProgress, CreatedAt: r.CreatedAt}
 }
 
 func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInput) (wire.Replay, error) {
@@ -107,7 +88,9 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		if err := s.enabled(c.Org, c.ID); err != nil {
 			return wire.Replay{}, err
 		}
-		replay := storage.Replay{ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted}
+		replay := storage.Replay{ReplayProgress: storage.ReplayProgress{
+			ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted,
+		}}
 		replay.OrganizationID = c.Org
 		switch going, err := s.replaying(c.Org, c.ID, id); {
 		case err != nil:
@@ -119,7 +102,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 			return wire.Replay{}, err
 		}
 		if err := s.putTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
-			s.Log.Warn("a replay could not be put; a replayer will", "replay", id, "org", c.Org, "error", err)
+			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)
 		}
 		return showReplay(&replay), nil
 	})
@@ -143,7 +126,5 @@ func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.R
 }
 
 func (s *server) listReplays(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Replay], error) {
-	list, err := storage.List[storage.Replay](s.Store, storage.KindReplay, c.Org, in.After, in.Limit+1)
-	page := rest.NewPage(list, in.Limit, func(r *storage.Replay) string { return r.ID })
-	return rest.Show(page, showReplay), err
+	return page(s, storage.KindReplay, c.Org, *in, showReplay)
 }

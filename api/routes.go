@@ -30,39 +30,38 @@ func (s *server) webhookRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger", Name: "triggerPriceSignalWebhooks", Group: groupTriggers,
 			Summary: "Trigger price-signal webhooks for the homes of an organization",
-			Description: "Answers when the trigger is stored durably. Every home that the organization has at that moment " +
-				"is then walked to exactly one outcome for each endpoint, whatever fails in between.",
+			Description: "Responds when the trigger is stored durably. Every home that the organization has at that moment " +
+				"then gets exactly one outcome per endpoint, even after failures and restarts.",
 			Scope: storage.ScopeTrigger, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).trigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/{id}/get", Name: "getTrigger", Group: groupTriggers,
-			Summary: "Get how far a trigger has come",
+			Summary: "Get the progress of a trigger",
 			Scope:   storage.ScopeRead,
 		}, (*server).getTrigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Group: groupTriggers,
-			Summary: "List the newest triggers first",
+			Summary: "List triggers, the newest first",
 			Scope:   storage.ScopeRead, Body: rest.BodyOptional,
 		}, (*server).listTriggers),
 		do(s, rest.Route{
 			Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Group: groupTriggers,
-			Summary: "List what became of homes, one delivery a home, endpoint and trigger",
-			Description: "The newest triggers first, and of each in the order of homes. Pages stay true while deliveries go on: none is " +
-				"listed twice or left out. A page may be shorter than was asked for, even empty, where much had to be looked at; " +
-				"next is null at the end.",
+			Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",
+			Description: "The newest triggers come first, and the homes of a trigger in order. Each delivery is listed exactly once, even while " +
+				"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 			Scope: storage.ScopeRead, Body: rest.BodyOptional, Errors: []string{rest.CodeNotFound},
 		}, (*server).listDeliveries),
 		do(s, rest.Route{
 			Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Group: groupTriggers,
 			Summary:     "Get a delivery with all its attempts",
-			Description: "It is named by its webhook-id.",
+			Description: "The identifier is the webhook-id of the delivery.",
 			Scope:       storage.ScopeRead,
 		}, (*server).getDelivery),
 		do(s, rest.Route{
 			Path: "/v1/webhook/deliveries/{id}/retry", Name: "retryDelivery", Group: groupTriggers,
-			Summary: "Take up a delivery again that was given up",
-			Description: "The message is the same, webhook-id and body, with fresh attempts. Answers when that is stored durably. A delivery " +
-				"whose place a newer trigger has taken becomes SUPERSEDED or stays as it is.",
+			Summary: "Retry an exhausted or expired delivery",
+			Description: "The message has the same webhook-id and body, and new attempts. Responds when the retry is stored durably. A delivery " +
+				"that a newer trigger supersedes becomes SUPERSEDED or keeps its outcome.",
 			Scope: storage.ScopeTrigger, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).retryDelivery),
 	}
@@ -73,9 +72,9 @@ func (s *server) endpointRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Group: groupEndpoints,
-			Summary:     "Register where webhooks go",
-			Description: "The answer shows the signing secret, this once. An organization with as many endpoints as the operator allows gets 409.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary:     "Create a webhook endpoint",
+			Description: "Only this response contains the signing secret. At the operator's limit of endpoints, the response is 409.",
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/list", Name: "listEndpoints", Group: groupEndpoints,
@@ -89,9 +88,9 @@ func (s *server) endpointRoutes() []rest.Route {
 		}, (*server).getEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/update", Name: "updateEndpoint", Group: groupEndpoints,
-			Summary:     "Change an endpoint",
-			Description: "Fields that are absent stay as they are.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary:     "Update an endpoint",
+			Description: "Absent fields keep their values.",
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Group: groupEndpoints,
@@ -100,13 +99,13 @@ func (s *server) endpointRoutes() []rest.Route {
 		}, (*server).deleteEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/rotate_secret", Name: "rotateEndpointSecret", Group: groupEndpoints,
-			Summary:     "Give an endpoint a new signing secret",
-			Description: "The answer shows it, this once. The secret before goes on signing beside it for 24 hours.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary:     "Rotate the signing secret of an endpoint",
+			Description: "Only this response contains the new secret. The old secret also signs for 24 hours.",
+			Scope:       storage.ScopeWrite, Body: rest.BodyOptional, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateSecret),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/test", Name: "testEndpoint", Group: groupEndpoints,
-			Summary: "Send a webhook.test to an endpoint, once and now, and tell what came of it",
+			Summary: "Send one webhook.test to an endpoint immediately and return the outcome",
 			Scope:   storage.ScopeTrigger, Errors: []string{rest.CodeUnavailable}, Timeout: testTimeout,
 		}, (*server).testEndpoint),
 	}
@@ -117,14 +116,14 @@ func (s *server) replayRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/replay", Name: "replayEndpoint", Group: groupEndpoints,
-			Summary: "Take up again all deliveries to an endpoint that were given up since a time",
-			Description: "Each is the same message, webhook-id and body, with fresh attempts; the newest triggers come first, and what a newer " +
-				"trigger has taken the place of is left. Answers when the replay is stored durably.",
+			Summary: "Replay the exhausted and expired deliveries of an endpoint",
+			Description: "Each message has the same webhook-id and body, and new attempts. The newest triggers come first. Superseded deliveries " +
+				"are skipped. Responds when the replay is stored durably.",
 			Scope: storage.ScopeTrigger, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).replayEndpoint),
 		do(s, rest.Route{
 			Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Group: groupEndpoints,
-			Summary: "Get how far a replay has come",
+			Summary: "Get the progress of a replay",
 			Scope:   storage.ScopeRead,
 		}, (*server).getReplay),
 		do(s, rest.Route{
@@ -141,11 +140,11 @@ func (s *server) scheduleRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/create", Name: "createSchedule", Group: groupSchedules,
-			Summary: "Trigger by itself: every so many minutes, by cron in a time zone, or when prices change",
-			Description: "Each run is a trigger of its own, made once, whatever fails in between. One that is due while the " +
-				"service is down is made when it is back; of several the latest, once. By default it is every quarter hour for the next 24 hours. " +
-				"With onPriceChange it is when a plan, its events or the market's hours have changed, of the homes that are affected alone.",
-			Scope: storage.ScopeTrigger, Body: rest.BodyOptional, Idempotent: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary: "Create a schedule that triggers periodically, by cron or on price changes",
+			Description: "Each run makes exactly one trigger. After a downtime, the service makes up for the latest missed run. " +
+				"By default, a schedule runs every quarter hour for the next 24 hours. " +
+				"With onPriceChange, it runs when a plan, its events or market prices change, for the affected homes only.",
+			Scope: storage.ScopeTrigger, Body: rest.BodyOptional, Checks: true, Idempotent: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createSchedule),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/list", Name: "listSchedules", Group: groupSchedules,
@@ -154,14 +153,14 @@ func (s *server) scheduleRoutes() []rest.Route {
 		}, (*server).listSchedules),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Group: groupSchedules,
-			Summary: "Get a schedule, with its next run and its last",
+			Summary: "Get a schedule with its next and its last run",
 			Scope:   storage.ScopeRead,
 		}, (*server).getSchedule),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Group: groupSchedules,
-			Summary:     "Change a schedule, from its next run on",
-			Description: "Fields that are absent stay as they are; everyMinutes, cron and onPriceChange take each other's place.",
-			Scope:       storage.ScopeTrigger, Body: rest.BodyRequired, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary:     "Update a schedule, from its next run on",
+			Description: "Absent fields keep their values. everyMinutes, cron and onPriceChange are alternatives: one replaces the others.",
+			Scope:       storage.ScopeTrigger, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateSchedule),
 		do(s, rest.Route{
 			Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Group: groupSchedules,
@@ -177,31 +176,31 @@ func (s *server) homeRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Group: groupHomes,
 			Summary: "Get the price signal of a home",
-			Description: "Without a body it is the 24 hours from the start of the current quarter hour. " +
-				"A home that cannot be priced is VALIDATION_FAILED on the field that would have to change. " +
-				"In the format openadr3 the answer is a list of events of OpenADR 3, with one.",
+			Description: "Without a body, the signal covers the 24 hours from the start of the current quarter hour. " +
+				"For a home that cannot be priced, the error is VALIDATION_FAILED with the field to change. " +
+				"In the format openadr3, the response is a list with one OpenADR 3 event.",
 			Scope: storage.ScopeRead, Body: rest.BodyOptional, Also: reflect.TypeFor[[]wire.OpenADREvent](),
 		}, (*server).priceSignal),
 		do(s, rest.Route{
 			Path: "/v1/homes/{id}/hvac/estimate_savings", Name: "getHVACEstimatedSavings", Group: groupHomes,
-			Summary: "Estimate what optimizing a home's heating and cooling saves",
-			Description: "Baseline and optimum have the same weather, tariff and house. The baseline keeps the setpoints; " +
-				"the optimum moves between minTemp and maxTemp to buy heat or cool when it is cheap.",
+			Summary: "Estimate the savings of optimizing a home's heating and cooling",
+			Description: "Baseline and optimum have the same weather, tariff and house. The baseline keeps the setpoints. " +
+				"The optimum shifts heating and cooling to cheap hours, between minTemp and maxTemp.",
 			Scope: storage.ScopeRead, Body: rest.BodyRequired, Errors: []string{rest.CodeUnavailable},
 		}, (*server).estimateSavings),
 		do(s, rest.Route{
 			Path: "/v1/homes/{id}/bill", Name: "getBill", Group: groupHomes,
-			Summary: "Make the bill of a home for a metered time or a typical year",
-			Description: "By the home's rate plan, by another, or by a tariff: energy by period and tier with riders and taxes, fixed, minimum " +
-				"and demand charges, and what solar takes off. Without a body it is a typical year of the energy that is assumed of the home. " +
-				"It is for comparing plans, and no bill to be paid.",
+			Summary: "Calculate a home's bill for a metered period or a typical year",
+			Description: "The bill uses the home's rate plan, another plan or a tariff. It has energy by period and tier with riders and taxes, fixed, minimum " +
+				"and demand charges, and the credit for solar. Without a body, it is a typical year of the home's assumed energy. " +
+				"It is for comparing plans and not an invoice.",
 			Scope: storage.ScopeRead, Body: rest.BodyOptional, Errors: []string{rest.CodeUnavailable},
 		}, (*server).bill),
 		do(s, rest.Route{
 			Path: "/v1/homes/solar/create", Name: "createSolar", Group: groupHomes,
 			Summary:     "Register the solar of a home",
-			Description: "Creating again replaces.",
-			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
+			Description: "It replaces an earlier registration.",
+			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Idempotent: true, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
 		}, (*server).createSolar),
 		do(s, rest.Route{
 			Path: "/v1/devices/hvac/{id}/get", Name: "findHVAC", Group: groupHomes,
@@ -210,8 +209,8 @@ func (s *server) homeRoutes() []rest.Route {
 		}, (*server).findHVAC),
 		do(s, rest.Route{
 			Path: "/v1/devices/hvac/{id}/linked", Name: "updateHVACLinkedFlag", Group: groupHomes,
-			Summary:     "Say whether an HVAC device is linked to the user",
-			Description: "One that is not linked is left out of optimization.",
+			Summary:     "Set whether an HVAC device is linked to the user",
+			Description: "Optimization skips an unlinked device.",
 			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).setLinked),
 		do(s, rest.Route{
@@ -228,35 +227,35 @@ func (s *server) onboardingRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/onboarding/eligibility/check", Name: "checkEligibilityForZipcode", Group: groupOnboarding,
 			Summary:     "Check what is supported in a zipcode",
-			Description: "An unknown zipcode is not supported, which is no error.",
+			Description: "An unknown zipcode is unsupported. It is not an error.",
 			Scope:       storage.ScopeRead, Body: rest.BodyRequired,
 		}, (*server).checkEligibility),
 		do(s, rest.Route{
 			Path: "/v1/onboarding/status/get", Name: "getOnboardingStatus", Group: groupOnboarding,
-			Summary: "Get how far the onboarding of a home has come",
+			Summary: "Get the onboarding status of a home",
 			Scope:   storage.ScopeRead, Body: rest.BodyRequired, Errors: []string{rest.CodeNotFound},
 		}, (*server).getOnboarding),
 		do(s, rest.Route{
 			Path: "/v1/onboarding/start", Name: "startOnboarding", Group: groupOnboarding,
-			Summary: "Start the onboarding of a home, or start it again after an error",
+			Summary: "Start the onboarding of a home, or restart it after an error",
 			Scope:   storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeNotFound, rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).startOnboarding),
 		do(s, rest.Route{
 			Path: "/v1/onboarding/step/complete", Name: "completeOnboardingStep", Group: groupOnboarding,
 			Summary:     "Record that a step of the onboarding is completed",
-			Description: "The number of steps never falls, and nothing leaves COMPLETED.",
+			Description: "The number of steps never falls. COMPLETED is final.",
 			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeNotFound, rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).completeStep),
 		do(s, rest.Route{
 			Path: "/v1/onboarding/fail", Name: "failOnboarding", Group: groupOnboarding,
-			Summary: "Record that the onboarding met an error",
+			Summary: "Record an error in the onboarding",
 			Scope:   storage.ScopeWrite, Body: rest.BodyRequired, Errors: []string{rest.CodeNotFound, rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).failOnboarding),
 		do(s, rest.Route{
 			Path: "/v1/feedback", Name: "submitFeedback", Group: groupFeedback,
 			Summary:     "Submit feedback or a question",
-			Description: "Takes no key. It is stored durably, and listed to the operator.",
-			Open:        true, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeUnavailable},
+			Description: "Requires no key. The feedback is stored durably for the operator.",
+			Open:        true, Body: rest.BodyRequired, Checks: true, Idempotent: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).feedback),
 	}
 }

@@ -16,27 +16,27 @@ func (s *server) operatorRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/create", Name: "createOrganization", Role: storage.RoleOperate,
 			Summary: "Create an organization",
-			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Body:    rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
 			Summary: "List the organizations",
 			Body:    rest.BodyOptional,
-		}, (*server).listOrganizations),
+		}, listShared[storage.Organization](storage.KindOrganization)),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead,
 			Summary: "Get an organization",
 		}, (*server).getOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate,
-			Summary: "Change, suspend or resume an organization", Description: "What is absent stays as it is.",
-			Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary: "Update, suspend or resume an organization", Description: "Absent fields keep their values.",
+			Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate,
 			Summary:     "Create an API key for an organization",
-			Description: "The answer shows the key's text, this once.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeUnavailable},
+			Description: "Only this response contains the text of the key.",
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).createKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead,
@@ -45,25 +45,25 @@ func (s *server) operatorRoutes() []rest.Route {
 		}, (*server).listKeys),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/{id}/revoke", Name: "revokeKey", Role: storage.RoleOperate,
-			Summary: "Revoke a key at once",
+			Summary: "Revoke a key immediately",
 			Errors:  []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).revokeKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/{id}/rotate", Name: "rotateKey", Role: storage.RoleOperate,
-			Summary:     "Make a new key in the place of one",
-			Description: "Both are valid for the overlap. The answer shows the new key's text, this once.",
+			Summary:     "Rotate a key",
+			Description: "Both keys are valid during the overlap. Only this response contains the text of the new key.",
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate,
 			Summary:     "Create a home",
-			Description: "A time zone and a city that are not given are those of the zipcode.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Description: "A missing time zone or city comes from the zipcode.",
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
 			Summary:     "List an organization's homes",
-			Description: "Those on one rate plan alone where one is named.",
+			Description: "With ratePlanId, lists only homes on that rate plan.",
 			Body:        rest.BodyRequired,
 		}, (*server).listHomes),
 		do(s, rest.Route{
@@ -73,7 +73,7 @@ func (s *server) operatorRoutes() []rest.Route {
 		}, (*server).getHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
-			Summary: "Delete a home with its solar, its usage and its onboarding",
+			Summary: "Delete a home with its solar, usage and onboarding",
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}
@@ -90,12 +90,12 @@ func (s *server) planRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate,
 			Summary:     "Create or replace a rate plan",
-			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or one of the catalogue's. Without an organization all share the plan.",
-			Body:        rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalogue. All organizations share a plan without an organization.",
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).importPlan),
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead,
-			Summary: "List an organization's rate plans, or those that all share",
+			Summary: "List an organization's rate plans, or the shared rate plans",
 			Body:    rest.BodyOptional,
 		}, (*server).listPlans),
 		do(s, rest.Route{
@@ -106,19 +106,19 @@ func (s *server) planRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 			Summary:     "Delete a rate plan and its events",
-			Description: "The homes on it cannot be priced until they have another.",
+			Description: "Homes on the plan cannot be priced until they have another plan.",
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deletePlan),
 		do(s, rest.Route{
 			Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate,
-			Summary: "Create or replace many things at once",
-			Description: "One resource a line. Lines that are wrong are reported and left out, the others are kept; " +
-				"importing the same again changes nothing.",
+			Summary: "Create or replace many resources",
+			Description: "One resource a line. Invalid lines are reported and skipped, the other lines are stored. " +
+				"Importing the same lines again changes nothing.",
 			Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 		}, (*server).importLines),
 		do(s, rest.Route{
 			Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead,
-			Summary: "List the feedback that was submitted",
+			Summary: "List the submitted feedback",
 			Body:    rest.BodyOptional,
 		}, (*server).listFeedback),
 	}
@@ -130,35 +130,35 @@ func (s *server) factRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
-			Summary: "List the utilities that were imported",
+			Summary: "List the imported utilities",
 			Body:    rest.BodyOptional,
 		}, listShared[storage.Utility](storage.KindUtility)),
 		do(s, rest.Route{
 			Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
-			Summary:     "Delete a utility that was imported, by its EIA number",
-			Description: "What is published of it holds again.",
+			Summary:     "Delete an imported utility by its EIA number",
+			Description: "The published data applies again.",
 			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindUtility)),
 		do(s, rest.Route{
 			Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
-			Summary: "List the demand-response programs that were imported",
+			Summary: "List the imported demand-response programs",
 			Body:    rest.BodyOptional,
 		}, listShared[storage.DemandResponse](storage.KindDemandResponse)),
 		do(s, rest.Route{
 			Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
-			Summary:     "Delete the programs that were imported of a utility, by its EIA number",
-			Description: "Those that are known otherwise hold again.",
+			Summary:     "Delete the imported programs of a utility by its EIA number",
+			Description: "The published programs apply again.",
 			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindDemandResponse)),
 		do(s, rest.Route{
 			Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead,
-			Summary: "List the areas that were imported",
+			Summary: "List the imported areas",
 			Body:    rest.BodyOptional,
 		}, listShared[storage.Area](storage.KindArea)),
 		do(s, rest.Route{
 			Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
-			Summary:     "Delete an area that was imported",
-			Description: "What is published of it holds again.",
+			Summary:     "Delete an imported area",
+			Description: "The published data applies again.",
 			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindArea)),
 	}

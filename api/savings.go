@@ -57,7 +57,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	input := savings.Input{HomeID: c.ID, Request: in.request}
 	err := s.Store.View(func(v storage.View) (err error) {
 		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID)); err != nil {
-			return err
+			return storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
 		}
 		input.Devices, err = devicesOf(v, c.Org, c.ID)
 		return err
@@ -81,21 +81,21 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	}
 	result, err := s.estimate(ctx, c.Payer(), input)
 	if err == nil {
-		s.noteRun(ctx, c, &result)
+		s.storeRun(ctx, c, &result)
 	}
 	return result, err
 }
 
-// noteRun stores the results of an estimate on the devices. The estimate is valid without
+// storeRun stores the results of an estimate on the devices. The estimate is valid without
 // them. A storage error is therefore only logged.
-func (s *server) noteRun(ctx context.Context, c *rest.Call, result *savings.Result) {
+func (s *server) storeRun(ctx context.Context, c *rest.Call, result *savings.Result) {
 	for i := range result.Devices {
 		r := &result.Devices[i]
 		_, err := storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, r.DeviceID), func(d *storage.HVACDevice) error {
 			return d.NoteRun(result.Type, r, storage.Time{Time: c.Now})
 		})
 		if err != nil && !errors.Is(err, storage.ErrConflict) { // another run has stored equivalent results
-			s.Log.WarnContext(ctx, "an optimization run could not be stored", "request", c.RequestID, "device", r.DeviceID, "error", err)
+			s.Log.WarnContext(ctx, "optimization run not stored", "request", c.RequestID, "device", r.DeviceID, "error", err)
 		}
 	}
 }
@@ -115,9 +115,9 @@ func (s *server) estimate(ctx context.Context, org string, input savings.Input) 
 	var p rest.FieldErrors
 	switch {
 	case errors.Is(err, savings.ErrNoDevice):
-		p.Addf("devices", "the home has no heating or cooling device that is linked")
+		p.Addf("devices", "the home has no linked heating or cooling device")
 	case errors.Is(err, savings.ErrNoPlace):
-		p.Addf("zipcode", "the home must have a known zipcode and a time zone")
+		p.Addf("zipcode", "is required with a known zipcode and a time zone")
 	default:
 		err = addInput(&p, err)
 	}

@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -35,11 +35,11 @@ func applySchedule(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.Field
 	if in.EveryMinutes != nil {
 		s.EveryMinutes = *in.EveryMinutes
 		p.Check(s.EveryMinutes != 0, "everyMinutes", "must be from 1 to 1440")
-		p.Check(in.Cron == nil, "cron", "cannot be given together with everyMinutes")
+		p.Check(in.Cron == nil, "cron", "cannot be combined with everyMinutes")
 	}
 	if in.Cron != nil {
 		s.Cron = *in.Cron
-		p.Check(s.Cron != "", "cron", "is empty: leave it out to keep what is, or give everyMinutes")
+		p.Check(s.Cron != "", "cron", "is empty: omit cron to keep it, or send everyMinutes")
 	}
 }
 
@@ -63,38 +63,28 @@ func (in *createScheduleInput) setDefaults() {
 	in.EveryMinutes = nil // otherwise a request with Cron would have both settings
 }
 
-func (in *createScheduleInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	s := in.schedule(c.Org, storage.NewID("sch_", c.Now), p)
-	_ = p.AddError(s.Validate()) // Validate returns field errors only
-}
-
-func (in *createScheduleInput) schedule(org, id string, p *rest.FieldErrors) storage.Schedule {
-	s := storage.NewSchedule(org)
-	s.ID = id
-	applySchedule(&in.ScheduleSettings, &s, p)
-	return s
-}
-
 // maxSchedules is the maximum number of schedules of an organization. Each schedule may
 // trigger all homes of the organization.
 const maxSchedules = 100
 
-var errManySchedules = &rest.Problem{
-	Status: http.StatusConflict, Code: rest.CodeConflict,
-	Message:  "The organization has as many schedules as it may have.",
-	Recovery: "Change or delete one of them.",
-}
+var errManySchedules = rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has %d schedules, which is the limit.", maxSchedules),
+	"Change or delete one of the schedules.")
 
 func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createScheduleInput) (wire.Schedule, error) {
-	id := storage.NewID("sch_", c.Now)
-	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, id, in, func(id string) (wire.Schedule, error) {
+	made := storage.NewSchedule(c.Org)
+	made.ID = storage.NewID("sch_", c.Now)
+	applySchedule(&in.ScheduleSettings, &made, &c.Wrong)
+	if err := c.Wrong.With(made.Validate()); err != nil {
+		return wire.Schedule{}, err
+	}
+	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
 		switch n, err := s.schedules(c.Org); {
 		case err != nil:
 			return wire.Schedule{}, err
 		case n >= maxSchedules:
 			return wire.Schedule{}, errManySchedules
 		}
-		made := in.schedule(c.Org, id, &rest.FieldErrors{})
+		made.ID = id
 		if err := s.Store.Create(ctx, &made); err != nil && !errors.Is(err, storage.ErrExists) {
 			return wire.Schedule{}, err
 		}
@@ -131,7 +121,7 @@ func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
 		err = s.Tasks.PutTask(ctx, task)
 	}
 	if err != nil {
-		s.Log.Warn("the next run of a schedule could not be put; a scheduler will", "schedule", ref.ID, "org", ref.Org, "error", err)
+		s.Log.Warn("next run not scheduled, a scheduler retries", "schedule", ref.ID, "org", ref.Org, "error", err)
 	}
 }
 
@@ -155,35 +145,14 @@ func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire
 // updateScheduleInput has the settings to change. An absent field keeps its value.
 type updateScheduleInput struct{ wire.ScheduleSettings }
 
-// check validates the schedule as it would be after the update. The operation itself
-// reports a missing schedule.
-func (in *updateScheduleInput) check(s *server, c *rest.Call, p *rest.FieldErrors) {
-	ref := storage.ScheduleRef(c.Org, c.ID)
-	if !ref.Valid() {
-		return
-	}
-	if stored, err := storage.Get[storage.Schedule](s.Store, ref); err == nil {
-		_ = s.changeSchedule(&stored, c, p) // Validate returns field errors only
-	}
-}
-
-// changeSchedule decodes the body into a schedule's settings.
-func (s *server) changeSchedule(stored *storage.Schedule, c *rest.Call, p *rest.FieldErrors) error {
-	settings := scheduleSettings(stored)
-	settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
-	wrong, _ := s.decode(c.Body, &settings, "body")
-	p.Add(wrong)
-	applySchedule(&settings, stored, p)
-	return p.AddError(stored.Validate())
-}
-
 func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateScheduleInput) (wire.Schedule, error) {
-	stored, err := storage.Update(ctx, s.Store, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule) error {
-		var p rest.FieldErrors
-		if err := s.changeSchedule(stored, c, &p); err != nil {
-			return err
-		}
-		return p.Err()
+	stored, err := update(ctx, s, c, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule, p *rest.FieldErrors) error {
+		settings := scheduleSettings(stored)
+		settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		applySchedule(&settings, stored, p)
+		return nil
 	})
 	if err != nil {
 		return wire.Schedule{}, err
@@ -193,5 +162,5 @@ func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateSche
 }
 
 func (s *server) deleteSchedule(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return wire.Deleted{ID: c.ID, Deleted: true}, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID))
+	return deleted(c, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID)))
 }

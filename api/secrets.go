@@ -33,14 +33,14 @@ func checkSecretChoice(in *wire.SecretChoice, p *rest.FieldErrors) {
 	known := in.Signature == storage.SignatureHMAC || in.Signature == storage.SignatureEd25519
 	p.Check(known, "signature", "must be one of %s, %s", storage.SignatureHMAC, storage.SignatureEd25519)
 	if in.Secret != "" && in.Signature == storage.SignatureEd25519 {
-		p.Addf("secret", "is for hmac alone: the key pair of ed25519 is made for you")
+		p.Addf("secret", "is for hmac only: the service generates the key pair of ed25519")
 		return
 	}
-	checkSecret(p, in.Secret)
+	checkSecret(in.Secret, p)
 }
 
 // checkSecret checks a caller's own secret. An empty secret is valid.
-func checkSecret(p *rest.FieldErrors, secret string) {
+func checkSecret(secret string, p *rest.FieldErrors) {
 	if secret == "" {
 		return
 	}

@@ -20,7 +20,7 @@ type priceSignalInput struct {
 
 func (in *priceSignalInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
-	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be given with the format %s", storage.FormatOpenADR3)
+	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be combined with the format %s", storage.FormatOpenADR3)
 }
 
 func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready[wire.PriceSignal], error) {
@@ -34,7 +34,7 @@ func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInp
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
 	case in.Format == storage.FormatOpenADR3:
 		return func(b []byte) []byte { return append(signal.AppendOpenADR(append(b, '['), c.Now), ']') }, nil
 	case !in.Explain:

@@ -9,28 +9,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// solarInput describes the solar system of a home.
-type solarInput struct{ wire.SolarInput }
-
-func (in *solarInput) solar(org string) *storage.Solar {
-	return &storage.Solar{
-		HomeID: in.HomeID, SizeKw: in.SizeKw, NonNetMetered: in.NonNetMetered, SolarSettings: in.SolarSettings,
-		Base: storage.Base{OrganizationID: org},
-	}
-}
-
-func (in *solarInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	_ = p.AddError(in.solar(c.Org).Validate()) // Validate returns field errors only
-}
-
 // createSolar stores the solar system of a home. It replaces an earlier registration.
-func (s *server) createSolar(ctx context.Context, c *rest.Call, in *solarInput) (storage.Home, error) {
+func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarInput) (storage.Home, error) {
+	solar := storage.Solar{HomeID: in.HomeID, SizeKw: in.SizeKw, NonNetMetered: in.NonNetMetered, SolarSettings: in.SolarSettings}
+	solar.OrganizationID = c.Org
+	if err := c.Wrong.With(solar.Validate()); err != nil {
+		return storage.Home{}, err
+	}
 	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, in.HomeID))
 	if err != nil {
 		return home, err
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
-		return home, s.replace(ctx, in.solar(c.Org))
+		return home, s.replace(ctx, &solar)
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 	}
 	err = s.Store.View(func(v storage.View) error {
 		t.Revision = v.Revision()
-		t.Homes, err = countMeant(v, &t)
+		t.Homes, err = countHomes(v, &t)
 		return err
 	})
 	if err != nil {
@@ -70,18 +70,18 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 	return accepted(&t), err
 }
 
-// countMeant counts the homes that a trigger covers.
-func countMeant(v storage.View, t *events.Trigger) (n int, err error) {
+// countHomes counts the homes that a trigger covers.
+func countHomes(v storage.View, t *events.Trigger) (n int, err error) {
 	if len(t.RatePlanIDs) == 0 {
 		return v.Count(storage.KindHome, t.OrganizationID), nil
 	}
-	err = eachHomeOn(v, t.OrganizationID, "", t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
+	err = scanHomesOn(v, t.OrganizationID, "", t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
 	return n, err
 }
 
-// eachHomeOn calls do for an organization's homes on the given rate plans. It visits the
+// scanHomesOn calls do for an organization's homes on the given rate plans. It visits the
 // homes whose identifiers sort after the argument after. It stops when do returns false.
-func eachHomeOn(v storage.View, org, after string, plans []string, do func(h *storage.Home) (more bool)) error {
+func scanHomesOn(v storage.View, org, after string, plans []string, do func(h *storage.Home) (more bool)) error {
 	// A search in the encoded record avoids decoding most homes on other plans.
 	marks := make([][]byte, len(plans))
 	for i, plan := range plans {
@@ -102,7 +102,8 @@ func eachHomeOn(v storage.View, org, after string, plans []string, do func(h *st
 }
 
 func (s *server) getTrigger(_ context.Context, c *rest.Call, _ *struct{}) (events.Progress, error) {
-	return s.Ledger.Progress(c.Org, c.ID)
+	p, err := s.Ledger.Progress(c.Org, c.ID)
+	return p, storage.NotFound(err, storage.Ref{Kind: "trigger", Org: c.Org, ID: c.ID})
 }
 
 func (s *server) listTriggers(_ context.Context, c *rest.Call, in *wire.ListTriggersInput) (wire.Page[events.Progress], error) {

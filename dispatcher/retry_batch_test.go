@@ -84,7 +84,7 @@ func TestRetryJobs_RefusesWhatDoesNotFit(t *testing.T) {
 // aTarget is a target of which nothing is known.
 func aTarget(p storage.RetryPolicy) *target.Target {
 	g := gate.New(gate.Options{Concurrency: 100, EndpointConcurrency: 8, SlowSlices: 3, Now: time.Now, Jitter: func() float64 { return 0.5 }})
-	return &target.Target{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", RetryPolicy: p}, Gate: g.NewEndpoint()}
+	return &target.Target{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", EndpointSettings: storage.EndpointSettings{RetryPolicy: p}}, Gate: g.NewEndpoint()}
 }
 
 // groups are the retries of some results: how many homes each has, and when it is

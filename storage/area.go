@@ -6,12 +6,12 @@ import "github.com/gridhook/gridhook/pricing/eligibility"
 // supported, and which utilities serve it. The most specific area wins.
 type Area struct {
 	Code      string `json:"area" pattern:"area" doc:"A zipcode of five digits, a prefix of three, or a state's two letters." example:"606"`
-	Supported *bool  `json:"supported" doc:"Null where that follows from what else is known." example:"true"`
-	Reason    string `json:"reason" maxLength:"500" doc:"Shown to those who ask; it may be empty." example:"a pilot"`
-	Utilities []int  `json:"utilities" maxItems:"100" itemsMinimum:"1" doc:"The EIA numbers of those that serve a zipcode or a prefix, the main one first. None leaves who is known to." example:"[4110]"`
-	Market    string `json:"market" maxLength:"64" doc:"The RTO or ISO, empty when in none. It goes with utilities." example:"PJM"`
-	Timezone  string `json:"timezone" doc:"An IANA name, needed where an area is not known otherwise. It goes with utilities." example:"America/Chicago"`
-	State     string `json:"state" pattern:"state" doc:"Two letters, needed where an area is not known otherwise. It goes with utilities." example:"IL"`
+	Supported *bool  `json:"supported" doc:"null if the published data decides." example:"true"`
+	Reason    string `json:"reason" maxLength:"500" doc:"The reason that an eligibility check shows. It may be empty." example:"a pilot"`
+	Utilities []int  `json:"utilities" maxItems:"100" itemsMinimum:"1" doc:"The EIA numbers of the utilities that serve a zipcode or a prefix, the main utility first. An empty list keeps the published utilities." example:"[4110]"`
+	Market    string `json:"market" maxLength:"64" doc:"The RTO or ISO, or empty for none. Requires utilities." example:"PJM"`
+	Timezone  string `json:"timezone" doc:"An IANA name, required for an area without published data. Requires utilities." example:"America/Chicago"`
+	State     string `json:"state" pattern:"state" doc:"Two letters, required for an area without published data. Requires utilities." example:"IL"`
 	Base
 }
 
@@ -53,14 +53,8 @@ func (a *Area) Validate() error {
 	default:
 		support.Area = a.Code
 		checkOverrides(&p, eligibility.Overrides{Areas: []eligibility.Support{support}})
-		p.Check(supported, "supported", "must say whether the area is supported, or utilities who serves it")
+		p.Check(supported, "supported", "is required without utilities")
 	}
-	checkText(&p, "reason", a.Reason, 0, 500)
-	p.Check(len(a.Utilities) <= maxNames, "utilities", "must have at most %d numbers", maxNames)
-	checkText(&p, "market", a.Market, 0, 64)
-	if a.Timezone != "" {
-		_, ok := Location(a.Timezone)
-		p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
-	}
+	checkLocation(&p, a.Timezone)
 	return p.Err()
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // index returns the JSON path of an array's element.
@@ -16,38 +15,10 @@ func checkID(p *Problems, field, id string) {
 	p.Check(ValidID(id), field, "must match ^[A-Za-z0-9_-]{1,128}$")
 }
 
-// checkOptionalID accepts an absent (empty) identifier.
-func checkOptionalID(p *Problems, field, id string) {
-	if id != "" {
-		checkID(p, field, id)
-	}
-}
-
-// turning lists the characters that change the direction of the following text. With them
-// a terminal shows another text than the stored text.
-const turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-// checkText bounds a text's length in characters. It refuses invalid UTF-8 and characters
-// that change the direction of text.
-func checkText(p *Problems, field, s string, least, most int) {
-	n := utf8.RuneCountInString(s)
-	switch {
-	case !utf8.ValidString(s):
-		p.Addf(field, "must be valid UTF-8")
-	case strings.ContainsAny(s, turning):
-		p.Addf(field, "must not have characters that change the direction of text, such as U+202E")
-	case n < least && least == 1:
-		p.Addf(field, "is required")
-	case n < least || n > most:
-		p.Addf(field, "must have %d to %d characters, has %d", least, most, n)
-	}
-}
-
-// checkOptionalText bounds a text that may be null.
-func checkOptionalText(p *Problems, field string, s *string) {
-	if s != nil {
-		checkText(p, field, *s, 0, 500)
-	}
+// checkLocation accepts an IANA time zone name, or an empty name.
+func checkLocation(p *Problems, name string) {
+	_, ok := Location(name)
+	p.Check(ok || name == "", "timezone", "must be an IANA time zone name such as America/Chicago")
 }
 
 // checkEnum accepts one of the values.

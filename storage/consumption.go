@@ -10,14 +10,13 @@ func StoredBytes(v View, org string) (bytes int64, err error) {
 			continue
 		}
 		var size, n int64
-		err := v.Scan(kind, org, "", func(r Record) bool {
-			if !r.Deleted {
-				size, n = size+int64(len(r.Ref.String())+len(r.Value)), n+1
+		for r, err := range Live(v, kind, org, "") {
+			if err != nil {
+				return 0, err
 			}
-			return n < most
-		})
-		if err != nil {
-			return 0, err
+			if size, n = size+int64(len(r.Ref.String())+len(r.Value)), n+1; n == most {
+				break
+			}
 		}
 		if n > 0 {
 			bytes += size * max(n, count) / n

@@ -25,7 +25,7 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, with 
 		case err != nil:
 			return r, err
 		case !current.live():
-			return r, ErrNotFound
+			return r, &NotFoundError{ref}
 		}
 		if r.Whole = true; replaceable {
 			shared, err := find(v, Ref{ref.Kind, Shared, ref.ID})

@@ -28,23 +28,23 @@ const (
 type HVACDevice struct {
 	ID                      string        `json:"deviceId" pattern:"id" example:"dev_1"`
 	HomeID                  string        `json:"homeId" pattern:"id" example:"home_1"`
-	Linked                  bool          `json:"linked" doc:"Whether the device is linked to the user. One that is not is left out of optimization." example:"true"`
+	Linked                  bool          `json:"linked" doc:"Whether the device is linked to the user. Optimization skips an unlinked device." example:"true"`
 	Details                 SystemDetails `json:"systemDetails"`
-	TargetCoolSetpoint      float64       `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The temperature to cool to." example:"75"`
-	TargetHeatSetpoint      float64       `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The temperature to heat to." example:"68"`
-	MaxTemp                 float64       `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The highest temperature that optimization may let be." example:"78"`
-	MinTemp                 float64       `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The lowest temperature that optimization may let be." example:"65"`
+	TargetCoolSetpoint      float64       `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The cooling setpoint." example:"75"`
+	TargetHeatSetpoint      float64       `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The heating setpoint." example:"68"`
+	MaxTemp                 float64       `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The maximum temperature in optimization." example:"78"`
+	MinTemp                 float64       `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The minimum temperature in optimization." example:"65"`
 	CurrentTemp             float64       `json:"currentTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The temperature when the device last reported." example:"71.5"`
-	CoolingRate             float64       `json:"coolingRate" doc:"Degrees per hour at full output; 0 when it cannot cool. Its sign does not matter." example:"4.2"`
-	HeatingRate             float64       `json:"heatingRate" doc:"Degrees per hour at full output; 0 when it cannot heat." example:"5.1"`
+	CoolingRate             float64       `json:"coolingRate" doc:"Degrees per hour at full output, 0 if the device cannot cool. The sign does not matter." example:"4.2"`
+	HeatingRate             float64       `json:"heatingRate" doc:"Degrees per hour at full output, 0 if the device cannot heat." example:"5.1"`
 	HeatTransferCoefficient float64       `json:"heatTransferCoefficient" doc:"Per hour: the inverse of the house's time constant." example:"0.04"`
 	IrradianceCoefficient   float64       `json:"irradianceCoefficient" doc:"Degrees per hour in a global irradiance of 1 kW/m2." example:"1.2"`
 	// Equipment is nil if nothing is known of it.
-	Equipment                    *savings.Equipment `json:"equipment,omitempty" doc:"What estimates of savings may know of the unit and its house. What is left out takes its default."`
+	Equipment                    *savings.Equipment `json:"equipment,omitempty" doc:"Facts about the unit and its house for savings estimates. An absent field has its default."`
 	ThermodynamicValuesUpdatedAt Time               `json:"thermodynamicValuesUpdatedAt" nullable:"true" doc:"When the rates and coefficients were last determined."`
-	LastSetPointSchedule         json.RawMessage    `json:"lastSetPointSchedule" nullable:"true" doc:"Null, or the targets of the best day of the last estimate of savings: date, tempUnits and setpoints, of which each has startTime, endTime and temperature. An import may bring another object." example:"null"`
-	LastOptimizationRunData      json.RawMessage    `json:"lastOptimizationRunData" nullable:"true" doc:"Null, or what the last estimate of savings found: runAt, type, the figures of the device, and day, the day of the greatest savings in quarter hours. An import may bring another object." example:"null"`
-	Deleted                      bool               `json:"deleted" doc:"A deleted device is answered as one that does not exist." example:"false"`
+	LastSetPointSchedule         json.RawMessage    `json:"lastSetPointSchedule" nullable:"true" doc:"The targets of the best day of the last savings estimate: date, tempUnits and setpoints, each with startTime, endTime and temperature. null if there was no estimate. An import may store another object." example:"null"`
+	LastOptimizationRunData      json.RawMessage    `json:"lastOptimizationRunData" nullable:"true" doc:"The result of the last savings estimate: runAt, type, the figures of the device, and day, the day of the greatest savings in quarter hours. null if there was no estimate. An import may store another object." example:"null"`
+	Deleted                      bool               `json:"deleted" doc:"Operations treat a deleted device as not found." example:"false"`
 	Base
 }
 
@@ -74,16 +74,8 @@ func (d *HVACDevice) Ref() Ref { return HVACDeviceRef(d.OrganizationID, d.ID) }
 // Validate names every wrong field.
 func (d *HVACDevice) Validate() error {
 	var p Problems
-	checkID(&p, "deviceId", d.ID)
-	checkID(&p, "homeId", d.HomeID)
-	checkText(&p, "systemDetails.name", d.Details.Name, 0, 255)
 	checkEnum(&p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
 	checkMode(&p, "systemDetails.defaultMode", d.Details.DefaultMode)
-	checkTemp(&p, "targetCoolSetpoint", d.TargetCoolSetpoint)
-	checkTemp(&p, "targetHeatSetpoint", d.TargetHeatSetpoint)
-	checkTemp(&p, "maxTemp", d.MaxTemp)
-	checkTemp(&p, "minTemp", d.MinTemp)
-	checkTemp(&p, "currentTemp", d.CurrentTemp)
 	if d.Equipment != nil {
 		for _, f := range d.Equipment.Problems() {
 			p.Check(false, "equipment."+f.Field, "%s", f.Message)
@@ -94,9 +86,4 @@ func (d *HVACDevice) Validate() error {
 
 func checkMode(p *Problems, field string, m Mode) {
 	checkEnum(p, field, m, ModeOff, ModeHeat, ModeCool, ModeAuto)
-}
-
-// checkTemp applies the service's bounds, which are the same for both units.
-func checkTemp(p *Problems, field string, t float64) {
-	p.Check(t > -50 && t < 200, field, "must be above -50 and below 200")
 }

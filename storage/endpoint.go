@@ -93,41 +93,36 @@ func HTTPVersions() []HTTPVersion {
 	return []HTTPVersion{HTTPVersionAuto, HTTPVersion1, HTTPVersion2}
 }
 
-// WebhookEndpoint is a destination of an organization's webhooks.
+// EndpointSettings are the settings of an endpoint that a partner controls, except its
+// authentication. Format, Compression and HTTPVersion may be empty in older records: the
+// defaults apply.
+type EndpointSettings struct {
+	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
+	Description    string            `json:"description" maxLength:"500" example:"production"`
+	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
+	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
+	Headers        map[string]string `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Headers of every delivery. Values are stored encrypted and shown as ********. Sending ******** keeps the stored value, unless the URL's host changes." example:"{\"X-Site\":\"eu-1\"}"`
+	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second, 0 for no limit." example:"50"`
+	TimeoutSeconds float64           `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"The timeout of one attempt, connection included." example:"10"`
+	DeliveryMode   DeliveryMode      `json:"deliveryMode" doc:"always sends every signal. onChange skips a signal that equals the last delivered signal."`
+	Format         SignalFormat      `json:"format" doc:"The format of signals."`
+	Compression    Compression       `json:"compression" doc:"The compression of bodies. gzip sends Content-Encoding: gzip, with one signature for the sent bytes and one for the JSON." example:"gzip"`
+	HTTPVersion    HTTPVersion       `json:"httpVersion" doc:"The version of HTTP over TLS. auto uses HTTP/1.1, and HTTP/2 if the destination refuses HTTP/1.1. 1.1 uses HTTP/1.1 only. 2 uses HTTP/2, and HTTP/1.1 if the destination does not offer HTTP/2." example:"auto"`
+	RetryPolicy    RetryPolicy       `json:"retryPolicy" doc:"When a failed delivery is retried."`
+	BatchSize      int               `json:"batchSize" minimum:"0" maximum:"64" doc:"The maximum number of homes whose signals one request carries. 0 and 1 send each signal in its own request. More sends price_signal.batch." example:"1"`
+}
+
+// WebhookEndpoint is a destination of an organization's webhooks. The query of URL is
+// masked and the values of Headers are sealed: see package vault.
 type WebhookEndpoint struct {
 	ID string `json:"id"`
-	// URL is the destination with its query masked. SealedURL is the whole URL, empty if
-	// the URL has no query: see package vault.
-	URL         string `json:"url"`
-	SealedURL   string `json:"sealedUrl,omitempty"`
-	Description string `json:"description"`
-	// EventTypes lists the events to send. An empty list means all.
-	EventTypes []string `json:"eventTypes"`
-	// Enabled is false while the endpoint is paused. Gridhook then neither sends nor
-	// queues events for the endpoint. It drops waiting deliveries when they are due.
-	Enabled bool `json:"enabled"`
+	EndpointSettings
+	// SealedURL is the whole URL, empty if the URL has no query.
+	SealedURL string `json:"sealedUrl,omitempty"`
 	// Disabled is set while the service has disabled the endpoint.
-	Disabled *Disabled `json:"disabled,omitempty"`
-	// Headers are sent with every delivery. They are in the clear only until they are
-	// sealed into SealedHeaders: see package vault.
-	Headers       map[string]string `json:"headers"`
+	Disabled      *Disabled         `json:"disabled,omitempty"`
 	SealedHeaders map[string]string `json:"sealedHeaders,omitempty"`
-	// RateLimit is the maximum number of deliveries per second, 0 for no limit.
-	RateLimit float64 `json:"rateLimit"`
-	// TimeoutSeconds is the timeout of one attempt, connection included.
-	TimeoutSeconds float64      `json:"timeoutSeconds"`
-	DeliveryMode   DeliveryMode `json:"deliveryMode"`
-	// Format is the format of signals. Empty means FormatSignal.
-	Format SignalFormat `json:"format,omitempty"`
-	// Compression is the compression of bodies. Empty means CompressionNone.
-	Compression Compression `json:"compression,omitempty"`
-	// HTTPVersion is the version of the deliveries. Empty means HTTPVersionAuto.
-	HTTPVersion HTTPVersion `json:"httpVersion,omitempty"`
-	RetryPolicy RetryPolicy `json:"retryPolicy"`
-	// BatchSize is the maximum number of homes' signals in one request. 0 and 1 send each
-	// signal on its own.
-	BatchSize int `json:"batchSize,omitempty"`
-	// Secrets sign the deliveries, the newest first. They are sealed: see package vault.
+	// Secrets sign the deliveries, the newest first. They are sealed.
 	Secrets []SealedSecret `json:"secrets"`
 	// Authentication authorizes the requests, if set. ClientCertificate is presented to
 	// the destination, if set.
@@ -139,11 +134,11 @@ type WebhookEndpoint struct {
 // RetryPolicy configures the retries of a failed delivery: exponential backoff with full
 // jitter.
 type RetryPolicy struct {
-	InitialSeconds      float64 `json:"initialSeconds" minimum:"1" maximum:"3600" doc:"The ceiling of the first pause." example:"5"`
-	Multiplier          float64 `json:"multiplier" minimum:"1" maximum:"10" doc:"The factor from one pause's ceiling to the next." example:"2"`
-	MaxSeconds          float64 `json:"maxSeconds" minimum:"1" maximum:"86400" doc:"The highest ceiling." example:"900"`
-	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger retries go on, at most 24 h; they end sooner when the signal's own window has ended." example:"86400"`
-	DisableAfterSeconds float64 `json:"disableAfterSeconds" minimum:"0" maximum:"2592000" doc:"How long every attempt must have failed, at least 10 of them, for the endpoint to be disabled; 60 to 2592000, or 0 for never." example:"432000"`
+	InitialSeconds      float64 `json:"initialSeconds" minimum:"1" maximum:"3600" doc:"The maximum of the first delay." example:"5"`
+	Multiplier          float64 `json:"multiplier" minimum:"1" maximum:"10" doc:"The growth of the maximum delay from one attempt to the next." example:"2"`
+	MaxSeconds          float64 `json:"maxSeconds" minimum:"1" maximum:"86400" doc:"The longest delay." example:"900"`
+	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger a delivery is retried, at most 24 h. Retries end earlier at the end of the signal's window." example:"86400"`
+	DisableAfterSeconds float64 `json:"disableAfterSeconds" minimum:"0" maximum:"2592000" doc:"How long every attempt must fail, and at least 10 attempts, before the endpoint is disabled: 60 to 2592000, or 0 for never." example:"432000"`
 }
 
 // LeastFailures is the number of consecutive failed attempts, over any time, before an
@@ -174,9 +169,9 @@ func DisabledReasons() []DisabledReason { return []DisabledReason{DisabledGone, 
 
 // Disabled records why and when the service disabled an endpoint.
 type Disabled struct {
-	Reason DisabledReason `json:"reason" doc:"GONE where it answered 410, FAILING where every attempt failed for as long as its retry policy bears."`
-	Detail string         `json:"detail" doc:"detail says it in words."`
-	At     Time           `json:"at" doc:"When."`
+	Reason DisabledReason `json:"reason" doc:"GONE if the endpoint answered 410. FAILING if every attempt failed for disableAfterSeconds of its retry policy."`
+	Detail string         `json:"detail" doc:"The reason in words."`
+	At     Time           `json:"at" doc:"The time at which the service disabled the endpoint."`
 }
 
 // Disable disables the endpoint for a reason.
@@ -220,10 +215,10 @@ const SecretOverlap = 24 * time.Hour
 
 // NewWebhookEndpoint returns an endpoint with the default values and without a secret.
 func NewWebhookEndpoint(org string) WebhookEndpoint {
-	e := WebhookEndpoint{
+	e := WebhookEndpoint{EndpointSettings: EndpointSettings{
 		EventTypes: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
 		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, HTTPVersion: HTTPVersionAuto, RetryPolicy: DefaultRetryPolicy(),
-	}
+	}}
 	e.OrganizationID = org
 	return e
 }
@@ -247,27 +242,11 @@ func (e *WebhookEndpoint) Validate() error {
 	var p Problems
 	checkID(&p, "id", e.ID)
 	checkURL(&p, "url", e.URL)
-	checkText(&p, "description", e.Description, 0, 500)
-	for i, t := range e.EventTypes {
-		checkEnum(&p, index("eventTypes", i), t, EventTypes()...)
-	}
 	checkHeaders(&p, e.Headers)
-	p.Check(e.RateLimit >= 0 && e.RateLimit <= 1e6, "rateLimit", "must be from 0 (no limit) to 1000000 deliveries a second")
-	p.Check(e.TimeoutSeconds >= 0.1 && e.TimeoutSeconds <= 60, "timeoutSeconds", "must be from 0.1 to 60")
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
-	if e.Format != "" {
-		checkEnum(&p, "format", e.Format, SignalFormats()...)
-	}
-	if e.Compression != "" {
-		checkEnum(&p, "compression", e.Compression, Compressions()...)
-	}
-	if e.HTTPVersion != "" {
-		checkEnum(&p, "httpVersion", e.HTTPVersion, HTTPVersions()...)
-	}
 	if e.HTTPVersion == HTTPVersion2 {
 		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")
 	}
-	p.Check(e.BatchSize >= 0 && e.BatchSize <= MaxBatchSize, "batchSize", "must be from 0 to %d", MaxBatchSize)
 	if e.Authentication != nil {
 		e.Authentication.check(&p, e)
 	}
@@ -275,12 +254,8 @@ func (e *WebhookEndpoint) Validate() error {
 		e.ClientCertificate.check(&p, e)
 	}
 	r := e.RetryPolicy
-	p.Check(r.InitialSeconds >= 1 && r.InitialSeconds <= 3600, "retryPolicy.initialSeconds", "must be from 1 to 3600")
-	p.Check(r.Multiplier >= 1 && r.Multiplier <= 10, "retryPolicy.multiplier", "must be from 1 to 10")
-	p.Check(r.MaxSeconds >= r.InitialSeconds && r.MaxSeconds <= 86400, "retryPolicy.maxSeconds", "must be from initialSeconds to 86400")
-	p.Check(r.GiveUpSeconds >= 0 && r.GiveUpSeconds <= 86400, "retryPolicy.giveUpSeconds", "must be from 0 to 86400")
-	p.Check(r.DisableAfterSeconds == 0 || r.DisableAfterSeconds >= 60 && r.DisableAfterSeconds <= 30*86400,
-		"retryPolicy.disableAfterSeconds", "must be from 60 to 2592000, or 0 for never")
+	p.Check(r.MaxSeconds >= r.InitialSeconds, "retryPolicy.maxSeconds", "must be at least initialSeconds")
+	p.Check(r.DisableAfterSeconds == 0 || r.DisableAfterSeconds >= 60, "retryPolicy.disableAfterSeconds", "must be at least 60, or 0 for never")
 	return p.Err()
 }
 
@@ -300,14 +275,12 @@ func checkURL(p *Problems, field, text string) {
 	switch {
 	case text == "":
 		p.Addf(field, "is required")
-	case len(text) > 2048:
-		p.Addf(field, "must have at most 2048 characters")
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
 		p.Addf(field, "must be an absolute URL such as https://example.com/hooks")
 	case u.Scheme != "https" && u.Scheme != "http":
 		p.Addf(field, "must be an https URL")
 	case u.User != nil:
-		p.Addf(field, "must not carry a user or password")
+		p.Addf(field, "must not contain a user or password")
 	case u.Fragment != "":
 		p.Addf(field, "must not have a fragment")
 	}
@@ -321,12 +294,11 @@ var reservedHeaders = []string{
 }
 
 func checkHeaders(p *Problems, headers map[string]string) {
-	p.Check(len(headers) <= 20, "headers", "must be at most 20")
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		field, value := "headers."+name, headers[name]
 		switch {
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > 128:
-			p.Addf("headers", "%q is no valid header name", name)
+			p.Addf("headers", "%q is not a valid header name", name)
 		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
 			p.Addf(field, "is set by Gridhook and cannot be replaced")
 		case !httpguts.ValidHeaderFieldValue(value) || len(value) > 1024:

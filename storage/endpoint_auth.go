@@ -59,11 +59,11 @@ func (c *ClientCertificate) Leaf() (*x509.Certificate, error) { return ParseLeaf
 func ParseLeaf(chain string) (*x509.Certificate, error) {
 	block, _ := pem.Decode([]byte(chain))
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, errors.New("is no certificate in PEM")
+		return nil, errors.New("is not a certificate in PEM")
 	}
 	leaf, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, errors.New("is no certificate that can be read")
+		return nil, errors.New("is a certificate that does not parse")
 	}
 	return leaf, nil
 }
@@ -78,27 +78,26 @@ func (a *Authentication) check(p *Problems, e *WebhookEndpoint) {
 	const field = "authentication"
 	checkEnum(p, field+".type", a.Type, AuthenticationTypes()...)
 	for name := range e.Headers {
-		p.Check(http.CanonicalHeaderKey(name) != "Authorization", "headers."+name, "is set by what authentication says, and cannot be given beside it")
+		p.Check(http.CanonicalHeaderKey(name) != "Authorization", "headers."+name, "cannot be combined with authentication, which sets it")
 	}
 	if a.Type == AuthenticationOAuth2 {
 		checkURL(p, field+".tokenUrl", a.TokenURL)
-		checkText(p, field+".clientId", a.ClientID, 1, 255)
+		p.Check(a.ClientID != "", field+".clientId", "is required")
 	}
-	p.Check(a.Type == AuthenticationOAuth2 || a.TokenURL == "", field+".tokenUrl", "is for oauth2 alone")
-	p.Check(a.Type == AuthenticationOAuth2 || a.ClientID == "", field+".clientId", "is for oauth2 alone")
-	p.Check(a.Type == AuthenticationOAuth2 || len(a.Scopes) == 0, field+".scopes", "are for oauth2 alone")
-	p.Check(a.Type == AuthenticationOAuth2 || a.Audience == "", field+".audience", "is for oauth2 alone")
-	p.Check(printable.MatchString(a.ClientID), field+".clientId", "must be of printable ASCII characters")
-	p.Check(len(a.Scopes) <= 20, field+".scopes", "must be at most 20")
+	p.Check(a.Type == AuthenticationOAuth2 || a.TokenURL == "", field+".tokenUrl", "is for oauth2 only")
+	p.Check(a.Type == AuthenticationOAuth2 || a.ClientID == "", field+".clientId", "is for oauth2 only")
+	p.Check(a.Type == AuthenticationOAuth2 || len(a.Scopes) == 0, field+".scopes", "are for oauth2 only")
+	p.Check(a.Type == AuthenticationOAuth2 || a.Audience == "", field+".audience", "is for oauth2 only")
+	p.Check(printable.MatchString(a.ClientID), field+".clientId", "must be printable ASCII characters")
 	for i, s := range a.Scopes {
 		p.Check(scopeToken.MatchString(s), index(field+".scopes", i), "must be 1 to 128 printable ASCII characters without spaces, quotes and backslashes")
 	}
-	p.Check(len(a.Audience) <= 512 && printable.MatchString(a.Audience), field+".audience", "must be at most 512 printable ASCII characters")
+	p.Check(printable.MatchString(a.Audience), field+".audience", "must be printable ASCII characters")
 }
 
 func (c *ClientCertificate) check(p *Problems, e *WebhookEndpoint) {
 	const field = "clientCertificate.certificate"
-	p.Check(strings.HasPrefix(e.URL, "https:"), "clientCertificate", "is shown over https alone: the url must be one")
+	p.Check(strings.HasPrefix(e.URL, "https:"), "clientCertificate", "requires an https url")
 	rest := []byte(c.Certificate)
 	if len(rest) > MaxPEM {
 		p.Addf(field, "must have at most %d bytes", MaxPEM)
@@ -112,7 +111,7 @@ func (c *ClientCertificate) check(p *Problems, e *WebhookEndpoint) {
 			return
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			p.Addf(field, "has a certificate that cannot be read")
+			p.Addf(field, "has a certificate that does not parse")
 			return
 		}
 	}

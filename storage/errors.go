@@ -19,6 +19,24 @@ var (
 	ErrUnavailable = errors.New("the log of record does not answer")
 )
 
+// NotFoundError says which entity does not exist. It matches ErrNotFound.
+type NotFoundError struct{ Ref Ref }
+
+// Error names the entity.
+func (e *NotFoundError) Error() string { return e.Ref.String() + ": " + ErrNotFound.Error() }
+
+// Unwrap returns ErrNotFound.
+func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+// NotFound returns a *NotFoundError of ref if err is ErrNotFound itself. It returns every
+// other error unchanged.
+func NotFound(err error, ref Ref) error {
+	if err == ErrNotFound { //nolint:errorlint // a wrapped error names its entity
+		return &NotFoundError{ref}
+	}
+	return err
+}
+
 // DecodeError says that a stored record does not decode as its kind. The record is
 // unusable until it is written again.
 type DecodeError struct {
@@ -36,7 +54,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // FieldError is one error in one field.
 type FieldError struct {
 	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`
-	Message string `json:"message" doc:"What would be right." example:"Does a day have 92 intervals then?"`
+	Message string `json:"message" doc:"The correct value." example:"Does a day have 92 intervals then?"`
 }
 
 // InvalidError lists every wrong field.

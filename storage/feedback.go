@@ -1,10 +1,6 @@
 package storage
 
-import (
-	"context"
-	"net/mail"
-	"net/url"
-)
+import "context"
 
 // FeedbackType is the topic of a submission.
 type FeedbackType string
@@ -51,13 +47,13 @@ type FeedbackForm struct {
 	Type             FeedbackType `json:"feedback_type"`
 	Summary          string       `json:"summary" minLength:"1" maxLength:"255" example:"How are clock changes shown?"`
 	Message          string       `json:"message" minLength:"1" maxLength:"4000" example:"Does a day have 92 intervals then?"`
-	Page             string       `json:"page,omitempty" maxLength:"2048" doc:"The reference page that it is about." example:"price-signal"`
-	Endpoint         string       `json:"endpoint,omitempty" maxLength:"500" doc:"The path of the operation that it is about." example:"/v1/homes/{id}/price_signal"`
-	Environment      Environment  `json:"environment,omitempty" doc:"Where it was met."`
+	Page             string       `json:"page,omitempty" maxLength:"2048" doc:"The reference page of the feedback." example:"price-signal"`
+	Endpoint         string       `json:"endpoint,omitempty" maxLength:"500" doc:"The path of the operation of the feedback." example:"/v1/homes/{id}/price_signal"`
+	Environment      Environment  `json:"environment,omitempty" doc:"The environment of the feedback."`
 	StepsToReproduce string       `json:"steps_to_reproduce,omitempty" maxLength:"4000"`
 	ExpectedBehavior string       `json:"expected_behavior,omitempty" maxLength:"4000"`
 	ActualBehavior   string       `json:"actual_behavior,omitempty" maxLength:"4000"`
-	SourceOfTruth    string       `json:"source_of_truth,omitempty" maxLength:"4000" doc:"What says otherwise."`
+	SourceOfTruth    string       `json:"source_of_truth,omitempty" maxLength:"4000" doc:"The source that contradicts the documentation."`
 	SuggestedChange  string       `json:"suggested_change,omitempty" maxLength:"4000"`
 	RelatedURLs      []string     `json:"related_urls,omitempty" maxItems:"10" itemsFormat:"uri" itemsMaxLength:"2048" doc:"Absolute URLs." example:"[\"https://partner.example/ticket/7\"]"`
 	Submitter        Submitter    `json:"submitter,omitzero"`
@@ -67,15 +63,15 @@ type FeedbackForm struct {
 // Submitter identifies the submitter.
 type Submitter struct {
 	Kind   SubmitterKind `json:"kind,omitempty"`
-	Agent  string        `json:"agent,omitempty" maxLength:"128" doc:"The agent that submits, where one does." example:""`
-	Client string        `json:"client,omitempty" maxLength:"128" doc:"The program that it submits with." example:"curl"`
+	Agent  string        `json:"agent,omitempty" maxLength:"128" doc:"The name of the agent, if an agent submits." example:""`
+	Client string        `json:"client,omitempty" maxLength:"128" doc:"The program that submits." example:"curl"`
 }
 
 // Contact holds the submitter's contact details.
 type Contact struct {
 	Email            string        `json:"email,omitempty" format:"email" maxLength:"255" example:"ada@partner.example"`
-	PreferredContact ContactMethod `json:"preferred_contact,omitempty" doc:"How to be answered."`
-	ConsentToContact bool          `json:"consent_to_contact" doc:"Whether you may be written to." example:"true"`
+	PreferredContact ContactMethod `json:"preferred_contact,omitempty" doc:"The preferred way to get an answer."`
+	ConsentToContact bool          `json:"consent_to_contact" doc:"Whether the operator may write to you." example:"true"`
 }
 
 // WantsAnswer reports whether the submitter has an address and agrees to an answer.
@@ -87,7 +83,7 @@ func (c *Contact) WantsAnswer() bool {
 type Feedback struct {
 	ID string `json:"feedback_id" example:"fb_01JZ2E6K8M0000000000000000"`
 	FeedbackForm
-	RequestID string `json:"request_id" doc:"The request that brought it." example:"req_01JZ2E6K8M0000000000000000"`
+	RequestID string `json:"request_id" doc:"The request that submitted the feedback." example:"req_01JZ2E6K8M0000000000000000"`
 	Base
 }
 
@@ -102,67 +98,9 @@ type FeedbackLog interface {
 	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
 }
 
-// FeedbackRef names a submission in the log of record. Older versions stored submissions
-// there.
-func FeedbackRef(id string) Ref { return Ref{KindFeedback, Shared, id} }
-
-// Ref names the submission.
-func (f *Feedback) Ref() Ref { return FeedbackRef(f.ID) }
-
-// These limits bound the texts of a submission, in characters, and its list of URLs.
-const (
-	maxFeedbackText = 4000
-	maxFeedbackURL  = 2048
-	maxRelatedURLs  = 10
-)
-
 // Validate names every wrong field.
 func (f *Feedback) Validate() error {
 	var p Problems
-	checkID(&p, "feedback_id", f.ID)
-	checkText(&p, "name", f.Name, 0, 255)
-	checkText(&p, "company", f.Company, 0, 255)
-	checkEnum(&p, "feedback_type", f.Type, FeedbackTypes()...)
-	checkText(&p, "summary", f.Summary, 1, 255)
-	checkText(&p, "message", f.Message, 1, maxFeedbackText)
-	checkText(&p, "page", f.Page, 0, maxFeedbackURL)
-	checkText(&p, "endpoint", f.Endpoint, 0, 500)
-	if f.Environment != "" {
-		checkEnum(&p, "environment", f.Environment, Environments()...)
-	}
-	checkText(&p, "steps_to_reproduce", f.StepsToReproduce, 0, maxFeedbackText)
-	checkText(&p, "expected_behavior", f.ExpectedBehavior, 0, maxFeedbackText)
-	checkText(&p, "actual_behavior", f.ActualBehavior, 0, maxFeedbackText)
-	checkText(&p, "source_of_truth", f.SourceOfTruth, 0, maxFeedbackText)
-	checkText(&p, "suggested_change", f.SuggestedChange, 0, maxFeedbackText)
-	p.Check(len(f.RelatedURLs) <= maxRelatedURLs, "related_urls", "must be at most %d", maxRelatedURLs)
-	for i, text := range f.RelatedURLs {
-		u, err := url.Parse(text)
-		p.Check(err == nil && u.Host != "" && len(text) <= maxFeedbackURL, index("related_urls", i),
-			"must be an absolute URL of at most %d characters", maxFeedbackURL)
-	}
-	f.Submitter.check(&p)
-	f.Contact.check(&p)
+	p.Check(f.Contact.Email != "" || f.Contact.PreferredContact != ContactEmail, "contact.email", "is required if preferred_contact is email")
 	return p.Err()
-}
-
-func (s *Submitter) check(p *Problems) {
-	if s.Kind != "" {
-		checkEnum(p, "submitter.kind", s.Kind, SubmitterKinds()...)
-	}
-	checkText(p, "submitter.agent", s.Agent, 0, 128)
-	checkText(p, "submitter.client", s.Client, 0, 128)
-}
-
-func (c *Contact) check(p *Problems) {
-	if c.PreferredContact != "" {
-		checkEnum(p, "contact.preferred_contact", c.PreferredContact, ContactMethods()...)
-	}
-	if c.Email == "" {
-		p.Check(c.PreferredContact != ContactEmail, "contact.email", "is required where email is the preferred contact")
-		return
-	}
-	checkText(p, "contact.email", c.Email, 1, 255)
-	address, err := mail.ParseAddress(c.Email)
-	p.Check(err == nil && address.Address == c.Email, "contact.email", "must be an email address such as name@example.com")
 }

@@ -1,7 +1,5 @@
 package storage
 
-import "regexp"
-
 // CarbonSignalIntensity is how strongly the home's price follows marginal emissions.
 type CarbonSignalIntensity string
 
@@ -17,21 +15,21 @@ type Home struct {
 	ID string `json:"id" pattern:"id" example:"home_1"`
 	Base
 	Name                       string                `json:"name" maxLength:"255" example:"At the lake"`
-	UserID                     string                `json:"userId" maxLength:"255" doc:"The user as the partner knows them." example:"user_1"`
-	UtilityID                  string                `json:"UtilityId" maxLength:"255" doc:"The utility as the partner knows it." example:"4110"`
-	RatePlanID                 string                `json:"ratePlanId" doc:"The rate plan by which the home pays. Without one it cannot be priced." example:"plan_1"`
+	UserID                     string                `json:"userId" maxLength:"255" doc:"The partner's name for the user." example:"user_1"`
+	UtilityID                  string                `json:"UtilityId" maxLength:"255" doc:"The partner's name for the utility." example:"4110"`
+	RatePlanID                 string                `json:"ratePlanId" pattern:"idOrEmpty" doc:"The rate plan of the home. A home without a rate plan cannot be priced." example:"plan_1"`
 	UnstructuredAddress        *string               `json:"unstructuredAddress" maxLength:"500" example:"null"`
 	Timezone                   string                `json:"timezone" doc:"An IANA name such as America/Chicago. The tariff's hours are those of the home's wall clock." example:"America/Chicago"`
 	Country                    string                `json:"country" maxLength:"64" example:"US"`
 	City                       string                `json:"city" maxLength:"255" example:"Chicago"`
-	Zipcode                    string                `json:"zipcode" doc:"A US zipcode such as 60614, or empty." example:"60614"`
+	Zipcode                    string                `json:"zipcode" pattern:"zipcodeOrEmpty" doc:"A US zipcode such as 60614, or empty." example:"60614"`
 	StreetAddress              string                `json:"streetAddress" maxLength:"255" example:"1 Lake Street"`
 	MeterID                    *string               `json:"meterId" maxLength:"500" example:"null"`
-	MeterIDSource              *string               `json:"meterIdSource" maxLength:"500" doc:"Where meterId is from." example:"null"`
+	MeterIDSource              *string               `json:"meterIdSource" maxLength:"500" doc:"The source of meterId." example:"null"`
 	EnergyMarketBiddingEnabled bool                  `json:"energyMarketBiddingEnabled" doc:"Whether the home may take part in bids on the energy market."`
 	Enabled                    bool                  `json:"enabled" doc:"Whether the home is to be optimized." example:"true"`
-	CarbonSignalIntensity      CarbonSignalIntensity `json:"carbonSignalIntensity" doc:"How much the expected price follows marginal emissions. LOW adds nothing."`
-	ChannelPartnerID           *string               `json:"channelPartnerId" maxLength:"500" doc:"The channel partner that brought the home." example:"null"`
+	CarbonSignalIntensity      CarbonSignalIntensity `json:"carbonSignalIntensity" doc:"How strongly the price follows marginal emissions. LOW adds nothing."`
+	ChannelPartnerID           *string               `json:"channelPartnerId" maxLength:"500" doc:"The channel partner of the home." example:"null"`
 }
 
 // NewHome returns a home with the default values.
@@ -40,11 +38,6 @@ func NewHome(org string) Home {
 	h.OrganizationID = org
 	return h
 }
-
-var zipcode = regexp.MustCompile(`^(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?$`)
-
-// ValidZipcode reports whether s has the form of a zipcode.
-func ValidZipcode(s string) bool { return zipcode.MatchString(s) }
 
 // HomeRef names a home.
 func HomeRef(org, id string) Ref { return Ref{KindHome, org, id} }
@@ -56,22 +49,7 @@ func (h *Home) Ref() Ref { return HomeRef(h.OrganizationID, h.ID) }
 func (h *Home) Validate() error {
 	var p Problems
 	checkID(&p, "id", h.ID)
-	checkText(&p, "name", h.Name, 0, 255)
-	checkText(&p, "userId", h.UserID, 0, 255)
-	checkText(&p, "UtilityId", h.UtilityID, 0, 255)
-	checkOptionalID(&p, "ratePlanId", h.RatePlanID)
-	if h.Timezone != "" {
-		_, ok := Location(h.Timezone)
-		p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
-	}
-	checkText(&p, "country", h.Country, 0, 64)
-	checkText(&p, "city", h.City, 0, 255)
-	p.Check(h.Zipcode == "" || ValidZipcode(h.Zipcode), "zipcode", "must be a US zipcode such as 60614")
-	checkText(&p, "streetAddress", h.StreetAddress, 0, 255)
-	checkOptionalText(&p, "unstructuredAddress", h.UnstructuredAddress)
-	checkOptionalText(&p, "meterId", h.MeterID)
-	checkOptionalText(&p, "meterIdSource", h.MeterIDSource)
-	checkOptionalText(&p, "channelPartnerId", h.ChannelPartnerID)
+	checkLocation(&p, h.Timezone)
 	checkEnum(&p, "carbonSignalIntensity", h.CarbonSignalIntensity, CarbonLow, CarbonMedium, CarbonHigh)
 	return p.Err()
 }

@@ -20,7 +20,6 @@ func (m *HomeMarket) Ref() Ref { return HomeMarketRef(m.OrganizationID, m.HomeID
 // Validate names every wrong field.
 func (m *HomeMarket) Validate() error {
 	var p Problems
-	checkID(&p, "homeId", m.HomeID)
 	checkMarket(&p, m.Node, m.Market)
 	return p.Err()
 }

@@ -106,11 +106,7 @@ func (k *Key) Ref() Ref { return Ref{KindKey, k.OrganizationID, k.ID} }
 func (k *Key) Validate() error {
 	var p Problems
 	checkID(&p, "keyId", k.ID)
-	checkText(&p, "description", k.Description, 0, 255)
 	p.Check(len(k.Scopes) > 0, "scopes", "must name at least one scope")
-	for i, s := range k.Scopes {
-		checkEnum(&p, index("scopes", i), s, Scopes()...)
-	}
 	return p.Err()
 }
 

@@ -34,7 +34,7 @@ func (m *MarketPrices) Validate() error {
 	var p Problems
 	checkID(&p, "id", m.ID)
 	_, err := unpackPrices(m.Prices)
-	p.Check(err == nil, "prices", "cannot be read: %v", err)
+	p.Check(err == nil, "prices", "is invalid: %v", err)
 	return p.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -17,11 +18,11 @@ type MarketSeries struct {
 	ID          string      `json:"id" example:"REAL_TIME--COMED"`
 	Node        string      `json:"node" example:"COMED"`
 	Market      market.Kind `json:"market"`
-	Timezone    string      `json:"timezone" doc:"Whose days and hours the prices follow." example:"America/Chicago"`
-	StepMinutes int         `json:"stepMinutes" doc:"The length of the steps that the prices are for." example:"60"`
-	StartTime   Time        `json:"startTime" doc:"The start of the first price, endTime the end of the last."`
+	Timezone    string      `json:"timezone" doc:"The time zone of the prices." example:"America/Chicago"`
+	StepMinutes int         `json:"stepMinutes" doc:"The length of a price's step." example:"60"`
+	StartTime   Time        `json:"startTime" doc:"The start of the first price. endTime is the end of the last price."`
 	EndTime     Time        `json:"endTime"`
-	Prices      int         `json:"prices" doc:"How many prices there are." example:"8760"`
+	Prices      int         `json:"prices" doc:"The number of prices." example:"8760"`
 	Base
 }
 
@@ -56,8 +57,8 @@ func (m *MarketSeries) Ref() Ref { return Ref{KindMarketSeries, m.OrganizationID
 func (m *MarketSeries) Validate() error {
 	var p Problems
 	checkMarket(&p, m.Node, m.Market)
-	_, ok := Location(m.Timezone)
-	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	p.Check(m.Timezone != "", "timezone", "is required")
+	checkLocation(&p, m.Timezone)
 	switch m.StepMinutes {
 	case 5, 15, 30, 60:
 	default:
@@ -68,11 +69,9 @@ func (m *MarketSeries) Validate() error {
 
 // checkMarket validates a node and its market.
 func checkMarket(p *Problems, node string, kind market.Kind) {
-	const most = 64
-	checkText(p, "node", node, 1, most)
-	if longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{}); len(node) <= most && node != "" && !longest.Valid() {
-		p.Addf("node", "has too many signs that are neither letters nor digits")
-	}
+	longest := marketPricesRef(Shared, marketSeriesID(market.RealTime, node), time.Time{})
+	p.Check(node != "", "node", "is required")
+	p.Check(longest.Valid(), "node", "has too many characters that are neither letters nor digits")
 	checkEnum(p, "market", kind, market.DayAhead, market.RealTime)
 }
 
@@ -104,36 +103,45 @@ func (m *MarketSeries) build(points []market.Point) (*market.Series, error) {
 // points returns the series' prices, month by month.
 func (m *MarketSeries) points(v View) ([]market.Point, error) {
 	var points []market.Point
-	err := m.months(v, func(r Record) error {
+	for r, err := range m.months(v) {
+		if err != nil {
+			return nil, err
+		}
 		month, err := monthPoints(r, m.step())
+		if err != nil {
+			return nil, err
+		}
 		points = append(points, month...)
-		return err
-	})
-	return points, err
+	}
+	return points, nil
 }
 
-// months calls use with each month's record, in order.
-func (m *MarketSeries) months(v View, use func(Record) error) error {
-	var failed error
+// months iterates over the months' records, in order.
+func (m *MarketSeries) months(v View) iter.Seq2[Record, error] {
 	prefix := m.ID + partMark
-	err := v.Scan(KindMarketPrices, m.OrganizationID, prefix, func(r Record) bool {
-		if strings.HasPrefix(r.ID, prefix) && !r.Deleted {
-			failed = use(r)
+	return func(yield func(Record, error) bool) {
+		for r, err := range Live(v, KindMarketPrices, m.OrganizationID, prefix) {
+			if err == nil && !strings.HasPrefix(r.ID, prefix) || !yield(r, err) {
+				return
+			}
 		}
-		return strings.HasPrefix(r.ID, prefix) && failed == nil
-	})
-	return errors.Join(err, failed)
+	}
 }
 
 // Parts returns the series' prices by month, the form in which AddPrices takes them.
 // Errors: *DecodeError.
 func (m *MarketSeries) Parts(v View) (parts []PricesPart, err error) {
-	err = m.months(v, func(r Record) error {
+	for r, err := range m.months(v) {
+		if err != nil {
+			return nil, err
+		}
 		part, err := monthPart(r)
+		if err != nil {
+			return nil, err
+		}
 		parts = append(parts, part)
-		return err
-	})
-	return parts, err
+	}
+	return parts, nil
 }
 
 // monthPart decodes a record of a month's prices.

@@ -157,7 +157,6 @@ func TestAddPricesRefuses(t *testing.T) {
 		wrong  string
 	}{
 		{"a node without a name", func(m *storage.MarketSeries) { m.Node = "" }, part(hour, 0.01), "node"},
-		{"a long node", func(m *storage.MarketSeries) { m.Node = strings.Repeat("N", 65) }, part(hour, 0.01), "node"},
 		{"a node of signs", func(m *storage.MarketSeries) { m.Node = strings.Repeat("/", 64) }, part(hour, 0.01), "node"},
 		{"no market", func(m *storage.MarketSeries) { m.Market = "" }, part(hour, 0.01), "market"},
 		{"another step", func(m *storage.MarketSeries) { m.StepMinutes = 5 }, part(hour, 0.01), "stepMinutes"},

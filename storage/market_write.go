@@ -71,9 +71,14 @@ func (s *Store) DeleteMarketSeries(ctx context.Context, org, id string) error {
 		if err != nil {
 			return r, err
 		}
-		err = series.months(v, func(month Record) error { r.Gone = append(r.Gone, month.Ref); return nil })
+		for month, err := range series.months(v) {
+			if err != nil {
+				return r, err
+			}
+			r.Gone = append(r.Gone, month.Ref)
+		}
 		r.Gone = append(r.Gone, series.Ref())
-		return r, err
+		return r, nil
 	})
 }
 

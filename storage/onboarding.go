@@ -22,13 +22,13 @@ const (
 // Onboarding is the onboarding flow of a home. It is stored under the home's identifier:
 // a home has one flow.
 type Onboarding struct {
-	ID                  string            `json:"id" example:"home_1"`
+	ID                  string            `json:"id" pattern:"id" example:"home_1"`
 	HomeID              string            `json:"homeId" pattern:"id" example:"home_1"`
-	Status              OnboardingStatus  `json:"status" doc:"NOT_STARTED to IN_PROGRESS to COMPLETED; IN_PROGRESS to ERROR and back. Nothing leaves COMPLETED." example:"IN_PROGRESS"`
-	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether device and region are eligible."`
-	ThermostatBrandCode string            `json:"thermostatBrandCode" example:"brand-x"`
-	Zipcode             string            `json:"zipcode" example:"60614"`
-	Step                int               `json:"step" minimum:"0" doc:"How many steps the user has completed." example:"2"`
+	Status              OnboardingStatus  `json:"status" doc:"A flow goes from NOT_STARTED to IN_PROGRESS to COMPLETED, or from IN_PROGRESS to ERROR and back. COMPLETED is final." example:"IN_PROGRESS"`
+	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether the device and the region are eligible."`
+	ThermostatBrandCode string            `json:"thermostatBrandCode" maxLength:"255" example:"brand-x"`
+	Zipcode             string            `json:"zipcode" pattern:"zipcodeOrEmpty" example:"60614"`
+	Step                int               `json:"step" minimum:"0" doc:"The number of steps that the user has completed." example:"2"`
 	Base
 }
 
@@ -42,12 +42,8 @@ func (o *Onboarding) Ref() Ref { return OnboardingRef(o.OrganizationID, o.HomeID
 func (o *Onboarding) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
-	checkID(&p, "homeId", o.HomeID)
 	checkEnum(&p, "status", o.Status, OnboardingNotStarted, OnboardingInProgress, OnboardingCompleted, OnboardingError)
 	checkEnum(&p, "eligibilityStatus", o.EligibilityStatus, Eligible, NotEligible)
-	checkText(&p, "thermostatBrandCode", o.ThermostatBrandCode, 0, 255)
-	p.Check(o.Zipcode == "" || ValidZipcode(o.Zipcode), "zipcode", "must be a US zipcode such as 60614")
-	p.Check(o.Step >= 0, "step", "must not be negative")
 	return p.Err()
 }
 

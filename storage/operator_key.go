@@ -75,7 +75,5 @@ func (k *OperatorKey) Opens(secret string, now time.Time) bool {
 func (k *OperatorKey) Validate() error {
 	var p Problems
 	checkID(&p, "keyId", k.ID)
-	checkText(&p, "name", k.Name, 1, 255)
-	checkEnum(&p, "role", k.Role, Roles()...)
 	return p.Err()
 }

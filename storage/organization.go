@@ -11,7 +11,7 @@ type Organization struct {
 	// Suspended organizations keep their data, but Gridhook does nothing for them. It
 	// refuses their keys, does not run their schedules and sends nothing to their
 	// endpoints.
-	Suspended bool `json:"suspended,omitempty" readOnly:"true" doc:"Whether the organization's keys are refused, its schedules do not run and nothing is sent to its endpoints."`
+	Suspended bool `json:"suspended,omitempty" readOnly:"true" doc:"Whether the organization is suspended: its keys are refused, its schedules do not run and its endpoints receive nothing."`
 	Base
 }
 
@@ -35,10 +35,8 @@ func (o *Organization) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
 	p.Check(o.ID != Shared, "id", "%q is reserved", Shared)
-	checkText(&p, "name", o.Name, 1, 255)
 	for i, child := range o.ChildOrganizationIDs {
-		checkID(&p, index("childOrganizationIds", i), child)
-		p.Check(child != o.ID, index("childOrganizationIds", i), "an organization is not its own child")
+		p.Check(child != o.ID, index("childOrganizationIds", i), "must not be the organization itself")
 		p.Check(child != Shared, index("childOrganizationIds", i), "%q is reserved", Shared)
 	}
 	return p.Err()
@@ -46,12 +44,13 @@ func (o *Organization) Validate() error {
 
 // EachOrganization calls do with each organization until do fails.
 func EachOrganization(v View, do func(org string) error) error {
-	var failed error
-	err := v.Scan(KindOrganization, Shared, "", func(r Record) bool {
-		if !r.Deleted {
-			failed = do(r.ID)
+	for r, err := range Live(v, KindOrganization, Shared, "") {
+		if err == nil {
+			err = do(r.ID)
 		}
-		return failed == nil
-	})
-	return errors.Join(err, failed)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

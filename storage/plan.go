@@ -11,8 +11,8 @@ import (
 // organization or, as Shared, to all of them.
 type RatePlan struct {
 	ID      string          `json:"id" pattern:"id"`
-	Name    string          `json:"name" maxLength:"500" doc:"By default the tariff's own."`
-	Utility string          `json:"utility" maxLength:"255" doc:"By default the tariff's own."`
+	Name    string          `json:"name" maxLength:"500" doc:"By default the value in the tariff."`
+	Utility string          `json:"utility" maxLength:"255" doc:"By default the value in the tariff."`
 	Tariff  json.RawMessage `json:"tariff" doc:"The tariff in the JSON of the US Utility Rate Database."`
 	Base
 }
@@ -27,8 +27,6 @@ func (r *RatePlan) Ref() Ref { return RatePlanRef(r.OrganizationID, r.ID) }
 func (r *RatePlan) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
-	checkText(&p, "name", r.Name, 0, 500)
-	checkText(&p, "utility", r.Utility, 0, 255)
 	tariff, err := urdb.Parse(r.Tariff)
 	var wrong *urdb.Error
 	switch {

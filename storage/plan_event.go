@@ -11,13 +11,13 @@ import (
 // PlanEvent is a period in which a rate plan has a price of its own. It is a critical
 // peak, or a peak with a rebate for energy not used.
 type PlanEvent struct {
-	ID    string            `json:"id" pattern:"id" doc:"Unique in the plan; by default it is made of the kind and the start." example:"CRITICAL_PEAK-20260702T210000Z"`
+	ID    string            `json:"id" pattern:"id" doc:"Unique in the plan, by default the kind and the start." example:"CRITICAL_PEAK-20260702T210000Z"`
 	Kind  pricing.EventKind `json:"kind" example:"CRITICAL_PEAK"`
 	Name  string            `json:"name" maxLength:"255" example:"heat wave"`
-	From  Time              `json:"from" nullable:"false" doc:"The start. Intervals that start in the event have its price." example:"2026-07-02T21:00:00.000Z"`
-	To    Time              `json:"to" nullable:"false" doc:"The end, which is no part of the event; at most 7 days after the start." example:"2026-07-03T01:00:00.000Z"`
-	Adder *float64          `json:"adder,omitempty" minimum:"-50" maximum:"50" doc:"What comes on top of the plan's price, in $/kWh. For a rebate it is what a kWh not used earns." example:"0.6"`
-	Price *float64          `json:"price,omitempty" minimum:"-50" maximum:"50" doc:"What is paid in the place of the plan's price, in $/kWh. Either it or adder is given." example:"null"`
+	From  Time              `json:"from" nullable:"false" doc:"The start. Intervals that start within the event have its price." example:"2026-07-02T21:00:00.000Z"`
+	To    Time              `json:"to" nullable:"false" doc:"The end, exclusive, at most 7 days after the start." example:"2026-07-03T01:00:00.000Z"`
+	Adder *float64          `json:"adder,omitempty" minimum:"-50" maximum:"50" doc:"The addition to the plan's price, in $/kWh. For a rebate it is the credit for a kWh not used." example:"0.6"`
+	Price *float64          `json:"price,omitempty" minimum:"-50" maximum:"50" doc:"The replacement of the plan's price, in $/kWh. Send either price or adder." example:"null"`
 }
 
 // SetDefaults fills in a missing identifier and name.
@@ -31,17 +31,12 @@ func (e *PlanEvent) SetDefaults() {
 // longestEvent bounds an event. No rate plan has longer events.
 const longestEvent = 7 * 24 * time.Hour
 
-// maxEventRate bounds a price, in $/kWh.
-const maxEventRate = 50
-
 // Validate names every wrong field.
 func (e *PlanEvent) Validate() error {
 	var p Problems
 	if e.ID != "" || !e.From.IsZero() { // without a start no default identifier is set
 		checkID(&p, "id", e.ID)
 	}
-	checkEnum(&p, "kind", e.Kind, pricing.CriticalPeak, pricing.PeakRebate)
-	checkText(&p, "name", e.Name, 0, 255)
 	p.Check(!e.From.IsZero(), "from", "is required")
 	switch length := e.To.Sub(e.From.Time); {
 	case e.To.IsZero():
@@ -49,12 +44,10 @@ func (e *PlanEvent) Validate() error {
 	case !e.From.IsZero() && (length <= 0 || length > longestEvent):
 		p.Addf("to", "must be after from, by at most 7 days")
 	}
-	checkWithin(&p, "adder", e.Adder, -maxEventRate, maxEventRate, "$/kWh")
-	checkWithin(&p, "price", e.Price, -maxEventRate, maxEventRate, "$/kWh")
-	p.Check(e.Adder != nil || e.Price != nil, "price", "is required where there is no adder")
-	p.Check(e.Adder == nil || e.Price == nil, "adder", "cannot be given together with price")
+	p.Check(e.Adder != nil || e.Price != nil, "price", "is required without adder")
+	p.Check(e.Adder == nil || e.Price == nil, "adder", "cannot be combined with price")
 	rebate := e.Kind == pricing.PeakRebate
-	p.Check(!rebate || e.Price == nil, "price", "is nothing that a rebate has: say in adder what a kWh not used earns")
+	p.Check(!rebate || e.Price == nil, "price", "must be left out for a rebate: adder is the credit for a kWh not used")
 	p.Check(!rebate || e.Adder == nil || *e.Adder > 0, "adder", "must be above 0 for a rebate")
 	return p.Err()
 }
@@ -83,8 +76,7 @@ func (e *PlanEvents) Ref() Ref { return PlanEventsRef(e.OrganizationID, e.PlanID
 // Validate names every wrong field.
 func (e *PlanEvents) Validate() error {
 	var p Problems
-	checkID(&p, "planId", e.PlanID)
-	p.Check(len(e.Events) <= MaxPlanEvents, "planId", "would have %d events; at most %d are kept: delete old ones", len(e.Events), MaxPlanEvents)
+	p.Check(len(e.Events) <= MaxPlanEvents, "planId", "would have %d events, at most %d are allowed: delete old events", len(e.Events), MaxPlanEvents)
 	return p.Err()
 }
 

@@ -33,8 +33,6 @@ const (
 	KindReplay          Kind = "replay"
 	KindVault           Kind = "vault"
 	KindSchema          Kind = "schema"
-	KindFeedback        Kind = "feedback"
-	KindOnce            Kind = "once"
 
 	KindOpenADRProgram      Kind = "openadrProgram"
 	KindOpenADREvent        Kind = "openadrEvent"
@@ -51,7 +49,7 @@ func Kinds() []Kind {
 		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
-		KindFeedback, KindOnce, KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
+		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
 		KindOpenADRSubscription,
 	}
 }

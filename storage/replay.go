@@ -17,25 +17,25 @@ func ReplayStatuses() []ReplayStatus {
 	return []ReplayStatus{ReplayAccepted, ReplayRunning, ReplayCompleted}
 }
 
+// ReplayProgress describes a replay and its progress.
+type ReplayProgress struct {
+	ID          string       `json:"id" example:"rpl_01JZ2E6K8M0000000000000000"`
+	EndpointID  string       `json:"endpointId" example:"ep_01JZ2E6K8M0000000000000000"`
+	Since       Time         `json:"since" doc:"Deliveries whose last attempt was at this time or later are retried."`
+	Outcomes    []string     `json:"outcomes" doc:"The outcomes of the deliveries to retry." example:"[\"FAILED\",\"EXPIRED\"]"`
+	Status      ReplayStatus `json:"status" doc:"COMPLETED when every delivery was processed. Each delivery then has the outcome of its retry." example:"RUNNING"`
+	Found       int          `json:"found" doc:"The number of matching deliveries so far." example:"1200"`
+	Retried     int          `json:"retried" doc:"The number of retried deliveries." example:"1100"`
+	Superseded  int          `json:"superseded" doc:"The number of deliveries that a newer trigger superseded." example:"100"`
+	Lost        int          `json:"lost" doc:"The number of deliveries whose inputs are past their retention." example:"0"`
+	CompletedAt Time         `json:"completedAt" nullable:"true" example:"null"`
+}
+
 // Replay retries failed deliveries to an endpoint whose retries have ended.
 type Replay struct {
-	ID         string `json:"id"`
-	EndpointID string `json:"endpointId"`
-	// Since selects deliveries by the time of their last attempt.
-	Since Time `json:"since"`
-	// Outcomes lists the delivery outcomes to retry.
-	Outcomes []string     `json:"outcomes"`
-	Status   ReplayStatus `json:"status"`
-	// Found counts the matching deliveries so far. Retried counts the retried deliveries.
-	// Superseded counts the deliveries skipped because of a newer trigger. Lost counts
-	// the deliveries whose source data is past its retention.
-	Found      int `json:"found"`
-	Retried    int `json:"retried"`
-	Superseded int `json:"superseded"`
-	Lost       int `json:"lost"`
+	ReplayProgress
 	// Cursor is the position from which the replay continues.
-	Cursor      string `json:"cursor,omitempty"`
-	CompletedAt Time   `json:"completedAt"`
+	Cursor string `json:"cursor,omitempty"`
 	Base
 }
 
@@ -52,7 +52,6 @@ func (r *Replay) Ref() Ref { return ReplayRef(r.OrganizationID, r.ID) }
 func (r *Replay) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
-	checkID(&p, "endpointId", r.EndpointID)
 	p.Check(!r.Since.IsZero(), "since", "is required")
 	p.Check(len(r.Outcomes) > 0, "outcomes", "must name at least one outcome")
 	checkEnum(&p, "status", r.Status, ReplayStatuses()...)

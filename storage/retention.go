@@ -50,8 +50,6 @@ func Retentions() []Retention {
 		{Kind: KindOpenADRSubscription, Bound: "openadr-max-objects", Removed: "the client"},
 		{Kind: KindOpenADRVEN, Bound: "openadr-max-objects", Removed: "the client"},
 		{Kind: KindOpenADRResource, Bound: "openadr-max-objects", Removed: "the client"},
-		{Kind: KindFeedback, Bound: "none is written any more", Removed: "at start: moved to a stream of its own"},
-		{Kind: KindOnce, Bound: "none is written any more", Removed: "at start: after 24 hours"},
 	}
 }
 

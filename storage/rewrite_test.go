@@ -3,7 +3,6 @@ package storage_test
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -61,9 +60,10 @@ func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
 
 func TestRewriteStoresAllOrNothing(t *testing.T) {
 	s, log, _, _ := newStore(t)
-	long := home("b", strings.Repeat("x", 256))
+	unknown := home("b", "Two")
+	unknown.Timezone = "Mars"
 	var invalid *storage.InvalidError
-	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("a", "One"), long}})); !errors.As(err, &invalid) {
+	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("a", "One"), unknown}})); !errors.As(err, &invalid) {
 		t.Errorf("one is invalid: %v", err)
 	}
 	failure := errors.New("changed my mind")

@@ -29,15 +29,13 @@ type Schedule struct {
 
 // ScheduleWindow is a window relative to the time of a run.
 type ScheduleWindow struct {
-	OffsetMinutes int `json:"offsetMinutes" minimum:"0" maximum:"44639" doc:"Where it begins, counted from the start of the quarter hour of the run." example:"630"`
-	LengthMinutes int `json:"lengthMinutes" minimum:"15" maximum:"44640" doc:"How long it is, in minutes." example:"1440"`
+	OffsetMinutes int `json:"offsetMinutes" minimum:"0" maximum:"44639" doc:"The start of the window, counted from the start of the run's quarter hour." example:"630"`
+	LengthMinutes int `json:"lengthMinutes" minimum:"15" maximum:"44640" doc:"The length of the window in minutes." example:"1440"`
 }
 
 // These values bound a schedule, in minutes.
 const (
 	DefaultEveryMinutes = 15
-	maxEveryMinutes     = 24 * 60
-	quarterMinutes      = int(pricing.Interval / time.Minute)
 	maxWindowMinutes    = int(pricing.MaxWindow / time.Minute)
 )
 
@@ -61,13 +59,12 @@ func (s *Schedule) Ref() Ref { return ScheduleRef(s.OrganizationID, s.ID) }
 func (s *Schedule) Validate() error {
 	var p Problems
 	checkID(&p, "id", s.ID)
-	checkText(&p, "description", s.Description, 0, 500)
 	if s.OnPriceChange {
-		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be given together with everyMinutes or cron")
-	} else if s.Cron == "" || s.EveryMinutes != 0 {
-		p.Check(s.EveryMinutes >= 1 && s.EveryMinutes <= maxEveryMinutes, "everyMinutes", "must be from 1 to %d", maxEveryMinutes)
+		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be combined with everyMinutes or cron")
+	} else {
+		p.Check(s.Cron != "" || s.EveryMinutes != 0, "everyMinutes", "is required without cron and onPriceChange")
 	}
-	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be given together with everyMinutes")
+	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be combined with everyMinutes")
 	location, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
 	if s.Cron != "" && s.EveryMinutes == 0 && ok {
@@ -76,10 +73,7 @@ func (s *Schedule) Validate() error {
 		}
 	}
 	w := s.Window
-	p.Check(w.OffsetMinutes >= 0 && w.OffsetMinutes < maxWindowMinutes, "window.offsetMinutes", "must be from 0 to %d", maxWindowMinutes-1)
-	p.Check(w.LengthMinutes >= quarterMinutes && w.LengthMinutes <= maxWindowMinutes,
-		"window.lengthMinutes", "must be from %d to %d", quarterMinutes, maxWindowMinutes)
-	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end at most 31 days ahead")
+	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end within 31 days")
 	return p.Err()
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -107,7 +108,7 @@ func Read[T any, P pointer[T]](v View, ref Ref) (T, uint64, error) {
 func Get[T any, P pointer[T]](s *Store, ref Ref) (e T, err error) {
 	err = s.View(func(v View) error {
 		e, _, err = Read[T, P](v, ref)
-		return err
+		return NotFound(err, ref)
 	})
 	return e, err
 }
@@ -125,23 +126,47 @@ func List[T any, P pointer[T]](s *Store, kind Kind, org, after string, limit int
 // ReadList is like List, on an open view.
 func ReadList[T any, P pointer[T]](v View, kind Kind, org, after string, limit int) ([]T, error) {
 	list := []T{}
-	var failed error
-	err := v.Scan(kind, org, after, func(r Record) bool {
-		if len(list) >= limit {
-			return false
+	for r, err := range Live(v, kind, org, after) {
+		if err != nil {
+			return list, err
 		}
-		if r.Deleted {
-			return true
+		if len(list) >= limit {
+			break
 		}
 		e, err := Decode[T, P](r)
 		if err != nil {
-			failed = err
-			return false
+			return list, err
 		}
 		list = append(list, e)
-		return true
-	})
-	return list, errors.Join(err, failed)
+	}
+	return list, nil
+}
+
+// Live iterates over the records of the live entities of an organization with identifiers
+// after the given identifier. An error of the store ends the iteration.
+func Live(v View, kind Kind, org, after string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if err := v.Scan(kind, org, after, func(r Record) bool { return r.Deleted || yield(r, nil) }); err != nil {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// LiveEverywhere is Live for every organization.
+func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for organization, err := range Live(v, KindOrganization, Shared, "") {
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for r, err := range Live(v, kind, organization.ID, "") {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Create stores a new entity and sets its times. Errors: *InvalidError, ErrExists,
@@ -181,7 +206,7 @@ func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 			return err
 		}
 		if !current.live() {
-			return ErrNotFound
+			return &NotFoundError{ref}
 		}
 		if e, err = Decode[T, P](current); err != nil {
 			return err
@@ -217,9 +242,20 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 		return err
 	}
 	if !current.live() {
-		return ErrNotFound
+		return &NotFoundError{ref}
 	}
 	return s.append(ctx, s.tombstone(current, false))
+}
+
+// DeleteEach deletes entities one after another. It skips an entity that another process
+// has deleted or written meanwhile. Errors: ErrUnavailable.
+func (s *Store) DeleteEach(ctx context.Context, refs []Ref) error {
+	for _, ref := range refs {
+		if err := s.Delete(ctx, ref); err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return nil
 }
 
 // current returns a copy of the replica's record, the zero Record if there is none.
@@ -252,7 +288,7 @@ func FindShared(v View, own Ref) (Record, error) {
 		rec, err = find(v, Ref{own.Kind, Shared, own.ID})
 	}
 	if err == nil && !rec.live() {
-		return Record{}, ErrNotFound
+		return Record{}, &NotFoundError{own}
 	}
 	return rec, err
 }

@@ -120,18 +120,25 @@ func TestCreateAgainAfterADelete(t *testing.T) {
 func TestWritesRefuseTheInvalid(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
-	long := strings.Repeat("x", 256)
 	wrong := func(err error) {
 		t.Helper()
 		var invalid *storage.InvalidError
-		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "name" {
-			t.Errorf("got %v, want what is wrong with name", err)
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "timezone" {
+			t.Errorf("got %v, want an error of timezone", err)
 		}
 	}
-	wrong(s.Create(t.Context(), home("i", long)))
-	_, err := update(t, s, long)
+	mars := func(id string) *storage.Home {
+		h := home(id, "Two")
+		h.Timezone = "Mars"
+		return h
+	}
+	wrong(s.Create(t.Context(), mars("i")))
+	_, err := storage.Update(t.Context(), s, storage.HomeRef("org", "h"), func(h *storage.Home) error {
+		h.Timezone = "Mars"
+		return nil
+	})
 	wrong(err)
-	wrong(s.Upsert(t.Context(), []storage.Entity{home("h", long)})[0].Err)
+	wrong(s.Upsert(t.Context(), []storage.Entity{mars("h")})[0].Err)
 	if last, _ := log.Last(t.Context()); last != 1 {
 		t.Errorf("%d writes went to the log, want the first alone", last)
 	}

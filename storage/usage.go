@@ -6,11 +6,11 @@ import "github.com/gridhook/gridhook/pricing"
 // tariffs, and the probability that the home's solar exports.
 type Usage struct {
 	HomeID            string   `json:"homeId" pattern:"id"`
-	MonthToDateKwh    *float64 `json:"monthToDateKwh,omitempty" minimum:"0" maximum:"1000000" doc:"What was metered from the start of the billing month to the start of the day asOf."`
-	AsOf              string   `json:"asOf,omitempty" format:"date" doc:"The day before which monthToDateKwh was metered, by the home's calendar. They are given together."`
-	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The use of an average month, spread evenly over its days."`
-	BillingDay        int      `json:"billingDay,omitempty" minimum:"0" maximum:"28" doc:"The day of the month on which tiers start anew, 1 to 28; 0 means 1."`
-	BaselineDailyKwh  *float64 `json:"baselineDailyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The home's baseline allowance a day, by default that of its rate plan."`
+	MonthToDateKwh    *float64 `json:"monthToDateKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The metered energy from the start of the billing month to the start of the day asOf."`
+	AsOf              string   `json:"asOf,omitempty" format:"date" doc:"The day after the metered period, by the home's calendar. Send it together with monthToDateKwh."`
+	AssumedMonthlyKwh *float64 `json:"assumedMonthlyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The energy of an average month."`
+	BillingDay        int      `json:"billingDay,omitempty" minimum:"0" maximum:"28" doc:"The day of the month on which tiers restart, 1 to 28. 0 means 1."`
+	BaselineDailyKwh  *float64 `json:"baselineDailyKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The home's daily baseline allowance, by default the allowance of its rate plan."`
 	Base
 }
 
@@ -36,7 +36,7 @@ func (u *Usage) Pricing() pricing.Usage {
 	}
 	if u.MonthToDateKwh != nil {
 		p.MonthToDateKWh = *u.MonthToDateKwh
-		p.AsOf, _ = pricing.ParseDate(u.AsOf) // Validate has checked the date
+		p.AsOf, _ = pricing.ParseDate(u.AsOf) // the tag format has checked the date
 	}
 	return p
 }
@@ -44,17 +44,9 @@ func (u *Usage) Pricing() pricing.Usage {
 // Validate names every wrong field.
 func (u *Usage) Validate() error {
 	var p Problems
-	checkID(&p, "homeId", u.HomeID)
-	const most = 1e6
-	checkWithin(&p, "monthToDateKwh", u.MonthToDateKwh, 0, most, "kWh")
-	checkWithin(&p, "assumedMonthlyKwh", u.AssumedMonthlyKwh, 0, most, "kWh")
-	checkWithin(&p, "baselineDailyKwh", u.BaselineDailyKwh, 0, most, "kWh")
 	p.Check(u.MonthToDateKwh != nil || u.AssumedMonthlyKwh != nil || u.BaselineDailyKwh != nil,
-		"monthToDateKwh", "is required where there is neither assumedMonthlyKwh nor baselineDailyKwh")
-	_, err := pricing.ParseDate(u.AsOf)
-	p.Check(u.MonthToDateKwh == nil || u.AsOf != "", "asOf", "is required with monthToDateKwh: the day before which it was metered")
+		"monthToDateKwh", "is required without assumedMonthlyKwh and baselineDailyKwh")
+	p.Check(u.MonthToDateKwh == nil || u.AsOf != "", "asOf", "is required with monthToDateKwh")
 	p.Check(u.AsOf == "" || u.MonthToDateKwh != nil, "monthToDateKwh", "is required with asOf")
-	p.Check(u.AsOf == "" || err == nil, "asOf", "must be a day such as 2026-07-15")
-	p.Check(u.BillingDay >= 0 && u.BillingDay <= 28, "billingDay", "must be from 1 to 28")
 	return p.Err()
 }

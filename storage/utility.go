@@ -10,13 +10,13 @@ import (
 
 // Utility is the operator's description of a utility. It replaces the published facts.
 type Utility struct {
-	EIAID                   int      `json:"eiaId" minimum:"1" doc:"Its number at the US Energy Information Administration." example:"4110"`
+	EIAID                   int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
 	Name                    string   `json:"name" minLength:"1" maxLength:"255" example:"Acme Electric"`
 	Ownership               string   `json:"ownership" maxLength:"255" example:"Investor Owned"`
-	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds offered, such as time-of-use." example:"[\"time-of-use\"]"`
-	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"demandResponseCustomers and netMeteringCustomers are how many homes take part."`
+	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds of dynamic pricing, such as time-of-use." example:"[\"time-of-use\"]"`
+	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"The number of homes in demand-response programs. netMeteringCustomers is the number in net metering."`
 	NetMeteringCustomers    int      `json:"netMeteringCustomers" minimum:"0"`
-	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of its demand-response programs." example:"[\"Peak Time Savings\"]"`
+	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the utility's demand-response programs." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 
@@ -43,12 +43,6 @@ func (u *Utility) Facts() eligibility.Utility {
 func (u *Utility) Validate() error {
 	var p Problems
 	checkOverrides(&p, eligibility.Overrides{Utilities: []eligibility.Utility{u.Facts()}})
-	checkText(&p, "name", u.Name, 0, 255)
-	checkText(&p, "ownership", u.Ownership, 0, 255)
-	checkNames(&p, "dynamicPricing", u.DynamicPricing)
-	p.Check(u.DemandResponseCustomers >= 0, "demandResponseCustomers", "must be at least 0")
-	p.Check(u.NetMeteringCustomers >= 0, "netMeteringCustomers", "must be at least 0")
-	checkNames(&p, "programs", u.Programs)
 	return p.Err()
 }
 
@@ -56,7 +50,7 @@ func (u *Utility) Validate() error {
 // programs and leaves other facts about the utility unchanged.
 type DemandResponse struct {
 	EIAID    int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
-	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"Their names; none says that there are none." example:"[\"Peak Time Savings\"]"`
+	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the programs. An empty list means that there are no programs." example:"[\"Peak Time Savings\"]"`
 	Base
 }
 
@@ -80,18 +74,7 @@ func (d *DemandResponse) Facts() eligibility.Programs {
 func (d *DemandResponse) Validate() error {
 	var p Problems
 	checkOverrides(&p, eligibility.Overrides{Programs: []eligibility.Programs{d.Facts()}})
-	checkNames(&p, "programs", d.Programs)
 	return p.Err()
-}
-
-// maxNames bounds the number of names in one entity.
-const maxNames = 100
-
-func checkNames(p *Problems, field string, names []string) {
-	p.Check(len(names) <= maxNames, field, "must have at most %d names", maxNames)
-	for i, name := range names[:min(len(names), maxNames)] {
-		checkText(p, index(field, i), name, 1, 255)
-	}
 }
 
 // checkOverrides reports the errors in the facts of one entity by the names of its

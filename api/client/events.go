@@ -7,8 +7,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// OfPlan identifies a rate plan. The organization is empty for a shared plan.
-type OfPlan = wire.OfPlan
+// PlanIDInput identifies a rate plan. The organization is empty for a shared plan.
+type PlanIDInput = wire.PlanIDInput
 
 // PlanOwner identifies an organization. It is empty for the shared plans.
 type PlanOwner = wire.PlanOwner
@@ -22,13 +22,13 @@ func (c *Client) CreatePlanEvent(ctx context.Context, e NewPlanEvent) (storage.P
 }
 
 // PlanEvents lists the events of a rate plan. Operator only.
-func (c *Client) PlanEvents(ctx context.Context, plan OfPlan) ([]storage.PlanEvent, error) {
+func (c *Client) PlanEvents(ctx context.Context, plan PlanIDInput) ([]storage.PlanEvent, error) {
 	events, _, err := list[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/list", plan)
 	return events, err
 }
 
 // DeletePlanEvent removes an event of a rate plan. Operator only.
-func (c *Client) DeletePlanEvent(ctx context.Context, plan OfPlan, id string) error {
+func (c *Client) DeletePlanEvent(ctx context.Context, plan PlanIDInput, id string) error {
 	_, err := call[struct{}](ctx, c, "/v1/admin/plan_events/"+segment(id)+"/delete", plan)
 	return err
 }

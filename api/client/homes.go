@@ -42,7 +42,7 @@ func (c *Client) Homes(ctx context.Context, organization string, p Page) (items 
 // HomesOn lists an organization's homes on a rate plan. Operator only.
 func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
 	return list[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
-		OrganizationPageInput: wire.OrganizationPageInput{OfOrganization: wire.OfOrganization{OrganizationID: organization}, PageInput: p}, RatePlanID: ratePlanID,
+		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p}, RatePlanID: ratePlanID,
 	})
 }
 

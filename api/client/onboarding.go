@@ -14,7 +14,7 @@ func (c *Client) CheckEligibility(ctx context.Context, zipcode string) (wire.Eli
 
 // OnboardingStatus returns the progress of a home's onboarding.
 func (c *Client) OnboardingStatus(ctx context.Context, homeID string) (storage.Onboarding, error) {
-	return call[storage.Onboarding](ctx, c, "/v1/onboarding/status/get", wire.OfHome{HomeID: homeID})
+	return call[storage.Onboarding](ctx, c, "/v1/onboarding/status/get", wire.HomeIDInput{HomeID: homeID})
 }
 
 // OnboardingStart has the fields to start an onboarding.
@@ -35,5 +35,5 @@ func (c *Client) CompleteOnboardingStep(ctx context.Context, s OnboardingStep) (
 
 // FailOnboarding records an error in the onboarding of a home.
 func (c *Client) FailOnboarding(ctx context.Context, homeID string) (storage.Onboarding, error) {
-	return call[storage.Onboarding](ctx, c, "/v1/onboarding/fail", wire.OfHome{HomeID: homeID})
+	return call[storage.Onboarding](ctx, c, "/v1/onboarding/fail", wire.HomeIDInput{HomeID: homeID})
 }

@@ -1,8 +1,6 @@
 package importer
 
 import (
-	"errors"
-
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
@@ -17,26 +15,22 @@ type webhookEndpointLine struct {
 	Secret string `json:"secret" pattern:"secret" nullable:"false"`
 }
 
-func (l *webhookEndpointLine) prepare(im *importer, v storage.View, pending *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e := storage.NewWebhookEndpoint(l.OrganizationID)
 	e.ID = l.ID
-	if err := l.owner(v, p); err != nil {
-		return &e, err
+	c.owner(&l.lineHead)
+	c.CheckSecret(l.Secret, &c.p)
+	before, err := c.endpointBefore(c.v, e.Ref())
+	if err == nil {
+		err = c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	}
-	im.CheckSecret(p, l.Secret)
-	before, err := im.endpointBefore(v, e.Ref())
-	if err != nil {
-		return &e, err
+	if err == nil && c.p.Err() == nil {
+		e.Secrets = before.Secrets
+		err = c.setSecret(&e, l.Secret, c.l)
+		c.endpoints[e.Ref()] = &e
 	}
-	if err := im.Configure(&l.EndpointSettings, &e, &before, p); err != nil || p.Err() != nil {
-		return &e, err
-	}
-	e.Secrets = before.Secrets
-	if err := im.setSecret(&e, l.Secret, pending); err != nil {
-		return &e, err
-	}
-	im.endpoints[e.Ref()] = &e
-	return &e, nil
+	c.failed(err)
+	return &e
 }
 
 // endpointBefore returns the current state of an endpoint, or a zero value if the
@@ -49,10 +43,7 @@ func (im *importer) endpointBefore(v storage.View, ref storage.Ref) (storage.Web
 		return storage.WebhookEndpoint{}, nil
 	}
 	e, _, err := storage.Read[storage.WebhookEndpoint](v, ref)
-	if errors.Is(err, storage.ErrNotFound) {
-		return storage.WebhookEndpoint{}, nil
-	}
-	return e, err
+	return e, rest.Ignore(err, storage.ErrNotFound)
 }
 
 // setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no

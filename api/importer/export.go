@@ -65,17 +65,21 @@ func (x *exporter) kind(kind storage.Kind, after string, limit *int) (last strin
 	if kind == storage.KindOrganization {
 		owner = storage.Shared
 	}
-	var failed error
-	err = x.view.Scan(kind, owner, after, func(r storage.Record) bool {
-		if r.Deleted || kind == storage.KindOrganization && r.ID != x.org {
-			return true
+	for r, err := range storage.Live(x.view, kind, owner, after) {
+		if err == nil && kind == storage.KindOrganization && r.ID != x.org {
+			continue
 		}
-		failed, last = x.record(r), r.ID
-		*limit--
-		full = *limit == 0 || x.size >= maxExport
-		return failed == nil && !full
-	})
-	return last, full, errors.Join(err, failed)
+		if err == nil {
+			err = x.record(r)
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if *limit--; *limit == 0 || x.size >= maxExport {
+			return r.ID, true, nil
+		}
+	}
+	return "", false, nil
 }
 
 // record adds the lines of a record.

@@ -1,14 +1,13 @@
 package importer
 
 import (
-	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // sharedHead has the common field of lines without an organization. The operator owns
 // their resources.
 type sharedHead struct {
-	Resource string `json:"resource" doc:"What the line is."`
+	Resource string `json:"resource" doc:"The kind of resource of the line."`
 }
 
 type utilityLine struct {
@@ -18,9 +17,7 @@ type utilityLine struct {
 	storage.Utility
 }
 
-func (l *utilityLine) prepare(*importer, storage.View, *pending, *rest.FieldErrors) (storage.Entity, error) {
-	return &l.Utility, nil
-}
+func (l *utilityLine) prepare(*check) storage.Entity { return &l.Utility }
 
 type demandResponseLine struct {
 	_ struct{} `required:"resource,eiaId"`
@@ -29,9 +26,7 @@ type demandResponseLine struct {
 	storage.DemandResponse
 }
 
-func (l *demandResponseLine) prepare(*importer, storage.View, *pending, *rest.FieldErrors) (storage.Entity, error) {
-	return &l.DemandResponse, nil
-}
+func (l *demandResponseLine) prepare(*check) storage.Entity { return &l.DemandResponse }
 
 type areaLine struct {
 	_ struct{} `required:"resource,area"`
@@ -40,6 +35,4 @@ type areaLine struct {
 	storage.Area
 }
 
-func (l *areaLine) prepare(*importer, storage.View, *pending, *rest.FieldErrors) (storage.Entity, error) {
-	return &l.Area, nil
-}
+func (l *areaLine) prepare(*check) storage.Entity { return &l.Area }

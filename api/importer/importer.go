@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -21,11 +20,8 @@ import (
 const MaxLines = 200_000
 
 // errImportCut reports that the log became unavailable during an import.
-var errImportCut = &rest.Problem{
-	Status: http.StatusServiceUnavailable, Code: rest.CodeUnavailable, RetryAfter: rest.UnavailableSeconds,
-	Message:  "The service cannot store the whole import now.",
-	Recovery: "Import the same again after retry_after_seconds: the lines that are stored already change nothing.",
-}
+var errImportCut = rest.NewProblem(rest.CodeUnavailable, "The service cannot store the whole import now.",
+	"Import the same lines again after retry_after_seconds. Lines that are already stored change nothing.").After(rest.UnavailableSeconds)
 
 // pending is a line that is decoded but not stored.
 type pending struct {
@@ -38,26 +34,8 @@ type pending struct {
 	secret string // secret that the import generated, if any
 }
 
-// Operations has the functions that lines share with the API's operations.
-type Operations interface {
-	// Placer returns a function that sets a home's time zone and city from its zipcode.
-	Placer(v storage.View) (place func(*storage.Home), err error)
-	// ChooseTariff sets the tariff of the chosen plan of the catalogue.
-	ChooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
-	// SetEvents sets events of a plan atomically.
-	SetEvents(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)
-	// NewSettings returns the default settings of an endpoint. Configure applies settings
-	// to an endpoint and checks it. before is the endpoint before the change.
-	NewSettings() wire.EndpointSettings
-	Configure(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
-	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
-	CheckSecret(p *rest.FieldErrors, secret string)
-	NewSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
-}
-
 // Deps are the dependencies of an import.
 type Deps struct {
-	Operations
 	Store *storage.Store
 	Vault *vault.Vault
 	// Decode decodes a line by the tags of its type.
@@ -66,6 +44,22 @@ type Deps struct {
 	// depth of a line.
 	MaxLine  int64
 	MaxDepth int
+
+	// The remaining fields are functions that lines share with the API's operations.
+
+	// Placer returns a function that sets a home's time zone and city from its zipcode.
+	Placer func(v storage.View) (place func(*storage.Home), err error)
+	// ChooseTariff sets the tariff of the chosen plan of the catalogue.
+	ChooseTariff func(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
+	// SetEvents sets events of a plan atomically.
+	SetEvents func(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)
+	// NewSettings returns the default settings of an endpoint. Configure applies settings
+	// to an endpoint and checks it. before is the endpoint before the change.
+	NewSettings func() wire.EndpointSettings
+	Configure   func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
+	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
+	CheckSecret func(secret string, p *rest.FieldErrors)
+	NewSecret   func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
 }
 
 // importer runs one import. It reads all lines first and then stores them kind by kind. A
@@ -80,18 +74,6 @@ type importer struct {
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
-}
-
-// placeHome sets a home's time zone and city from its zipcode. All areas of the import
-// are stored before the first home. All homes therefore use the same areas.
-func (im *importer) placeHome(v storage.View, h *storage.Home) (err error) {
-	if im.place == nil {
-		if im.place, err = im.Placer(v); err != nil {
-			return err
-		}
-	}
-	im.place(h)
-	return nil
 }
 
 // Import stores the correct lines of a body and reports the others.
@@ -139,7 +121,7 @@ func (im *importer) read(number int, text []byte) {
 	if bytes.Contains(text, []byte(`"resource"`)) && json.Unmarshal(text, &head) == nil {
 		l.resource = head.Resource
 	}
-	if l.line = newLine(im.Operations, l.resource); l.line == nil {
+	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
 		wrong := schema.Check(text, "line", im.MaxDepth)
 		if wrong == nil {
 			wrong = []storage.FieldError{{Field: "resource", Message: "must be one of " + resourceNames()}}
@@ -189,18 +171,19 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 // prepare builds the line's entity and reports whether the line can be stored. If the
 // line has no other errors, the store validates the entity.
 func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
-	var p rest.FieldErrors
-	p.Add(l.wrong)
-	if l.entity, err = l.line.prepare(im, v, l, &p); err != nil {
-		return false, err
+	c := check{importer: im, v: v, l: l}
+	c.p.Add(l.wrong)
+	l.entity = l.line.prepare(&c)
+	if c.err != nil {
+		return false, c.err
 	}
-	if p.Err() == nil {
+	if c.p.Err() == nil {
 		return true, nil
 	}
-	if err := p.AddError(l.entity.Validate()); err != nil {
+	if err := c.p.AddError(l.entity.Validate()); err != nil {
 		return false, err
 	}
-	im.fail(l, p.List())
+	im.fail(l, c.p.List())
 	return false, nil
 }
 

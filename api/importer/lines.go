@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -12,45 +13,47 @@ import (
 
 // importLine is a line of an import, decoded over the defaults of its resource.
 type importLine interface {
-	// prepare builds the entity and checks its references. The entity's own fields are
-	// checked elsewhere.
-	prepare(im *importer, v storage.View, l *pending, p *rest.FieldErrors) (storage.Entity, error)
+	// prepare returns the line's entity and checks its references. The entity's own
+	// fields are checked elsewhere.
+	prepare(c *check) storage.Entity
 }
 
 // resourceLine is a kind of lines. line returns an empty line.
 type resourceLine struct {
 	kind storage.Kind
-	line func(o Operations) importLine
+	line func() importLine
 }
 
 // resources lists the kinds of lines in the order of the documentation.
 var resources = []resourceLine{
-	{storage.KindOrganization, func(Operations) importLine { return &organizationLine{} }},
-	{storage.KindUtility, func(Operations) importLine { return &utilityLine{Utility: storage.NewUtility()} }},
-	{storage.KindDemandResponse, func(Operations) importLine { return &demandResponseLine{DemandResponse: storage.NewDemandResponse()} }},
-	{storage.KindArea, func(Operations) importLine { return &areaLine{Area: storage.NewArea()} }},
-	{storage.KindRatePlan, func(Operations) importLine { return &ratePlanLine{} }},
-	{storage.KindPlanEvent, func(Operations) importLine { return &planEventLine{} }},
-	{storage.KindMarketSeries, func(Operations) importLine { return &marketSeriesLine{} }},
-	{storage.KindHome, func(Operations) importLine { return &homeLine{Home: storage.NewHome("")} }},
-	{storage.KindSolar, func(Operations) importLine { return &solarLine{} }},
-	{storage.KindUsage, func(Operations) importLine { return &usageLine{} }},
-	{storage.KindHomeMarket, func(Operations) importLine { return &homeMarketLine{} }},
-	{storage.KindHVACDevice, func(Operations) importLine { return &hvacDeviceLine{HVACDevice: storage.NewHVACDevice("")} }},
-	{storage.KindUserPreferences, func(Operations) importLine {
-		return &userPreferencesLine{UserPreferences: storage.NewUserPreferences("", "")}
-	}},
-	{storage.KindOnboarding, func(Operations) importLine {
+	{storage.KindOrganization, func() importLine { return &organizationLine{} }},
+	{storage.KindUtility, func() importLine { return &utilityLine{Utility: storage.NewUtility()} }},
+	{storage.KindDemandResponse, func() importLine { return &demandResponseLine{DemandResponse: storage.NewDemandResponse()} }},
+	{storage.KindArea, func() importLine { return &areaLine{Area: storage.NewArea()} }},
+	{storage.KindRatePlan, func() importLine { return &ratePlanLine{} }},
+	{storage.KindPlanEvent, func() importLine { return &planEventLine{} }},
+	{storage.KindMarketSeries, func() importLine { return &marketSeriesLine{} }},
+	{storage.KindHome, func() importLine { return &homeLine{Home: storage.NewHome("")} }},
+	{storage.KindSolar, func() importLine { return &solarLine{} }},
+	{storage.KindUsage, func() importLine { return &usageLine{} }},
+	{storage.KindHomeMarket, func() importLine { return &homeMarketLine{} }},
+	{storage.KindHVACDevice, func() importLine { return &hvacDeviceLine{HVACDevice: storage.NewHVACDevice("")} }},
+	{storage.KindUserPreferences, func() importLine { return &userPreferencesLine{UserPreferences: storage.NewUserPreferences("", "")} }},
+	{storage.KindOnboarding, func() importLine {
 		return &onboardingLine{Onboarding: storage.Onboarding{Status: storage.OnboardingNotStarted, EligibilityStatus: storage.NotEligible}}
 	}},
-	{storage.KindWebhookEndpoint, func(o Operations) importLine { return &webhookEndpointLine{EndpointSettings: o.NewSettings()} }},
+	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{} }},
 }
 
 // newLine returns an empty line of a resource, or nil for an unknown resource.
-func newLine(o Operations, resource string) importLine {
+func newLine(newSettings func() wire.EndpointSettings, resource string) importLine {
 	for _, r := range resources {
 		if string(r.kind) == resource {
-			return r.line(o)
+			line := r.line()
+			if endpoint, ok := line.(*webhookEndpointLine); ok {
+				endpoint.EndpointSettings = newSettings()
+			}
+			return line
 		}
 	}
 	return nil
@@ -66,51 +69,68 @@ func resourceNames() string {
 }
 
 // LineTypes returns the types of the lines in the order of the resources.
-func LineTypes(o Operations) []reflect.Type {
+func LineTypes() []reflect.Type {
 	types := make([]reflect.Type, len(resources))
 	for i, r := range resources {
-		types[i] = reflect.TypeOf(r.line(o)).Elem()
+		types[i] = reflect.TypeOf(r.line()).Elem()
 	}
 	return types
 }
 
 // lineHead has the common fields of lines with an organization.
 type lineHead struct {
-	Resource       string `json:"resource" doc:"What the line is."`
-	OrganizationID string `json:"organizationId" pattern:"id" doc:"The organization that the resource belongs to. A rate plan without one is shared by all."`
+	Resource       string `json:"resource" doc:"The kind of resource of the line."`
+	OrganizationID string `json:"organizationId" pattern:"id" doc:"The organization of the resource. All organizations share a rate plan without one."`
 }
 
+// check is the check of one line.
+type check struct {
+	*importer
+	v   storage.View
+	l   *pending
+	p   rest.FieldErrors
+	err error // first error of the store
+}
+
+// failed records an error of the store.
+func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
+
 // owner adds a field error if the line's organization does not exist.
-func (h *lineHead) owner(v storage.View, p *rest.FieldErrors) error {
-	if !storage.ValidID(h.OrganizationID) {
-		p.Addf("organizationId", rest.BadID)
-		return nil
+func (c *check) owner(h *lineHead) {
+	rest.CheckID(&c.p, "organizationId", h.OrganizationID)
+	c.refersTo(storage.OrganizationRef(h.OrganizationID), "organizationId")
+}
+
+// sharedOwner returns the organization of a line, or storage.Shared if the line names no
+// organization. It adds a field error if the organization does not exist.
+func (c *check) sharedOwner(h *lineHead) string {
+	if h.OrganizationID == "" {
+		return storage.Shared
 	}
-	return refersTo(v, storage.OrganizationRef(h.OrganizationID), "organizationId", p)
+	c.owner(h)
+	return h.OrganizationID
 }
 
 // ofHome sets the organization of a home's entity. It adds a field error if the
 // organization or the home does not exist.
-func (h *lineHead) ofHome(v storage.View, b *storage.Base, homeID string, p *rest.FieldErrors) error {
+func (c *check) ofHome(h *lineHead, b *storage.Base, homeID string) {
 	b.OrganizationID = h.OrganizationID
-	if err := h.owner(v, p); err != nil {
-		return err
-	}
-	return refersTo(v, storage.HomeRef(h.OrganizationID, homeID), "homeId", p)
+	c.owner(h)
+	c.refersTo(storage.HomeRef(h.OrganizationID, homeID), "homeId")
 }
 
-// refersTo adds a field error if the entity does not exist. The entity's own check
-// reports an invalid identifier.
-func refersTo(v storage.View, ref storage.Ref, field string, p *rest.FieldErrors) error {
+// refersTo adds a field error if the entity does not exist. The field's pattern reports
+// an invalid identifier.
+func (c *check) refersTo(ref storage.Ref, field string) {
 	if !ref.Valid() {
-		return nil
+		return
 	}
-	r, err := v.Get(ref)
+	r, err := c.v.Get(ref)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && r.Deleted {
-		p.Addf(field, "there is no %s %q", ref.Kind, ref.ID)
-		return nil
+		c.p.Addf(field, "there is no %s %q", ref.Kind, ref.ID)
+		return
 	}
-	return err
+	c.failed(err)
 }
 
 type organizationLine struct {
@@ -122,16 +142,17 @@ type organizationLine struct {
 
 // prepare uses organizationId as a missing id, because organizationId names the
 // organization on every other line.
-func (l *organizationLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *organizationLine) prepare(c *check) storage.Entity {
 	named := l.OrganizationID
 	if l.ID == "" {
 		l.ID = named
 	}
-	p.Check(named == "" || named == l.ID, "organizationId", "must be left out, or be the same as id")
+	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
 	var err error
-	l.Suspended, err = storage.IsSuspended(v, l.ID) // only an update changes it
-	return &l.Organization, err
+	l.Suspended, err = storage.IsSuspended(c.v, l.ID) // only an update changes it
+	c.failed(err)
+	return &l.Organization
 }
 
 type ratePlanLine struct {
@@ -142,14 +163,10 @@ type ratePlanLine struct {
 	wire.CatalogChoice
 }
 
-func (l *ratePlanLine) prepare(im *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	im.ChooseTariff(&l.CatalogChoice, &l.RatePlan, p)
-	if l.OrganizationID == "" {
-		l.Base.OrganizationID = storage.Shared
-		return &l.RatePlan, nil
-	}
-	l.Base.OrganizationID = l.OrganizationID
-	return &l.RatePlan, l.owner(v, p)
+func (l *ratePlanLine) prepare(c *check) storage.Entity {
+	c.ChooseTariff(&l.CatalogChoice, &l.RatePlan, &c.p)
+	l.Base.OrganizationID = c.sharedOwner(&l.lineHead)
+	return &l.RatePlan
 }
 
 type homeLine struct {
@@ -161,12 +178,18 @@ type homeLine struct {
 
 // prepare does not require the rate plan to exist. The plan may be imported later. Until
 // then, requests report that the home cannot be priced.
-func (l *homeLine) prepare(im *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *homeLine) prepare(c *check) storage.Entity {
 	l.Base.OrganizationID = l.OrganizationID
-	if err := im.placeHome(v, &l.Home); err != nil {
-		return nil, err
+	c.owner(&l.lineHead)
+	if c.place == nil { // all areas of the import are stored before the first home
+		var err error
+		if c.place, err = c.Placer(c.v); err != nil {
+			c.failed(err)
+			return &l.Home
+		}
 	}
-	return &l.Home, l.owner(v, p)
+	c.place(&l.Home)
+	return &l.Home
 }
 
 type solarLine struct {
@@ -176,8 +199,9 @@ type solarLine struct {
 	storage.Solar
 }
 
-func (l *solarLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	return &l.Solar, l.ofHome(v, &l.Base, l.HomeID, p)
+func (l *solarLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	return &l.Solar
 }
 
 type hvacDeviceLine struct {
@@ -189,20 +213,16 @@ type hvacDeviceLine struct {
 
 // prepare keeps the stored results of optimization runs unless the line sets them.
 // Importing the same line again therefore changes nothing.
-func (l *hvacDeviceLine) prepare(im *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	if err := l.ofHome(v, &l.Base, l.HomeID, p); err != nil {
-		return nil, err
-	}
-	p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
-	p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
+func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	c.p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
+	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
 	if ref := l.HVACDevice.Ref(); ref.Valid() {
-		stored, _, err := storage.Read[storage.HVACDevice](v, ref)
-		if err := rest.Ignore(err, storage.ErrNotFound); err != nil {
-			return nil, err
-		}
-		l.Keep(&stored, storage.Time{Time: im.now})
+		stored, _, err := storage.Read[storage.HVACDevice](c.v, ref)
+		c.failed(rest.Ignore(err, storage.ErrNotFound))
+		l.Keep(&stored, storage.Time{Time: c.now})
 	}
-	return &l.HVACDevice, nil
+	return &l.HVACDevice
 }
 
 // objectOrNull reports whether decoded JSON is absent, an object or null. The first byte
@@ -219,12 +239,11 @@ type userPreferencesLine struct {
 	storage.UserPreferences
 }
 
-func (l *userPreferencesLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *userPreferencesLine) prepare(c *check) storage.Entity {
 	l.UserPreferences.DeviceID, l.Base.OrganizationID = l.DeviceID, l.OrganizationID
-	if err := l.owner(v, p); err != nil {
-		return nil, err
-	}
-	return &l.UserPreferences, refersTo(v, storage.HVACDeviceRef(l.OrganizationID, l.DeviceID), "deviceId", p)
+	c.owner(&l.lineHead)
+	c.refersTo(storage.HVACDeviceRef(l.OrganizationID, l.DeviceID), "deviceId")
+	return &l.UserPreferences
 }
 
 type onboardingLine struct {
@@ -236,9 +255,10 @@ type onboardingLine struct {
 
 // prepare uses the home's identifier for a flow without an identifier. A home has only
 // one flow.
-func (l *onboardingLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *onboardingLine) prepare(c *check) storage.Entity {
 	if l.ID == "" {
 		l.ID = l.HomeID
 	}
-	return &l.Onboarding, l.ofHome(v, &l.Base, l.HomeID, p)
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	return &l.Onboarding
 }

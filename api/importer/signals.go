@@ -1,11 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"math"
 	"time"
 
-	"github.com/gridhook/gridhook/api/rest"
-	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -16,37 +15,32 @@ type marketSeriesLine struct {
 	_ struct{} `required:"resource,node,market,startTime,prices"`
 
 	lineHead
-	Node        string       `json:"node" minLength:"1" maxLength:"64" doc:"Where the prices are taken, as the market's operator names it."`
+	Node        string       `json:"node" minLength:"1" maxLength:"64" doc:"The pricing node by the market operator's name."`
 	Market      market.Kind  `json:"market"`
-	Timezone    string       `json:"timezone" doc:"Whose days and hours the prices follow, by default that of the series, and of a new one UTC."`
-	StepMinutes int          `json:"stepMinutes" doc:"The length of the steps that the prices are for: 5, 15, 30 or 60, by default that of the series, and of a new one 60."`
+	Timezone    string       `json:"timezone" doc:"The time zone of the prices, by default the time zone of the series. For a new series it is UTC."`
+	StepMinutes int          `json:"stepMinutes" doc:"The length of a price's step: 5, 15, 30 or 60, by default the length in the series. For a new series it is 60."`
 	StartTime   storage.Time `json:"startTime" nullable:"false" doc:"The start of the first price's step."`
-	Prices      []*float64   `json:"prices" minItems:"1" itemsMinimum:"-50" itemsMaximum:"50" doc:"For one step each, in $/kWh; null leaves what is known of a step."`
+	Prices      []*float64   `json:"prices" minItems:"1" itemsMinimum:"-50" itemsMaximum:"50" doc:"One price per step, in $/kWh. null keeps the stored price of a step."`
 }
 
 // prepare returns the line's series. storePrices adds the prices.
-func (l *marketSeriesLine) prepare(im *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
+func (l *marketSeriesLine) prepare(c *check) storage.Entity {
 	series := l.series()
-	if l.OrganizationID != "" {
-		if err := l.owner(v, p); err != nil {
-			return nil, err
-		}
+	c.sharedOwner(&l.lineHead)
+	c.p.Check(!l.StartTime.IsZero(), "startTime", "is required")
+	if c.p.Err() == nil {
+		part := l.part()
+		c.failed(c.p.AddError(part.Validate(time.Duration(l.StepMinutes)*time.Minute, c.now)))
 	}
-	p.Check(!l.StartTime.IsZero(), "startTime", "is required")
-	p.Check(len(l.Prices) > 0, "prices", "is required")
-	if p.Err() != nil {
-		return &series, nil //nolint:nilerr // the problems are the caller's to tell
-	}
-	part := l.part()
-	return &series, p.AddError(part.Validate(time.Duration(l.StepMinutes)*time.Minute, im.now))
+	return &series
 }
 
 func (l *marketSeriesLine) series() storage.MarketSeries {
-	owner := wire.PlanOwner{OrganizationID: l.OrganizationID}
+	owner := cmp.Or(l.OrganizationID, storage.Shared)
 	s := storage.MarketSeries{
-		ID: storage.MarketSeriesRef(owner.Owner(), l.Market, l.Node).ID, Node: l.Node, Market: l.Market, Timezone: l.Timezone, StepMinutes: l.StepMinutes,
+		ID: storage.MarketSeriesRef(owner, l.Market, l.Node).ID, Node: l.Node, Market: l.Market, Timezone: l.Timezone, StepMinutes: l.StepMinutes,
 	}
-	s.OrganizationID = owner.Owner()
+	s.OrganizationID = owner
 	return s
 }
 
@@ -67,8 +61,9 @@ type usageLine struct {
 	storage.Usage
 }
 
-func (l *usageLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	return &l.Usage, l.ofHome(v, &l.Base, l.HomeID, p)
+func (l *usageLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	return &l.Usage
 }
 
 type homeMarketLine struct {
@@ -78,8 +73,9 @@ type homeMarketLine struct {
 	storage.HomeMarket
 }
 
-func (l *homeMarketLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	return &l.HomeMarket, l.ofHome(v, &l.Base, l.HomeID, p)
+func (l *homeMarketLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	return &l.HomeMarket
 }
 
 // planEventLine is an event of an organization's rate plan, or of a shared plan if the
@@ -93,17 +89,10 @@ type planEventLine struct {
 }
 
 // prepare returns the record of the plan's events. storeEvents adds the line's event.
-func (l *planEventLine) prepare(_ *importer, v storage.View, _ *pending, p *rest.FieldErrors) (storage.Entity, error) {
-	of := wire.PlanOwner{OrganizationID: l.OrganizationID}
-	events := &storage.PlanEvents{PlanID: l.PlanID, Base: storage.Base{OrganizationID: of.Owner()}}
-	if l.OrganizationID != "" {
-		if err := l.owner(v, p); err != nil {
-			return nil, err
-		}
-	}
+func (l *planEventLine) prepare(c *check) storage.Entity {
+	events := &storage.PlanEvents{PlanID: l.PlanID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	l.SetDefaults()
-	if err := p.AddError(l.PlanEvent.Validate()); err != nil {
-		return nil, err
-	}
-	return events, refersTo(v, storage.RatePlanRef(of.Owner(), l.PlanID), "planId", p)
+	c.failed(c.p.AddError(l.PlanEvent.Validate()))
+	c.refersTo(storage.RatePlanRef(events.OrganizationID, l.PlanID), "planId")
+	return events
 }

@@ -61,7 +61,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	if route.Open {
 		return Caller{}, nil
 	}
-	text, err := givenKey(r)
+	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -81,13 +81,16 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	return c, nil
 }
 
-// givenKey returns the request's API key. A request with two keys is refused because the
+// keyInHeader returns the request's API key. A request with two keys is refused because the
 // choice would be ambiguous.
-func givenKey(r *http.Request) (string, error) {
+func keyInHeader(r *http.Request) (string, error) {
 	switch given := r.Header[canonicalKey]; {
 	case len(given) > 1:
 		return "", errInvalidKey
 	case len(given) == 0 || given[0] == "":
+		if r.Header.Get("Authorization") != "" {
+			return "", errBearer
+		}
 		return "", errMissingKey
 	default:
 		return given[0], nil
@@ -220,7 +223,7 @@ func (c *Caller) name(r *http.Request) {
 // actFor checks that the caller may act for the organization of the header.
 func (s *Server) actFor(c *Caller, p *FieldErrors) error {
 	if !storage.ValidID(c.Org) {
-		p.Addf(OrganizationHeader, "must be one header that names the organization to act for")
+		p.Addf(OrganizationHeader, "must be one header with the identifier of an organization")
 		return nil
 	}
 	return s.MayActFor(c, c.Org)

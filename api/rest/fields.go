@@ -1,31 +1,46 @@
 package rest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
-// FieldErrors collects the wrong fields of a request.
-type FieldErrors struct{ storage.Problems }
+// FieldErrors collects the wrong fields of a request, with one error for each field. A
+// field of the wrong type, for example, is not also reported as required.
+type FieldErrors struct{ list []storage.FieldError }
 
 // List returns the wrong fields.
-func (p *FieldErrors) List() []storage.FieldError {
-	if err, ok := p.Err().(*storage.InvalidError); ok { //nolint:errorlint // made by Problems itself
-		return err.Fields
+func (p *FieldErrors) List() []storage.FieldError { return p.list }
+
+// Addf adds an error of a field, unless the field or one of its parents has an error.
+func (p *FieldErrors) Addf(field, format string, args ...any) {
+	if !covered(p.list, field) {
+		p.list = append(p.list, storage.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	return nil
 }
 
-// Add adds errors of fields that have no error yet. A field of the wrong type, for
-// example, is not also reported as required.
-func (p *FieldErrors) Add(more []storage.FieldError) {
-	known := p.List()
-	for _, m := range more {
-		if !covered(known, m.Field) {
-			p.Addf(m.Field, "%s", m.Message)
-		}
+// Check adds an error of a field unless ok.
+func (p *FieldErrors) Check(ok bool, field, format string, args ...any) {
+	if !ok {
+		p.Addf(field, format, args...)
 	}
+}
+
+// Add adds errors of fields.
+func (p *FieldErrors) Add(more []storage.FieldError) {
+	for _, m := range more {
+		p.Addf(m.Field, "%s", m.Message)
+	}
+}
+
+// Err returns an *storage.InvalidError, or nil if no field is wrong.
+func (p *FieldErrors) Err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return &storage.InvalidError{Fields: p.list}
 }
 
 // AddError adds the fields of an *storage.InvalidError. It returns every other error
@@ -36,6 +51,15 @@ func (p *FieldErrors) AddError(err error) error {
 		return nil
 	}
 	return err
+}
+
+// With adds the fields of an *storage.InvalidError and returns all wrong fields as an
+// error. It returns every other error unchanged.
+func (p *FieldErrors) With(err error) error {
+	if err := p.AddError(err); err != nil {
+		return err
+	}
+	return p.Err()
 }
 
 // covered reports whether the list contains the field or one of its parents.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -15,11 +14,8 @@ import (
 const IdempotencyHeader = "Idempotency-Key"
 
 // ErrOtherBody refuses a reused idempotency key with a different body.
-var ErrOtherBody = &Problem{
-	Status: http.StatusConflict, Code: CodeConflict,
-	Message:  "The " + IdempotencyHeader + " was used before, with another body.",
-	Recovery: "Send the same body to have the first answer again, or use a key that is new.",
-}
+var ErrOtherBody = NewProblem(CodeConflict, "The "+IdempotencyHeader+" was used before with another body.",
+	"Send the same body to get the first response again, or use a new key.")
 
 // Digest returns the SHA-256 of texts in hex. It separates each text from the next.
 func Digest(texts ...string) string {
@@ -78,9 +74,9 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	// The first stored response is the response to all requests with the key. If this
 	// request outlived its key, another request is stored under the key and stays
 	// unchanged.
-	kept, _, err := s.Requests.Request(ctx, owner, request.ID)
-	if err == nil && kept.Made == first.Made && kept.Answer != nil {
-		err = json.Unmarshal(kept.Answer, &out)
+	stored, _, err := s.Requests.Request(ctx, owner, request.ID)
+	if err == nil && stored.Made == first.Made && stored.Answer != nil {
+		err = json.Unmarshal(stored.Answer, &out)
 	}
 	return out, Ignore(err, storage.ErrNotFound)
 }
@@ -90,14 +86,6 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 func (s *Server) firstOf(ctx context.Context, request storage.Once) (first storage.Once, revision uint64, err error) {
 	const tries = 5
 	now := request.CreatedAt.Time
-	// Older versions stored idempotency keys in the log of record.
-	old, err := storage.Get[storage.Once](s.Store, request.Ref())
-	if err == nil && old.Known(now) {
-		if old.Answer != nil || old.Fingerprint != request.Fingerprint {
-			return old, 0, nil
-		}
-		request.Made, request.CreatedAt = old.Made, old.CreatedAt
-	}
 	var expect uint64
 	for range tries {
 		revision, err = s.Requests.PutRequest(ctx, request, expect)

@@ -51,7 +51,7 @@ func (l *limiter) bucket(caller string, now time.Time) *rate.Limiter {
 	if b, ok := l.buckets[caller]; ok {
 		return b
 	}
-	if len(l.buckets) >= maxBuckets && !l.makeRoom(now) {
+	if len(l.buckets) >= maxBuckets && !l.sweep(now) {
 		return l.shared
 	}
 	b := rate.NewLimiter(l.limit, l.burst)
@@ -59,8 +59,8 @@ func (l *limiter) bucket(caller string, now time.Time) *rate.Limiter {
 	return b
 }
 
-// makeRoom deletes full buckets. It reports whether the limiter has space.
-func (l *limiter) makeRoom(now time.Time) bool {
+// sweep deletes full buckets. It reports whether the limiter has space.
+func (l *limiter) sweep(now time.Time) bool {
 	if now.Sub(l.swept) < sweepEvery {
 		return false
 	}

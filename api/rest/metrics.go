@@ -26,17 +26,17 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_total",
-			Help: "Requests answered, by operation and HTTP status code.",
+			Help: "HTTP requests by operation and status code.",
 		}, []string{"operation", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
-			Help:                        "How long requests took to answer, by operation.",
+			Help:                        "Duration of HTTP requests by operation, in seconds.",
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 25},
 		}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",
-			Help: "Requests being answered now.",
+			Help: "HTTP requests in progress.",
 		}),
 		unaudited: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "audit_failures_total",

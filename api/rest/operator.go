@@ -20,7 +20,7 @@ type Operators struct {
 
 // caller returns the caller of a request. Errors: public problems, and the store's.
 func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
-	text, err := givenKey(r)
+	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
 	}

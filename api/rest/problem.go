@@ -23,6 +23,17 @@ type Problem struct {
 	RetryAfter int `json:"retry_after_seconds,omitempty"`
 }
 
+// NewProblem returns the problem of an error code.
+func NewProblem(code, message, recovery string) *Problem {
+	return &Problem{Status: statuses[code], Code: code, Message: message, Recovery: recovery}
+}
+
+// After sets the delay before a retry and returns the problem.
+func (p *Problem) After(seconds int) *Problem {
+	p.RetryAfter = seconds
+	return p
+}
+
 func (p *Problem) Error() string { return p.Code + ": " + p.Message }
 
 // Error codes of the API.
@@ -42,6 +53,15 @@ const (
 	CodeUnavailable          = "UNAVAILABLE"
 )
 
+// statuses has the HTTP status of each error code.
+var statuses = map[string]int{
+	CodeValidationFailed: http.StatusBadRequest, CodeMissingAPIKey: http.StatusUnauthorized, CodeInvalidAPIKey: http.StatusUnauthorized,
+	CodeForbidden: http.StatusForbidden, CodeNotFound: http.StatusNotFound, CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	CodeConflict: http.StatusConflict, CodeRequestTimeout: http.StatusRequestTimeout, CodePayloadTooLarge: http.StatusRequestEntityTooLarge,
+	CodeUnsupportedMediaType: http.StatusUnsupportedMediaType, CodeRateLimited: http.StatusTooManyRequests,
+	CodeInternal: http.StatusInternalServerError, CodeUnavailable: http.StatusServiceUnavailable,
+}
+
 // Invalid returns the error of one wrong field.
 func Invalid(field, message string) error {
 	return &storage.InvalidError{Fields: []storage.FieldError{{Field: field, Message: message}}}
@@ -58,6 +78,7 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 	}
 	var (
 		known    *Problem
+		missing  *storage.NotFoundError
 		wrong    *storage.InvalidError
 		tooLarge *http.MaxBytesError
 		network  net.Error
@@ -65,6 +86,8 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &missing):
+		return errMissing(missing.Ref)
 	case errors.As(err, &wrong):
 		return Validation(wrong.Fields)
 	case errors.As(err, &tooLarge):
@@ -88,14 +111,10 @@ const maxFieldErrors = 100
 
 // Validation returns the problem of wrong fields.
 func Validation(wrong []storage.FieldError) *Problem {
-	p := &Problem{
-		Status: http.StatusBadRequest, Code: CodeValidationFailed,
-		Message:  "Request validation failed.",
-		Recovery: "Correct the fields named in field_errors and send the request again.",
-		Fields:   wrong,
-	}
+	p := NewProblem(CodeValidationFailed, "Request validation failed.", "Correct the fields named in field_errors and send the request again.")
+	p.Fields = wrong
 	if n := len(wrong); n > maxFieldErrors {
-		p.Message = fmt.Sprintf("Request validation failed: %d fields are wrong, the first %d are named.", n, maxFieldErrors)
+		p.Message = fmt.Sprintf("Request validation failed: %d fields are wrong, field_errors has the first %d.", n, maxFieldErrors)
 		p.Fields = wrong[:maxFieldErrors]
 	}
 	return p

@@ -3,7 +3,8 @@ package rest
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"strings"
+	"unicode"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -14,137 +15,79 @@ const UnavailableSeconds = 5
 
 // Problems that are found before an operation starts.
 var (
-	errPath = &Problem{
-		Status: http.StatusNotFound, Code: CodeNotFound,
-		Message:  "There is no operation at this path.",
-		Recovery: "Check the path: every operation is a POST to a path that begins with /v1.",
-	}
-	errMethod = &Problem{
-		Status: http.StatusMethodNotAllowed, Code: CodeMethodNotAllowed,
-		Message:  "This operation takes no other method than POST.",
-		Recovery: "Send the request again as a POST.",
-	}
-	errReadOnly = &Problem{
-		Status: http.StatusMethodNotAllowed, Code: CodeMethodNotAllowed,
-		Message:  "This is a document to read.",
-		Recovery: "Send the request again as a GET.",
-	}
-	errMissingKey = &Problem{
-		Status: http.StatusUnauthorized, Code: CodeMissingAPIKey,
-		Message:  "The header " + KeyHeader + " is missing.",
-		Recovery: "Provide the header " + KeyHeader + ". If this behavior contradicts the published contract, submit feedback via /v1/feedback.",
-	}
-	errInvalidKey = &Problem{
-		Status: http.StatusUnauthorized, Code: CodeInvalidAPIKey,
-		Message:  "The API key is not valid.",
-		Recovery: "Send one " + KeyHeader + " header with a key that is neither revoked nor expired.",
-	}
-	errForbiddenOrganization = &Problem{
-		Status: http.StatusForbidden, Code: CodeForbidden,
-		Message:  "The API key may not act for that organization.",
-		Recovery: "Leave organizationId out to act for the key's own organization, or use that organization's key.",
-	}
-	errSuspended = &Problem{
-		Status: http.StatusForbidden, Code: CodeForbidden,
-		Message:  "The organization is suspended.",
-		Recovery: "Ask the operator of the service.",
-	}
-	errNoOrganization = &Problem{
-		Status: http.StatusNotFound, Code: CodeNotFound,
-		Message:  "There is no organization of the identifier in " + OrganizationHeader + ".",
-		Recovery: "Create the organization first, or name another.",
-	}
-	errContentEncoding = &Problem{
-		Status: http.StatusUnsupportedMediaType, Code: CodeUnsupportedMediaType,
-		Message:  "Encoded bodies are not taken.",
-		Recovery: "Send the body as it is, without a Content-Encoding header.",
-	}
+	errPath = NewProblem(CodeNotFound, "There is no operation at this path.",
+		"Check the path. Every operation is a POST to a path that begins with /v1.")
+	errMethod     = NewProblem(CodeMethodNotAllowed, "This operation requires the method POST.", "Send the request as a POST.")
+	errReadOnly   = NewProblem(CodeMethodNotAllowed, "This document requires the method GET.", "Send the request as a GET.")
+	errMissingKey = NewProblem(CodeMissingAPIKey, "The header "+KeyHeader+" is missing.",
+		"Provide the header "+KeyHeader+". If this behavior contradicts the published contract, submit feedback via /v1/feedback.")
+	errBearer = NewProblem(CodeMissingAPIKey, "The header "+KeyHeader+" is missing. The header Authorization is not read.",
+		"Provide the API key in the header "+KeyHeader+". If this behavior contradicts the published contract, submit feedback via /v1/feedback.")
+	errInvalidKey = NewProblem(CodeInvalidAPIKey, "The API key is not valid.",
+		"Send one "+KeyHeader+" header with a key that is neither revoked nor expired.")
+	errForbiddenOrganization = NewProblem(CodeForbidden, "The API key may not act for that organization.",
+		"Omit organizationId to act for the key's own organization, or use a key of that organization.")
+	errSuspended      = NewProblem(CodeForbidden, "The organization is suspended.", "Ask the operator of the service.")
+	errNoOrganization = NewProblem(CodeNotFound, "The organization in the header "+OrganizationHeader+" does not exist.",
+		"Create the organization first, or name another organization.")
+	errContentEncoding = NewProblem(CodeUnsupportedMediaType, "A body with a Content-Encoding is not supported.",
+		"Send the body without compression and without the header Content-Encoding.")
 )
 
 func errScope(s storage.Scope) *Problem {
-	return &Problem{
-		Status: http.StatusForbidden, Code: CodeForbidden,
-		Message:  fmt.Sprintf("The API key lacks the scope %q.", s),
-		Recovery: "Use a key that has the scope.",
-	}
+	return NewProblem(CodeForbidden, fmt.Sprintf("The API key lacks the scope %q.", s), "Use a key that has the scope.")
 }
 
 func errOperatorRole(role storage.Role) *Problem {
-	return &Problem{
-		Status: http.StatusForbidden, Code: CodeForbidden,
-		Message:  fmt.Sprintf("The operator key lacks the role %q.", role),
-		Recovery: "Use an operator key that has the role.",
-	}
+	return NewProblem(CodeForbidden, fmt.Sprintf("The operator key lacks the role %q.", role), "Use an operator key that has the role.")
 }
 
 func errMediaType(want string) *Problem {
-	return &Problem{
-		Status: http.StatusUnsupportedMediaType, Code: CodeUnsupportedMediaType,
-		Message:  "The body must be " + want + " in UTF-8.",
-		Recovery: "Send one header Content-Type: " + want + ".",
-	}
+	return NewProblem(CodeUnsupportedMediaType, "The body must be "+want+" in UTF-8.", "Send one header Content-Type: "+want+".")
 }
 
 func errRate(seconds int) *Problem {
-	return &Problem{
-		Status: http.StatusTooManyRequests, Code: CodeRateLimited, RetryAfter: seconds,
-		Message:  "The API key has sent too many requests.",
-		Recovery: "Send again after retry_after_seconds, and more slowly.",
-	}
+	return NewProblem(CodeRateLimited, "The API key has sent too many requests.", "Retry after retry_after_seconds, and send fewer requests a second.").After(seconds)
 }
 
 func errAddressRate(seconds int) *Problem {
-	p := *errRate(seconds)
-	p.Message = "Too much was sent from this address."
-	return &p
+	p := errRate(seconds)
+	p.Message = "This client address has sent too many requests."
+	return p
 }
 
 func errTooLarge(limit int64) *Problem {
-	return &Problem{
-		Status: http.StatusRequestEntityTooLarge, Code: CodePayloadTooLarge,
-		Message:  fmt.Sprintf("The body is larger than %d bytes.", limit),
-		Recovery: "Send less in one request.",
-	}
+	return NewProblem(CodePayloadTooLarge, fmt.Sprintf("The body is larger than %d bytes.", limit), "Send less in one request.")
 }
 
 // Problems that an operation ends with.
 var (
-	ErrUnavailable = &Problem{
-		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, RetryAfter: UnavailableSeconds,
-		Message:  "The service cannot take this now. Nothing was half done.",
-		Recovery: "Send the same request again after retry_after_seconds.",
-	}
-	errOutcomeUnknown = &Problem{
-		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, RetryAfter: UnavailableSeconds,
-		Message:  "The service did not confirm this in time. It may have been stored: the outcome is unknown.",
-		Recovery: "Send the same request again after retry_after_seconds, with the same " + IdempotencyHeader + " if it had one: the answer says what was stored.",
-	}
-	ErrNotFound = &Problem{
-		Status: http.StatusNotFound, Code: CodeNotFound,
-		Message:  "There is no such thing for this organization.",
-		Recovery: "Check the identifier.",
-	}
-	ErrExists = &Problem{
-		Status: http.StatusConflict, Code: CodeConflict,
-		Message:  "There is already one of this identifier.",
-		Recovery: "Use another identifier, or change the one that exists.",
-	}
-	ErrConflict = &Problem{
-		Status: http.StatusConflict, Code: CodeConflict,
-		Message:  "Somebody else changed it at the same time.",
-		Recovery: "Read it again, and repeat the change if it still applies.",
-	}
-	errTimeout = &Problem{
-		Status: http.StatusRequestTimeout, Code: CodeRequestTimeout,
-		Message:  "The request did not end in time.",
-		Recovery: "Send it again, the body without pauses.",
-	}
-	errInternal = &Problem{
-		Status: http.StatusInternalServerError, Code: CodeInternal,
-		Message:  "Something went wrong on the server's side.",
-		Recovery: "Send the request again later; if it goes on, report the request_id.",
-	}
+	ErrUnavailable = NewProblem(CodeUnavailable, "The service cannot process the request now. Nothing was stored.",
+		"Send the same request again after retry_after_seconds.").After(UnavailableSeconds)
+	errOutcomeUnknown = NewProblem(CodeUnavailable, "The service did not confirm the write in time. The outcome is unknown: the write may have been stored.",
+		"Send the same request again after retry_after_seconds, with the same "+IdempotencyHeader+" if it had one. The response says what was stored.").After(UnavailableSeconds)
+	ErrNotFound = NewProblem(CodeNotFound, "The resource does not exist in this organization.", "Check the identifier.")
+	ErrExists   = NewProblem(CodeConflict, "A resource with this identifier exists.", "Use another identifier, or change the existing resource.")
+	ErrConflict = NewProblem(CodeConflict, "Another request changed the resource at the same time.", "Read the resource again, and repeat the change if it still applies.")
+	errTimeout  = NewProblem(CodeRequestTimeout, "The request did not complete in time.", "Send the request again, the body without pauses.")
+	errInternal = NewProblem(CodeInternal, "The server failed to process the request.", "Retry later. If the error persists, report the request_id.")
 )
+
+// errMissing names the entity that does not exist.
+func errMissing(ref storage.Ref) *Problem {
+	var kind strings.Builder
+	for _, c := range string(ref.Kind) {
+		if unicode.IsUpper(c) {
+			kind.WriteByte(' ')
+		}
+		kind.WriteRune(unicode.ToLower(c))
+	}
+	message := fmt.Sprintf("There is no %s %q", &kind, ref.ID)
+	if ref.Org != "" && ref.Org != storage.Shared {
+		message += fmt.Sprintf(" in organization %q", ref.Org)
+	}
+	return NewProblem(CodeNotFound, message+".", ErrNotFound.Recovery)
+}
 
 // problemOf maps errors of other packages to problems. The first matching row applies. A
 // write that timed out is UNAVAILABLE and not a timeout of the caller.
@@ -165,7 +108,7 @@ var problemOf = []struct {
 func Problems() []Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
 	all := []*Problem{
-		example, errMissingKey, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
+		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate(1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}

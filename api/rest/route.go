@@ -36,9 +36,9 @@ func (b Body) MediaType() string {
 	return "application/json"
 }
 
-// Operation checks a call's body and runs the operation. It reports the field errors in p
-// together with the errors of the body.
-type Operation func(ctx context.Context, c *Call, p *FieldErrors) (any, error)
+// Operation checks a call's body and runs the operation. It returns the wrong fields of
+// the body together with c.Wrong.
+type Operation func(ctx context.Context, c *Call) (any, error)
 
 // Route is an operation with its path, its authorization and its types. The router and
 // the OpenAPI document are built from routes.
@@ -63,6 +63,9 @@ type Route struct {
 	// Idempotent marks an operation that accepts IdempotencyHeader.
 	Idempotent bool
 	Body       Body
+	// Checks marks an operation that finds more wrong fields in c.Wrong. It runs even if
+	// c.Wrong has fields, and must return c.Wrong.Err() before it stores anything.
+	Checks bool
 	// Partial marks an update: a field that is absent from the body keeps its value.
 	Partial bool
 	// Timeout is the timeout of the operation if it must be longer than Options.Timeout.

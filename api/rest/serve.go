@@ -111,20 +111,19 @@ func (s *Server) admit(c *Call, route *Route) error {
 
 // operate checks the path, the organization and the body, and runs the operation.
 func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *Route) (any, error) {
-	var p FieldErrors
 	if strings.Contains(route.Path, Parameter) {
 		c.ID = pathID(r)
-		p.Check(storage.ValidID(c.ID), "id", BadID)
+		c.Wrong.Check(storage.ValidID(c.ID), "id", BadID)
 	}
 	if (c.named || c.Operator) && route.ForOrganization() {
-		if err := s.actFor(&c.Caller, &p); err != nil {
+		if err := s.actFor(&c.Caller, &c.Wrong); err != nil {
 			return nil, err
 		}
 	}
 	if route.Idempotent {
-		c.IdempotencyKey = idempotencyKey(r, &p)
+		c.IdempotencyKey = idempotencyKey(r, &c.Wrong)
 	}
-	return route.Run(ctx, c, &p)
+	return route.Run(ctx, c)
 }
 
 // pathID returns the decoded identifier of the path. An identifier that fails to decode

@@ -66,6 +66,8 @@ type Call struct {
 	ID string
 	// Body is the request's JSON as sent. It is nil if there is no body.
 	Body []byte
+	// Wrong has the wrong fields that were found so far.
+	Wrong FieldErrors
 	// IdempotencyKey is empty if the request has no key or the operation ignores the key.
 	IdempotencyKey string
 	// Change is what the call changes, for the audit log. It is zero for a call that only

@@ -57,11 +57,9 @@ func (u *unread) add(org string, n int64) {
 }
 
 func errUnread(limit int64) *Problem {
-	return &Problem{
-		Status: http.StatusTooManyRequests, Code: CodeRateLimited, RetryAfter: 1,
-		Message:  fmt.Sprintf("The organization has not read answers of %d bytes in all, its share of the limit max-unread.", limit),
-		Recovery: "Read the answers as they come, or ask for fewer at once.",
-	}
+	return NewProblem(CodeRateLimited,
+		fmt.Sprintf("The organization has not read responses of %d bytes, its share of the limit max-unread.", limit),
+		"Read the responses as they arrive, or send fewer requests at once.").After(1)
 }
 
 // pieceSize is the number of bytes that a client must read within Options.ReadStall.

@@ -10,14 +10,14 @@ func (s *Schema) SetDefaults(value any) {
 		return
 	}
 	for _, p := range s.target.Properties {
-		if v, ok := defaults[p.Name]; ok && !saysNothing(v) && p.Schema.target == nil {
-			p.Schema.Default = v
+		if v, ok := defaults[p.Name]; ok && !isEmptyDefault(v) && p.Value.target == nil {
+			p.Value.Default = v
 		}
 	}
 }
 
-// saysNothing reports whether a default adds nothing to the type.
-func saysNothing(value any) bool {
+// isEmptyDefault reports whether a default adds nothing to the type.
+func isEmptyDefault(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return true
@@ -33,7 +33,7 @@ func saysNothing(value any) bool {
 func (s *Schema) SetConst(field, value string) {
 	for i, p := range s.target.Properties {
 		if p.Name == field {
-			s.target.Properties[i].Schema = &Schema{Const: value, Description: p.Schema.Description, kind: "string"}
+			s.target.Properties[i].Value = &Schema{Const: value, Description: p.Value.Description, kind: "string"}
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Decode(data []byte, dst any, s *Schema, root string, maxDepth int) (wrong [
 	var v validator
 	v.value(s, "", value)
 	if err := json.Unmarshal(data, dst, readers); err != nil {
-		v.report(root, "cannot be read: %v", err)
+		v.report(root, "is invalid: %v", err)
 	}
 	return v.wrong, true
 }
@@ -59,7 +59,7 @@ func syntax(err error, root string) storage.FieldError {
 	var semantic *json.SemanticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
-		return storage.FieldError{Field: cmp.Or(pathOf(syntactic.JSONPointer), root), Message: "must be given only once"}
+		return storage.FieldError{Field: cmp.Or(pathOf(syntactic.JSONPointer), root), Message: "is repeated"}
 	case errors.As(err, &semantic):
 		return storage.FieldError{Field: cmp.Or(pathOf(semantic.JSONPointer), root), Message: "must be a number that fits 64 bits"}
 	case errors.As(err, &syntactic):

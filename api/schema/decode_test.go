@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -263,4 +264,34 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q was read as\n%+v, and by encoding/json as\n%+v", text, got, want)
 		}
 	})
+}
+
+func TestPatterns_Zipcode(t *testing.T) {
+	for zip, want := range map[string]bool{
+		"60614": true, "1": true, "000012345": true, "606": true, "60614-1234": true, "60614 1234": true,
+		"0000012345": false, "606141": false, "60614-123": false, "60614-12345": false, "6061a": false,
+		"": false, " 60614": false, "60614\n": false, "６０６１４": false,
+	} {
+		if got := regexp.MustCompile(patterns["zipcode"]).MatchString(zip); got != want {
+			t.Errorf("the pattern matches %q: %v", zip, got)
+		}
+	}
+}
+
+// TestDecode_Directional: characters that turn the direction of text make a terminal show
+// another text than the one that is stored.
+func TestDecode_Directional(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Acme": true, "שלום": true, "Zoë 東京": true,
+		"Acme\u202e": false, "\u2066Acme\u2069": false, "a\u202ab": false,
+	} {
+		body, err := json.Marshal(map[string]string{"text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got sample
+		if wrong := decode(body, &got, "body", maxDepth); (len(wrong) == 0) != want {
+			t.Errorf("the text %q: %v", text, wrong)
+		}
+	}
 }

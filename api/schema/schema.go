@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -13,74 +14,76 @@ import (
 
 // Schema is a JSON Schema as in OpenAPI 3.1.
 type Schema struct {
-	Ref                  string     `json:"$ref,omitempty"`
-	AnyOf                []*Schema  `json:"anyOf,omitempty"`
-	OneOf                []*Schema  `json:"oneOf,omitempty"`
-	Discriminator        any        `json:"discriminator,omitempty"`
-	Type                 any        `json:"type,omitempty"`
-	Const                string     `json:"const,omitempty"`
-	Enum                 []any      `json:"enum,omitempty"`
-	Format               string     `json:"format,omitempty"`
-	Pattern              string     `json:"pattern,omitempty"`
-	Minimum              *float64   `json:"minimum,omitempty"`
-	Maximum              *float64   `json:"maximum,omitempty"`
-	ExclusiveMinimum     *float64   `json:"exclusiveMinimum,omitempty"`
-	ExclusiveMaximum     *float64   `json:"exclusiveMaximum,omitempty"`
-	MinLength            *int       `json:"minLength,omitempty"`
-	MaxLength            *int       `json:"maxLength,omitempty"`
-	MinItems             *int       `json:"minItems,omitempty"`
-	MaxItems             *int       `json:"maxItems,omitempty"`
-	MaxProperties        *int       `json:"maxProperties,omitempty"`
-	Items                *Schema    `json:"items,omitempty"`
-	Properties           properties `json:"properties,omitzero"`
-	Required             []string   `json:"required,omitempty"`
-	AdditionalProperties any        `json:"additionalProperties,omitempty"` // false or a *Schema
-	ReadOnly             bool       `json:"readOnly,omitempty"`
-	Default              any        `json:"default,omitempty"`
-	Description          string     `json:"description,omitempty"`
-	Examples             []any      `json:"examples,omitempty"`
+	Ref                  string           `json:"$ref,omitempty"`
+	AnyOf                []*Schema        `json:"anyOf,omitempty"`
+	OneOf                []*Schema        `json:"oneOf,omitempty"`
+	Discriminator        any              `json:"discriminator,omitempty"`
+	Type                 any              `json:"type,omitempty"`
+	Const                string           `json:"const,omitempty"`
+	Enum                 []any            `json:"enum,omitempty"`
+	Format               string           `json:"format,omitempty"`
+	Pattern              string           `json:"pattern,omitempty"`
+	Minimum              *float64         `json:"minimum,omitempty"`
+	Maximum              *float64         `json:"maximum,omitempty"`
+	ExclusiveMinimum     *float64         `json:"exclusiveMinimum,omitempty"`
+	ExclusiveMaximum     *float64         `json:"exclusiveMaximum,omitempty"`
+	MinLength            *int             `json:"minLength,omitempty"`
+	MaxLength            *int             `json:"maxLength,omitempty"`
+	MinItems             *int             `json:"minItems,omitempty"`
+	MaxItems             *int             `json:"maxItems,omitempty"`
+	MaxProperties        *int             `json:"maxProperties,omitempty"`
+	Items                *Schema          `json:"items,omitempty"`
+	Properties           Members[*Schema] `json:"properties,omitzero"`
+	Required             []string         `json:"required,omitempty"`
+	AdditionalProperties any              `json:"additionalProperties,omitempty"` // false or a *Schema
+	ReadOnly             bool             `json:"readOnly,omitempty"`
+	Default              any              `json:"default,omitempty"`
+	Description          string           `json:"description,omitempty"`
+	Examples             []any            `json:"examples,omitempty"`
 
 	kind     string // Type without null
 	nullable bool
 	pattern  *regexp.Regexp
 	target   *Schema // schema that Ref refers to
 	open     bool    // unknown members are allowed
+
+	patternMessage string // error message of a text that does not match pattern
 }
 
-// Property is a named field of an object.
-type Property struct {
-	Name   string
-	Schema *Schema
+// Member is a named value of a JSON object.
+type Member[T any] struct {
+	Name  string
+	Value T
 }
 
-// properties has the properties in the order of the type's fields.
-type properties []Property
+// Members is a JSON object with its members in order.
+type Members[T any] []Member[T]
 
-func (p properties) IsZero() bool { return p == nil }
+// IsZero reports whether there is no object. An empty object is not zero.
+func (m Members[T]) IsZero() bool { return m == nil }
 
-func (p properties) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, property := range p {
+// MarshalJSON encodes the members in their order.
+func (m Members[T]) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, member := range m {
 		if i > 0 {
-			b.WriteByte(',')
+			text = append(text, ',')
 		}
-		text, err := json.Marshal(property.Schema)
+		value, err := json.Marshal(member.Value)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString(`"` + property.Name + `":`)
-		b.Write(text)
+		text = append(strconv.AppendQuote(text, member.Name), ':')
+		text = append(text, value...)
 	}
-	b.WriteByte('}')
-	return []byte(b.String()), nil
+	return append(text, '}'), nil
 }
 
 // property returns the schema of a field, or nil if there is no such field.
 func (s *Schema) property(name string) *Schema {
 	for _, p := range s.Properties {
 		if p.Name == name {
-			return p.Schema
+			return p.Value
 		}
 	}
 	return nil
@@ -247,11 +250,11 @@ func (t *Types) name(of reflect.Type, d Direction) string {
 // object describes the fields of a struct.
 func (t *Types) object(of reflect.Type, d Direction) *Schema {
 	s := typed("object")
-	s.Properties = properties{}
+	s.Properties = Members[*Schema]{}
 	required := requiredOf(of)
 	for _, f := range fieldsOf(of) {
 		property := t.field(f, d)
-		s.Properties = append(s.Properties, Property{f.name, property})
+		s.Properties = append(s.Properties, Member[*Schema]{f.name, property})
 		if d == Response && !f.omitted || d == Request && slices.Contains(required, f.name) {
 			s.Required = append(s.Required, f.name)
 		}

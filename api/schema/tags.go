@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -9,7 +10,8 @@ import (
 	"strings"
 )
 
-// patterns maps names in the tag pattern to regular expressions.
+// patterns maps names in the tag pattern to regular expressions. A name with the suffix
+// OrEmpty also accepts an empty text.
 var patterns = map[string]string{ //nolint:gosec // the pattern of secrets is none
 	"id":       "^[A-Za-z0-9_-]{1,128}$",
 	"cursor":   "^[A-Za-z0-9_-]{0,128}$",
@@ -21,6 +23,18 @@ var patterns = map[string]string{ //nolint:gosec // the pattern of secrets is no
 	"duration": `^-?P(?:(?:\d+Y(?:\d+M)?(?:\d+[DW])?|\d+M(?:\d+[DW])?|\d+[DW])(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?|T(?:\d+H(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d+M(?:\d+(?:\.\d+)?S)?|\d+(?:\.\d+)?S))$`,
 	"area":     "^(?:[0-9]{5}|[0-9]{3}|[A-Z]{2})$",
 	"state":    "^(?:[A-Z]{2})?$",
+
+	"idOrEmpty":      "^[A-Za-z0-9_-]{0,128}$",
+	"zipcodeOrEmpty": `^(?:(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?)?$`,
+}
+
+// patternMessages has the messages of patterns that are not self-explanatory.
+var patternMessages = map[string]string{
+	"zipcode": "must be a US zipcode such as 60614", "zipcodeOrEmpty": "must be a US zipcode such as 60614",
+	"cron":     "must have five fields such as 30 13 * * *",
+	"duration": "must be an ISO 8601 duration such as PT15M",
+	"cursor":   "must be next of the previous page", "delivery": "must be next of the previous page",
+	"area": "must be a zipcode of five digits, a prefix of three digits or a state's two letters",
 }
 
 // field is a JSON field of a struct.
@@ -154,7 +168,7 @@ func bounds(s *Schema, tags reflect.StructTag, prefix string) {
 		if s.Pattern == "" {
 			panic("schema: no pattern " + name)
 		}
-		s.pattern = regexp.MustCompile(s.Pattern)
+		s.pattern, s.patternMessage = regexp.MustCompile(s.Pattern), cmp.Or(patternMessages[name], "must match "+s.Pattern)
 	}
 	if text := get("enum"); text != "" {
 		s.Enum = nil

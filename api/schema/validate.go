@@ -39,7 +39,7 @@ func (v *validator) value(s *Schema, path string, value any) {
 	}
 	if value == nil {
 		if !s.nullable {
-			v.report(path, "must be left out or have a value, not be null")
+			v.report(path, "must not be null: omit the field or send a value")
 		}
 		return
 	}
@@ -100,8 +100,8 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 		switch property := s.property(name); {
 		case property == nil && s.open:
 		case property == nil:
-			v.report(join(path, name), "is not a field here: %s", s.hint(name))
-		case members[name] == "" && property.saysNothingEmpty() && !slices.Contains(s.Required, name):
+			v.report(join(path, name), "is unknown: %s", s.hint(name))
+		case members[name] == "" && property.emptyIsAbsent() && !slices.Contains(s.Required, name):
 			// The operation decides whether it needs this field.
 		default:
 			v.value(property, join(path, name), members[name])
@@ -109,10 +109,10 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 	}
 }
 
-// saysNothingEmpty reports whether an empty string stands for an absent field. It never
-// does for a date or time.
-func (s *Schema) saysNothingEmpty() bool {
-	return s.kind == "string" && s.Format != "date-time" && s.Format != "date"
+// emptyIsAbsent reports whether an empty string stands for an absent field. It never does
+// for a date or time, or for a field with a minimum length.
+func (s *Schema) emptyIsAbsent() bool {
+	return s.kind == "string" && s.Format != "date-time" && s.Format != "date" && s.MinLength == nil
 }
 
 // hint suggests the correct name of an unknown field.
@@ -121,17 +121,17 @@ func (s *Schema) hint(name string) string {
 	var names []string
 	for _, p := range s.Properties {
 		if strings.EqualFold(p.Name, name) {
-			return "names are case-sensitive, it is " + p.Name
+			return "names are case-sensitive, the field is " + p.Name
 		}
 		names = append(names, p.Name)
 	}
 	switch {
 	case len(names) == 0:
-		return "none is taken"
+		return "the body has no fields"
 	case len(names) > few:
-		return "it is unknown"
+		return "see the documentation of the operation"
 	default:
-		return "known are " + strings.Join(names, ", ")
+		return "the fields are " + strings.Join(names, ", ")
 	}
 }
 
@@ -179,13 +179,20 @@ func (s *Schema) span() string {
 	return strings.Join(parts, " and ")
 }
 
+// directional has the characters that change the direction of the following text. A
+// terminal shows another text than the stored text.
+const directional = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
 func (v *validator) text(s *Schema, path, text string) {
+	if strings.ContainsAny(text, directional) {
+		v.report(path, "must not have characters that change the direction of text, such as U+202E")
+	}
 	v.count(path, utf8.RuneCountInString(text), s.MinLength, s.MaxLength, "characters")
 	if s.Enum != nil && !slices.Contains(s.Enum, any(text)) {
 		v.report(path, "must be one of %s", values(s.Enum))
 	}
 	if s.pattern != nil && !s.pattern.MatchString(text) {
-		v.report(path, "must match %s", s.Pattern)
+		v.report(path, "%s", s.patternMessage)
 	}
 	if problem := formats[s.Format]; problem != nil {
 		if message := problem(text); message != "" {

@@ -7,7 +7,7 @@ import (
 // FeedbackReceipt confirms that a submission is stored durably.
 type FeedbackReceipt struct {
 	ID       string   `json:"feedback_id" example:"fb_01JZ2E6K8M0000000000000000"`
-	Received bool     `json:"received" doc:"True: it is stored." example:"true"`
+	Received bool     `json:"received" doc:"true: the submission is stored." example:"true"`
 	FollowUp FollowUp `json:"follow_up"`
 }
 

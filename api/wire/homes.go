@@ -12,8 +12,11 @@ type OwnedHome struct {
 	storage.Home
 }
 
+// NamedOrganization returns the organization.
+func (h *OwnedHome) NamedOrganization() string { return h.OrganizationID }
+
 // Eligibility lists the supported features in a zipcode.
 type Eligibility struct {
 	eligibility.Result
-	NetMetering regime.Regime `json:"netMetering" doc:"The regime of solar that is applied for today at the zipcode's main utility."`
+	NetMetering regime.Regime `json:"netMetering" doc:"The net-metering regime of a solar system that is applied for today at the zipcode's main utility."`
 }

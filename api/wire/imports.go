@@ -6,18 +6,18 @@ import (
 
 // Imported is the outcome of an import.
 type Imported struct {
-	Lines     int              `json:"lines" doc:"The lines that are not blank." example:"8"`
+	Lines     int              `json:"lines" doc:"The number of lines that are not blank." example:"8"`
 	Created   int              `json:"created" example:"7"`
 	Updated   int              `json:"updated" example:"0"`
 	Unchanged int              `json:"unchanged" example:"0"`
 	Failed    int              `json:"failed" example:"1"`
 	Errors    []ImportError    `json:"errors"`
-	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets that were made for new endpoints which brought none, shown this once."`
+	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets that the service generated for new endpoints. Only this response contains them."`
 }
 
 // ImportError is a rejected line with the reason.
 type ImportError struct {
-	Line     int                  `json:"line" doc:"The line's number, from 1." example:"4"`
+	Line     int                  `json:"line" doc:"The number of the line, from 1." example:"4"`
 	Resource string               `json:"resource" example:"solar"`
 	ID       string               `json:"id" example:"home_1"`
 	Fields   []storage.FieldError `json:"fields" example:"[{\"field\":\"solarSystemSizeKw\",\"message\":\"must be above 0 and at most 1000 kW\"}]"`

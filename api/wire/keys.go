@@ -10,9 +10,9 @@ type Key struct {
 	OrganizationID string          `json:"organizationId" example:"acme"`
 	Description    string          `json:"description" example:"production"`
 	Scopes         []storage.Scope `json:"scopes" example:"[\"read\",\"write\",\"trigger\"]"`
-	ExpiresAt      storage.Time    `json:"expiresAt" nullable:"true" doc:"Null for a key that does not expire." example:"null"`
-	RevokedAt      storage.Time    `json:"revokedAt" nullable:"true" doc:"Null for a key that is not revoked." example:"null"`
-	LastUsedAt     storage.Time    `json:"lastUsedAt" nullable:"true" doc:"Right to about a minute, and null for a key that was not used yet."`
+	ExpiresAt      storage.Time    `json:"expiresAt" nullable:"true" doc:"null if the key does not expire." example:"null"`
+	RevokedAt      storage.Time    `json:"revokedAt" nullable:"true" doc:"null if the key is not revoked." example:"null"`
+	LastUsedAt     storage.Time    `json:"lastUsedAt" nullable:"true" doc:"Accurate to about a minute. null if the key was never used."`
 	CreatedAt      storage.Time    `json:"createdAt"`
 	UpdatedAt      storage.Time    `json:"updatedAt"`
 }
@@ -21,5 +21,5 @@ type Key struct {
 // the key contains it.
 type KeyWithText struct {
 	Key
-	Text string `json:"key" doc:"The key's text, which the partner sends. It is not stored." example:"ghk_key_01JZ2E6K8M0000000000000000_4f1c..."`
+	Text string `json:"key" doc:"The text of the key, which the partner sends. It is not stored." example:"ghk_key_01JZ2E6K8M0000000000000000_4f1c..."`
 }

@@ -13,10 +13,10 @@ type OpenADREvent struct {
 	ObjectType           string              `json:"objectType" doc:"EVENT."`
 	ProgramID            string              `json:"programID" doc:"The home's rate plan."`
 	EventName            string              `json:"eventName"`
-	Targets              []string            `json:"targets" doc:"targets has the home."`
+	Targets              []string            `json:"targets" doc:"The home."`
 	PayloadDescriptors   []OpenADRDescriptor `json:"payloadDescriptors"`
 	IntervalPeriod       OpenADRPeriod       `json:"intervalPeriod"`
-	Intervals            []OpenADRInterval   `json:"intervals" doc:"The quarter hours, one after another."`
+	Intervals            []OpenADRInterval   `json:"intervals" doc:"The quarter hours in order."`
 }
 
 // OpenADRDescriptor describes the unit and currency of a kind of payload.
@@ -41,6 +41,6 @@ type OpenADRInterval struct {
 
 // OpenADRPayload is a value of an interval.
 type OpenADRPayload struct {
-	Type   string    `json:"type" doc:"PRICE for what a kWh drawn costs, EXPORT_PRICE for what one sent out earns, and GHG for what one more emits." example:"NET_METERING"`
+	Type   string    `json:"type" doc:"PRICE: the cost of an imported kWh. EXPORT_PRICE: the credit for an exported kWh. GHG: the emissions of one more kWh." example:"NET_METERING"`
 	Values []float64 `json:"values"`
 }

@@ -9,7 +9,7 @@ import (
 // Plan is a rate plan without its tariff.
 type Plan struct {
 	ID             string       `json:"id" example:"plan_1"`
-	OrganizationID string       `json:"organizationId,omitempty" doc:"Absent for a plan that all organizations share." example:"acme"`
+	OrganizationID string       `json:"organizationId,omitempty" doc:"Absent if all organizations share the plan." example:"acme"`
 	Name           string       `json:"name" example:"Residential Time of Use"`
 	Utility        string       `json:"utility" example:"Acme Electric"`
 	CreatedAt      storage.Time `json:"createdAt"`
@@ -31,7 +31,7 @@ type CatalogPlan struct {
 	Name     string `json:"name" example:"E-ELEC"`
 	Timezone string `json:"timezone" example:"America/Los_Angeles"`
 	Source   string `json:"source" doc:"Where the rates were published." example:"https://acme-electric.example/tariffs"`
-	Caveat   string `json:"caveat" doc:"caveat says why the rates may not be right, and is empty where nothing does." example:""`
+	Caveat   string `json:"caveat" doc:"Why the rates may be inaccurate. Empty if there is no reason." example:""`
 }
 
 // PlanEventList lists the events of a plan.
@@ -41,6 +41,6 @@ type PlanEventList struct {
 
 // MarketSeries is a series of market prices, without the prices.
 type MarketSeries struct {
-	OrganizationID string `json:"organizationId,omitempty" doc:"Absent for a series that all organizations share." example:"acme"`
+	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share the series." example:"acme"`
 	storage.MarketSeries
 }

@@ -15,30 +15,30 @@ type OrganizationNamer interface{ NamedOrganization() string }
 
 // PageInput requests a page of a list.
 type PageInput struct {
-	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
-	After string `json:"after,omitempty" pattern:"cursor" doc:"The next of the page before."`
+	Limit int    `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The maximum number of elements, by default 100."`
+	After string `json:"after,omitempty" pattern:"cursor" doc:"The value of next of the previous page."`
 }
 
-// OfOrganization names an organization.
-type OfOrganization struct {
+// OrganizationIDInput names an organization.
+type OrganizationIDInput struct {
 	_ struct{} `required:"organizationId"`
 
 	OrganizationID string `json:"organizationId" pattern:"id"`
 }
 
 // NamedOrganization returns the organization.
-func (in *OfOrganization) NamedOrganization() string { return in.OrganizationID }
+func (in *OrganizationIDInput) NamedOrganization() string { return in.OrganizationID }
 
 // OrganizationPageInput requests a page of an organization's resources.
 type OrganizationPageInput struct {
-	OfOrganization
+	OrganizationIDInput
 	PageInput
 }
 
 // ListHomesInput requests a page of an organization's homes.
 type ListHomesInput struct {
 	OrganizationPageInput
-	RatePlanID string `json:"ratePlanId,omitempty" pattern:"id" doc:"The plan whose homes alone are wanted; by default all homes are."`
+	RatePlanID string `json:"ratePlanId,omitempty" pattern:"id" doc:"Lists only homes on this rate plan. By default all homes are listed."`
 }
 
 // CreateKeyInput has the fields of a new key.
@@ -47,8 +47,8 @@ type CreateKeyInput struct {
 
 	OrganizationID string          `json:"organizationId" pattern:"id"`
 	Description    string          `json:"description,omitempty" maxLength:"255"`
-	Scopes         []storage.Scope `json:"scopes,omitempty" minItems:"1" doc:"scopes are by default all."`
-	ExpiresAt      *storage.Time   `json:"expiresAt,omitempty" doc:"Null for a key that does not expire."`
+	Scopes         []storage.Scope `json:"scopes,omitempty" minItems:"1" doc:"The permissions of the key, by default read, write and trigger."`
+	ExpiresAt      *storage.Time   `json:"expiresAt,omitempty" doc:"null if the key does not expire."`
 }
 
 // NamedOrganization returns the organization.
@@ -56,28 +56,28 @@ func (in *CreateKeyInput) NamedOrganization() string { return in.OrganizationID 
 
 // RotateKeyInput has the settings of a key's rotation.
 type RotateKeyInput struct {
-	OverlapSeconds int `json:"overlapSeconds" minimum:"0" maximum:"2592000" default:"86400" doc:"How long the old key goes on, by default a day."`
+	OverlapSeconds int `json:"overlapSeconds" minimum:"0" maximum:"2592000" default:"86400" doc:"How long the old key stays valid, by default a day."`
 }
 
 // CreateOrganizationInput has the fields of a new organization.
 type CreateOrganizationInput struct {
 	_ struct{} `required:"name"`
 
-	ID                   string   `json:"id,omitempty" pattern:"id" doc:"id is by default made for you."`
+	ID                   string   `json:"id,omitempty" pattern:"id" doc:"By default the service generates an identifier."`
 	Name                 string   `json:"name" minLength:"1" maxLength:"255"`
-	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty" itemsPattern:"id" doc:"The organizations that a channel partner's keys may act for."`
+	ChildOrganizationIDs []string `json:"childOrganizationIds,omitempty" itemsPattern:"id" doc:"The organizations that the keys of a channel partner may act for."`
 }
 
 // UpdateOrganizationInput has the fields to change. An absent field keeps its value.
 type UpdateOrganizationInput struct {
 	Name                 *string   `json:"name" minLength:"1" maxLength:"255" nullable:"false"`
-	ChildOrganizationIDs *[]string `json:"childOrganizationIds" itemsPattern:"id" nullable:"false" doc:"All organizations that a channel partner's keys may act for."`
-	Suspended            *bool     `json:"suspended" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and nothing is sent to its endpoints. Everything is kept."`
+	ChildOrganizationIDs *[]string `json:"childOrganizationIds" itemsPattern:"id" nullable:"false" doc:"All organizations that the keys of a channel partner may act for."`
+	Suspended            *bool     `json:"suspended" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and its endpoints receive nothing. Its data is retained."`
 }
 
 // PlanOwner names an organization. It is empty for shared plans.
 type PlanOwner struct {
-	OrganizationID string `json:"organizationId,omitempty" doc:"The organization whose plans are meant; without one, those that all share."`
+	OrganizationID string `json:"organizationId,omitempty" doc:"The organization that owns the resource. Without it, the operation is about the shared resources."`
 }
 
 // NamedOrganization returns the organization, which may be empty.
@@ -100,7 +100,7 @@ type ListPlansInput struct {
 
 // CatalogChoice names a plan of the catalogue instead of a tariff.
 type CatalogChoice struct {
-	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalogue, given in the place of the tariff."`
+	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalogue, as an alternative to tariff."`
 }
 
 // ImportPlanInput is a tariff with the identifier that homes refer to.
@@ -109,21 +109,21 @@ type ImportPlanInput struct {
 
 	PlanOwner
 	ID      string          `json:"id" pattern:"id"`
-	Name    string          `json:"name,omitempty" maxLength:"500" doc:"name and utility are by default the tariff's own."`
+	Name    string          `json:"name,omitempty" maxLength:"500" doc:"By default the name in the tariff."`
 	Utility string          `json:"utility,omitempty" maxLength:"255"`
-	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"In the JSON of the US Utility Rate Database, bare or inside items."`
+	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database, bare or inside items."`
 	CatalogChoice
 }
 
 // ListCatalogInput requests plans of the catalogue.
 type ListCatalogInput struct {
-	Utility string `json:"utility,omitempty" maxLength:"255" doc:"utility finds by words of the utility's name, its state, or its EIA number."`
-	Search  string `json:"search,omitempty" maxLength:"255" doc:"search finds by words of the plan's name or identifier."`
+	Utility string `json:"utility,omitempty" maxLength:"255" doc:"Words of the utility's name, its state, or its EIA number."`
+	Search  string `json:"search,omitempty" maxLength:"255" doc:"Words of the plan's name or identifier."`
 	PageInput
 }
 
-// OfPlan identifies a rate plan and its owner.
-type OfPlan struct {
+// PlanIDInput identifies a rate plan and its owner.
+type PlanIDInput struct {
 	_ struct{} `required:"planId"`
 
 	PlanOwner
@@ -134,12 +134,12 @@ type OfPlan struct {
 type CreatePlanEventInput struct {
 	_ struct{} `required:"kind,from,to"`
 
-	OfPlan
+	PlanIDInput
 	storage.PlanEvent
 }
 
-// OfHome names a home.
-type OfHome struct {
+// HomeIDInput names a home.
+type HomeIDInput struct {
 	_ struct{} `required:"homeId"`
 
 	HomeID string `json:"homeId" pattern:"id"`
@@ -154,16 +154,16 @@ type ZipcodeInput struct {
 
 // StartOnboardingInput has the fields to start an onboarding.
 type StartOnboardingInput struct {
-	OfHome
-	Zipcode             string `json:"zipcode,omitempty" pattern:"zipcode" doc:"zipcode is by default the home's."`
+	HomeIDInput
+	Zipcode             string `json:"zipcode,omitempty" pattern:"zipcode" doc:"By default the zipcode of the home."`
 	ThermostatBrandCode string `json:"thermostatBrandCode,omitempty" maxLength:"255"`
 }
 
 // CompleteStepInput is a completed step of an onboarding.
 type CompleteStepInput struct {
-	OfHome
-	Step      *int `json:"step,omitempty" minimum:"0" maximum:"1000" doc:"How many steps are completed now, by default one more."`
-	Completed bool `json:"completed,omitempty" doc:"Marks the last step: the flow is COMPLETED then."`
+	HomeIDInput
+	Step      *int `json:"step,omitempty" minimum:"0" maximum:"1000" doc:"The number of completed steps, by default one more than before."`
+	Completed bool `json:"completed,omitempty" doc:"Marks the last step. The flow is then COMPLETED."`
 }
 
 // LinkedInput links or unlinks a device.
@@ -179,7 +179,7 @@ type SolarInput struct {
 
 	HomeID        string  `json:"homeId" pattern:"id"`
 	SizeKw        float64 `json:"solarSystemSizeKw" exclusiveMinimum:"0" maximum:"1000" doc:"The system's size in kW, above 0 and at most 1000."`
-	NonNetMetered bool    `json:"isNonNetMetered,omitempty" doc:"isNonNetMetered solar is never paid the retail rate. The default is false."`
+	NonNetMetered bool    `json:"isNonNetMetered,omitempty" doc:"Whether exported energy never earns the retail rate. The default is false."`
 	storage.SolarSettings
 	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
 	// response.
@@ -195,10 +195,10 @@ type FeedbackInput struct {
 
 // TriggerInput requests the price signals of an organization's homes.
 type TriggerInput struct {
-	OrganizationID *string       `json:"organizationId,omitempty" pattern:"id" nullable:"false" doc:"organizationId is by default the organization of the key."`
-	StartTime      *storage.Time `json:"startTime,omitempty" doc:"startTime and endTime are given together or not at all: then it is the 24 hours from the start of the current quarter hour."`
+	OrganizationID *string       `json:"organizationId,omitempty" pattern:"id" nullable:"false" doc:"By default the organization of the key."`
+	StartTime      *storage.Time `json:"startTime,omitempty" doc:"The start of the window. Send both times, or neither for the 24 hours from the start of the current quarter hour."`
 	EndTime        *storage.Time `json:"endTime,omitempty"`
-	RatePlanIDs    []string      `json:"ratePlanIds,omitempty" maxItems:"100" itemsPattern:"id" doc:"The plans whose homes alone are meant, such as those of which a critical peak has changed the prices; by default all homes are."`
+	RatePlanIDs    []string      `json:"ratePlanIds,omitempty" maxItems:"100" itemsPattern:"id" doc:"Triggers only homes on these rate plans, such as plans with a new critical peak. By default all homes are triggered."`
 	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
 	// response.
 	IdempotencyKey string `json:"-"`
@@ -206,7 +206,7 @@ type TriggerInput struct {
 
 // ListTriggersInput requests the newest triggers.
 type ListTriggersInput struct {
-	Limit int `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
+	Limit int `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The maximum number of elements, by default 100."`
 }
 
 // ListDeliveriesInput filters the outcomes of deliveries. An empty field matches all
@@ -215,19 +215,19 @@ type ListDeliveriesInput struct {
 	TriggerID  string         `json:"triggerId,omitempty" pattern:"id"`
 	HomeID     string         `json:"homeId,omitempty" pattern:"id"`
 	EndpointID string         `json:"endpointId,omitempty" pattern:"id"`
-	Outcome    events.Outcome `json:"outcome,omitempty" doc:"outcome is by default every one."`
-	Since      *storage.Time  `json:"since,omitempty" doc:"since and until bound when the latest attempt was made: from the first, and before the second."`
+	Outcome    events.Outcome `json:"outcome,omitempty" doc:"By default every outcome."`
+	Since      *storage.Time  `json:"since,omitempty" doc:"Lists deliveries whose last attempt was at since or later, and before until."`
 	Until      *storage.Time  `json:"until,omitempty"`
-	Limit      int            `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The most that is wanted, by default 100."`
-	After      string         `json:"after,omitempty" pattern:"delivery" doc:"The next of the page before."`
+	Limit      int            `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"The maximum number of elements, by default 100."`
+	After      string         `json:"after,omitempty" pattern:"delivery" doc:"The value of next of the previous page."`
 }
 
 // ReplayInput selects the deliveries of an endpoint to retry.
 type ReplayInput struct {
 	_ struct{} `required:"since"`
 
-	Since    storage.Time `json:"since" nullable:"false" doc:"since is from when on, by the time of the last attempt."`
-	Outcomes []string     `json:"outcomes,omitempty" minItems:"1" itemsEnum:"FAILED,EXPIRED" doc:"FAILED, EXPIRED, or by default both."`
+	Since    storage.Time `json:"since" nullable:"false" doc:"Retries deliveries whose last attempt was at this time or later."`
+	Outcomes []string     `json:"outcomes,omitempty" minItems:"1" itemsEnum:"FAILED,EXPIRED" doc:"The outcomes to retry, by default FAILED and EXPIRED."`
 	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
 	// response.
 	IdempotencyKey string `json:"-"`
@@ -236,23 +236,23 @@ type ReplayInput struct {
 // Window is the time that a signal covers. Both times are set, or neither for the next 24
 // hours.
 type Window struct {
-	StartTime *storage.Time `json:"startTime,omitempty" nullable:"false" doc:"startTime and endTime are given together or not at all: then it is the 24 hours from the start of the current quarter hour."`
+	StartTime *storage.Time `json:"startTime,omitempty" nullable:"false" doc:"The start of the window. Send both times, or neither for the 24 hours from the start of the current quarter hour."`
 	EndTime   *storage.Time `json:"endTime,omitempty" nullable:"false"`
 }
 
 // PriceSignalInput requests the price signal of a home.
 type PriceSignalInput struct {
 	Window
-	Explain bool                 `json:"explain,omitempty" doc:"explain adds what the prices of each interval are made of."`
-	Format  storage.SignalFormat `json:"format,omitempty" default:"signal" doc:"How the signal is written, by default signal."`
+	Explain bool                 `json:"explain,omitempty" doc:"Adds the components of the prices of each interval."`
+	Format  storage.SignalFormat `json:"format,omitempty" default:"signal" doc:"The format of the signal, by default signal."`
 }
 
 // BillInput requests the bill of a home by its own rate plan, another rate plan or a
 // tariff.
 type BillInput struct {
 	bill.Request
-	RatePlanID string          `json:"ratePlanId,omitempty" pattern:"id" doc:"A rate plan to bill by, in the place of the home's own."`
-	Tariff     json.RawMessage `json:"tariff,omitempty" doc:"A tariff to bill by, in the JSON of the US Utility Rate Database, in the place of a rate plan. It may have prices by the hour in realtimepricing."`
+	RatePlanID string          `json:"ratePlanId,omitempty" pattern:"id" doc:"The rate plan of the bill, by default the home's own."`
+	Tariff     json.RawMessage `json:"tariff,omitempty" doc:"The tariff of the bill in the JSON of the US Utility Rate Database, as an alternative to a rate plan. It may have hourly prices in realtimepricing."`
 }
 
 // SavingsInput requests an estimate of the savings from optimizing a home's heating and
@@ -262,21 +262,21 @@ type SavingsInput struct {
 	_ struct{} `required:"type"`
 
 	Type               savings.Type       `json:"type"`
-	Comparison         savings.Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares the setpoints kept with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`
-	TargetTemp         *float64           `json:"targetTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"targetTemp stands for both setpoints, where they are not given. In AUTO it is the middle of a band of 3 F."`
+	Comparison         savings.Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares constant setpoints with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`
+	TargetTemp         *float64           `json:"targetTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The default of both setpoints. In AUTO it is the middle of a band of 3 F."`
 	TargetCoolSetpoint *float64           `json:"targetCoolSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
 	TargetHeatSetpoint *float64           `json:"targetHeatSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
 	MinTemp            *float64           `json:"minTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
 	MaxTemp            *float64           `json:"maxTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
 	Mode               *savings.Mode      `json:"mode,omitempty"`
-	Start              *SavingsStart      `json:"start,omitempty" doc:"start is by default the present month."`
-	Days               *int               `json:"days,omitempty" minimum:"1" maximum:"366" doc:"days is by default those of the month, or of the year."`
-	Months             []int              `json:"months,omitempty" nullable:"true" itemsMinimum:"1" itemsMaximum:"12" doc:"The calendar months that count, all where it is left out or null."`
+	Start              *SavingsStart      `json:"start,omitempty" doc:"By default the current month."`
+	Days               *int               `json:"days,omitempty" minimum:"1" maximum:"366" doc:"By default the days of the month or the year."`
+	Months             []int              `json:"months,omitempty" nullable:"true" itemsMinimum:"1" itemsMaximum:"12" doc:"The calendar months of the estimate, by default all."`
 }
 
 // SavingsStart is a month or a date. A month means the next such month that has not
 // ended.
 type SavingsStart struct {
-	Month *int    `json:"month,omitempty" minimum:"1" maximum:"12" doc:"month is from 1, January, to 12."`
+	Month *int    `json:"month,omitempty" minimum:"1" maximum:"12" doc:"From 1, January, to 12."`
 	Date  *string `json:"date,omitempty" format:"date" doc:"Such as 2026-07-01."`
 }

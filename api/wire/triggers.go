@@ -13,7 +13,7 @@ type AcceptedTrigger struct {
 	Status         events.TriggerStatus `json:"status" example:"ACCEPTED"`
 	StartTime      storage.Time         `json:"startTime"`
 	EndTime        storage.Time         `json:"endTime" example:"2026-07-02T12:00:00.000Z"`
-	RatePlanIDs    []string             `json:"ratePlanIds,omitempty" doc:"The plans whose homes alone are meant, absent where all are." example:"[\"plan_1\"]"`
-	Homes          int                  `json:"homes" doc:"How many homes the organization has now, of those meant." example:"250000"`
+	RatePlanIDs    []string             `json:"ratePlanIds,omitempty" doc:"The rate plans whose homes are triggered. Absent if all homes are triggered." example:"[\"plan_1\"]"`
+	Homes          int                  `json:"homes" doc:"The number of homes of the trigger." example:"250000"`
 	CreatedAt      storage.Time         `json:"createdAt"`
 }

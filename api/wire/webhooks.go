@@ -19,7 +19,7 @@ type (
 	SignalData struct {
 		TriggerID      string `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
 		OrganizationID string `json:"organizationId" example:"acme"`
-		Sequence       uint64 `json:"sequence" doc:"sequence rises with every trigger: of two signals of one home, that of the higher sequence is the newer." example:"1841"`
+		Sequence       uint64 `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
 		PriceSignal
 	}
 	// BatchEvent notifies an endpoint of the signals of several homes. The endpoint's
@@ -27,11 +27,11 @@ type (
 	BatchEvent struct {
 		Type      string       `json:"type"`
 		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
-		Data      []BatchItem  `json:"data" doc:"The events, each as it would be alone."`
+		Data      []BatchItem  `json:"data" doc:"The events, each as in a request of its own."`
 	}
 	// BatchItem is the event of one home.
 	BatchItem struct {
-		WebhookID string `json:"webhookId" doc:"What the header webhook-id would be if it came alone: the same on every attempt."`
+		WebhookID string `json:"webhookId" doc:"The webhook-id of the event, the same on every attempt."`
 		SignalEvent
 	}
 	// OpenADRSignalEvent is a SignalEvent for an endpoint whose format is openadr3.
@@ -44,20 +44,20 @@ type (
 	OpenADRSignalData struct {
 		TriggerID      string         `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
 		OrganizationID string         `json:"organizationId" example:"acme"`
-		Sequence       uint64         `json:"sequence" doc:"sequence rises with every trigger: of two signals of one home, that of the higher sequence is the newer." example:"1841"`
+		Sequence       uint64         `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
 		HomeID         string         `json:"homeId" example:"home_1"`
-		Events         []OpenADREvent `json:"events" doc:"events has one event."`
+		Events         []OpenADREvent `json:"events" doc:"A list with one event."`
 	}
 	// CompletedEvent notifies an endpoint of the end of a trigger.
 	CompletedEvent struct {
 		Type      string          `json:"type"`
-		Timestamp storage.Time    `json:"timestamp" doc:"When the last delivery came to its end."`
+		Timestamp storage.Time    `json:"timestamp" doc:"When the last delivery ended."`
 		Data      events.Progress `json:"data"`
 	}
 	// DisabledEvent notifies an endpoint that the service has disabled an endpoint.
 	DisabledEvent struct {
 		Type      string                  `json:"type"`
-		Timestamp storage.Time            `json:"timestamp" doc:"When it was disabled."`
+		Timestamp storage.Time            `json:"timestamp" doc:"When the endpoint was disabled."`
 		Data      events.DisabledEndpoint `json:"data"`
 	}
 	// TestEvent tests whether an endpoint is reachable.
@@ -83,26 +83,26 @@ type Webhook struct {
 func Webhooks() []Webhook {
 	return []Webhook{
 		{
-			Name: storage.EventPriceSignalUpdated, Summary: "A home's price signal, one for each home and endpoint of a trigger",
+			Name: storage.EventPriceSignalUpdated, Summary: "A home's price signal, one per home and endpoint of a trigger",
 			Body: SignalEvent{},
 		},
 		{
-			Name: storage.EventOpenADRUpdated, Summary: "A home's price signal as an event of OpenADR 3, where the endpoint's format is openadr3",
+			Name: storage.EventOpenADRUpdated, Summary: "A home's price signal as an OpenADR 3 event, for endpoints with the format openadr3",
 			Body: OpenADRSignalEvent{},
 		},
 		{
-			Name: storage.EventPriceSignalBatch, Summary: "The price signals of several homes in one request, where the endpoint's batchSize is more than 1",
+			Name: storage.EventPriceSignalBatch, Summary: "The price signals of several homes in one request, for endpoints with a batchSize above 1",
 			Body: BatchEvent{},
 		},
 		{
-			Name: storage.EventTriggerCompleted, Summary: "A trigger has come to its end: the outcomes of its homes, once for each trigger and endpoint",
+			Name: storage.EventTriggerCompleted, Summary: "A trigger is completed: the outcomes of its homes, once per trigger and endpoint",
 			Body: CompletedEvent{},
 		},
 		{
 			Name: storage.EventEndpointDisabled, Summary: "The service has disabled an endpoint; the organization's other endpoints are notified",
 			Body: DisabledEvent{},
 		},
-		{Name: storage.EventWebhookTest, Summary: "A test, asked for with the operation testEndpoint", Body: TestEvent{}},
+		{Name: storage.EventWebhookTest, Summary: "A test by the operation testEndpoint", Body: TestEvent{}},
 	}
 }
 
@@ -118,9 +118,9 @@ func (w Webhook) Handler() string {
 }
 
 // WebhookAnswer documents the expected response of an endpoint.
-const WebhookAnswer = "Answer 2xx to say that it has arrived. 410 disables the endpoint; 429 and 503 may have Retry-After; " +
-	"everything else is retried. Redirects are not followed. What answers a price_signal.batch with 2xx may have the body " +
-	`{"results": [{"webhookId", "status", "reason"}]} of the messages that have not arrived.`
+const WebhookAnswer = "Respond 2xx to accept the webhook. 410 disables the endpoint. 429 and 503 may have Retry-After. " +
+	"Every other response is retried. Redirects are not followed. A 2xx response to price_signal.batch may have the body " +
+	`{"results": [{"webhookId", "status", "reason"}]} with the messages that are not accepted.`
 
 // WebhookHeader is a header of a webhook as in Standard Webhooks.
 type WebhookHeader struct {
@@ -131,11 +131,11 @@ type WebhookHeader struct {
 // WebhookHeaders returns the headers of a webhook.
 func WebhookHeaders() []WebhookHeader {
 	return []WebhookHeader{
-		{"webhook-id", "The message: the same on every attempt, so that a repeat can be told.", true},
-		{"webhook-timestamp", "When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.", true},
-		{"webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>; two of them, separated by a space, for 24 hours after a rotation. " +
-			"A body that is sent with gzip has one for the bytes that are sent and one for the JSON in them: verify either.", true},
-		{"traceparent", "Where the operator traces: the attempt's place in a trace, as W3C Trace Context has it.", false},
-		{"content-encoding", "gzip, where the endpoint's compression is gzip.", false},
+		{"webhook-id", "Identifies the message. It is the same on every attempt, so that you can detect a repeat.", true},
+		{"webhook-timestamp", "The time of this attempt in Unix seconds. Refuse a time more than five minutes off.", true},
+		{"webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>. For 24 hours after a rotation there are two signatures, separated by a space. " +
+			"A gzip body has one signature for the sent bytes and one for the JSON: verify either.", true},
+		{"traceparent", "The trace of the attempt as in W3C Trace Context, if the operator traces. It is not signed.", false},
+		{"content-encoding", "gzip, if the endpoint's compression is gzip.", false},
 	}
 }

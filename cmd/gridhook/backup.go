@@ -19,16 +19,22 @@ import (
 const recipientEnv = "GRIDHOOK_BACKUP_RECIPIENT"
 
 func newBackupCommand(g *globals) *cobra.Command {
-	var to []string
+	var (
+		to       []string
+		retained int
+	)
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Back up a running server into an encrypted file", Args: takes("the file"), GroupID: groupOperate,
+		Use: "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"), GroupID: groupOperate,
 		Long: `Back up everything that a running server or fleet has accepted, and everything that
 it has stored, into one file. Nothing has to stop for it: the file is consistent.
 
 The file is encrypted for the holders of keys that "gridhook backup keygen" makes. The
-machine that makes backups needs the public half alone. "gridhook restore" puts it back.`,
+machine that makes backups needs the public half alone. "gridhook restore" puts it back.
+
+In a folder the file's name has the time, and --keep deletes the oldest files.`,
 		Example: `  gridhook backup keygen backup.key
   gridhook backup /backups/gridhook.backup --recipient age1...
+  gridhook backup /backups/ --keep 14 --recipient age1...
   gridhook backup check /backups/gridhook.backup --identity backup.key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if text := g.getenv(recipientEnv); len(to) == 0 && text != "" {
@@ -37,20 +43,34 @@ machine that makes backups needs the public half alone. "gridhook restore" puts 
 			if err := backup.CheckRecipients(to); err != nil {
 				return usagef("%v", err)
 			}
+			path, folder := backupPath(args[0], time.Now())
+			if retained != 0 && (!folder || retained < 0) {
+				return usagef("--keep %d: it takes a number from 1, and a folder that exists in place of %s", retained, args[0])
+			}
 			c, err := g.connect()
 			if err != nil {
 				return err
 			}
-			size, err := g.takeBackup(cmd.Context(), c, args[0], to)
+			size, err := g.takeBackup(cmd.Context(), c, path, to)
 			if err != nil {
 				return err
 			}
-			return g.show(map[string]any{"file": args[0], "bytes": size}, func(w io.Writer) {
-				row(w, "backed up into "+args[0]+", "+bytesText(size))
+			var deleted []string
+			if retained > 0 {
+				if deleted, err = deleteOldBackups(args[0], retained); err != nil {
+					return err
+				}
+			}
+			return g.show(map[string]any{"file": path, "bytes": size, "deleted": deleted}, func(w io.Writer) {
+				row(w, "backed up into "+path+", "+bytesText(size))
+				for _, old := range deleted {
+					row(w, "deleted "+old)
+				}
 			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&to, "recipient", nil, "the `public keys` of those who can read it, with commas between them ("+recipientEnv+")")
+	cmd.Flags().IntVar(&retained, "keep", 0, "the `number` of backups to keep in the folder; 0 deletes none")
 	g.talks(cmd)
 	cmd.AddCommand(newBackupKeygen(g), newBackupCheck(g))
 	return cmd

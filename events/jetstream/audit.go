@@ -53,11 +53,7 @@ func auditSubject(org, key, operation string) string {
 
 // PutAudit stores an entry and returns when it is durable.
 func (c *Conn) PutAudit(ctx context.Context, e storage.AuditEntry) error {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	_, err = c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), e.KeyID, e.Operation), nuid.Next(), data)
+	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), e.KeyID, e.Operation), nuid.Next(), e)
 	return err
 }
 

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -21,13 +20,9 @@ func (c *Conn) LastOf(ctx context.Context, org, scheduleID string) (events.Trigg
 }
 
 // lastTrigger returns the last trigger on a subject, zero if the subject is empty.
-func (c *Conn) lastTrigger(ctx context.Context, subject string) (t events.Trigger, err error) {
-	m, err := c.lastMessage(ctx, triggersStream, subject)
-	if m == nil || err != nil {
-		return t, err
-	}
-	err = json.Unmarshal(m.Data, &t)
-	t.Sequence = m.Sequence
+func (c *Conn) lastTrigger(ctx context.Context, subject string) (events.Trigger, error) {
+	t, sequence, err := lastValue[events.Trigger](ctx, c, triggersStream, subject)
+	t.Sequence = sequence
 	return t, err
 }
 
@@ -48,12 +43,8 @@ func decodeTrigger(m jetstream.Msg) (events.Trigger, error) {
 // PutSlice puts a slice on the queue. If the queue already holds the slice, PutSlice does
 // nothing.
 func (c *Conn) PutSlice(ctx context.Context, s events.Slice) error {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
 	// gofail: var sliceBefore struct{}
-	_, err = c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(s.Trigger.ID, s.Number), sliceMessageID(s), data,
+	_, err := c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(s.Trigger.ID, s.Number), sliceMessageID(s), s,
 		jetstream.WithExpectLastSequencePerSubject(0))
 	// gofail: var sliceAfter struct{}
 	if errors.Is(err, storage.ErrConflict) {
@@ -96,12 +87,8 @@ func (c *Conn) Reached(ctx context.Context, t events.Trigger, number int) (bool,
 
 // PutReceipt stores a receipt and returns when it is durable.
 func (c *Conn) PutReceipt(ctx context.Context, r events.Receipt) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
 	// gofail: var receiptBefore struct{}
-	_, err = c.publish(ctx, receiptSubject(r.OrganizationID, r.TriggerID, r.Key), r.TriggerID+"."+r.Key, data)
+	_, err := c.publish(ctx, receiptSubject(r.OrganizationID, r.TriggerID, r.Key), r.TriggerID+"."+r.Key, r)
 	// gofail: var receiptAfter struct{}
 	return err
 }
@@ -129,7 +116,7 @@ func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func
 
 // TailTriggers follows the log of triggers for a projection.
 func (c *Conn) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
-	return tail(ctx, c, triggersStream, after, 0, sequenced[events.Trigger], apply)
+	return tail(ctx, c, triggersStream, start{after: after}, 0, fromJSON[events.Trigger], apply)
 }
 
 // receiptsEvery is the minimum time between two batches of receipts. A walk produces
@@ -138,19 +125,7 @@ const receiptsEvery = 20 * time.Millisecond
 
 // TailReceipts follows the receipts for a projection.
 func (c *Conn) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
-	return tail(ctx, c, receiptsStream, after, receiptsEvery, sequenced[events.Receipt], apply)
-}
-
-func sequenced[T any](m jetstream.Msg) (events.Sequenced[T], error) {
-	v, err := fromJSON[T](m)
-	if err != nil {
-		return events.Sequenced[T]{}, err
-	}
-	meta, err := m.Metadata()
-	if err != nil {
-		return events.Sequenced[T]{}, err
-	}
-	return events.Sequenced[T]{Sequence: meta.Sequence.Stream, Size: len(m.Subject()) + len(m.Data()), Value: v}, nil
+	return tail(ctx, c, receiptsStream, start{after: after}, receiptsEvery, fromJSON[events.Receipt], apply)
 }
 
 // Identity identifies the streams that a ledger is folded from, by their creation times.

@@ -2,8 +2,10 @@ package jetstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -63,6 +65,49 @@ func (c *Conn) lastMessage(ctx context.Context, stream, subject string) (*jetstr
 	return m, nil
 }
 
+// lastValue decodes the last message of a stream on a subject. sequence is the message's
+// sequence, 0 if there is none. Errors: storage.ErrUnavailable, and of a message that does
+// not decode.
+func lastValue[T any](ctx context.Context, c *Conn, stream, subject string) (v T, sequence uint64, err error) {
+	m, err := c.lastMessage(ctx, stream, subject)
+	if m == nil || err != nil {
+		return v, 0, err
+	}
+	if err := json.Unmarshal(m.Data, &v); err != nil {
+		return v, 0, fmt.Errorf("the message %s does not decode: %w", m.Subject, err)
+	}
+	return v, m.Sequence, nil
+}
+
+// messages iterates over the stored messages of a stream from a sequence on, one request
+// for each message. Errors: storage.ErrUnavailable.
+func (c *Conn) messages(ctx context.Context, stream string, from uint64) iter.Seq2[*jetstream.RawStreamMsg, error] {
+	next := func() (*jetstream.RawStreamMsg, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+		defer cancel()
+		s, err := c.handle(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(">"))
+	}
+	return func(yield func(*jetstream.RawStreamMsg, error) bool) {
+		for {
+			m, err := next()
+			if errors.Is(err, jetstream.ErrMsgNotFound) {
+				return
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("%w: read the stream %s: %w", storage.ErrUnavailable, stream, err))
+				return
+			}
+			if from = m.Sequence + 1; !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
 // streamInfo returns a stream's current state. Errors: storage.ErrUnavailable.
 func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
@@ -100,11 +145,11 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 		nats.ReconnectBufSize(-1), // a publish fails during a reconnect instead of later
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				log.Warn("the connection to NATS was lost; reconnecting", "error", err)
+				log.Warn("NATS connection lost, reconnecting", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("connected to NATS again", "server", nc.ConnectedUrlRedacted()) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "error", err) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("NATS connection restored", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS error", "error", err) }),
 	}, opts...)
 	nc, err := Dial(url, opts...)
 	if err != nil {

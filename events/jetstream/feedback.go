@@ -23,11 +23,7 @@ var _ storage.FeedbackLog = (*Conn)(nil)
 // PutFeedback stores a submission and returns when it is durable. It ignores a submission
 // that is already stored.
 func (c *Conn) PutFeedback(ctx context.Context, f storage.Feedback) error {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	_, err = c.publish(ctx, feedbackPrefix+f.ID, nuid.Next(), data, jetstream.WithExpectLastSequencePerSubject(0))
+	_, err := c.publish(ctx, feedbackPrefix+f.ID, nuid.Next(), f, jetstream.WithExpectLastSequencePerSubject(0))
 	if errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
@@ -46,25 +42,18 @@ func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage
 			next = last.Sequence + 1
 		}
 	}
-	s, err := c.handle(ctx, feedbackStream)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	for len(list) < limit {
-		one, cancel := context.WithTimeout(ctx, c.publishWait)
-		m, err := s.GetMsg(one, next, jetstream.WithGetMsgSubject(feedbackSubjects))
-		cancel()
-		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-			return list, nil
-		case err != nil:
-			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	for m, err := range c.messages(ctx, feedbackStream, next) {
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == limit {
+			break
 		}
 		var f storage.Feedback
 		if err := json.Unmarshal(m.Data, &f); err != nil {
 			return nil, fmt.Errorf("the stored submission %s: %w", m.Subject, err)
 		}
-		if next = m.Sequence + 1; f.ID > after {
+		if f.ID > after {
 			list = append(list, f)
 		}
 	}

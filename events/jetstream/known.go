@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
@@ -13,23 +12,16 @@ import (
 // Known returns the signals that an endpoint already has of one slice of the
 // organization's homes. It is empty if nothing is stored.
 func (c *Conn) Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error) {
-	known := events.Known{Signals: map[string]string{}}
-	m, err := c.lastMessage(ctx, knownStream, knownSubject(org, endpointID, slice))
-	if m == nil || err != nil {
-		return known, err
+	known, sequence, err := lastValue[events.Known](ctx, c, knownStream, knownSubject(org, endpointID, slice))
+	if known.Revision = sequence; known.Signals == nil {
+		known.Signals = map[string]string{}
 	}
-	known.Revision = m.Sequence
-	err = json.Unmarshal(m.Data, &known)
 	return known, err
 }
 
 // PutKnown stores an endpoint's known signals and replaces the state at known.Revision.
 // Errors: storage.ErrConflict after a concurrent write, storage.ErrUnavailable.
 func (c *Conn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error {
-	data, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	_, err = c.publish(ctx, knownSubject(org, endpointID, slice), nuid.Next(), data, jetstream.WithExpectLastSequencePerSubject(known.Revision))
+	_, err := c.publish(ctx, knownSubject(org, endpointID, slice), nuid.Next(), known, jetstream.WithExpectLastSequencePerSubject(known.Revision))
 	return err
 }

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,11 +23,7 @@ var noticeQueue = queue{noticesStream, "tellers", noticeSubjects}
 // PutNotice stores a notice and returns when it is durable. fresh is false if the notice
 // was already stored.
 func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err error) {
-	data, err := json.Marshal(n)
-	if err != nil {
-		return false, err
-	}
-	_, err = c.publish(ctx, noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), data, jetstream.WithExpectLastSequencePerSubject(0))
+	_, err = c.publish(ctx, noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), n, jetstream.WithExpectLastSequencePerSubject(0))
 	if errors.Is(err, storage.ErrConflict) {
 		return false, nil
 	}

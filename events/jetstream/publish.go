@@ -16,39 +16,35 @@ import (
 
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	data, err := json.Marshal(t)
-	if err != nil {
-		return 0, err
-	}
 	// gofail: var bugAnswerFirst struct{}
 	// if t.OnceKey == "" {
-	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t, data) }()
+	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t) }()
 	// 	return 0, nil
 	// }
 
 	// gofail: var acceptBefore struct{}
-	sequence, err := c.appendTrigger(ctx, t, data)
+	sequence, err := c.appendTrigger(ctx, t)
 	// gofail: var acceptAfter struct{}
 	return sequence, err
 }
 
 var _ events.TriggerLog = (*Conn)(nil)
 
-// appendTrigger appends an encoded trigger to the log, according to its kind.
-func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger, data []byte) (uint64, error) {
+// appendTrigger appends a trigger to the log, according to its kind.
+func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger) (uint64, error) {
 	switch {
 	case t.OnceKey != "":
-		return c.acceptOnce(ctx, t, data)
+		return c.acceptIdempotent(ctx, t)
 	case t.ScheduleID != "":
-		return c.publish(ctx, triggerSubject(t), t.ID, data, jetstream.WithExpectLastSequencePerSubject(t.Follows))
+		return c.publish(ctx, triggerSubject(t), t.ID, t, jetstream.WithExpectLastSequencePerSubject(t.Follows))
 	}
-	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, data)
+	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, t)
 }
 
-// acceptOnce stores a trigger unless the log has an unexpired trigger with the same
+// acceptIdempotent stores a trigger unless the log has an unexpired trigger with the same
 // idempotency key. The stream compares and sets, so one of two simultaneous requests
 // wins, and the other finds it.
-func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (uint64, error) {
+func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, error) {
 	const tries = 5
 	subject := triggerSubject(t)
 	var err error
@@ -64,7 +60,7 @@ func (c *Conn) acceptOnce(ctx context.Context, t events.Trigger, data []byte) (u
 			return 0, &events.AlreadyAccepted{First: first}
 		}
 		var sequence uint64
-		sequence, err = c.publishTraced(ctx, t.Traceparent, subject, t.ID, data, jetstream.WithExpectLastSequencePerSubject(first.Sequence))
+		sequence, err = c.publishTraced(ctx, t.Traceparent, subject, t.ID, t, jetstream.WithExpectLastSequencePerSubject(first.Sequence))
 		if !errors.Is(err, storage.ErrConflict) {
 			return sequence, err
 		}
@@ -81,18 +77,22 @@ const (
 
 // errAfterNoAnswer is a storage.ErrConflict after an attempt without a response. The
 // publish may conflict with its own first attempt.
-var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier try that was not answered", storage.ErrConflict)
+var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier attempt without a response", storage.ErrConflict)
 
-// publish stores a message and waits until it is durable. Errors: storage.ErrConflict if
+// publish stores the JSON of a value and waits until it is durable. Errors: storage.ErrConflict if
 // an expectation does not hold, storage.ErrUnavailable if NATS does not respond or cannot
 // store now.
-func (c *Conn) publish(ctx context.Context, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
-	return c.publishTraced(ctx, "", subject, messageID, data, opts...)
+func (c *Conn) publish(ctx context.Context, subject, messageID string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
+	return c.publishTraced(ctx, "", subject, messageID, v, opts...)
 }
 
 // publishTraced is publish with a trace. The trace context goes into a message header,
 // for people who inspect NATS.
-func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
+func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return 0, err
+	}
 	opts = append(opts, jetstream.WithMsgID(messageID))
 	var failed error
 	for range publishTries {

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -146,29 +147,15 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if err != nil {
 		return err
 	}
-	var offer struct {
-		Subject string              `json:"deliver_subject"`
-		Error   *jetstream.APIError `json:"error"`
-	}
-	if err := c.ask(ctx, "$JS.API.STREAM.RESTORE."+cfg.Name, request, &offer); err != nil {
+	subject, err := c.ask(ctx, "$JS.API.STREAM.RESTORE."+cfg.Name, request)
+	if err != nil {
 		return err
 	}
-	if offer.Error != nil {
-		return offer.Error
+	if err := compress(chunks{ctx, c, subject}, taken, extent, next); err != nil {
+		return errors.Join(err, c.deletePartial(ctx, cfg.Name))
 	}
-	if err := compress(chunks{ctx, c, offer.Subject}, taken, extent, next); err != nil {
-		return errors.Join(err, c.giveUp(ctx, cfg.Name))
-	}
-	var made struct {
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := c.ask(ctx, offer.Subject, nil, &made); err != nil {
-		return err
-	}
-	if made.Error != nil {
-		return made.Error
-	}
-	return nil
+	_, err = c.ask(ctx, subject, nil) // ends the restore
+	return err
 }
 
 // compress writes a stream in the compressed form that the server restores.
@@ -177,8 +164,8 @@ func compress(w io.Writer, taken *queue, extent Extent, next func() (Raw, error)
 	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, next), compressed.Close())
 }
 
-// giveUp deletes a partly restored stream if it exists.
-func (c *Conn) giveUp(ctx context.Context, name string) error {
+// deletePartial deletes a partly restored stream if it exists.
+func (c *Conn) deletePartial(ctx context.Context, name string) error {
 	if err := c.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
@@ -197,25 +184,35 @@ const heardPause = 50 * time.Millisecond
 
 // ask sends a request to a restoring server. It repeats the request if NATS knows no
 // subscriber, as then no server received it. The restoring server announces its subject,
-// and the announcement may arrive before all servers know of the subscription.
-func (c *Conn) ask(ctx context.Context, subject string, request []byte, into any) error {
+// and the announcement may arrive before all servers know of the subscription. ask returns
+// the subject for the next requests, if the response has one.
+func (c *Conn) ask(ctx context.Context, subject string, request []byte) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
-	var answer *nats.Msg
-	var err error
-	for heard := time.Now().Add(heardWait); ; sleep(ctx, heardPause) {
-		answer, err = c.nc.RequestWithContext(ctx, subject, request)
+	var response *nats.Msg
+	for heard := time.Now().Add(heardWait); ; periodic.Sleep(ctx, heardPause) {
+		response, err = c.nc.RequestWithContext(ctx, subject, request)
 		if !errors.Is(err, nats.ErrNoResponders) || time.Now().After(heard) {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		return "", fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	if len(answer.Data) == 0 {
-		return nil
+	if len(response.Data) == 0 {
+		return "", nil
 	}
-	return json.Unmarshal(answer.Data, into)
+	var result struct {
+		Subject string              `json:"deliver_subject"`
+		Error   *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(response.Data, &result); err != nil {
+		return "", err
+	}
+	if result.Error != nil {
+		return "", result.Error
+	}
+	return result.Subject, nil
 }
 
 // chunks sends each write and waits for its acknowledgement.
@@ -226,14 +223,8 @@ type chunks struct {
 }
 
 func (w chunks) Write(b []byte) (int, error) {
-	var refused struct {
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := w.c.ask(w.ctx, w.subject, b, &refused); err != nil {
+	if _, err := w.c.ask(w.ctx, w.subject, b); err != nil {
 		return 0, err
-	}
-	if refused.Error != nil {
-		return 0, refused.Error
 	}
 	return len(b), nil
 }

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -41,17 +41,16 @@ var (
 
 // pullWait is the duration of one request for a message. A request is never canceled: a
 // message that arrived at that moment would be lost to everybody for ackWait. So an idle
-// slot needs up to pullWait to stop.
+// queue needs up to pullWait to stop.
 const pullWait = 500 * time.Millisecond
 
 // Handler handles one message. After an error the message is redelivered.
 type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
-// consume takes messages of a queue in up to the given number of slots until taking ends.
-// Each slot handles one message at a time, unless the handler frees it early. On an empty
-// queue one slot waits, and each slot that gets a message starts another. Handlers run
-// under ctx, so they may finish their messages after taking has ended. consume returns
-// when all slots are done.
+// consume takes messages of a queue until taking ends. It handles up to the given number
+// of messages at a time and requests the next message only when a slot is free. A handler
+// may free its slot early. Handlers run under ctx, so they may finish their messages after
+// taking has ended. consume returns when all handlers have returned.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
 	s := &source{c: c, queue: q}
 	consumer, err := s.first(taking)
@@ -61,40 +60,30 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	crew := &crew{slots: slots}
-	var slot func()
-	slot = func() {
-		consumer := consumer
-		var freed atomic.Bool // true: another goroutine has the slot
-		for taking.Err() == nil && !freed.Load() {
-			m, err := consumer.Next(jetstream.FetchMaxWait(pullWait))
-			switch {
-			case err == nil:
-				if crew.took() {
-					wg.Go(slot)
-				}
-				handleOne(ctx, taking, s, m, decode, handle, sync.OnceFunc(func() {
-					freed.Store(true)
-					crew.waits()
-					wg.Go(slot)
-				}))
-				if !freed.Load() {
-					crew.waits()
-				}
-			case errors.Is(err, nats.ErrTimeout):
-				if crew.mayLeave() {
-					return
-				}
-			case taking.Err() == nil:
-				sleep(taking, nakDelay)
-				consumer = s.mend(taking, consumer, err)
-			}
+	var handlers sync.WaitGroup
+	defer handlers.Wait()
+	busy := make(chan struct{}, slots)
+	for taking.Err() == nil {
+		select {
+		case busy <- struct{}{}:
+		case <-taking.Done():
+			return nil
+		}
+		free := sync.OnceFunc(func() { <-busy })
+		m, err := consumer.Next(jetstream.FetchMaxWait(pullWait))
+		if err == nil {
+			handlers.Go(func() {
+				defer free()
+				handleOne(ctx, taking, s, m, decode, handle, free)
+			})
+			continue
+		}
+		free()
+		if !errors.Is(err, nats.ErrTimeout) && taking.Err() == nil {
+			periodic.Sleep(taking, nakDelay)
+			consumer = s.mend(taking, consumer, err)
 		}
 	}
-	crew.begins()
-	wg.Go(slot)
-	wg.Wait()
 	return nil
 }
 
@@ -104,13 +93,13 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	if err != nil {
 		// The message will never decode. Store it as a dead letter instead of
 		// redelivering it forever.
-		if kept := s.setAside(ctx, m, err); kept != nil {
-			log.Warn("poison message cannot be set aside now, handing it back", "error", kept)
-			_ = m.NakWithDelay(handBackPause(m))
+		if failed := s.putDeadLetter(ctx, m, err); failed != nil {
+			log.Warn("poison message not stored as a dead letter, returned to the queue", "error", failed)
+			_ = m.NakWithDelay(redeliveryDelay(m))
 			return
 		}
-		log.Error("poison message set aside", "error", err)
-		_ = m.TermWithReason("set aside")
+		log.Error("poison message stored as a dead letter", "error", err)
+		_ = m.TermWithReason("stored as a dead letter")
 		return
 	}
 	// gofail: var bugAckFirst struct{}
@@ -120,20 +109,20 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
 	stop()
 	if err != nil {
-		log.Warn("a message could not be handled now and is handed back", "error", err)
-		_ = m.NakWithDelay(handBackPause(m))
+		log.Warn("message not handled, returned to the queue", "error", err)
+		_ = m.NakWithDelay(redeliveryDelay(m))
 		return
 	}
 	// gofail: var ackBefore struct{}
 	err = acknowledge(taking, m)
 	// gofail: var ackAfter struct{}
 	if err != nil {
-		log.Warn("an acknowledgement could not be sent; the message may come again", "error", err)
+		log.Warn("acknowledgement not sent, the message may be redelivered", "error", err)
 	}
 }
 
-// setAside stores a message that does not decode as a dead letter.
-func (s *source) setAside(ctx context.Context, m jetstream.Msg, cause error) error {
+// putDeadLetter stores a message that does not decode as a dead letter.
+func (s *source) putDeadLetter(ctx context.Context, m jetstream.Msg, cause error) error {
 	meta, err := m.Metadata()
 	if err != nil {
 		return err
@@ -144,9 +133,9 @@ func (s *source) setAside(ctx context.Context, m jetstream.Msg, cause error) err
 	})
 }
 
-// handBackPause returns the delay before a redelivery. It starts at nakDelay and doubles
+// redeliveryDelay returns the delay before a redelivery. It starts at nakDelay and doubles
 // up to maxNakDelay, as each attempt may have sent webhooks.
-func handBackPause(m jetstream.Msg) time.Duration {
+func redeliveryDelay(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {
 		return nakDelay
@@ -194,15 +183,6 @@ func keepAlive(m jetstream.Msg) (stop func()) {
 		}
 	})
 	return func() { close(done); wg.Wait() }
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // fromJSON decodes a message's body.

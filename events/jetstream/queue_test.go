@@ -117,7 +117,7 @@ func TestWhatAHandlerHandsBackComesAgain(t *testing.T) {
 	emptied(t, b)
 }
 
-func TestPoisonMessagesAreSetAside(t *testing.T) {
+func TestPoisonMessages_BecomeDeadLetters(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.js.Publish(within(t), sliceSubject("trg_poison", 0), []byte("garbage"))

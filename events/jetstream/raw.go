@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -112,9 +113,9 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	defer cancel()
 	watch := time.AfterFunc(stalled, cancel)
 	defer watch.Stop()
-	err = tail(moving, c, content.Stream, 0, 0, raw, func(batch []Raw) error {
+	err = tail(moving, c, content.Stream, start{}, 0, raw, func(batch []events.Sequenced[Raw]) error {
 		watch.Reset(stalled)
-		if err := apply(batch); err != nil {
+		if err := apply(values(batch)); err != nil {
 			return err
 		}
 		if position = batch[len(batch)-1].Sequence; position < end {
@@ -150,25 +151,15 @@ func raw(m jetstream.Msg) (Raw, error) {
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.
 func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) error) error {
-	s, err := c.js.Stream(ctx, name)
-	if err != nil {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	for next := uint64(1); ; {
-		one, cancel := context.WithTimeout(ctx, publishWait)
-		m, err := s.GetMsg(one, next, jetstream.WithGetMsgSubject(">"))
-		cancel()
-		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-			return nil
-		case err != nil:
-			return fmt.Errorf("copy the stream %s: %w", name, err)
+	for m, err := range c.messages(ctx, name, 1) {
+		if err != nil {
+			return err
 		}
 		if err := apply([]Raw{{m.Sequence, m.Time, m.Subject, m.Header, m.Data}}); err != nil {
 			return err
 		}
-		next = m.Sequence + 1
 	}
+	return nil
 }
 
 // WatchQueues calls handle for every new retry and task, with the name of its stream,

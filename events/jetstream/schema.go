@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNewerSchema says that a newer Gridhook wrote STATE.
-var ErrNewerSchema = errors.New("this Gridhook is too old for its state")
+var ErrNewerSchema = errors.New("a newer Gridhook wrote the stored state")
 
 // TakeSchema checks that this Gridhook can read STATE, and records its own schema version
 // in STATE. From then on, older versions refuse to start, and running older versions end.
@@ -35,19 +35,14 @@ func (c *Conn) TakeSchema(ctx context.Context) error {
 }
 
 func newer(version int) error {
-	return fmt.Errorf("%w, which has schema %d where this one knows up to %d: start the newer Gridhook that wrote it, or restore a backup from before that one",
+	return fmt.Errorf("%w: it has schema %d, and this version reads up to schema %d: start the newer version, or restore a backup from before the upgrade",
 		ErrNewerSchema, version, storage.SchemaVersion)
 }
 
 // schema returns the schema version recorded in STATE, 0 if there is none.
 func (c *Conn) schema(ctx context.Context) (version int, revision uint64, err error) {
-	m, err := c.lastMessage(ctx, stateStream, stateSubject(storage.SchemaRef()))
-	if m == nil || err != nil {
-		return 0, 0, err
-	}
-	var e envelope
-	err = json.Unmarshal(m.Data, &e)
-	return e.Version, m.Sequence, err
+	e, revision, err := lastValue[envelope](ctx, c, stateStream, stateSubject(storage.SchemaRef()))
+	return e.Version, revision, err
 }
 
 func (c *Conn) putSchema(ctx context.Context, expect uint64) error {

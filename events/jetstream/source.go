@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events/internal/periodic"
 )
 
 // source takes messages of a queue for one process.
@@ -75,7 +77,7 @@ func insist(ctx context.Context, log *slog.Logger, what string, ask func() error
 			return err
 		}
 		log.Warn("NATS cannot "+what+" now; trying again", "error", err)
-		if sleep(ctx, nakDelay); ctx.Err() != nil {
+		if periodic.Sleep(ctx, nakDelay); ctx.Err() != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -38,12 +39,12 @@ type envelope struct {
 	Value   json.RawMessage `json:"value,omitempty"`
 }
 
-func (l StateLog) encode(w storage.Write) ([]byte, error) {
+func (l StateLog) envelope(w storage.Write) envelope {
 	e := envelope{Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value}
 	if w.Forget {
 		e.Expires = w.At.Add(l.forget).UnixMilli()
 	}
-	return json.Marshal(e)
+	return e
 }
 
 // decodeMessage decodes a record of the stream.
@@ -83,16 +84,12 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 
 // Append stores one write.
 func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
-	data, err := l.encode(w)
-	if err != nil {
-		return 0, err
-	}
 	subject, id := stateSubject(w.Ref), nuid.Next()
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
 	if w.Forget {
 		opts = append(opts, jetstream.WithMsgTTL(l.forget))
 	}
-	revision, err := l.c.publish(ctx, subject, id, data, opts...)
+	revision, err := l.c.publish(ctx, subject, id, l.envelope(w), opts...)
 	if errors.Is(err, errAfterNoAnswer) {
 		return l.own(ctx, subject, id, err)
 	}
@@ -127,7 +124,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	}
 	id := nuid.Next()
 	for i, w := range ws {
-		data, err := l.encode(w)
+		data, err := json.Marshal(l.envelope(w))
 		if err != nil {
 			return 0, err
 		}
@@ -221,5 +218,7 @@ func (l StateLog) Whole(ctx context.Context, after uint64, at time.Time) (bool, 
 
 // Tail passes the records after a revision to apply.
 func (l StateLog) Tail(ctx context.Context, after uint64, apply func([]storage.Record) error) error {
-	return tail(ctx, l.c, stateStream, after, 0, decodeMessage, apply)
+	return tail(ctx, l.c, stateStream, start{after: after}, 0, decodeMessage, func(batch []events.Sequenced[storage.Record]) error {
+		return apply(values(batch))
+	})
 }

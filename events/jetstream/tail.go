@@ -7,50 +7,66 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 )
 
 // errInterrupted says that the connection ended while following a stream.
 var errInterrupted = errors.New("following the stream was interrupted")
 
-// tail follows a stream from the message after the given sequence, in order and without
-// gaps. It passes messages to apply in batches and waits while NATS does not respond. It
-// returns nil when ctx ends. It returns an error if JetStream refuses, if a message does
-// not decode, or if apply fails: a projection with a gap must not look complete.
+// start says where to begin with a stream: after a sequence, or at a time if the sequence
+// is 0 and the time is set.
+type start struct {
+	after uint64
+	at    time.Time
+}
+
+func (s start) config() jetstream.OrderedConsumerConfig {
+	if s.after == 0 && !s.at.IsZero() {
+		return jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &s.at}
+	}
+	return jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: s.after + 1}
+}
+
+// tail follows a stream from a start, in order and without gaps. It passes messages to
+// apply in batches and waits while NATS does not respond. It returns nil when ctx ends. It
+// returns an error if JetStream refuses, if a message does not decode, or if apply fails:
+// a projection with a gap must not look complete.
 //
 // every is the minimum time between two batches. A batch shares the cost of apply under
 // load, and a single message is not delayed.
-func tail[T any](ctx context.Context, c *Conn, stream string, after uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+func tail[T any](ctx context.Context, c *Conn, stream string, from start, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]events.Sequenced[T]) error) error {
 	for {
-		err := follow(ctx, c, stream, &after, every, decode, apply)
+		err := follow(ctx, c, stream, &from, every, decode, apply)
 		switch {
 		case ctx.Err() != nil && (err == nil || errors.Is(err, errInterrupted)):
 			return nil
 		case !errors.Is(err, errInterrupted):
 			return fmt.Errorf("follow the stream %s: %w", stream, err)
 		}
-		c.log.Warn("a stream cannot be followed now; trying again", "stream", stream, "error", err)
-		sleep(ctx, nakDelay)
+		c.log.Warn("stream cannot be followed, retrying", "stream", stream, "error", err)
+		periodic.Sleep(ctx, nakDelay)
 	}
 }
 
-// follow is tail up to the first interruption. It advances after past the applied
-// messages.
-func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]T) error) error {
+// follow is tail up to the first interruption. It moves from past the applied messages.
+func follow[T any](ctx context.Context, c *Conn, stream string, from *start, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]events.Sequenced[T]) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	inbox := make(chan numbered[T], tailBuffer)
+	inbox := make(chan events.Sequenced[T], tailBuffer)
 	connection := c.nc.Stats().Reconnects
-	following, err := c.follow(ctx, stream, *after, func(m jetstream.Msg) {
+	following, err := c.follow(ctx, stream, *from, func(m jetstream.Msg) {
 		if ctx.Err() != nil {
 			return // no message may follow a gap
 		}
-		n, err := number(m, decode)
+		v, err := sequenced(m, decode)
 		if err != nil {
 			cancel(err)
 			return
 		}
 		select {
-		case inbox <- n:
+		case inbox <- v:
 		case <-ctx.Done():
 		}
 	})
@@ -58,20 +74,20 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 		return err
 	}
 	defer following.Stop()
-	look := time.NewTicker(nakDelay)
-	defer look.Stop()
+	check := time.NewTicker(nakDelay)
+	defer check.Stop()
 	var applied time.Time
 	for {
 		select {
-		case n := <-inbox:
+		case first := <-inbox:
 			if pause := every - time.Since(applied); pause > 0 {
-				sleep(ctx, pause)
+				periodic.Sleep(ctx, pause)
 			}
-			batch, last := gather(n, inbox)
+			batch := gather(first, inbox)
 			if err := apply(batch); err != nil {
 				return err
 			}
-			*after, applied = last, time.Now()
+			from.after, applied = batch[len(batch)-1].Sequence, time.Now()
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 				return cause
@@ -79,7 +95,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 			return nil
 		case <-following.Closed():
 			return errInterrupted
-		case <-look.C:
+		case <-check.C:
 			// The server's consumer may have died with the server, and the client takes
 			// minutes to notice.
 			if c.nc.Stats().Reconnects != connection {
@@ -89,16 +105,14 @@ func follow[T any](ctx context.Context, c *Conn, stream string, after *uint64, e
 	}
 }
 
-// follow calls handle for every message after a sequence, in order.
-func (c *Conn) follow(ctx context.Context, stream string, after uint64, handle jetstream.MessageHandler) (jetstream.ConsumeContext, error) {
-	consumer, err := c.js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
-	})
+// follow calls handle for every message from a start on, in order.
+func (c *Conn) follow(ctx context.Context, stream string, from start, handle jetstream.MessageHandler) (jetstream.ConsumeContext, error) {
+	consumer, err := c.js.OrderedConsumer(ctx, stream, from.config())
 	var following jetstream.ConsumeContext
 	if err == nil {
 		following, err = consumer.Consume(handle, jetstream.PullMaxMessages(2*tailBatch),
 			jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-				c.log.Debug("following a stream met an error; it goes on by itself", "stream", stream, "error", err)
+				c.log.Debug("error while following a stream, continuing", "stream", stream, "error", err)
 			}))
 	}
 	if err != nil && !refused(err) {
@@ -114,31 +128,34 @@ const (
 	tailBuffer = 1024
 )
 
-// numbered is a message's value and its sequence.
-type numbered[T any] struct {
-	sequence uint64
-	value    T
-}
-
-// gather returns a batch of the first message and the buffered messages after it. last is
-// the sequence of the last message.
-func gather[T any](n numbered[T], inbox <-chan numbered[T]) (batch []T, last uint64) {
-	for batch = []T{n.value}; len(batch) < tailBatch; {
+// gather returns a batch of the first message and the buffered messages after it.
+func gather[T any](first T, inbox <-chan T) []T {
+	batch := []T{first}
+	for len(batch) < tailBatch {
 		select {
 		case next := <-inbox:
-			batch, n.sequence = append(batch, next.value), next.sequence
+			batch = append(batch, next)
 		default:
-			return batch, n.sequence
+			return batch
 		}
 	}
-	return batch, n.sequence
+	return batch
 }
 
-func number[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (numbered[T], error) {
+func sequenced[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (events.Sequenced[T], error) {
 	meta, err := m.Metadata()
 	if err != nil {
-		return numbered[T]{}, err
+		return events.Sequenced[T]{}, err
 	}
 	v, err := decode(m)
-	return numbered[T]{meta.Sequence.Stream, v}, err
+	return events.Sequenced[T]{Sequence: meta.Sequence.Stream, Size: len(m.Subject()) + len(m.Data()), Value: v}, err
+}
+
+// values returns the values of a batch.
+func values[T any](batch []events.Sequenced[T]) []T {
+	list := make([]T, len(batch))
+	for i := range batch {
+		list[i] = batch[i].Value
+	}
+	return list
 }

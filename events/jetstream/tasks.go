@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -45,13 +44,9 @@ func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
 }
 
 func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.PublishOpt) error {
-	data, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
 	name := t.Name().String()
 	opts = append(opts, jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(taskDuePrefix+name))
-	_, err = c.publish(ctx, taskWaitPrefix+name, nuid.Next(), data, opts...)
+	_, err := c.publish(ctx, taskWaitPrefix+name, nuid.Next(), t, opts...)
 	return err
 }
 

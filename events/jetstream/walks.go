@@ -60,9 +60,12 @@ func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFo
 // must not stop every worker. Without that message, a worker may send
 // superseded signals.
 func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current chan struct{}, take func(sequence uint64, v T)) error {
-	var first, end uint64
-	err := insist(ctx, c.log.With("stream", stream), "say where a stream begins", func() (err error) {
-		first, end, err = c.since(ctx, stream, since)
+	var state jetstream.StreamState
+	err := insist(ctx, c.log.With("stream", stream), "describe a stream", func() error {
+		info, err := c.streamInfo(ctx, stream)
+		if err == nil {
+			state = info.State
+		}
 		return err
 	})
 	if err != nil {
@@ -71,29 +74,25 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 		}
 		return err
 	}
-	behind := first <= end
+	behind := state.Msgs > 0 && !state.LastTime.Before(since)
 	if !behind {
 		close(current)
 	}
-	decode := func(m jetstream.Msg) (events.Sequenced[*T], error) {
-		meta, err := m.Metadata()
-		if err != nil {
-			return events.Sequenced[*T]{}, err
-		}
+	decode := func(m jetstream.Msg) (*T, error) {
 		v, err := fromJSON[T](m)
 		if err != nil {
 			c.log.Error("message does not decode, skipped", "stream", stream, "subject", m.Subject(), "error", err)
-			return events.Sequenced[*T]{Sequence: meta.Sequence.Stream}, nil
+			return nil, nil //nolint:nilnil // there is no value
 		}
-		return events.Sequenced[*T]{Sequence: meta.Sequence.Stream, Value: &v}, nil
+		return &v, nil
 	}
-	return tail(ctx, c, stream, first-1, 0, decode, func(batch []events.Sequenced[*T]) error {
+	return tail(ctx, c, stream, start{at: since}, 0, decode, func(batch []events.Sequenced[*T]) error {
 		for _, m := range batch {
 			if m.Value != nil {
 				take(m.Sequence, *m.Value)
 			}
 		}
-		if behind && batch[len(batch)-1].Sequence >= end {
+		if behind && batch[len(batch)-1].Sequence >= state.LastSeq {
 			behind = false
 			close(current)
 		}
@@ -101,59 +100,19 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 	})
 }
 
-// since returns the sequences of a stream's first message stored at or after a time, and
-// of its last message. Without such a message, first is greater than last.
-func (c *Conn) since(ctx context.Context, stream string, at time.Time) (first, last uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
-	defer cancel()
-	s, err := c.js.Stream(ctx, stream)
-	if err != nil {
-		return 0, 0, err
-	}
-	state := s.CachedInfo().State
-	last = state.LastSeq
-	if state.Msgs == 0 || state.LastTime.Before(at) {
-		return last + 1, last, nil
-	}
-	if !state.FirstTime.Before(at) {
-		return state.FirstSeq, last, nil
-	}
-	consumer, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &at, HeadersOnly: true,
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	m, err := consumer.Next(jetstream.FetchMaxWait(c.publishWait))
-	if err != nil {
-		return 0, 0, err
-	}
-	meta, err := m.Metadata()
-	if err != nil {
-		return 0, 0, err
-	}
-	return meta.Sequence.Stream, last, nil
-}
-
 // PutDeadLetter stores a message that cannot be processed. Errors:
 // storage.ErrUnavailable.
 func (c *Conn) PutDeadLetter(ctx context.Context, d events.DeadLetter) error {
-	data, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	if len(data) > maxDeadLetter {
+	if len(d.Body) > maxDeadBody {
 		d.Body = nil
-		if data, err = json.Marshal(d); err != nil {
-			return err
-		}
 	}
-	_, err = c.publish(ctx, deadPrefix+d.Kind, "dead."+d.ID, data)
+	_, err := c.publish(ctx, deadPrefix+d.Kind, "dead."+d.ID, d)
 	return err
 }
 
-// maxDeadLetter limits a dead letter, in bytes. A larger dead letter loses its body.
-const maxDeadLetter = 64 << 10
+// maxDeadBody limits the stored body of a dead letter, in bytes. A larger body is left
+// out.
+const maxDeadBody = 48 << 10
 
 // DeadLetters returns the number of dead letters, and the newest dead letter. Errors:
 // storage.ErrUnavailable.

@@ -113,7 +113,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("there are %d, %v", n, err)
 	}
 	small := events.DeadLetter{ID: "a", Kind: "slice", OrganizationID: "org", Reason: "why", Body: []byte("{}")}
-	large := events.DeadLetter{ID: "b", Kind: "retry", Reason: "large", Body: make([]byte, 2*maxDeadLetter)}
+	large := events.DeadLetter{ID: "b", Kind: "retry", Reason: "large", Body: make([]byte, 2*maxDeadBody)}
 	must(t, b.PutDeadLetter(within(t), small))
 	must(t, b.PutDeadLetter(within(t), small)) // the same again
 	n, newest, err := b.DeadLetters(within(t))

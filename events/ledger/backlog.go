@@ -24,9 +24,8 @@ type Backlog struct {
 // Backlog adds up the remaining work of triggers.
 func (l *Ledger) Backlog() (b Backlog, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket([]byte(walkingBucket)).Cursor()
-		for k, _ := c.First(); k != nil; k, _ = c.Next() {
-			t, err := decodeTally(tx.Bucket([]byte(triggersBucket)).Get(k))
+		for k := range walkingSet.Keys(tx) {
+			t, _, err := triggersTable.Get(tx, k)
 			if err != nil {
 				return err
 			}
@@ -37,10 +36,10 @@ func (l *Ledger) Backlog() (b Backlog, err error) {
 				b.OldestWalk = at
 			}
 		}
-		// A key begins with its trigger, and identifiers of triggers sort by time.
-		if k, _ := tx.Bucket([]byte(waitingBucket)).Cursor().First(); k != nil {
+		for k := range waitingSet.Keys(tx) { // the first key has the oldest trigger
 			id, _, _ := bytes.Cut(k, []byte{0})
 			b.OldestRetry, _ = storage.IDTime(string(id))
+			break
 		}
 		return nil
 	})

@@ -1,13 +1,13 @@
 package ledger
 
 import (
-	"encoding/json"
 	"maps"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // tally is the stored summary of a trigger.
@@ -38,25 +38,21 @@ func (t *tally) completed() bool { return t.walked() && t.Outcomes[events.Outcom
 // ended reports whether a known trigger is completed.
 func (t *tally) ended() bool { return t.Trigger.ID != "" && t.completed() }
 
-// deliveries returns the number of deliveries of known outcome.
-func (t *tally) deliveries() (n int) {
-	for _, count := range t.Outcomes {
-		n += count
-	}
-	return n
+// trigger returns the trigger with its sequence.
+func (t *tally) trigger() events.Trigger {
+	trigger := t.Trigger
+	trigger.Sequence = t.Sequence
+	return trigger
 }
-
-// waits reports whether a known trigger is not completed.
-func (t *tally) waits() bool { return t.Trigger.ID != "" && !t.completed() }
 
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 	last := batch[len(batch)-1].Sequence
-	err := l.file.Update(func(tx *boltfile.Tx) error {
+	err := l.file.Update(func(tx *bbolt.Tx) error {
 		for _, m := range batch {
 			t := m.Value
 			err := update(tx, t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
 			if err == nil && t.ScheduleID != "" && t.Change == nil {
-				err = putRun(tx, &t)
+				err = runsTable.Put(tx, key(t.OrganizationID, t.ScheduleID), events.Run{TriggerID: t.ID, At: t.CreatedAt})
 			}
 			if err != nil {
 				return err
@@ -72,7 +68,7 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 
 func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 	// gofail: var foldBefore struct{}
-	err := l.file.Update(func(tx *boltfile.Tx) error {
+	err := l.file.Update(func(tx *bbolt.Tx) error {
 		for _, m := range batch {
 			if err := foldReceipt(tx, &m.Value, m.Size); err != nil {
 				return err
@@ -92,7 +88,7 @@ func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 // deliveries that the slice's receipt calls RETRYING. After a crash, a home can be both
 // DELIVERED by its slice and RETRYING by a retry of the crashed run. The slice's outcome
 // is then final.
-func foldReceipt(tx *boltfile.Tx, r *events.Receipt, size int) error {
+func foldReceipt(tx *bbolt.Tx, r *events.Receipt, size int) error {
 	switch {
 	case r.Slice != nil:
 		return foldSlice(tx, r, size)
@@ -105,8 +101,10 @@ func foldReceipt(tx *boltfile.Tx, r *events.Receipt, size int) error {
 			return err
 		}
 	}
-	if err := putKept(tx, r); err != nil {
-		return err
+	if len(r.Kept) > 0 { // the inputs of a slice's deliveries are in the slice
+		if err := inputsTable.Put(tx, key(r.TriggerID, r.Key), r.Kept); err != nil {
+			return err
+		}
 	}
 	if err := foldHealth(tx, r); err != nil {
 		return err
@@ -114,16 +112,17 @@ func foldReceipt(tx *boltfile.Tx, r *events.Receipt, size int) error {
 	return update(tx, r.OrganizationID, r.TriggerID, size, func(t *tally) { t.add(counts, r.Deliveries) })
 }
 
-func foldSlice(tx *boltfile.Tx, r *events.Receipt, size int) error {
+func foldSlice(tx *bbolt.Tx, r *events.Receipt, size int) error {
 	place := sliceKey(r.TriggerID, r.Slice.Number)
-	if tx.Get(slicesBucket, place) != nil {
+	stored := tx.Bucket([]byte(slicesBucket))
+	if stored.Get(place) != nil {
 		return nil
 	}
 	value, err := encodeSlice(r)
 	if err != nil {
 		return err
 	}
-	if err := tx.Put(slicesBucket, place, value); err != nil {
+	if err := stored.Put(place, value); err != nil {
 		return err
 	}
 	counts := map[events.Outcome]int{}
@@ -150,19 +149,22 @@ func foldSlice(tx *boltfile.Tx, r *events.Receipt, size int) error {
 // openDelivery returns the current outcome of a slice's delivery. A quick retry may have
 // set it before the slice's receipt arrived. openDelivery marks an open delivery as
 // waiting.
-func openDelivery(tx *boltfile.Tx, triggerID string, d *events.Delivery) (events.Outcome, error) {
+func openDelivery(tx *bbolt.Tx, triggerID string, d *events.Delivery) (events.Outcome, error) {
 	if d.Outcome.Final() {
 		return d.Outcome, nil
 	}
 	place := key(triggerID, d.HomeID, d.EndpointID)
-	have, ok, err := decodeRetried(tx.Get(retriedBucket, place))
+	have, ok, err := retriedTable.Get(tx, place)
 	if err != nil || ok && have.Outcome.Final() {
 		return have.Outcome, err
 	}
-	return d.Outcome, tx.Put(waitingBucket, place, []byte{1})
+	return d.Outcome, waitingSet.Put(tx, place, true)
 }
 
 func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery) {
+	if t.Outcomes == nil {
+		t.Outcomes = map[events.Outcome]int{}
+	}
 	for outcome, n := range counts {
 		t.Outcomes[outcome] += n
 	}
@@ -179,45 +181,26 @@ func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery)
 
 // update changes a trigger's tally for a message of the given size. It creates a missing
 // tally.
-func update(tx *boltfile.Tx, org, triggerID string, size int, change func(*tally)) error {
+func update(tx *bbolt.Tx, org, triggerID string, size int, change func(*tally)) error {
 	place := key(org, triggerID)
-	t, err := decodeTally(tx.Get(triggersBucket, place))
+	t, _, err := triggersTable.Get(tx, place)
 	if err != nil {
 		return err
 	}
-	before, had := t, t.ended()
-	before.Outcomes = maps.Clone(t.Outcomes)
+	used, ended := t.usage(), t.ended()
 	change(&t)
 	t.Bytes += int64(size)
 	maps.DeleteFunc(t.Outcomes, func(_ events.Outcome, n int) bool { return n == 0 })
-	value, err := json.Marshal(t)
-	if err != nil {
+	if err := triggersTable.Put(tx, place, t); err != nil {
 		return err
 	}
-	if err := tx.Put(triggersBucket, place, value); err != nil {
+	if err := changeUsage(tx, org, used, t.usage()); err != nil {
 		return err
 	}
-	if err := note(tx, org, &before, &t); err != nil {
-		return err
+	if ended != t.ended() { // a manual retry may reopen a completed trigger
+		if err := unnotifiedSet.Put(tx, place, t.ended()); err != nil {
+			return err
+		}
 	}
-	if err := noteEnd(tx, place, had, t.ended()); err != nil {
-		return err
-	}
-	walking, known := t.Trigger.ID != "" && !t.walked(), tx.Get(walkingBucket, place) != nil
-	switch {
-	case walking && !known:
-		return tx.Put(walkingBucket, place, []byte{1})
-	case !walking && known:
-		return tx.Delete(walkingBucket, place)
-	}
-	return nil
-}
-
-func decodeTally(value []byte) (tally, error) {
-	t := tally{Outcomes: map[events.Outcome]int{}}
-	if value == nil {
-		return t, nil
-	}
-	err := json.Unmarshal(value, &t)
-	return t, err
+	return walkingSet.Put(tx, place, t.Trigger.ID != "" && !t.walked())
 }

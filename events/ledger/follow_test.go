@@ -171,7 +171,7 @@ func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 	})
 }
 
-func TestItPrunesRegularly(t *testing.T) {
+func TestPruneRegularly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: time.Now})

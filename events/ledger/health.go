@@ -2,18 +2,15 @@ package ledger
 
 import (
 	"bytes"
-	"encoding/json"
-	"time"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // foldHealth adds a receipt's attempts to the health of their endpoints.
-func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
+func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
 	changed := map[string]*events.Health{}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -23,64 +20,47 @@ func foldHealth(tx *boltfile.Tx, r *events.Receipt) error {
 		}
 		h := changed[d.EndpointID]
 		if h == nil {
-			h = &events.Health{State: events.HealthUnknown}
-			changed[d.EndpointID] = h
-			if value := tx.Get(healthBucket, key(r.OrganizationID, d.EndpointID)); value != nil {
-				if err := json.Unmarshal(value, h); err != nil {
-					return err
-				}
+			stored, err := health(tx, r.OrganizationID, d.EndpointID)
+			if err != nil {
+				return err
 			}
+			h = &stored
+			changed[d.EndpointID] = h
 		}
 		h.Note(&a)
 	}
 	for endpoint, h := range changed {
-		value, err := json.Marshal(h)
-		if err != nil {
-			return err
-		}
-		if err := tx.Put(healthBucket, key(r.OrganizationID, endpoint), value); err != nil {
+		if err := healthTable.Put(tx, key(r.OrganizationID, endpoint), *h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func health(tx *bbolt.Tx, org, endpointID string) (events.Health, error) {
+	h, found, err := healthTable.Get(tx, key(org, endpointID))
+	if !found {
+		h.State = events.HealthUnknown
+	}
+	return h, err
+}
+
 // Health returns an endpoint's recent health.
 func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
-	h.State = events.HealthUnknown
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		if value := tx.Bucket([]byte(healthBucket)).Get(key(org, endpointID)); value != nil {
-			return json.Unmarshal(value, &h)
-		}
-		return nil
+		h, err = health(tx, org, endpointID)
+		return err
 	})
 	return h, err
 }
 
-// EachHealth calls do for the health of every endpoint until do returns false.
-func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health) bool) error {
+// EachHealth calls do for the health of every endpoint.
+func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health)) error {
 	return l.file.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket([]byte(healthBucket)).Cursor()
-		for k, v := c.First(); k != nil; k, v = c.Next() {
-			var h events.Health
-			if err := json.Unmarshal(v, &h); err != nil {
-				return err
-			}
+		return healthTable.Each(tx, nil, func(k []byte, h events.Health) error {
 			org, endpoint, _ := bytes.Cut(k, []byte{0})
-			if !do(storage.WebhookEndpointRef(string(org), string(endpoint)), h) {
-				return nil
-			}
-		}
-		return nil
+			do(storage.WebhookEndpointRef(string(org), string(endpoint)), h)
+			return nil
+		})
 	})
-}
-
-// triedAt returns the time of the last attempt in a stored health.
-func triedAt(value []byte) (time.Time, error) {
-	var h events.Health
-	err := json.Unmarshal(value, &h)
-	if h.LastSuccessAt.After(h.LastFailureAt.Time) {
-		return h.LastSuccessAt.Time, err
-	}
-	return h.LastFailureAt.Time, err
 }

@@ -56,33 +56,33 @@ var _ events.Ledger = (*Ledger)(nil)
 //   - slices: trigger\x00number -> receipt
 //   - retried: trigger\x00home\x00endpoint -> the latest state of a retried delivery
 //   - attempts: the key of retried, the time and the number -> one attempt
-//   - kept: trigger\x00receipt -> the inputs of the deliveries that the receipt gave up
+//   - inputs: trigger\x00receipt -> the inputs of the deliveries that the receipt gave up
 //   - waiting: the key of retried; open deliveries that their slice's receipt calls
 //     RETRYING
 //   - walking: the key of triggers; triggers with unfinished walks
 //   - runs: organization\x00schedule -> the schedule's last run
 //   - health: organization\x00endpoint -> the endpoint's health
-//   - ended: the key of triggers; completed triggers without a notification
+//   - unnotified: the key of triggers; completed triggers without a notification
 //   - usage: organization -> the usage of its triggers
 const (
-	metaBucket     = "meta"
-	triggersBucket = "triggers"
-	slicesBucket   = "slices"
-	retriedBucket  = "retried"
-	waitingBucket  = "waiting"
-	walkingBucket  = "walking"
-	runsBucket     = "runs"
-	attemptsBucket = "attempts"
-	keptBucket     = "kept"
-	healthBucket   = "health"
-	endedBucket    = "ended"
-	usageBucket    = "usage"
+	metaBucket    = "meta"
+	slicesBucket  = "slices"
+	triggersTable = boltfile.Table[tally]("triggers")
+	retriedTable  = boltfile.Table[retried]("retried")
+	attemptsTable = boltfile.Table[events.Attempt]("attempts")
+	inputsTable   = boltfile.Table[[]events.Kept]("inputs")
+	runsTable     = boltfile.Table[events.Run]("runs")
+	healthTable   = boltfile.Table[events.Health]("health")
+	usageTable    = boltfile.Table[events.Usage]("usage")
+	waitingSet    = boltfile.Set("waiting")
+	walkingSet    = boltfile.Set("walking")
+	unnotifiedSet = boltfile.Set("unnotified")
 )
 
 // buckets lists all buckets.
 var buckets = []string{
-	metaBucket, triggersBucket, slicesBucket, retriedBucket, attemptsBucket, keptBucket,
-	waitingBucket, walkingBucket, runsBucket, healthBucket, endedBucket, usageBucket,
+	metaBucket, slicesBucket, string(triggersTable), string(retriedTable), string(attemptsTable), string(inputsTable),
+	string(runsTable), string(healthTable), string(usageTable), string(waitingSet), string(walkingSet), string(unnotifiedSet),
 }
 
 // form names the file's format. A file of another format is rebuilt.
@@ -177,8 +177,8 @@ func sequence(tx *bbolt.Tx, key []byte) uint64 {
 	return 0
 }
 
-func putSequence(tx *boltfile.Tx, key []byte, n uint64) error {
-	return tx.Put(metaBucket, key, binary.BigEndian.AppendUint64(nil, n))
+func putSequence(tx *bbolt.Tx, key []byte, n uint64) error {
+	return tx.Bucket([]byte(metaBucket)).Put(key, binary.BigEndian.AppendUint64(nil, n))
 }
 
 // restart resets the folded sequence of the triggers.

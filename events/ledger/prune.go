@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
@@ -15,72 +18,57 @@ import (
 const pruneEvery = 10 * time.Minute
 
 func (l *Ledger) pruneRegularly(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if err := l.Prune(l.opt.Now().Add(-l.opt.Keep)); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneEvery, l.opt.Log, "delete expired triggers", func(context.Context) error {
+		return l.Prune(l.opt.Now().Add(-l.opt.Keep))
+	})
 }
 
-// Prune deletes the triggers accepted before a time, and their deliveries.
+// Prune deletes the triggers accepted before a time with their deliveries. It also
+// deletes runs and health of before that time.
 func (l *Ledger) Prune(before time.Time) error {
-	type old struct {
-		place []byte
-		id    string
-	}
-	var forget []old
+	var old []string
 	err := l.file.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte(triggersBucket)).ForEach(func(k, v []byte) error {
-			t, err := decodeTally(v)
-			if err != nil {
-				return err
-			}
+		return triggersTable.Each(tx, nil, func(k []byte, t tally) error {
 			if at := t.acceptedAt(); !at.IsZero() && at.Before(before) {
-				_, id, _ := bytes.Cut(k, []byte{0})
-				forget = append(forget, old{place: bytes.Clone(k), id: string(id)})
+				old = append(old, string(k))
 			}
 			return nil
 		})
 	})
-	if err == nil {
-		err = errors.Join(l.pruneOld(runsBucket, runAt, before), l.pruneOld(healthBucket, triedAt, before))
+	if err != nil {
+		return err
 	}
-	for _, o := range forget {
+	err = l.file.Update(func(tx *bbolt.Tx) error {
+		return errors.Join(
+			deleteIf(tx, runsTable, func(r events.Run) bool { return r.At.Before(before) }),
+			deleteIf(tx, healthTable, func(h events.Health) bool {
+				return h.LastSuccessAt.Before(before) && h.LastFailureAt.Before(before)
+			}))
+	})
+	for _, place := range old {
 		if err == nil {
-			err = l.file.Update(func(tx *boltfile.Tx) error { return drop(tx, o.place, o.id) })
+			err = l.file.Update(func(tx *bbolt.Tx) error { return dropTrigger(tx, []byte(place)) })
 		}
 	}
 	return err
 }
 
-// drop deletes a trigger and its deliveries.
-func drop(tx *boltfile.Tx, place []byte, id string) error {
-	org, _, _ := bytes.Cut(place, []byte{0})
-	t, err := decodeTally(tx.Get(triggersBucket, place))
+// dropTrigger deletes a trigger and its deliveries.
+func dropTrigger(tx *bbolt.Tx, place []byte) error {
+	org, id, _ := strings.Cut(string(place), "\x00")
+	t, _, err := triggersTable.Get(tx, place)
 	if err != nil {
 		return err
 	}
-	if err := note(tx, string(org), &t, &tally{}); err != nil {
+	if err := changeUsage(tx, org, t.usage(), events.Usage{}); err != nil {
 		return err
 	}
-	for _, bucket := range []string{slicesBucket, retriedBucket, attemptsBucket, keptBucket, waitingBucket} {
-		if err := tx.DeletePrefix(bucket, key(id, "")); err != nil {
+	for _, bucket := range []string{slicesBucket, string(retriedTable), string(attemptsTable), string(inputsTable), string(waitingSet)} {
+		if err := boltfile.DeletePrefix(tx, bucket, key(id, "")); err != nil {
 			return err
 		}
 	}
-	for _, bucket := range []string{walkingBucket, endedBucket, triggersBucket} {
-		if err := tx.Delete(bucket, place); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(walkingSet.Put(tx, place, false), unnotifiedSet.Put(tx, place, false), triggersTable.Delete(tx, place))
 }
 
 // acceptedAt returns the trigger's acceptance time. If only a late receipt is known, it
@@ -92,27 +80,17 @@ func (t *tally) acceptedAt() time.Time {
 	return t.Trigger.CreatedAt.Time
 }
 
-// pruneOld deletes a bucket's values with a time before the given time.
-func (l *Ledger) pruneOld(bucket string, at func(value []byte) (time.Time, error), before time.Time) error {
-	var old [][]byte
-	err := l.file.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte(bucket)).ForEach(func(k, v []byte) error {
-			when, err := at(v)
-			if err == nil && when.Before(before) {
-				old = append(old, bytes.Clone(k))
-			}
-			return err
-		})
-	})
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	return l.file.Update(func(tx *boltfile.Tx) error {
-		for _, k := range old {
-			if err := tx.Delete(bucket, k); err != nil {
-				return err
-			}
+// deleteIf deletes the old values of a table.
+func deleteIf[T any](tx *bbolt.Tx, table boltfile.Table[T], old func(T) bool) error {
+	var keys [][]byte
+	err := table.Each(tx, nil, func(k []byte, v T) error {
+		if old(v) {
+			keys = append(keys, bytes.Clone(k))
 		}
 		return nil
 	})
+	for _, k := range keys {
+		err = errors.Join(err, table.Delete(tx, k))
+	}
+	return err
 }

@@ -67,7 +67,7 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 // reports whether the page ended before the triggers did.
 func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	prefix := key(org, "")
-	c := r.tx.Bucket([]byte(triggersBucket)).Cursor()
+	c := r.tx.Bucket([]byte(triggersTable)).Cursor()
 	k, v := seekLast(c, prefix)
 	if from.trigger != "" {
 		if k, v = c.Seek(key(org, from.trigger)); string(k) != string(key(org, from.trigger)) {
@@ -78,7 +78,7 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 		if r.passed++; r.passed > mostPassed {
 			return true, nil
 		}
-		t, err := decodeTally(v)
+		t, err := triggersTable.Decode(v)
 		if err != nil {
 			return false, err
 		}
@@ -232,9 +232,9 @@ func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err er
 			return storage.ErrNotFound
 		}
 		prefix := key(org, "trg_"+stamp[:len(stamp)-hashChars])
-		c := tx.Bucket([]byte(triggersBucket)).Cursor()
+		c := tx.Bucket([]byte(triggersTable)).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			if t, err := decodeTally(v); err != nil || t.Trigger.ID == "" {
+			if t, err := triggersTable.Decode(v); err != nil || t.Trigger.ID == "" {
 				continue // only a late receipt of the trigger is known
 			}
 			found, err := findMessage(tx, string(k[len(org)+1:]), messageID, &log)

@@ -226,9 +226,10 @@ func TestHealth(t *testing.T) {
 	fold(t, l, slice(tr, 99, false, putOff)) // nothing was sent
 	check(events.HealthFailing, 1, 5*time.Second)
 	seen := 0
-	must(t, l.EachHealth(func(e storage.Ref, h events.Health) bool {
-		seen++
-		return e == storage.WebhookEndpointRef("org", "ep") && h.State == events.HealthFailing
+	must(t, l.EachHealth(func(e storage.Ref, h events.Health) {
+		if e == storage.WebhookEndpointRef("org", "ep") && h.State == events.HealthFailing {
+			seen++
+		}
 	}))
 	if seen != 1 {
 		t.Errorf("%d endpoints have a health", seen)

@@ -22,7 +22,7 @@ func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) 
 // find returns the tally of a trigger. It returns storage.ErrNotFound if only receipts of
 // the trigger are known.
 func find(tx *bbolt.Tx, org, triggerID string) (tally, error) {
-	t, err := decodeTally(tx.Bucket([]byte(triggersBucket)).Get(key(org, triggerID)))
+	t, _, err := triggersTable.Get(tx, key(org, triggerID))
 	if err == nil && t.Trigger.ID == "" {
 		err = storage.ErrNotFound
 	}
@@ -35,6 +35,9 @@ func (t *tally) progress() events.Progress {
 		Status: events.TriggerAccepted, StartTime: t.Trigger.Start, EndTime: t.Trigger.End, RatePlanIDs: t.Trigger.RatePlanIDs,
 		Homes: t.Trigger.Homes, Walked: t.Walked, Outcomes: t.Outcomes, CreatedAt: t.Trigger.CreatedAt,
 		Traceparent: t.Trigger.Traceparent,
+	}
+	if p.Outcomes == nil {
+		p.Outcomes = map[events.Outcome]int{}
 	}
 	if c := t.Trigger.Change; c != nil {
 		p.ScheduleID, p.Notification = "", &events.Notification{ObjectType: c.ObjectType, Operation: c.Operation, ObjectID: c.ObjectID}
@@ -56,10 +59,10 @@ func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	list := []events.Progress{}
 	err := l.file.View(func(tx *bbolt.Tx) error {
 		prefix := key(org, "")
-		c := tx.Bucket([]byte(triggersBucket)).Cursor()
+		c := tx.Bucket([]byte(triggersTable)).Cursor()
 		k, v := seekLast(c, prefix)
 		for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, v = c.Prev() {
-			t, err := decodeTally(v)
+			t, err := triggersTable.Decode(v)
 			if err != nil {
 				return err
 			}

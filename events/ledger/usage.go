@@ -1,53 +1,44 @@
 package ledger
 
 import (
-	"encoding/json"
-
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // Usage returns the usage of an organization's triggers.
 func (l *Ledger) Usage(org string) (u events.Usage, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		u, err = decodeUsage(tx.Bucket([]byte(usageBucket)).Get([]byte(org)))
+		u, _, err = usageTable.Get(tx, []byte(org))
 		return err
 	})
 	return u, err
 }
 
-func decodeUsage(value []byte) (u events.Usage, err error) {
-	if value != nil {
-		err = json.Unmarshal(value, &u)
+// usage returns the part of a trigger in its organization's usage.
+func (t *tally) usage() events.Usage {
+	u := events.Usage{Bytes: t.Bytes}
+	for _, deliveries := range t.Outcomes {
+		u.Deliveries += deliveries
 	}
-	return u, err
+	if t.Trigger.ID != "" && !t.completed() {
+		u.Waiting = 1
+	}
+	return u
 }
 
-// note adds a trigger's changes to its organization's usage.
-func note(tx *boltfile.Tx, org string, before, after *tally) error {
-	delta := events.Usage{Bytes: after.Bytes - before.Bytes, Deliveries: after.deliveries() - before.deliveries()}
-	if before.waits() {
-		delta.Waiting--
-	}
-	if after.waits() {
-		delta.Waiting++
-	}
-	if delta == (events.Usage{}) {
+// changeUsage replaces the part of a trigger in its organization's usage.
+func changeUsage(tx *bbolt.Tx, org string, before, after events.Usage) error {
+	if before == after {
 		return nil
 	}
-	u, err := decodeUsage(tx.Get(usageBucket, []byte(org)))
+	u, _, err := usageTable.Get(tx, []byte(org))
 	if err != nil {
 		return err
 	}
-	u.Waiting, u.Bytes, u.Deliveries = u.Waiting+delta.Waiting, u.Bytes+delta.Bytes, u.Deliveries+delta.Deliveries
+	u.Waiting, u.Bytes, u.Deliveries = u.Waiting+after.Waiting-before.Waiting, u.Bytes+after.Bytes-before.Bytes, u.Deliveries+after.Deliveries-before.Deliveries
 	if u == (events.Usage{}) {
-		return tx.Delete(usageBucket, []byte(org))
+		return usageTable.Delete(tx, []byte(org))
 	}
-	value, err := json.Marshal(u)
-	if err != nil {
-		return err
-	}
-	return tx.Put(usageBucket, []byte(org), value)
+	return usageTable.Put(tx, []byte(org), u)
 }

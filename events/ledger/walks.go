@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"bytes"
-
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
@@ -13,17 +11,18 @@ var _ events.Walks = (*Ledger)(nil)
 // Unfinished lists the unfinished walks.
 func (l *Ledger) Unfinished(limit int) (list []events.Walk, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket([]byte(walkingBucket)).Cursor()
-		for k, _ := c.First(); k != nil && len(list) < limit; k, _ = c.Next() {
-			t, err := decodeTally(tx.Bucket([]byte(triggersBucket)).Get(k))
+		for k := range walkingSet.Keys(tx) {
+			if len(list) == limit {
+				break
+			}
+			t, _, err := triggersTable.Get(tx, k)
 			if err != nil {
 				return err
 			}
-			walk, err := frontier(tx, t.Trigger)
+			walk, err := frontier(tx, t.trigger())
 			if err != nil {
 				return err
 			}
-			walk.Trigger.Sequence = t.Sequence
 			list = append(list, walk)
 		}
 		return nil
@@ -33,11 +32,10 @@ func (l *Ledger) Unfinished(limit int) (list []events.Walk, err error) {
 
 // frontier finds the first slice without a receipt, and its start.
 func frontier(tx *bbolt.Tx, t events.Trigger) (events.Walk, error) {
-	walk := events.Walk{Trigger: t}
+	walk, received := events.Walk{Trigger: t}, slicesOf(tx, t.ID)
 	var last []byte
-	c := tx.Bucket([]byte(slicesBucket)).Cursor()
-	for k, v := c.Seek(sliceKey(t.ID, 0)); bytes.Equal(k, sliceKey(t.ID, walk.Next)); k, v = c.Next() {
-		walk.Next, last = walk.Next+1, v
+	for number, value, ok := received.from(0); ok && number == walk.Next; number, value, ok = received.next() {
+		walk.Next, last = number+1, value
 	}
 	if last == nil {
 		return walk, nil

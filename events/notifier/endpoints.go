@@ -10,34 +10,33 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// lookAtEndpoints disables the endpoints that have failed for too long, and stores the
+// checkEndpoints disables the endpoints that have failed for too long, and stores the
 // notices of disabled endpoints.
-func (n *Notifier) lookAtEndpoints(ctx context.Context) error {
+func (n *Notifier) checkEndpoints(ctx context.Context) error {
 	failing := map[storage.Ref]events.Health{}
-	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) bool {
+	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) {
 		if h.State == events.HealthFailing && h.ConsecutiveFailures >= storage.LeastFailures {
 			failing[endpoint] = h
 		}
-		return true
 	})
 	for ref, h := range failing {
 		if err == nil {
 			err = n.disable(ctx, ref, h)
 		}
 	}
-	return errors.Join(err, n.tellDisabled(ctx))
+	return errors.Join(err, n.notifyDisabled(ctx))
 }
 
-// errBorne cancels the update of an endpoint that stays enabled.
-var errBorne = errors.New("the endpoint's policy bears it")
+// errTolerated cancels the update of an endpoint that stays enabled.
+var errTolerated = errors.New("the endpoint's retry policy tolerates the failures")
 
 // disable disables an endpoint that has failed for longer than its policy allows.
 func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health) error {
 	detail := ""
 	err := storage.UpdateEndpoint(ctx, n.Store, ref.Org, ref.ID, func(e *storage.WebhookEndpoint) error {
-		lasted, tooLong := unbearable(e, &h)
+		lasted, tooLong := failedTooLong(e, &h)
 		if !tooLong {
-			return errBorne
+			return errTolerated
 		}
 		e.Disable(storage.DisabledFailing, fmt.Sprintf("every attempt has failed for %s, %d in a row, the last one as %s",
 			lasted.Round(time.Second), h.ConsecutiveFailures, h.LastFailure), n.Store.Now())
@@ -45,30 +44,30 @@ func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health
 		return nil
 	})
 	switch {
-	case errors.Is(err, errBorne), errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, errTolerated), errors.Is(err, storage.ErrNotFound):
 		return nil
 	case err == nil:
-		n.Log.Warn("an endpoint has failed for too long and is disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)
+		n.Log.Warn("endpoint failed for too long, disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)
 	}
 	return err
 }
 
-// unbearable returns how long an endpoint has failed. tooLong reports whether its policy
+// failedTooLong returns how long an endpoint has failed. tooLong reports whether its policy
 // allows less. Failures before the endpoint's last update do not count, because the
 // update may have fixed the cause.
-func unbearable(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Duration, tooLong bool) {
+func failedTooLong(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Duration, tooLong bool) {
 	since := h.FailingSince.Time
 	if e.UpdatedAt.After(since) {
 		since = e.UpdatedAt.Time
 	}
 	lasted = h.LastFailureAt.Sub(since)
-	bears := time.Duration(e.RetryPolicy.DisableAfterSeconds * float64(time.Second))
-	return lasted, e.Enabled && bears > 0 && lasted >= bears
+	tolerates := time.Duration(e.RetryPolicy.DisableAfterSeconds * float64(time.Second))
+	return lasted, e.Enabled && tolerates > 0 && lasted >= tolerates
 }
 
-// tellDisabled stores the notices of endpoints that the service has disabled since the
+// notifyDisabled stores the notices of endpoints that the service has disabled since the
 // last call.
-func (n *Notifier) tellDisabled(ctx context.Context) error {
+func (n *Notifier) notifyDisabled(ctx context.Context) error {
 	since, revision := n.revision, n.Store.Revision()
 	switch {
 	case revision == since:
@@ -79,26 +78,28 @@ func (n *Notifier) tellDisabled(ctx context.Context) error {
 	var notices []events.Notice
 	reasons := map[string]storage.DisabledReason{}
 	err := n.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) error {
-			var failed error
-			look := func(r storage.Record) bool {
+		for _, kind := range []storage.Kind{storage.KindWebhookEndpoint, storage.KindOpenADRSubscription} {
+			for r, err := range storage.LiveEverywhere(v, kind) {
+				if err != nil {
+					return err
+				}
 				if r.Revision <= since {
-					return true
+					continue
 				}
 				e, err := storage.DecodeEndpoint(r)
 				if errors.Is(err, storage.ErrNotFound) {
-					return true
+					continue
 				}
 				notice, ok, made := events.DisabledNotice(&e)
+				if err := errors.Join(err, made); err != nil {
+					return err
+				}
 				if ok && n.Now().Sub(notice.CreatedAt.Time) <= stale {
 					notices, reasons[notice.ID] = append(notices, notice), e.Disabled.Reason
 				}
-				failed = errors.Join(err, made)
-				return failed == nil
 			}
-			err := v.Scan(storage.KindWebhookEndpoint, org, "", look)
-			return errors.Join(err, v.Scan(storage.KindOpenADRSubscription, org, "", look), failed)
-		})
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -16,12 +17,12 @@ import (
 type Ledger interface {
 	// Changed returns a channel that is closed at the next change.
 	Changed() <-chan struct{}
-	// Ended lists the completed triggers without a notification. Told records that
-	// endpoints were notified of them.
-	Ended(limit int) ([]events.Progress, error)
-	Told(triggers []events.Progress) error
-	// EachHealth calls do for the health of every endpoint until do returns false.
-	EachHealth(do func(endpoint storage.Ref, h events.Health) bool) error
+	// Unnotified lists the completed triggers without a notification. MarkNotified
+	// records that endpoints were notified of them.
+	Unnotified(limit int) ([]events.Progress, error)
+	MarkNotified(triggers []events.Progress) error
+	// EachHealth calls do for the health of every endpoint.
+	EachHealth(do func(endpoint storage.Ref, h events.Health)) error
 }
 
 // Deps are the dependencies of a notifier.
@@ -66,11 +67,11 @@ func New(d Deps) *Notifier {
 
 // Intervals and limits of the notifier.
 const (
-	// endsEvery is the minimum interval between searches for completed triggers, so that
-	// one search serves many triggers. lookEvery is the maximum interval without a
+	// completedEvery is the minimum interval between searches for completed triggers, so that
+	// one search serves many triggers. checkEvery is the maximum interval without a
 	// change.
-	endsEvery = 100 * time.Millisecond
-	lookEvery = 5 * time.Second
+	completedEvery = 100 * time.Millisecond
+	checkEvery     = 5 * time.Second
 	// stale is the maximum age of an event for a notice.
 	stale = events.LongestRetry
 )
@@ -79,46 +80,22 @@ const (
 func (n *Notifier) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		n.regularly(ctx, endsEvery, n.Ledger.Changed, "whether triggers have come to their end", n.tellEnds)
-		return nil
+		return periodic.Run(ctx, completedEvery, n.Log, "notify of completed triggers", n.followCompleted)
 	})
 	group.Go(func() error {
-		n.regularly(ctx, lookEvery, nil, "how endpoints do", n.lookAtEndpoints)
-		return nil
+		return periodic.Run(ctx, checkEvery, n.Log, "check the health of endpoints", n.checkEndpoints)
 	})
 	return group.Wait()
 }
 
-// regularly calls do repeatedly, with a delay in between. If changed is not nil,
-// regularly then also waits for the next change, or for lookEvery.
-func (n *Notifier) regularly(ctx context.Context, pause time.Duration, changed func() <-chan struct{}, what string, do func(context.Context) error) {
-	for {
-		var next <-chan struct{}
-		if changed != nil {
-			next = changed() // before do, so that a change during do counts
-		}
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			n.Log.Warn("it could not be seen "+what+"; trying again", "error", err)
-		}
-		wait(ctx, pause, nil)
-		if changed != nil {
-			wait(ctx, lookEvery, next)
-		}
-		if ctx.Err() != nil {
-			return
-		}
+// followCompleted notifies of the completed triggers, and then waits for the next change.
+func (n *Notifier) followCompleted(ctx context.Context) error {
+	changed := n.Ledger.Changed() // before the search, so that a change during it counts
+	err := n.notifyCompleted(ctx)
+	if err == nil {
+		periodic.Wait(ctx, checkEvery, changed)
 	}
-}
-
-// wait returns after a time, at a change, or when ctx ends.
-func wait(ctx context.Context, d time.Duration, changed <-chan struct{}) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-changed:
-	case <-ctx.Done():
-	}
+	return err
 }
 
 // put stores a notice, and logs and counts it if it is new.
@@ -126,23 +103,23 @@ func (n *Notifier) put(ctx context.Context, notice events.Notice) (fresh bool, e
 	fresh, err = n.Notices.PutNotice(ctx, notice)
 	if fresh {
 		n.notices.WithLabelValues(notice.Type).Inc()
-		n.Log.Info("there is a notice", "notice", notice.ID, "type", notice.Type, "org", notice.OrganizationID)
+		n.Log.Info("notice stored", "notice", notice.ID, "type", notice.Type, "org", notice.OrganizationID)
 	}
 	return fresh, err
 }
 
-// endsAtOnce limits the triggers of one call of Ended.
-const endsAtOnce = 500
+// maxCompleted limits the triggers of one call of Unnotified.
+const maxCompleted = 500
 
-// tellEnds stores the notices of completed triggers.
-func (n *Notifier) tellEnds(ctx context.Context) error {
+// notifyCompleted stores the notices of completed triggers.
+func (n *Notifier) notifyCompleted(ctx context.Context) error {
 	for {
-		ended, err := n.Ledger.Ended(endsAtOnce)
-		if err != nil || len(ended) == 0 {
+		completed, err := n.Ledger.Unnotified(maxCompleted)
+		if err != nil || len(completed) == 0 {
 			return err
 		}
-		for i := range ended {
-			p := &ended[i]
+		for i := range completed {
+			p := &completed[i]
 			if p.Notification != nil || n.Now().Sub(p.CompletedAt.Time) > stale {
 				continue // endpoints are notified of price signals only, and of no old events
 			}
@@ -154,7 +131,7 @@ func (n *Notifier) tellEnds(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := n.Ledger.Told(ended); err != nil {
+		if err := n.Ledger.MarkNotified(completed); err != nil {
 			return err
 		}
 	}

@@ -28,20 +28,18 @@ var errDown = errors.New("down")
 
 func (f *fake) Changed() <-chan struct{} { return nil }
 
-func (f *fake) Ended(limit int) ([]events.Progress, error) {
+func (f *fake) Unnotified(limit int) ([]events.Progress, error) {
 	return f.ended[:min(limit, len(f.ended))], nil
 }
 
-func (f *fake) Told(list []events.Progress) error {
+func (f *fake) MarkNotified(list []events.Progress) error {
 	f.ended = f.ended[len(list):]
 	return nil
 }
 
-func (f *fake) EachHealth(do func(storage.Ref, events.Health) bool) error {
+func (f *fake) EachHealth(do func(storage.Ref, events.Health)) error {
 	for ref, h := range f.health {
-		if !do(ref, h) {
-			break
-		}
+		do(ref, h)
 	}
 	return nil
 }
@@ -92,19 +90,19 @@ func completed(i int, ago time.Duration) events.Progress {
 // Every end is told once, however many there are and whatever fails in between; those
 // of long ago are not any more.
 func TestEndsAreTold(t *testing.T) {
-	f := &fake{fail: endsAtOnce + 10}
-	for i := range endsAtOnce + 50 {
+	f := &fake{fail: maxCompleted + 10}
+	for i := range maxCompleted + 50 {
 		f.ended = append(f.ended, completed(i, time.Duration(i%2)*time.Hour))
 	}
 	f.ended = append(f.ended, completed(9999, stale+time.Second))
 	n, _ := newNotifier(t, f)
-	if err := n.tellEnds(t.Context()); !errors.Is(err, errDown) || len(f.ended) == 0 {
+	if err := n.notifyCompleted(t.Context()); !errors.Is(err, errDown) || len(f.ended) == 0 {
 		t.Fatalf("%v, and %d are still to be told", err, len(f.ended))
 	}
-	if err := n.tellEnds(t.Context()); err != nil || len(f.ended) != 0 {
+	if err := n.notifyCompleted(t.Context()); err != nil || len(f.ended) != 0 {
 		t.Errorf("%v, and %d are still to be told", err, len(f.ended))
 	}
-	want := endsAtOnce + 50
+	want := maxCompleted + 50
 	if got := counted(t, n, "gridhook_notices_total"); len(f.put) != want || int(got) != want {
 		t.Errorf("%d notices were put and %g counted, want %d", len(f.put), got, want)
 	}
@@ -139,7 +137,7 @@ func TestFailingEndpoints(t *testing.T) {
 			e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = "ep", "https://partner.example/", tt.bears
 			storagetest.Put(t, store, &e)
 			for range 3 {
-				if err := n.lookAtEndpoints(t.Context()); err != nil {
+				if err := n.checkEndpoints(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

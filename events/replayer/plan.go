@@ -2,7 +2,6 @@ package replayer
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
@@ -19,21 +18,6 @@ func Task(replay *storage.Replay, now time.Time) events.Task {
 	}
 }
 
-func (r *Replayer) planRegularly(ctx context.Context) error {
-	tick := time.NewTicker(planEvery)
-	defer tick.Stop()
-	for {
-		if err := r.plan(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("it could not be seen whether every replay is being done", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // plan stores the missing tasks of replays, for example after a crash between storing a
 // replay and its task. It deletes replays that were completed long ago.
 func (r *Replayer) plan(ctx context.Context) error {
@@ -45,27 +29,23 @@ func (r *Replayer) plan(ctx context.Context) error {
 	var missing []events.Task
 	var old []storage.Ref
 	err = r.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) error {
-			var failed error
-			err := v.Scan(storage.KindReplay, org, "", func(rec storage.Record) bool {
-				if rec.Deleted {
-					return true
-				}
-				var replay storage.Replay
-				if replay, failed = storage.Decode[storage.Replay](rec); failed != nil {
-					return false
-				}
-				task := Task(&replay, now)
-				switch {
-				case replay.Status != storage.ReplayCompleted && !waiting[task.Name()]:
-					missing = append(missing, task)
-				case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplaysKept:
-					old = append(old, replay.Ref())
-				}
-				return true
-			})
-			return errors.Join(err, failed)
-		})
+		for record, err := range storage.LiveEverywhere(v, storage.KindReplay) {
+			if err != nil {
+				return err
+			}
+			replay, err := storage.Decode[storage.Replay](record)
+			if err != nil {
+				return err
+			}
+			task := Task(&replay, now)
+			switch {
+			case replay.Status != storage.ReplayCompleted && !waiting[task.Name()]:
+				missing = append(missing, task)
+			case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplaysKept:
+				old = append(old, replay.Ref())
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -75,10 +55,5 @@ func (r *Replayer) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, ref := range old {
-		if err := r.Store.Delete(ctx, ref); err != nil && !errors.Is(err, storage.ErrNotFound) && !errors.Is(err, storage.ErrConflict) {
-			return err
-		}
-	}
-	return nil
+	return r.Store.DeleteEach(ctx, old)
 }

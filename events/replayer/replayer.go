@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -70,7 +71,7 @@ func (r *Replayer) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskReplay, replaySlots, r.replay) })
 	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskRetry, retrySlots, r.retry) })
-	group.Go(func() error { return r.planRegularly(ctx) })
+	group.Go(func() error { return periodic.Run(ctx, planEvery, r.Log, "plan replays", r.plan) })
 	return group.Wait()
 }
 
@@ -132,7 +133,7 @@ func (r *Replayer) note(ctx context.Context, ref storage.Ref, from, next string,
 		return nil
 	})
 	if err == nil && next == "" {
-		r.Log.Info("a replay is completed", "replay", ref.ID, "org", ref.Org, "endpoint", replay.EndpointID,
+		r.Log.Info("replay completed", "replay", ref.ID, "org", ref.Org, "endpoint", replay.EndpointID,
 			"found", replay.Found, "retried", replay.Retried, "superseded", replay.Superseded, "lost", replay.Lost)
 	}
 	return replay, err

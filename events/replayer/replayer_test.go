@@ -168,7 +168,8 @@ func (w *world) ConsumeTasks(_, taking context.Context, _ events.TaskKind, _ int
 }
 
 func (w *world) ask(outcomes ...events.Outcome) events.Task {
-	r := storage.Replay{ID: "rpl", EndpointID: "ep", Since: storage.Time{Time: noon.Add(-12 * time.Hour)}, Status: storage.ReplayAccepted}
+	r := storage.Replay{}
+	r.ID, r.EndpointID, r.Since.Time, r.Status = "rpl", "ep", noon.Add(-12*time.Hour), storage.ReplayAccepted
 	r.OrganizationID = "org"
 	for _, o := range outcomes {
 		r.Outcomes = append(r.Outcomes, string(o))

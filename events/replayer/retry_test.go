@@ -51,10 +51,10 @@ func TestRetry(t *testing.T) {
 func TestForgottenReplaysAreFoundAndOldOnesForgotten(t *testing.T) {
 	w := newWorld(t)
 	w.ask(events.OutcomeFailed)
-	old := storage.Replay{
+	old := storage.Replay{ReplayProgress: storage.ReplayProgress{
 		ID: "old", EndpointID: "ep", Since: storage.Time{Time: noon}, Outcomes: []string{"FAILED"}, Status: storage.ReplayCompleted,
 		CompletedAt: storage.Time{Time: noon},
-	}
+	}}
 	old.OrganizationID = "org"
 	storagetest.Put(t, w.store, &old)
 	plan := func() {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -34,8 +36,8 @@ type changes struct {
 const (
 	// daysEvery is the interval between checks for a new day.
 	daysEvery = time.Minute
-	// tryAgainAfter is the delay after the message system did not accept a trigger.
-	tryAgainAfter = time.Second
+	// retryDelay is the delay after the message system did not accept a trigger.
+	retryDelay = time.Second
 )
 
 // follow notifies subscribers of objects that clients write, until ctx ends.
@@ -56,7 +58,7 @@ func (c *changes) follow(ctx context.Context) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			c.Log.Warn("OpenADR changes cannot be notified, retrying", "error", err)
-			c.wait(ctx, tryAgainAfter)
+			periodic.Sleep(ctx, retryDelay)
 		}
 	}
 	return nil
@@ -67,33 +69,34 @@ func (c *changes) recent(ctx context.Context) error {
 	var found []storage.Record
 	now := c.Now()
 	err := c.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) (err error) {
-			for _, t := range storage.OpenADRTypes() {
-				err = errors.Join(err, v.Scan(t.Kind(), org, "", func(r storage.Record) bool {
-					if t == storage.OpenADRSubscription {
-						if o, err := storage.Decode[storage.OpenADRObject](r); err == nil {
-							c.interest.note(&o)
-						}
+		for _, t := range storage.OpenADRTypes() {
+			for r, err := range storage.LiveEverywhere(v, t.Kind()) {
+				if err != nil {
+					return err
+				}
+				if t == storage.OpenADRSubscription {
+					if o, err := storage.Decode[storage.OpenADRObject](r); err == nil {
+						c.interest.note(&o)
 					}
-					if !r.Deleted && now.Sub(r.At) < changesFor {
-						r.Value = append([]byte(nil), r.Value...)
-						found = append(found, r)
-					}
-					return true
-				}))
+				}
+				if now.Sub(r.At) < changesFor {
+					r.Value = bytes.Clone(r.Value)
+					found = append(found, r)
+				}
 			}
-			return err
-		})
+		}
+		return nil
 	})
-	if err == nil {
-		c.interest.setComplete()
+	if err != nil {
+		return err
 	}
+	c.interest.setComplete()
 	for _, r := range found {
-		if err == nil {
-			err = c.announce(ctx, r)
+		if err := c.announce(ctx, r); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // announce creates the trigger of a written object, unless it exists. It then removes a
@@ -128,10 +131,7 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 		}
 	}
 	if err == nil && o.Removed {
-		err = c.Store.Delete(ctx, r.Ref)
-		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
-			err = nil // another scheduler has removed it
-		}
+		err = c.Store.DeleteEach(ctx, []storage.Ref{r.Ref})
 	}
 	return err
 }
@@ -159,8 +159,8 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 	return nil
 }
 
-// lookAtDays notifies subscribers of derived events that are new or have changed values.
-func (c *changes) lookAtDays(ctx context.Context) error {
+// checkDays notifies subscribers of derived events that are new or have changed values.
+func (c *changes) checkDays(ctx context.Context) error {
 	revision, now := c.Store.Revision(), c.Now()
 	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
 		return nil
@@ -264,31 +264,18 @@ func (s *Scheduler) expireReports(ctx context.Context) error {
 	var old []storage.Ref
 	now := s.Now()
 	err := s.Store.View(func(v storage.View) error {
-		return storage.EachOrganization(v, func(org string) error {
-			return v.Scan(storage.KindOpenADRReport, org, "", func(r storage.Record) bool {
-				if !r.Deleted && now.Sub(r.At) > s.ReportRetention {
-					old = append(old, r.Ref)
-				}
-				return true
-			})
-		})
-	})
-	for _, ref := range old {
-		if err == nil {
-			if err = s.Store.Delete(ctx, ref); errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
-				err = nil // another scheduler has deleted it, or it was written again
+		for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
+			if err != nil {
+				return err
+			}
+			if now.Sub(r.At) > s.ReportRetention {
+				old = append(old, r.Ref)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// wait returns after a time, or when ctx ends.
-func (c *changes) wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	return s.Store.DeleteEach(ctx, old)
 }

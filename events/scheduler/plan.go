@@ -2,28 +2,10 @@ package scheduler
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
-
-// regularly calls do at every interval until ctx ends.
-func (s *Scheduler) regularly(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("it could not be seen "+what, "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
 
 // plan stores the first run of every schedule without a pending run, for example after a
 // crash between storing a schedule and its run. It drops the runs of old revisions. It
@@ -66,23 +48,19 @@ func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.
 				stale = append(stale, name)
 			}
 		}
-		return storage.EachOrganization(v, func(org string) error {
-			var failed error
-			err := v.Scan(storage.KindSchedule, org, "", func(r storage.Record) bool {
-				if r.Deleted {
-					return true
-				}
-				var schedule storage.Schedule
-				if schedule, failed = storage.Decode[storage.Schedule](r); failed != nil {
-					return false
-				}
-				if task, ok := events.FirstRun(&schedule, r.Revision); ok && !waiting[task.Name()] {
-					missing = append(missing, task)
-				}
-				return true
-			})
-			return errors.Join(err, failed)
-		})
+		for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
+			if err != nil {
+				return err
+			}
+			schedule, err := storage.Decode[storage.Schedule](r)
+			if err != nil {
+				return err
+			}
+			if task, ok := events.FirstRun(&schedule, r.Revision); ok && !waiting[task.Name()] {
+				missing = append(missing, task)
+			}
+		}
+		return nil
 	})
 	return missing, stale, err
 }

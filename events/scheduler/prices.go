@@ -20,16 +20,16 @@ import (
 
 const (
 	// pricesEvery is the interval between checks for changed prices. An import arrives in
-	// parts. So a schedule runs when a check finds nothing new, or after mostLooks
+	// parts. So a schedule runs when a check finds nothing new, or after maxChecks
 	// consecutive checks with changes.
 	pricesEvery = 5 * time.Second
-	mostLooks   = 12
+	maxChecks   = 12
 	// changesFor is the maximum age of a change that causes a run, for example after the
 	// schedule was disabled for a time.
 	changesFor = 24 * time.Hour
-	// mostPlans is the maximum number of plans in a trigger. With more changed plans, the
+	// maxPlans is the maximum number of plans in a trigger. With more changed plans, the
 	// trigger covers all homes.
-	mostPlans = 100
+	maxPlans = 100
 )
 
 // priceKinds are the kinds of shared records that decide prices.
@@ -38,12 +38,12 @@ var priceKinds = []storage.Kind{storage.KindRatePlan, storage.KindPlanEvent, sto
 // priceWatch is the observed state of one schedule.
 type priceWatch struct {
 	newest uint64 // newest observed change
-	looks  int    // consecutive checks with new changes
+	checks int    // consecutive checks with new changes
 	done   uint64 // newest processed change
 }
 
-// lookAtPrices runs the schedules whose prices have changed.
-func (s *Scheduler) lookAtPrices(ctx context.Context) error {
+// checkPrices runs the schedules whose prices have changed.
+func (s *Scheduler) checkPrices(ctx context.Context) error {
 	revision := s.Store.Revision()
 	if revision == s.revision {
 		return nil
@@ -77,12 +77,12 @@ func (s *Scheduler) lookAtPrices(ctx context.Context) error {
 
 // settled reports whether to process a change now.
 func (w *priceWatch) settled(newest uint64) bool {
-	if newest > w.newest && w.looks < mostLooks {
+	if newest > w.newest && w.checks < maxChecks {
 		w.newest = newest
-		w.looks++
+		w.checks++
 		return newest <= w.done
 	}
-	w.looks = 0
+	w.checks = 0
 	return true
 }
 
@@ -115,22 +115,20 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
-		err := storage.EachOrganization(v, func(org string) error {
-			var failed error
-			err := v.Scan(storage.KindSchedule, org, "", func(r storage.Record) bool {
-				if r.Deleted {
-					return true
-				}
-				var schedule storage.Schedule
-				if schedule, failed = storage.Decode[storage.Schedule](r); failed == nil && schedule.OnPriceChange && schedule.Enabled {
-					found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
-				}
-				return failed == nil
-			})
-			return errors.Join(err, failed)
-		})
-		if err != nil || len(found) == 0 {
-			return err
+		for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
+			if err != nil {
+				return err
+			}
+			schedule, err := storage.Decode[storage.Schedule](r)
+			if err != nil {
+				return err
+			}
+			if schedule.OnPriceChange && schedule.Enabled {
+				found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
+			}
+		}
+		if len(found) == 0 {
+			return nil
 		}
 		shared, err := s.changesOf(v, storage.Shared)
 		for ref, c := range found {
@@ -192,7 +190,7 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		}
 		if err == nil {
 			s.runs.Inc()
-			s.Log.Info("prices have changed, and a schedule has run",
+			s.Log.Info("prices changed, schedule run accepted",
 				"schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
 		}
 	}
@@ -207,10 +205,9 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 // many plans it returns no plans and the number of all homes.
 func affected(prices *signals.Reader, v storage.View, org string, since uint64) (plans []string, homes int, err error) {
 	counts, changed := map[string]int{}, map[string]bool{}
-	var failed error
-	err = v.Scan(storage.KindHome, org, "", func(r storage.Record) bool {
-		if r.Deleted {
-			return true
+	for r, err := range storage.Live(v, storage.KindHome, org, "") {
+		if err != nil {
+			return nil, 0, err
 		}
 		home, err := prices.Home(r)
 		var revision uint64
@@ -222,14 +219,10 @@ func affected(prices *signals.Reader, v storage.View, org string, since uint64) 
 		case err == nil && revision >= since:
 			changed[home.RatePlanID] = true
 		case err != nil && !signals.OfOne(err): // an error of the home alone means that no change made it priceable
-			failed = err
+			return nil, 0, err
 		}
-		return failed == nil
-	})
-	if err = errors.Join(err, failed); err != nil || len(changed) == 0 {
-		return nil, 0, err
 	}
-	if len(changed) > mostPlans {
+	if len(changed) > maxPlans {
 		return nil, v.Count(storage.KindHome, org), nil
 	}
 	for plan := range changed {

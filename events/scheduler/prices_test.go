@@ -231,15 +231,15 @@ func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
 func TestManyPlansChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
-		for i := range mostPlans + 1 {
+		for i := range maxPlans + 1 {
 			w.put(storagetest.Home("org", fmt.Sprintf("many-%d", i), fmt.Sprintf("plan-%d", i)))
 		}
 		defer w.fleet(1)()
-		for i := range mostPlans + 1 {
+		for i := range maxPlans + 1 {
 			w.put(storagetest.RatePlan("org", fmt.Sprintf("plan-%d", i), 0.2))
 		}
 		pass(minute)
-		if got, want := w.triggered(), fmt.Sprintf(" of %d", mostPlans+1+5); got != want {
+		if got, want := w.triggered(), fmt.Sprintf(" of %d", maxPlans+1+5); got != want {
 			t.Errorf("triggers %q, want %q", got, want)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -79,19 +80,16 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	finish := context.WithoutCancel(ctx) // a started run may finish, because it is short
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Tasks.ConsumeTasks(finish, ctx, events.TaskSchedule, slots, s.handle) })
-	group.Go(func() error {
-		return s.regularly(ctx, planEvery, "whether every schedule has its next run waiting", s.plan)
-	})
-	group.Go(func() error { return s.regularly(ctx, pricesEvery, "whether prices have changed", s.lookAtPrices) })
+	repeat := func(every time.Duration, task string, do func(context.Context) error) {
+		group.Go(func() error { return periodic.Run(ctx, every, s.Log, task, do) })
+	}
+	repeat(planEvery, "store the next run of every schedule", s.plan)
+	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
 		c := &changes{Scheduler: s, interest: interest{byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
 		group.Go(func() error { return c.follow(ctx) })
-		group.Go(func() error {
-			return s.regularly(ctx, pricesEvery, "whether OpenADR events have changed", c.lookAtDays)
-		})
-		group.Go(func() error {
-			return s.regularly(ctx, expireEvery, "which OpenADR reports are too old", s.expireReports)
-		})
+		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
+		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}
 	return group.Wait()
 }
@@ -161,7 +159,7 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 		return fmt.Errorf("run %s of the schedule %s: %w", run.Format(time.RFC3339), schedule.ID, err)
 	}
 	s.runs.Inc()
-	s.Log.Info("a schedule has run", "schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "run", run, "homes", t.Homes)
+	s.Log.Info("schedule run accepted", "schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "run", run, "homes", t.Homes)
 	return nil
 }
 
@@ -169,7 +167,7 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing.Window, ok bool) {
 	w, err := schedule.WindowAt(now)
 	if err != nil { // the window was valid when the schedule was stored
-		s.Log.Error("a run of a schedule has no valid window and is left out", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
+		s.Log.Error("schedule run skipped: its window is not valid", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
 	}
 	return w, err == nil
 }

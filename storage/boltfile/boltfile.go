@@ -1,6 +1,7 @@
 package boltfile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,12 @@ import (
 const (
 	lockWait = time.Second
 	lockPoll = 20 * time.Millisecond
+)
+
+// ownBucket holds the identity of the stream that the file is a view of.
+var (
+	ownBucket   = []byte("file")
+	identityKey = []byte("identity")
 )
 
 // ErrDamaged says that a file or one of its records is corrupt.
@@ -44,7 +51,7 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", path, err)
 	}
-	if err := setAsideUnlessSealed(path, log); err != nil {
+	if err := renameUnlessSealed(path, log); err != nil {
 		return nil, openError(path, err)
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
@@ -58,7 +65,7 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 		return nil, errors.Join(openError(path, err), db.Close())
 	}
 	f := &File{db: db, path: path, log: log, buckets: buckets}
-	if err := f.Update(func(tx *Tx) error { return tx.createBuckets(buckets) }); err != nil {
+	if err := f.Update(func(tx *bbolt.Tx) error { return createBuckets(tx, buckets) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return f, nil
@@ -81,13 +88,13 @@ func (f *File) View(fn func(*bbolt.Tx) error) error {
 
 // Update runs fn in a read-write transaction, which is committed completely or not at
 // all. If fn returns ErrDamaged, the next Open rebuilds the file.
-func (f *File) Update(fn func(*Tx) error) error {
+func (f *File) Update(fn func(*bbolt.Tx) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if is, err := sealed(f.path, bootID()); !is && !errors.Is(err, fs.ErrNotExist) {
 		f.distrust(errors.Join(errors.New("another program wrote to it"), err))
 	}
-	err := f.db.Update(func(tx *bbolt.Tx) error { return fn(&Tx{tx}) })
+	err := f.db.Update(fn)
 	if errors.Is(err, ErrDamaged) {
 		f.distrust(err)
 	}
@@ -112,20 +119,20 @@ func (f *File) distrust(why error) {
 	}
 	f.distrusted = true
 	broken := os.Chtimes(f.path, time.Time{}, time.Now())
-	f.log.Error("bbolt file not trusted: rebuilding it from the log at the next start", "file", f.path, "error", errors.Join(why, broken))
+	f.log.Error("bbolt file not trusted, rebuilding it from the log at the next start", "file", f.path, "error", errors.Join(why, broken))
 }
 
 // Adopt ties the file to a stream by the stream's identity. It wipes data of another
 // stream and then reports wiped.
 func (f *File) Adopt(identity string) (wiped bool, err error) {
-	err = f.Update(func(tx *Tx) error {
-		own, err := tx.tx.CreateBucketIfNotExists(ownBucket)
+	err = f.Update(func(tx *bbolt.Tx) error {
+		own, err := tx.CreateBucketIfNotExists(ownBucket)
 		if err != nil {
 			return err
 		}
 		have := string(own.Get(identityKey))
 		if wiped = have != "" && have != identity; wiped {
-			if err := tx.wipe(f.buckets); err != nil {
+			if err := errors.Join(wipe(tx), createBuckets(tx, f.buckets)); err != nil {
 				return err
 			}
 		}
@@ -140,6 +147,30 @@ func (f *File) Renew(identity string) error {
 	_, err := f.Adopt(nobody)
 	if err == nil {
 		_, err = f.Adopt(identity)
+	}
+	return err
+}
+
+func createBuckets(tx *bbolt.Tx, names []string) error {
+	for _, name := range names {
+		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wipe deletes every bucket except the file's identity.
+func wipe(tx *bbolt.Tx) error {
+	var names [][]byte
+	err := tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if !bytes.Equal(name, ownBucket) {
+			names = append(names, bytes.Clone(name))
+		}
+		return nil
+	})
+	for _, name := range names {
+		err = errors.Join(err, tx.DeleteBucket(name))
 	}
 	return err
 }
@@ -162,9 +193,9 @@ func openError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// setAsideUnlessSealed renames a file without a valid seal. It removes older renamed
+// renameUnlessSealed renames a file without a valid seal. It removes older renamed
 // files, because each may fill much of a disk.
-func setAsideUnlessSealed(path string, log *slog.Logger) (err error) {
+func renameUnlessSealed(path string, log *slog.Logger) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -184,13 +215,13 @@ func setAsideUnlessSealed(path string, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	aside := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000")
-	if err := os.Rename(path, aside); err != nil {
-		return fmt.Errorf("set the file aside: %w", err)
+	renamed := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000")
+	if err := os.Rename(path, renamed); err != nil {
+		return fmt.Errorf("rename the damaged file: %w", err)
 	}
 	for _, path := range older {
 		err = errors.Join(err, os.Remove(path))
 	}
-	log.Warn("bbolt file not as it was left: set aside, rebuilding it from the log", "file", path, "aside", aside)
+	log.Warn("bbolt file changed since it was last used, rebuilding it from the log", "file", path, "renamed", renamed)
 	return err
 }

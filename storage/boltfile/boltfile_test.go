@@ -26,9 +26,9 @@ func open(t testing.TB, path string) *boltfile.File {
 
 func put(t testing.TB, f *boltfile.File, bucket string, pairs ...string) {
 	t.Helper()
-	err := f.Update(func(tx *boltfile.Tx) error {
+	err := f.Update(func(tx *bbolt.Tx) error {
 		for i := 0; i < len(pairs); i += 2 {
-			if err := tx.Put(bucket, []byte(pairs[i]), []byte(pairs[i+1])); err != nil {
+			if err := tx.Bucket([]byte(bucket)).Put([]byte(pairs[i]), []byte(pairs[i+1])); err != nil {
 				return err
 			}
 		}
@@ -84,8 +84,8 @@ func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
 	put(t, f, "one", "a", "1", "b", "", "c", "3")
 	put(t, f, "two", "a", "other")
 	refusal := errors.New("no")
-	err := f.Update(func(tx *boltfile.Tx) error {
-		if err := errors.Join(tx.Put("one", []byte("d"), []byte("4")), tx.Delete("one", []byte("a"))); err != nil {
+	err := f.Update(func(tx *bbolt.Tx) error {
+		if err := errors.Join(tx.Bucket([]byte("one")).Put([]byte("d"), []byte("4")), tx.Bucket([]byte("one")).Delete([]byte("a"))); err != nil {
 			return err
 		}
 		return refusal
@@ -138,7 +138,7 @@ func TestDeletePrefix(t *testing.T) {
 		put(t, f, "one", fmt.Sprintf("a\x00%03d", i), strings.Repeat("v", 50), fmt.Sprintf("b\x00%03d", i), "w")
 	}
 	put(t, f, "one", "a", "kept", "a\x01", "kept")
-	if err := f.Update(func(tx *boltfile.Tx) error { return tx.DeletePrefix("one", []byte("a\x00")) }); err != nil {
+	if err := f.Update(func(tx *bbolt.Tx) error { return boltfile.DeletePrefix(tx, "one", []byte("a\x00")) }); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, f); len(got) != 402 || got["one/a"] != "kept" || got["one/a\x01"] != "kept" {
@@ -176,7 +176,7 @@ func TestContentSurvivesReopening(t *testing.T) {
 			},
 			"delete": func(rt *rapid.T) {
 				bucket, key := buckets.Draw(rt, "bucket"), keys.Draw(rt, "key")
-				if err := f.Update(func(tx *boltfile.Tx) error { return tx.Delete(bucket, []byte(key)) }); err != nil {
+				if err := f.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte(bucket)).Delete([]byte(key)) }); err != nil {
 					rt.Fatal(err)
 				}
 				delete(want, bucket+"/"+key)

@@ -196,7 +196,7 @@ func TestDamageThatAReaderFinds(t *testing.T) {
 	found := fmt.Errorf("%w: a record", boltfile.ErrDamaged)
 	for name, read := range map[string]func(*boltfile.File) error{
 		"view":   func(f *boltfile.File) error { return f.View(func(*bbolt.Tx) error { return found }) },
-		"update": func(f *boltfile.File) error { return f.Update(func(*boltfile.Tx) error { return found }) },
+		"update": func(f *boltfile.File) error { return f.Update(func(*bbolt.Tx) error { return found }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := full(t)

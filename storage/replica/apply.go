@@ -3,8 +3,9 @@ package replica
 import (
 	"encoding/binary"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // apply stores a batch of the log's records, in order and atomically.
@@ -14,12 +15,12 @@ func (r *Replica) apply(records []storage.Record) error {
 	}
 	last := records[len(records)-1].Revision
 	// gofail: var bugCursorFirst struct{}
-	// _ = r.file.Update(func(tx *boltfile.Tx) error {
-	// 	return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, last))
+	// _ = r.file.Update(func(tx *bbolt.Tx) error {
+	// 	return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, last))
 	// })
 
 	// gofail: var applyBefore struct{}
-	err := r.file.Update(func(tx *boltfile.Tx) error {
+	err := r.file.Update(func(tx *bbolt.Tx) error {
 		for _, rec := range records {
 			if err := applyOne(tx, rec); err != nil {
 				return err
@@ -29,10 +30,10 @@ func (r *Replica) apply(records []storage.Record) error {
 		if err := forget(tx, at); err != nil {
 			return err
 		}
-		if err := tx.Put(metaBucket, atKey, milliseconds(at)); err != nil {
+		if err := tx.Bucket([]byte(metaBucket)).Put(atKey, milliseconds(at)); err != nil {
 			return err
 		}
-		return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, last))
+		return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, last))
 	})
 	// gofail: var applyAfter struct{}
 	if err != nil {
@@ -45,8 +46,8 @@ func (r *Replica) apply(records []storage.Record) error {
 // skipTo advances the replica to a revision without applying records. The log must have
 // no records left up to that revision.
 func (r *Replica) skipTo(revision uint64) error {
-	err := r.file.Update(func(tx *boltfile.Tx) error {
-		return tx.Put(metaBucket, revisionKey, binary.BigEndian.AppendUint64(nil, revision))
+	err := r.file.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, revision))
 	})
 	if err == nil {
 		r.advance(revision)
@@ -54,9 +55,9 @@ func (r *Replica) skipTo(revision uint64) error {
 	return err
 }
 
-func applyOne(tx *boltfile.Tx, rec storage.Record) error {
-	bucket := kindBucket(rec.Kind)
-	if !tx.Has(bucket) {
+func applyOne(tx *bbolt.Tx, rec storage.Record) error {
+	bucket := tx.Bucket([]byte(kindBucket(rec.Kind)))
+	if bucket == nil {
 		// A newer version writes this kind. This version does not show it.
 		return nil
 	}
@@ -76,11 +77,11 @@ func applyOne(tx *boltfile.Tx, rec storage.Record) error {
 	if err := replaceExpiry(tx, before, rec); err != nil {
 		return err
 	}
-	if err := tx.Put(bucket, key, encodeRecord(rec)); err != nil {
+	if err := bucket.Put(key, encodeRecord(rec)); err != nil {
 		return err
 	}
 	if hasOwner(rec.Kind) {
-		if err := tx.Put(ownersBucket, ownerKey(rec.Kind, rec.ID), []byte(rec.Org)); err != nil {
+		if err := tx.Bucket([]byte(ownersBucket)).Put(ownerKey(rec.Kind, rec.ID), []byte(rec.Org)); err != nil {
 			return err
 		}
 	}
@@ -94,8 +95,8 @@ func applyOne(tx *boltfile.Tx, rec storage.Record) error {
 }
 
 // stored returns the record of an entity. found is false if there is none.
-func stored(tx *boltfile.Tx, ref storage.Ref) (rec storage.Record, found bool, err error) {
-	value := tx.Get(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
+func stored(tx *bbolt.Tx, ref storage.Ref) (rec storage.Record, found bool, err error) {
+	value := tx.Bucket([]byte(kindBucket(ref.Kind))).Get(entityKey(ref.Org, ref.ID))
 	if value == nil {
 		return rec, false, nil
 	}
@@ -104,10 +105,10 @@ func stored(tx *boltfile.Tx, ref storage.Ref) (rec storage.Record, found bool, e
 }
 
 // add adds delta to the number stored under key.
-func add(tx *boltfile.Tx, key []byte, bucket string, delta int64) error {
+func add(tx *bbolt.Tx, key []byte, bucket string, delta int64) error {
 	var n int64
-	if v := tx.Get(bucket, key); len(v) == 8 {
+	if v := tx.Bucket([]byte(bucket)).Get(key); len(v) == 8 {
 		n = int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written below
 	}
-	return tx.Put(bucket, key, binary.BigEndian.AppendUint64(nil, uint64(n+delta))) //nolint:gosec // never negative
+	return tx.Bucket([]byte(bucket)).Put(key, binary.BigEndian.AppendUint64(nil, uint64(n+delta))) //nolint:gosec // never negative
 }

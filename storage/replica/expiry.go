@@ -9,7 +9,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 func milliseconds(t time.Time) []byte {
@@ -22,17 +21,20 @@ func expiryKey(r storage.Record) []byte {
 
 // replaceExpiry replaces the expiry entry of the previous record by the entry of the new
 // record.
-func replaceExpiry(tx *boltfile.Tx, before, after storage.Record) error {
+func replaceExpiry(tx *bbolt.Tx, before, after storage.Record) error {
 	if !before.Expires.IsZero() {
-		if err := tx.Delete(expiringBucket, expiryKey(before)); err != nil {
+		if err := tx.Bucket([]byte(expiringBucket)).Delete(expiryKey(before)); err != nil {
 			return err
 		}
 	}
 	if after.Expires.IsZero() {
 		return nil
 	}
-	return tx.Put(expiringBucket, expiryKey(after), milliseconds(after.At))
+	return tx.Bucket([]byte(expiringBucket)).Put(expiryKey(after), milliseconds(after.At))
 }
+
+// late is how long after its expiry a busy server may remove a record.
+const late = 10 * time.Second
 
 // expiry decodes an entry of the bucket. It returns the time at which the log removes the
 // record. It also returns the tolerated difference between the clocks of writers and of
@@ -41,23 +43,23 @@ func expiry(k, v []byte) (expires time.Time, skew time.Duration) {
 	expires = time.UnixMilli(int64(binary.BigEndian.Uint64(k)))  //nolint:gosec // the reverse of milliseconds
 	written := time.UnixMilli(int64(binary.BigEndian.Uint64(v))) //nolint:gosec // the reverse of milliseconds
 	const part = 24
-	return expires, expires.Sub(written) / part
+	return expires, max(late, expires.Sub(written)/part)
 }
 
 // forget removes expired tombstones that the log has removed by now. The replica keeps
 // tombstones a little longer than the log. Otherwise a tombstone that only the log has
 // would make a new creation of the entity fail.
-func forget(tx *boltfile.Tx, now time.Time) error {
-	c := tx.Reading().Bucket([]byte(expiringBucket)).Cursor()
+func forget(tx *bbolt.Tx, now time.Time) error {
+	c := tx.Bucket([]byte(expiringBucket)).Cursor()
 	for k, v := c.First(); k != nil; k, v = c.First() {
 		if expires, skew := expiry(k, v); !expires.Add(skew).Before(now) {
 			return nil
 		}
 		parts := strings.SplitN(string(k[8:]), "\x00", 3)
-		if err := tx.Delete(kindBucket(storage.Kind(parts[0])), entityKey(parts[1], parts[2])); err != nil {
+		if err := tx.Bucket([]byte(kindBucket(storage.Kind(parts[0])))).Delete(entityKey(parts[1], parts[2])); err != nil {
 			return err
 		}
-		if err := tx.Delete(expiringBucket, bytes.Clone(k)); err != nil {
+		if err := tx.Bucket([]byte(expiringBucket)).Delete(bytes.Clone(k)); err != nil {
 			return err
 		}
 		if err := add(tx, recordsKey, metaBucket, -1); err != nil {

@@ -47,25 +47,25 @@ type Book struct {
 // These limits bound the cached values, beside the curves. A market's series takes up to
 // 2 MB, a profile 140 KB, a chance up to 5 KB. The other values are small.
 const (
-	keptMarkets  = 32
-	keptProfiles = 512
-	keptChances  = 8192
-	keptPlaces   = 65536
-	keptPrograms = 16384
+	maxMarkets  = 32
+	maxProfiles = 512
+	maxChances  = 8192
+	maxPlaces   = 65536
+	maxPrograms = 16384
 )
 
 // NewBook returns a Book with a cache for the given number of one-day curves, of about 20
 // KB each. A longer curve counts as its number of days.
 func NewBook(curves int) *Book {
 	return &Book{
-		curves:   newSizedCache[curveKey](max(curves, 16), (*Curve).days),
+		curves:   newSizedCache[curveKey, *Curve](max(curves, 16), curveKey.days),
 		tariffs:  newCache[tariffKey, *tariff](max(curves/4, 16)),
 		events:   newCache[uint64, []pricing.Event](max(curves/4, 16)),
-		markets:  newCache[uint64, *market.Series](keptMarkets),
-		places:   newCache[string, place](keptPlaces),
-		profiles: newCache[profileKey, *solar.Profile](keptProfiles),
-		chances:  newCache[chanceKey, *solar.Chance](keptChances),
-		programs: newCache[uint64, programFacts](keptPrograms),
+		markets:  newCache[uint64, *market.Series](maxMarkets),
+		places:   newCache[string, place](maxPlaces),
+		profiles: newCache[profileKey, *solar.Profile](maxProfiles),
+		chances:  newCache[chanceKey, *solar.Chance](maxChances),
+		programs: newCache[uint64, programFacts](maxPrograms),
 	}
 }
 

@@ -44,12 +44,6 @@ func NewCurve(c pricing.Curve, ratePlanID string) *Curve {
 	return &Curve{Curve: c, RatePlanID: ratePlanID, Encoded: bytes.Clone(c.AppendShared(nil, ratePlanID))}
 }
 
-// days returns the number of days of the curve, rounded up.
-func (c *Curve) days() int {
-	const day = int(24 * time.Hour / pricing.Interval)
-	return max(1, (c.Len()+day-1)/day)
-}
-
 // Fingerprint returns a text that differs for curves with another window, other prices or
 // other sources.
 func (c *Curve) Fingerprint() string {
@@ -73,13 +67,19 @@ func (c *Curve) Emissions() []float64 {
 		if c.grid == nil {
 			return nil
 		}
-		grams := make([]float64, c.Len())
-		for i := range grams {
-			local := c.Window.At(i).In(c.location)
-			grams[i] = math.Round(gramsAPound*c.grid.Rate(local.Month(), local.Hour())*10) / 10
-		}
-		return grams
+		return emissions(c.grid, c.location, c.Window)
 	})
 }
 
-const gramsAPound = 453.59237
+const gramsPerPound = 453.59237
+
+// emissions returns a region's marginal emissions in each interval of a window, in grams
+// of CO2 per kWh.
+func emissions(region *carbon.Region, location *time.Location, w pricing.Window) []float64 {
+	grams := make([]float64, w.Len())
+	for i := range grams {
+		local := w.At(i).In(location)
+		grams[i] = math.Round(gramsPerPound*region.Rate(local.Month(), local.Hour())*10) / 10
+	}
+	return grams
+}

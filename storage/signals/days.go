@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -78,16 +77,19 @@ type (
 		Start    storage.Time `json:"start"`
 		Duration string       `json:"duration"`
 	}
-	adrEvent struct {
-		ID          string          `json:"id"`
-		Created     storage.Time    `json:"createdDateTime"`
-		Modified    storage.Time    `json:"modificationDateTime"`
-		ObjectType  string          `json:"objectType"`
-		ProgramID   string          `json:"programID"`
-		Name        string          `json:"eventName"`
+	adrSeries struct {
 		Descriptors []adrDescriptor `json:"payloadDescriptors"`
 		Period      adrPeriod       `json:"intervalPeriod"`
 		Intervals   []adrInterval   `json:"intervals"`
+	}
+	adrEvent struct {
+		ID         string       `json:"id"`
+		Created    storage.Time `json:"createdDateTime"`
+		Modified   storage.Time `json:"modificationDateTime"`
+		ObjectType string       `json:"objectType"`
+		ProgramID  string       `json:"programID"`
+		Name       string       `json:"eventName"`
+		adrSeries
 	}
 )
 
@@ -118,7 +120,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
-		channels = []channel{p.grams(d.Window)}
+		channels = []channel{emissionChannel(emissions(p.Region, p.Location, d.Window))}
 	} else {
 		home := &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
 		signal, err := r.Signal(home, d.Window)
@@ -131,7 +133,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		}
 	}
 	e.Modified = storage.Time{Time: changed}
-	e.fill(d.Window, channels)
+	e.adrSeries = newADRSeries(d.Window, channels, longestStep(channels))
 	values, err := json.Marshal(&e.Intervals)
 	if err != nil {
 		return EncodedEvent{}, err
@@ -167,37 +169,42 @@ func priceChannels(c *pricing.Curve) []channel {
 	return []channel{of("PRICE", c.Import), of("EXPORT_PRICE", c.Export)}
 }
 
-// grams returns the marginal emissions of a day, in grams of CO2 per kWh.
-func (p *Program) grams(w pricing.Window) channel {
-	c := channel{adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}, make([]float64, w.Len())}
-	for i := range c.values {
-		local := w.At(i).In(p.Location)
-		c.values[i] = math.Round(gramsAPound*p.Region.Rate(local.Month(), local.Hour())*10) / 10
-	}
-	return c
+func emissionChannel(grams []float64) channel {
+	return channel{adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}, grams}
 }
 
-// fill sets the intervals. They are hours, or quarter hours if a value changes within an
-// hour.
-func (e *adrEvent) fill(w pricing.Window, channels []channel) {
-	const quarters = 4
-	step, duration := quarters, "PT1H"
+// quarters is the number of quarter hours in an hour.
+const quarters = 4
+
+// longestStep returns quarters, or 1 if a value changes within an hour.
+func longestStep(channels []channel) int {
 	for _, c := range channels {
-		e.Descriptors = append(e.Descriptors, c.adrDescriptor)
 		for i, v := range c.values {
 			if len(c.values)%quarters != 0 || v != c.values[i/quarters*quarters] {
-				step, duration = 1, "PT15M"
+				return 1
 			}
 		}
 	}
-	e.Period = adrPeriod{storage.Time{Time: w.Start}, duration}
+	return quarters
+}
+
+// newADRSeries returns intervals of step quarter hours, 1 or quarters.
+func newADRSeries(w pricing.Window, channels []channel, step int) (s adrSeries) {
+	s.Period = adrPeriod{storage.Time{Time: w.Start}, "PT15M"}
+	if step == quarters {
+		s.Period.Duration = "PT1H"
+	}
+	for _, c := range channels {
+		s.Descriptors = append(s.Descriptors, c.adrDescriptor)
+	}
 	for i := 0; i < w.Len(); i += step {
 		interval := adrInterval{ID: i / step}
 		for _, c := range channels {
 			interval.Payloads = append(interval.Payloads, adrPayload{c.PayloadType, []float64{c.values[i]}})
 		}
-		e.Intervals = append(e.Intervals, interval)
+		s.Intervals = append(s.Intervals, interval)
 	}
+	return s
 }
 
 // OfOne reports whether an error concerns a single home, plan or day, and not the store.

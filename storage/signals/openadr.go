@@ -3,10 +3,10 @@ package signals
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strconv"
 	"time"
 
-	"github.com/gridhook/gridhook/pricing"
+	"github.com/go-json-experiment/json"
+
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -46,46 +46,10 @@ func (s *Signal) eventID() string {
 
 // encodeOpenADR encodes the part of the events that the homes of this curve share.
 func (c *Curve) encodeOpenADR() []byte {
-	grams := c.Emissions()
-	dst := append([]byte(nil), `"payloadDescriptors":[`...)
-	dst = appendDescriptor(dst, "PRICE", `"units":"KWH","currency":"USD"`)
-	dst = appendDescriptor(append(dst, ','), "EXPORT_PRICE", `"units":"KWH","currency":"USD"`)
-	if grams != nil {
-		dst = appendDescriptor(append(dst, ','), "GHG", `"units":"GHG"`)
+	channels := priceChannels(&c.Curve)
+	if grams := c.Emissions(); grams != nil {
+		channels = append(channels, emissionChannel(grams))
 	}
-	dst = append(dst, `],"intervalPeriod":{"start":"`...)
-	dst = c.Window.Start.UTC().AppendFormat(dst, storage.TimeLayout)
-	dst = append(dst, `","duration":"PT`...)
-	dst = strconv.AppendInt(dst, int64(pricing.Interval/time.Minute), 10)
-	dst = append(dst, `M"},"intervals":[`...)
-	for i := range c.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"id":`...)
-		dst = strconv.AppendInt(dst, int64(i), 10)
-		dst = appendPayload(append(dst, `,"payloads":[`...), "PRICE", c.Import[i])
-		dst = appendPayload(append(dst, ','), "EXPORT_PRICE", c.Export[i])
-		if grams != nil {
-			dst = appendPayload(append(dst, ','), "GHG", grams[i])
-		}
-		dst = append(dst, `]}`...)
-	}
-	return append(dst, ']')
-}
-
-func appendDescriptor(dst []byte, payload, units string) []byte {
-	dst = append(dst, `{"objectType":"EVENT_PAYLOAD_DESCRIPTOR","payloadType":"`...)
-	dst = append(dst, payload...)
-	dst = append(dst, `",`...)
-	dst = append(dst, units...)
-	return append(dst, '}')
-}
-
-func appendPayload(dst []byte, payload string, value float64) []byte {
-	dst = append(dst, `{"type":"`...)
-	dst = append(dst, payload...)
-	dst = append(dst, `","values":[`...)
-	dst = strconv.AppendFloat(dst, value, 'f', -1, 64)
-	return append(dst, `]}`...)
+	text, _ := json.Marshal(newADRSeries(c.Window, channels, 1)) // prices always encode
+	return text[1 : len(text)-1]
 }

@@ -75,15 +75,17 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 	}
 	byID := map[string]Program{}
 	for _, of := range []string{storage.Shared, org} { // an organization's own plan hides the shared one
-		err := r.scanPlans(of, func(record storage.Record) error {
+		for record, err := range storage.Live(r.view, storage.KindRatePlan, of, "") {
+			if err != nil {
+				return nil, err
+			}
 			p, ok, err := r.program(org, record)
+			if err != nil {
+				return nil, err
+			}
 			if ok {
 				byID[record.ID] = p
 			}
-			return err
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	list := make([]Program, 0, len(byID)+len(regionZones))
@@ -92,17 +94,6 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 	}
 	slices.SortFunc(list, func(a, b Program) int { return strings.Compare(a.ID, b.ID) })
 	return append(list, emissionPrograms(owner.CreatedAt.Time)...), nil
-}
-
-func (r *Reader) scanPlans(org string, do func(storage.Record) error) error {
-	var failed error
-	err := r.view.Scan(storage.KindRatePlan, org, "", func(record storage.Record) bool {
-		if !record.Deleted {
-			failed = do(record)
-		}
-		return failed == nil
-	})
-	return errors.Join(err, failed)
 }
 
 // program returns the program of a rate plan's record. ok is false if the plan cannot be

@@ -67,6 +67,12 @@ type curveKey struct {
 	carbon        carbon.Intensity
 }
 
+// days returns the number of days of the curve, rounded up.
+func (k curveKey) days() int {
+	const day = 24 * 60 * 60
+	return max(1, int((k.end-k.start+day-1)/day))
+}
+
 // subject is a home with the inputs of its prices, before the calculation.
 type subject struct {
 	location *time.Location

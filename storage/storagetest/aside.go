@@ -14,10 +14,12 @@ import (
 type Aside struct {
 	mu       sync.Mutex
 	written  uint64
-	requests map[storage.Ref]storedRequest
+	requests map[requestKey]storedRequest
 	feedback []storage.Feedback
 	audit    []storage.AuditEntry
 }
+
+type requestKey struct{ org, id string }
 
 type storedRequest struct {
 	storage.Once
@@ -34,7 +36,7 @@ var (
 func (a *Aside) Request(_ context.Context, org, id string) (storage.Once, uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r, ok := a.requests[storage.OnceRef(org, id)]
+	r, ok := a.requests[requestKey{org, id}]
 	if !ok {
 		return r.Once, 0, storage.ErrNotFound
 	}
@@ -45,14 +47,14 @@ func (a *Aside) Request(_ context.Context, org, id string) (storage.Once, uint64
 func (a *Aside) PutRequest(_ context.Context, o storage.Once, expect uint64) (uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.requests[o.Ref()].revision != expect {
+	if a.requests[requestKey{o.OrganizationID, o.ID}].revision != expect {
 		return 0, storage.ErrConflict
 	}
 	if a.requests == nil {
-		a.requests = map[storage.Ref]storedRequest{}
+		a.requests = map[requestKey]storedRequest{}
 	}
 	a.written++
-	a.requests[o.Ref()] = storedRequest{o, a.written}
+	a.requests[requestKey{o.OrganizationID, o.ID}] = storedRequest{o, a.written}
 	return a.written, nil
 }
 

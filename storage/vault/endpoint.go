@@ -1,11 +1,8 @@
 package vault
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -53,7 +50,7 @@ func (v *Vault) sealURL(e *storage.WebhookEndpoint, clear, had string) (masked, 
 }
 
 // OpenEndpoint replaces the masked URLs and the sealed headers with their values in the
-// clear. It does not change unsealed values in records of older releases.
+// clear.
 func (v *Vault) OpenEndpoint(e *storage.WebhookEndpoint) error {
 	if e.SealedURL != "" {
 		clear, err := v.Open(e.OrganizationID, e.ID, e.SealedURL)
@@ -94,45 +91,4 @@ func (v *Vault) Reseal(org, endpointID, sealed, secret string) (string, error) {
 		}
 	}
 	return v.Seal(org, endpointID, secret), nil
-}
-
-// inClear reports whether a stored endpoint has headers or a query that are not sealed.
-func inClear(e *storage.WebhookEndpoint) bool {
-	a := e.Authentication
-	return len(e.Headers) > 0 || e.SealedURL == "" && strings.Contains(e.URL, "?") ||
-		a != nil && a.SealedTokenURL == "" && strings.Contains(a.TokenURL, "?")
-}
-
-// SealStored seals stored endpoints whose headers or queries are in the clear. Older
-// releases wrote such endpoints.
-func (v *Vault) SealStored(ctx context.Context, s *storage.Store) error {
-	var old []storage.Ref
-	err := s.View(func(view storage.View) error {
-		return storage.EachOrganization(view, func(org string) error {
-			return view.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
-				e, err := storage.Decode[storage.WebhookEndpoint](r)
-				if err == nil && inClear(&e) {
-					old = append(old, r.Ref)
-				}
-				return true
-			})
-		})
-	})
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, ref := range old {
-		_, err := storage.Update(ctx, s, ref, func(e *storage.WebhookEndpoint) error {
-			before := *e
-			if err := v.OpenEndpoint(e); err != nil {
-				return err
-			}
-			return v.SealEndpoint(e, &before)
-		})
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			failed = append(failed, fmt.Errorf("seal endpoint %s of organization %s: %w", ref.ID, ref.Org, err))
-		}
-	}
-	return errors.Join(failed...)
 }

@@ -168,7 +168,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	defer cancel()
 	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
 	if o.Role.answers() {
-		parts = append(parts, a.sealStored, a.followLedger, a.noteUses)
+		parts = append(parts, a.followLedger, a.noteUses)
 	}
 	if o.Role.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
@@ -178,7 +178,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.tellBreakers)
 	}
 	if o.Role.answers() {
-		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.takeTurns, a.compact, a.listenPublic)
+		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {
@@ -331,15 +331,6 @@ func (a *App) openVault(ctx context.Context) error {
 		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
 	})
-}
-
-// sealStored seals secrets that older releases stored in the clear. It logs a failure;
-// the next start retries.
-func (a *App) sealStored(ctx context.Context) error {
-	if err := a.vault.SealStored(ctx, a.store); err != nil {
-		a.Log.Warn("endpoints of an older release are not sealed", "error", err)
-	}
-	return nil
 }
 
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A

@@ -23,28 +23,6 @@ func (a *App) startScheduler(context.Context) error {
 	return nil
 }
 
-// compactEvery is the interval of the log of record's compaction.
-const compactEvery = 12 * time.Hour
-
-// compact removes obsolete records of older versions from the log of record.
-func (a *App) compact(context.Context) error {
-	a.run("the removal of what is not needed any more", func(ctx context.Context) error {
-		tick := time.NewTicker(compactEvery)
-		defer tick.Stop()
-		for {
-			if err := a.store.Compact(ctx, a.conn); err != nil && ctx.Err() == nil {
-				a.Log.Warn("log of record not compacted, trying again later", "after", compactEvery, "error", err)
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	})
-	return nil
-}
-
 // startReplayer starts a replayer. It repeats exhausted and expired deliveries, which it
 // finds in the ledger.
 func (a *App) startReplayer(context.Context) error {

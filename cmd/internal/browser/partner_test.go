@@ -39,7 +39,7 @@ func TestPartner(t *testing.T) {
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.look("partner-home")
 	p.open(w.API + "/console/#/homes/home_of_somebody_else")
-	p.shows(".problem", "There is no such thing for this organization.")
+	p.shows(".problem", `There is no home "home_of_somebody_else" in organization`)
 	p.look("problem")
 
 	p.click("button", "Sign out")

@@ -65,7 +65,7 @@ func TestManifests(t *testing.T) {
 	}
 	t.Logf("checked %v", slices.Sorted(maps.Keys(kinds)))
 	for _, kind := range []string{
-		"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "ScaledObject", "ServiceMonitor", "PrometheusRule", "Ingress", "ConfigMap", "Secret",
+		"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "ScaledObject", "HorizontalPodAutoscaler", "StatefulSet", "CronJob", "Pod", "ServiceMonitor", "PrometheusRule", "Ingress", "ConfigMap", "Secret",
 	} {
 		if !kinds[kind] {
 			t.Errorf("no %s was rendered", kind)
@@ -80,13 +80,13 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestSelectors wants what selects pods to select those of one Deployment, and
-// what names another object to name one that is there.
+// TestSelectors wants each selector to select the pods of one workload, and each reference to
+// name a workload that exists.
 func TestSelectors(t *testing.T) {
 	for file, manifests := range rendered(t) {
-		pods := map[string]map[string]any{} // deployment -> the labels of its pods
+		pods := map[string]map[string]any{} // workload -> the labels of its pods
 		for _, m := range manifests {
-			if m["kind"] == "Deployment" {
+			if workload(m) {
 				pods[at(m, "metadata", "name").(string)], _ = at(m, "spec", "template", "metadata", "labels").(map[string]any)
 			}
 		}
@@ -94,7 +94,7 @@ func TestSelectors(t *testing.T) {
 			var selector any
 			want := 1
 			switch m["kind"] {
-			case "Deployment", "PodDisruptionBudget":
+			case "Deployment", "StatefulSet", "PodDisruptionBudget":
 				selector = at(m, "spec", "selector", "matchLabels")
 			case "NetworkPolicy":
 				selector = at(m, "spec", "podSelector", "matchLabels")
@@ -103,22 +103,25 @@ func TestSelectors(t *testing.T) {
 				if strings.HasSuffix(at(m, "metadata", "name").(string), "-admin") {
 					want = len(pods)
 				}
-			case "ScaledObject":
+			case "ScaledObject", "HorizontalPodAutoscaler":
 				if name, _ := at(m, "spec", "scaleTargetRef", "name").(string); pods[name] == nil {
-					t.Errorf("%s: the ScaledObject scales %q, which there is not", file, name)
+					t.Errorf("%s: the %s scales %q, which does not exist", file, m["kind"], name)
 				}
 				continue
 			default:
 				continue
 			}
 			if n := selected(selector, pods); n != want {
-				t.Errorf("%s: %s %v selects the pods of %d deployments, want %d", file, m["kind"], at(m, "metadata", "name"), n, want)
+				t.Errorf("%s: %s %v selects the pods of %d workloads, want %d", file, m["kind"], at(m, "metadata", "name"), n, want)
 			}
 		}
 	}
 }
 
-// selected counts the deployments whose pods have the labels.
+// workload reports whether a manifest runs a process of the product.
+func workload(m manifest) bool { return m["kind"] == "Deployment" || m["kind"] == "StatefulSet" }
+
+// selected counts the workloads whose pods have the labels.
 func selected(selector any, pods map[string]map[string]any) int {
 	labels, _ := selector.(map[string]any)
 	n := 0
@@ -156,6 +159,63 @@ func TestIngressIsTrusted(t *testing.T) {
 		}
 		if ingress != trusts {
 			t.Errorf("%s: with an ingress (%t) the api trusts proxies: %t", file, ingress, trusts)
+		}
+	}
+}
+
+// TestCommands wants the pods of backups and tests to be found by no service, to be admitted
+// by the network policies, and to call a service that selects the admin API.
+func TestCommands(t *testing.T) {
+	for file, manifests := range rendered(t) {
+		services, commands := map[string]map[string]any{}, 0
+		for _, m := range manifests {
+			if m["kind"] == "Service" {
+				services[at(m, "metadata", "name").(string)], _ = at(m, "spec", "selector").(map[string]any)
+			}
+		}
+		for _, m := range manifests {
+			pod := m
+			switch m["kind"] {
+			case "Pod":
+			case "CronJob":
+				pod, _ = at(m, "spec", "jobTemplate", "spec", "template").(manifest)
+			default:
+				continue
+			}
+			commands++
+			labels, _ := at(pod, "metadata", "labels").(map[string]any)
+			called := ""
+			for _, v := range list(at(list(at(pod, "spec", "containers"))[0], "env")) {
+				if at(v, "name") == "GRIDHOOK_ADMIN_URL" {
+					_, host, _ := strings.Cut(at(v, "value").(string), "://")
+					called, _, _ = strings.Cut(host, ".")
+				}
+			}
+			if services[called] == nil {
+				t.Errorf("%s: %s calls the service %q, which does not exist", file, m["kind"], called)
+			}
+			for name, selector := range services {
+				if selected(selector, map[string]map[string]any{"it": labels}) != 0 {
+					t.Errorf("%s: the service %s selects the pod of a %s", file, name, m["kind"])
+				}
+			}
+			for _, policy := range manifests {
+				if policy["kind"] != "NetworkPolicy" {
+					continue
+				}
+				admitted := false
+				for _, rule := range list(at(policy, "spec", "ingress")) {
+					for _, from := range list(at(rule, "from")) {
+						admitted = admitted || selected(at(from, "podSelector", "matchLabels"), map[string]map[string]any{"it": labels}) == 1
+					}
+				}
+				if !admitted {
+					t.Errorf("%s: %v does not admit the pod of a %s", file, at(policy, "metadata", "name"), m["kind"])
+				}
+			}
+		}
+		if commands == 0 {
+			t.Errorf("%s has no pod of a command", file)
 		}
 	}
 }

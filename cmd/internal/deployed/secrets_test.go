@@ -15,7 +15,7 @@ import (
 func TestChartSecrets(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		for _, m := range manifests {
-			if m["kind"] != "Deployment" {
+			if !workload(m) {
 				continue
 			}
 			pod := at(m, "spec", "template", "spec")

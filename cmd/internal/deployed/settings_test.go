@@ -17,7 +17,7 @@ import (
 const deploy = "../../../deploy"
 
 // notSettings are variables of commands, not of processes.
-var notSettings = map[string]bool{"GRIDHOOK_CONFIG": true}
+var notSettings = map[string]bool{"GRIDHOOK_CONFIG": true, "GRIDHOOK_ADMIN_URL": true}
 
 var variable = regexp.MustCompile(`\bGRIDHOOK_[A-Z_]*[A-Z]\b`)
 

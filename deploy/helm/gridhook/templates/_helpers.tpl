@@ -10,7 +10,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The labels that select the pods of one component. */}}
+{{/* The labels that select the pods of a component. */}}
 {{- define "gridhook.selector" -}}
 app.kubernetes.io/name: {{ include "gridhook.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -26,6 +26,11 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 
+{{/* The components that run: one "serve", or "api" and "worker". */}}
+{{- define "gridhook.components" -}}
+components: {{ ternary (list "serve") (list "api" "worker") .Values.serve.enabled | toJson }}
+{{- end -}}
+
 {{- define "gridhook.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (include "gridhook.fullname" .) -}}
@@ -34,18 +39,26 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{- define "gridhook.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end -}}
+
 {{- define "gridhook.operatorSecret" -}}
 {{- .Values.operatorKey.existingSecret | default (printf "%s-operator" (include "gridhook.fullname" .)) -}}
 {{- end -}}
 
-{{/* The secrets that a component's pod has as files under /etc/gridhook, by folder. */}}
+{{/* The secrets of a component's pod, by their folder under /etc/gridhook. */}}
 {{- define "gridhook.files" -}}
 {{- with .root.Values -}}
+{{- if ne $.component "serve" }}
 {{- with .nats.credentialsSecret }}
 nats: {{ . | quote }}
 {{- end }}
 {{- with .nats.tlsSecret }}
 nats-tls: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- with .masterKey.existingSecret }}
 master-key: {{ . | quote }}
@@ -53,7 +66,7 @@ master-key: {{ . | quote }}
 {{- with .tls.adminSecret }}
 admin-tls: {{ . | quote }}
 {{- end }}
-{{- if eq $.component "api" }}
+{{- if ne $.component "worker" }}
 {{- with .tls.apiSecret }}
 tls: {{ . | quote }}
 {{- end }}
@@ -61,12 +74,12 @@ tls: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* A probe of the admin listener; the kubelet does not look at the certificate. */}}
+{{/* A probe of the admin listener. The kubelet does not verify the certificate. */}}
 {{- define "gridhook.probe" -}}
 httpGet: {path: {{ .path }}, port: admin, scheme: {{ ternary "HTTPS" "HTTP" (not (empty .root.Values.tls.adminSecret)) }}}
 {{- end -}}
 
-{{/* The pod of a component: one container that runs its role. */}}
+{{/* The pod of a component, with one container. */}}
 {{- define "gridhook.pod" -}}
 {{- $root := .root -}}
 {{- $values := .values -}}
@@ -94,7 +107,7 @@ spec:
     runAsGroup: 65532
     fsGroup: 65532
     seccompProfile: {type: RuntimeDefault}
-  # Longer than the drain: what is in flight is finished.
+  # Longer than the drain timeout, so that requests in flight can finish.
   terminationGracePeriodSeconds: 60
   {{- with $values.priorityClassName }}
   priorityClassName: {{ . | quote }}
@@ -112,14 +125,14 @@ spec:
     {{- end }}
   containers:
     - name: {{ .component }}
-      {{- with $root.Values.image }}
-      image: "{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $root.Chart.AppVersion }}{{ end }}"
-      {{- end }}
+      image: {{ include "gridhook.image" $root | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: [{{ .component }}]
       env:
+        {{- if ne .component "serve" }}
         - {name: GRIDHOOK_NATS, value: {{ $root.Values.nats.url | quote }}}
         - {name: GRIDHOOK_NATS_REPLICAS, value: {{ $root.Values.nats.replicas | quote }}}
+        {{- end }}
         {{- if $files.nats }}
         - {name: GRIDHOOK_NATS_CREDS, value: /etc/gridhook/nats/{{ $root.Values.nats.credentialsKey }}}
         {{- end }}
@@ -141,14 +154,17 @@ spec:
         - {name: GRIDHOOK_ADMIN_TLS_CERT, value: /etc/gridhook/admin-tls/tls.crt}
         - {name: GRIDHOOK_ADMIN_TLS_KEY, value: /etc/gridhook/admin-tls/tls.key}
         {{- end }}
-        {{- if eq .component "api" }}
+        {{- if ne .component "worker" }}
         - name: GRIDHOOK_OPERATOR_KEY
           valueFrom:
             secretKeyRef: {name: {{ include "gridhook.operatorSecret" $root }}, key: operator-key}
-        {{- if and $values.ingress.enabled $values.ingress.trustedProxies }}
-        - {name: GRIDHOOK_TRUSTED_PROXIES, value: {{ join "," $values.ingress.trustedProxies | quote }}}
+        {{- with $root.Values.api.ingress }}
+        {{- if and .enabled .trustedProxies }}
+        - {name: GRIDHOOK_TRUSTED_PROXIES, value: {{ join "," .trustedProxies | quote }}}
         {{- end }}
-        {{- else }}
+        {{- end }}
+        {{- end }}
+        {{- if eq .component "worker" }}
         - {name: GRIDHOOK_SLICES, value: {{ $values.slices | quote }}}
         - {name: GRIDHOOK_DRAIN_TIMEOUT, value: {{ $values.drainTimeout | quote }}}
         {{- end }}
@@ -159,11 +175,11 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       ports:
-        {{- if eq .component "api" }}
+        {{- if ne .component "worker" }}
         - {name: http, containerPort: 8080}
         {{- end }}
         - {name: admin, containerPort: 8081}
-      # A process listens once it has recovered and caught up.
+      # A process listens after its recovery and its catch-up.
       startupProbe:
         {{- include "gridhook.probe" (dict "root" $root "path" "/readyz") | nindent 8 }}
         periodSeconds: 2
@@ -194,17 +210,21 @@ spec:
         {{- with $root.Values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+  {{- if or $files $root.Values.extraVolumes (ne .component "serve") }}
   volumes:
+    {{- if ne .component "serve" }}
     - name: data
       emptyDir: {sizeLimit: {{ $values.dataSize }}}
+    {{- end }}
     {{- range $name, $secret := $files }}
     - name: {{ $name }}
-      # For the group of the process, which is its own, and nobody else.
+      # Only the group of the process can read it.
       secret: {secretName: {{ $secret }}, defaultMode: 0440}
     {{- end }}
     {{- with $root.Values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
+  {{- end }}
   {{- with $values.nodeSelector }}
   nodeSelector:
     {{- toYaml . | nindent 4 }}
@@ -217,4 +237,66 @@ spec:
   affinity:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- end -}}
+
+
+{{/* The labels of a command's pod. No service selects them. */}}
+{{- define "gridhook.commandSelector" -}}
+app.kubernetes.io/name: {{ include "gridhook.name" . }}-command
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* The pod of a command that calls the admin API: a backup or a test. */}}
+{{- define "gridhook.command" -}}
+{{- $root := .root -}}
+restartPolicy: Never
+serviceAccountName: {{ include "gridhook.serviceAccount" $root }}
+automountServiceAccountToken: false
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile: {type: RuntimeDefault}
+containers:
+  - name: gridhook
+    image: {{ include "gridhook.image" $root | quote }}
+    imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+    args: {{ .args | toJson }}
+    env:
+      - {name: GRIDHOOK_ADMIN_URL, value: {{ ternary "https" "http" (not (empty $root.Values.tls.adminSecret)) }}://{{ include "gridhook.fullname" $root }}-operator.{{ $root.Release.Namespace }}.svc:8081}
+      - name: GRIDHOOK_OPERATOR_KEY
+        valueFrom:
+          secretKeyRef: {name: {{ include "gridhook.operatorSecret" $root }}, key: operator-key}
+      {{- if $root.Values.tls.adminSecret }}
+      - {name: SSL_CERT_FILE, value: /etc/gridhook/admin-tls/ca.crt}
+      {{- end }}
+      {{- range .env }}
+      - {{ toJson . }}
+      {{- end }}
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: {drop: [ALL]}
+    {{- if or .volumes $root.Values.tls.adminSecret }}
+    volumeMounts:
+      {{- if $root.Values.tls.adminSecret }}
+      - {name: admin-tls, mountPath: /etc/gridhook/admin-tls, readOnly: true}
+      {{- end }}
+      {{- range .volumes }}
+      - {name: {{ .name }}, mountPath: /{{ .name }}}
+      {{- end }}
+volumes:
+  {{- with $root.Values.tls.adminSecret }}
+  - name: admin-tls
+    secret: {secretName: {{ . }}, items: [{key: ca.crt, path: ca.crt}]}
+  {{- end }}
+  {{- range .volumes }}
+  - {{ toJson . }}
+  {{- end }}
+    {{- end }}
 {{- end -}}

@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-func (l *Ledger) endedIDs(t *testing.T) (ids []string) {
+func (l *Ledger) unnotifiedIDs(t *testing.T) (ids []string) {
 	t.Helper()
-	list, err := l.Ended(10)
+	list, err := l.Unnotified(10)
 	must(t, err)
 	for _, p := range list {
 		if p.Status != events.TriggerCompleted {
@@ -23,14 +23,14 @@ func (l *Ledger) endedIDs(t *testing.T) (ids []string) {
 
 // A trigger's end is there to be told from when it has come, in whatever order its
 // parts do, until it was told; also by who opens the file after a crash.
-func TestEnded(t *testing.T) {
+func TestUnnotified(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	first, second := trigger("org", "trg_1", 0, 2), trigger("org", "trg_2", time.Minute, 1)
 	fold(t, l, slice(second, 0, true, delivery("h", events.OutcomeDelivered, 1)))
 	accept(t, l, first)
 	fold(t, l, slice(first, 0, true, delivery("h", events.OutcomeRetrying, 1)))
-	if got := l.endedIDs(t); got != nil {
+	if got := l.unnotifiedIDs(t); got != nil {
 		t.Errorf("%v have ended", got)
 	}
 	accept(t, l, first, second) // its receipt was first
@@ -38,16 +38,16 @@ func TestEnded(t *testing.T) {
 	must(t, l.Close())
 	l = openLedger(t, path)
 	defer func() { must(t, l.Close()) }()
-	if got := l.endedIDs(t); len(got) != 2 || got[0] != "trg_1" || got[1] != "trg_2" {
+	if got := l.unnotifiedIDs(t); len(got) != 2 || got[0] != "trg_1" || got[1] != "trg_2" {
 		t.Fatalf("%v have ended, want both", got)
 	}
-	must(t, l.Told([]events.Progress{{OrganizationID: "org", TriggerID: "trg_1"}}))
+	must(t, l.MarkNotified([]events.Progress{{OrganizationID: "org", TriggerID: "trg_1"}}))
 	fold(t, l, retry(first, "r1", delivery("h", events.OutcomeDelivered, 3)))
-	if got := l.endedIDs(t); len(got) != 1 || got[0] != "trg_2" {
+	if got := l.unnotifiedIDs(t); len(got) != 1 || got[0] != "trg_2" {
 		t.Errorf("%v are to be told, want the second alone", got)
 	}
 	must(t, l.Prune(noon.Add(time.Hour)))
-	if got := l.endedIDs(t); got != nil {
+	if got := l.unnotifiedIDs(t); got != nil {
 		t.Errorf("%v are to be told of what is forgotten", got)
 	}
 }

@@ -36,17 +36,11 @@ type Requests interface {
 	PutRequest(ctx context.Context, o Once, expect uint64) (uint64, error)
 }
 
-// OnceRef names a request in the log of record. Older versions stored requests there.
-func OnceRef(org, id string) Ref { return Ref{KindOnce, org, id} }
-
-// Ref names the request.
-func (o *Once) Ref() Ref { return OnceRef(o.OrganizationID, o.ID) }
-
 // Validate names every wrong field.
 func (o *Once) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
-	checkOptionalID(&p, "made", o.Made)
+	p.Check(o.Made == "" || ValidID(o.Made), "made", "must be an identifier")
 	return p.Err()
 }
 

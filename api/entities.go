@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// entity is a pointer to a stored type.
+type entity[T any] interface {
+	*T
+	storage.Entity
+}
+
+// create stores a new entity, unless the request or the entity has wrong fields.
+func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) error {
+	if err := c.Wrong.With(e.Validate()); err != nil {
+		return err
+	}
+	return s.Store.Create(ctx, e)
+}
+
+// update changes an entity, unless the request or the changed entity has wrong fields.
+// change may run again after a conflict.
+func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, ref storage.Ref, change func(e *T, p *rest.FieldErrors) error) (T, error) {
+	if !ref.Valid() {
+		var none T
+		return none, c.Wrong.Err()
+	}
+	e, err := storage.Update[T, P](ctx, s.Store, ref, func(e *T) error {
+		p := c.Wrong
+		if err := change(e, &p); err != nil {
+			return err
+		}
+		return p.With(P(e).Validate())
+	})
+	if wrong := c.Wrong.Err(); wrong != nil && errors.Is(err, storage.ErrNotFound) {
+		err = wrong
+	}
+	return e, err
+}
+
+// page returns a page of an owner's entities of a kind.
+func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in wire.PageInput, show func(*T) V) (wire.Page[V], error) {
+	found, err := storage.List[T, P](s.Store, kind, owner, in.After, in.Limit+1)
+	return rest.Show(rest.NewPage(found, in.Limit, func(e *T) string { return P(e).Ref().ID }), show), err
+}
+
+// asStored shows an entity as it is stored.
+func asStored[T any](e *T) T { return *e }
+
+// listShared returns a method that lists the operator's entities of a kind.
+func listShared[T any, P entity[T]](kind storage.Kind) method[wire.PageInput, wire.Page[T]] {
+	return func(s *server, _ context.Context, _ *rest.Call, in *wire.PageInput) (wire.Page[T], error) {
+		return page[T, T, P](s, kind, storage.Shared, *in, asStored[T])
+	}
+}
+
+// deleteShared returns a method that deletes one of the operator's entities. The
+// published data applies again afterwards.
+func deleteShared(kind storage.Kind) method[struct{}, wire.Deleted] {
+	return func(s *server, ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
+		return deleted(c, s.Store.Delete(ctx, storage.Ref{Kind: kind, Org: storage.Shared, ID: c.ID}))
+	}
+}
+
+// deleted returns the response of a deletion.
+func deleted(c *rest.Call, err error) (wire.Deleted, error) {
+	return wire.Deleted{ID: c.ID, Deleted: true}, err
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestBackupFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.backup")
+	if path, folder := backupPath(file, time.Now()); path != file || folder {
+		t.Errorf("a file becomes %s, folder %t", path, folder)
+	}
+	var want []string
+	for day := 1; day <= 5; day++ {
+		path, folder := backupPath(dir, time.Date(2026, 11, day, 3, 0, 0, 0, time.UTC))
+		if !folder {
+			t.Fatalf("%s is not taken for a folder", dir)
+		}
+		want = append(want, path)
+	}
+	for _, path := range append(want, file) {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deleted, err := deleteOldBackups(dir, 2)
+	if err != nil || !slices.Equal(deleted, want[:3]) {
+		t.Fatalf("deleted %v, %v; want %v", deleted, err, want[:3])
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || !slices.Equal(left, append(want[3:], file)) {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if deleted, err := deleteOldBackups(dir, 2); err != nil || len(deleted) != 0 {
+		t.Errorf("again: deleted %v, %v", deleted, err)
+	}
+}

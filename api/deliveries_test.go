@@ -44,12 +44,12 @@ func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) str
 		Timing: events.Timing{DNS: 1, Connect: 2, TLS: 3, FirstByte: 4},
 	}
 	if o != events.OutcomeDelivered {
-		d.Status, d.ErrorClass, d.Reason, d.Answer = 500, events.ErrorStatus, "the endpoint answered 500 Internal Server Error", "oops"
+		d.Status, d.ErrorClass, d.Reason, d.Answer = 500, events.ErrorStatus, "the endpoint responded 500 Internal Server Error", "oops"
 	}
 	e.record(events.Receipt{
 		TriggerID: trigger, OrganizationID: org, Key: "s0", Deliveries: []events.Delivery{d},
-		Slice: &events.SliceBounds{Through: home, Homes: 1, Last: true},
-		Kept:  []events.Kept{{EndpointID: endpoint, Homes: []events.RetryHome{{HomeID: home}}, Curves: []events.RetryCurve{{}}}},
+		Slice:       &events.SliceBounds{Through: home, Homes: 1, Last: true},
+		RetryInputs: []events.RetryInputs{{EndpointID: endpoint, Homes: []events.RetryHome{{HomeID: home}}, Curves: []events.RetryCurve{{}}}},
 	}, func() bool { _, err := e.deps.Ledger.Delivery(org, d.MessageID); return err == nil })
 	return d.MessageID
 }

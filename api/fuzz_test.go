@@ -25,6 +25,9 @@ import (
 type nothing struct{}
 
 func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
+func (nothing) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+	return events.Trigger{}, nil
+}
 func (nothing) Progress(string, string) (events.Progress, error) {
 	return events.Progress{}, storage.ErrNotFound
 }
@@ -35,7 +38,7 @@ func (nothing) Health(string, string) (events.Health, error)  { return events.He
 func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
 	return events.DeliveryLog{}, storage.ErrNotFound
 }
-func (nothing) Kept(string, string, []events.Delivery) (events.Trigger, []events.Kept, error) {
+func (nothing) RetryInputs(string, string, []events.Delivery) (events.Trigger, []events.RetryInputs, error) {
 	return events.Trigger{}, nil, storage.ErrNotFound
 }
 func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, string, error) {

@@ -33,17 +33,22 @@ func TestEndpointsOfAnOrganizationAreLimited(t *testing.T) {
 }
 
 // TestTriggerQuota asks for more triggers than an organization may have waiting. Another
-// organization's triggers are accepted meanwhile.
+// organization's triggers are accepted meanwhile, and a repeated request has its first
+// answer.
 func TestTriggerQuota(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	e.quota = events.Quota{Waiting: 2}
 	process := e.another(rest.Options{})
-	ask := func(key string) answer {
-		return e.send(request{url: process + triggerPath, body: `{}`, header: http.Header{rest.KeyHeader: {key}}})
+	ask := func(key string, once ...string) answer {
+		return e.send(request{url: process + triggerPath, body: `{}`, header: http.Header{rest.KeyHeader: {key}, rest.IdempotencyHeader: once}})
 	}
 	ask(acme).ok(t)
-	ask(acme).ok(t)
+	first := ask(acme, "one").ok(t)["triggerId"]
+	if again := ask(acme, "one").ok(t)["triggerId"]; again != first {
+		t.Errorf("repeated, the request is answered with %v, want %v", again, first)
+	}
+	ask(acme, "two").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 	refused := ask(acme).expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 	if !strings.Contains(string(refused.body), "max-waiting: 2 of 2") || refused.header.Get("Retry-After") == "" {
 		t.Errorf("refused with %s, want the limit's name", refused.body)

@@ -36,7 +36,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		}
 		return wire.AcceptedRetry{}, err
 	}
-	_, stored, err := s.Ledger.Kept(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	_, stored, err := s.Ledger.RetryInputs(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err

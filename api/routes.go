@@ -36,8 +36,9 @@ func (s *server) webhookRoutes() []rest.Route {
 		}, (*server).trigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/{id}/get", Name: "getTrigger", Group: groupTriggers,
-			Summary: "Get the progress of a trigger",
-			Scope:   storage.ScopeRead,
+			Summary:     "Get the progress of a trigger",
+			Description: "A trigger and its deliveries have a retention of a week, or of the operator's receipts-age. Afterwards the response is 404.",
+			Scope:       storage.ScopeRead,
 		}, (*server).getTrigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Group: groupTriggers,

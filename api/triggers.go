@@ -46,7 +46,7 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 	t.RequestID, t.RatePlanIDs = c.RequestID, in.RatePlanIDs
 	var err error
 	if c.IdempotencyKey != "" {
-		t.OnceKey = rest.Digest(c.IdempotencyKey)
+		t.IdempotencyKey = rest.Digest(c.IdempotencyKey)
 		if t.Fingerprint, err = rest.Fingerprint(in); err != nil {
 			return wire.AcceptedTrigger{}, err
 		}

@@ -13,7 +13,7 @@ func (s *Setting) check(c *Config) string {
 	}
 	if path, file := s.field(c).(*string); file && s.tag.Get("file") != "" {
 		if other := s.tag.Get("pair"); other != "" && *path != "" && textOf(c, s.sibling(other)) == "" {
-			return "needs " + s.sibling(other) + " beside it"
+			return "requires " + s.sibling(other) + " as well"
 		}
 		if right := readable(*path); right != "" {
 			return right
@@ -93,13 +93,13 @@ var checks = map[string]func(*Config) string{
 	"cors-origins":    func(c *Config) string { return origins(c.Limits.CORSOrigins) },
 	"read-timeout": func(c *Config) string {
 		if c.Limits.ReadTimeout < c.Limits.HeaderTimeout {
-			return "must be at least header-timeout: the headers are a part of the request"
+			return "must be at least header-timeout: the headers are part of the request"
 		}
 		return ""
 	},
 	"write-timeout": func(c *Config) string {
 		if c.Limits.WriteTimeout <= c.Limits.RequestTimeout {
-			return "must be longer than request-timeout: an operation that is given up is answered still"
+			return "must be longer than request-timeout: an operation that times out still gets a response"
 		}
 		return ""
 	},

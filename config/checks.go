@@ -29,7 +29,7 @@ func adminAddress(c *Config) string {
 		return right
 	}
 	if _, port, _ := net.SplitHostPort(c.Admin); c.Role != Worker && c.Admin == c.HTTP && port != "0" {
-		return "must be another address than http's"
+		return "must differ from the address of http"
 	}
 	return ""
 }
@@ -55,7 +55,7 @@ func natsURL(s string) string {
 	for server := range strings.SplitSeq(s, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
 		if err != nil || u.Hostname() == "" {
-			return "must be a URL such as nats://10.0.0.5:4222, or several with commas between them"
+			return "must be a URL such as nats://10.0.0.5:4222, or several, comma-separated"
 		}
 		switch u.Scheme {
 		case "nats", "tls", "ws", "wss":
@@ -72,7 +72,7 @@ func readable(path string) string {
 	}
 	f, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
-		return "must be a file that can be read: " + cause(err)
+		return "must be a readable file: " + cause(err)
 	}
 	_ = f.Close()
 	return ""
@@ -83,7 +83,7 @@ func readable(path string) string {
 func age(d time.Duration) string {
 	const least, most = 25 * time.Hour, 10 * 365 * 24 * time.Hour
 	if d < least || d > most {
-		return "must be from 25h (retries go on for 24h) to 87600h"
+		return "must be from 25h (retries last 24h) to 87600h"
 	}
 	return ""
 }
@@ -93,7 +93,7 @@ func triggersAge(c *Config) string {
 		return right
 	}
 	if c.TriggersAge < c.ReceiptsAge {
-		return "must be at least receipts-age: an outcome is read by its trigger"
+		return "must be at least receipts-age: outcomes are stored by trigger"
 	}
 	return ""
 }
@@ -101,7 +101,7 @@ func triggersAge(c *Config) string {
 // origins checks a list of values of the Origin header: a scheme, a host and an optional
 // port.
 func origins(list string) string {
-	const right = "must be origins such as https://app.example.com, with commas between them"
+	const right = "must be origins such as https://app.example.com, comma-separated"
 	if list == "" {
 		return ""
 	}
@@ -115,11 +115,11 @@ func origins(list string) string {
 	return ""
 }
 
-const rightMasterKey = "must be the base64 of 32 random bytes, as \"openssl rand -base64 32\" makes, or several"
+const rightMasterKey = "must be the base64 of 32 random bytes, such as from \"openssl rand -base64 32\", or several"
 
 func masterKey(c *Config) string {
 	if c.MasterKey != "" && c.MasterKeyFile != "" {
-		return "must be left out where there is a master-key-file"
+		return "must not be set together with master-key-file"
 	}
 	return masterKeys(c.MasterKey)
 }
@@ -139,10 +139,10 @@ func masterKeyFile(c *Config) string {
 	}
 	text, err := os.ReadFile(c.MasterKeyFile)
 	if err != nil {
-		return "must be a file that can be read: " + cause(err)
+		return "must be a readable file: " + cause(err)
 	}
 	if len(strings.TrimSpace(string(text))) == 0 || masterKeys(string(text)) != "" {
-		return "must be a file with a key in each line: each " + rightMasterKey
+		return "must be a file with one key per line: each " + rightMasterKey
 	}
 	return ""
 }
@@ -158,7 +158,7 @@ func collector(s string) string {
 func headerList(s string) string {
 	for name, value := range HeaderPairs(s) {
 		if !httpguts.ValidHeaderFieldName(name) || value == "" || !httpguts.ValidHeaderFieldValue(value) {
-			return "must be headers such as authorization=secret, with commas between them"
+			return "must be headers such as authorization=secret, comma-separated"
 		}
 	}
 	return ""

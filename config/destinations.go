@@ -16,7 +16,7 @@ type Destinations struct {
 	Hosts []string
 }
 
-var errDestinations = errors.New("must be ranges such as 10.1.0.0/16 and hosts such as receiver.internal or receiver.internal:9443, with commas between them")
+var errDestinations = errors.New("must be ranges such as 10.1.0.0/16 and hosts such as receiver.internal or receiver.internal:9443, comma-separated")
 
 // hostName matches a host name in its ASCII form, or an IP address.
 var hostName = regexp.MustCompile(`^[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_])?$`)

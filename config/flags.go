@@ -9,7 +9,7 @@ import (
 // AddFlags adds the flags of the settings that at least one of the roles takes, and
 // --config.
 func AddFlags(flags *pflag.FlagSet, roles ...Role) {
-	flags.String(ConfigFlag, "", "a YAML `file` of settings, weaker than flags and environment")
+	flags.String(ConfigFlag, "", "YAML `file` with settings; flags and environment variables have precedence")
 	for _, s := range settings() {
 		if !slices.ContainsFunc(roles, s.TakenBy) {
 			continue

@@ -148,7 +148,7 @@ func (l *loader) fileLayer(path, source string) layer {
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if place(key) < 0 {
-			l.mistake(key, path, "is no setting%s", nearest(key))
+			l.mistake(key, path, "is not a setting%s", nearest(key))
 		}
 	}
 	return layer{
@@ -199,4 +199,16 @@ func (l *loader) check(c *Config, values []value) {
 			}
 		}
 	}
+}
+
+// Default returns the configuration of a role with only defaults. It panics if a default
+// does not parse.
+func Default(role Role) Config {
+	c := Config{Role: role}
+	for _, s := range settings() {
+		if err := parse(s.field(&c), s.Default); err != nil {
+			panic(fmt.Sprintf("config: default of %s: %v", s.Name, err)) // the tests see it first
+		}
+	}
+	return c
 }

@@ -132,8 +132,8 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		[]string{"GRIDHOOK_LOG_LEVEL=loud", "GRIDHOOK_OPERATOR_KEY=short"},
 		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolour: red\nadmin:\n  port: 1\n")
 	want := []string{
-		`colour (gridhook.yaml) is no setting`,
-		`max-bdy (gridhook.yaml) is no setting: did you mean max-body?`,
+		`colour (gridhook.yaml) is not a setting`,
+		`max-bdy (gridhook.yaml) is not a setting: did you mean max-body?`,
 		`http (flag --http) must be an address to listen on, such as 127.0.0.1:8080 or :8080, not "8080"`,
 		`admin (gridhook.yaml: admin) must be a single value`,
 		`operator-key (GRIDHOOK_OPERATOR_KEY) must have at least 16 characters, all of them printable ASCII without spaces, not "********"`,
@@ -142,7 +142,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		`concurrency (gridhook.yaml: concurrency) must be from 1 to 65536, not "0"`,
 		`rate-limit (gridhook.yaml: rate-limit) must be a single value`,
 		`max-body (gridhook.yaml: max-body) must be a size such as 1MiB, 512KiB or a number of bytes, not "1MB"`,
-		`receipts-age (flag --receipts-age) must be from 25h (retries go on for 24h) to 87600h, not "1h"`,
+		`receipts-age (flag --receipts-age) must be from 25h (retries last 24h) to 87600h, not "1h"`,
 	}
 	if got := mistakes(t, err); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -164,10 +164,10 @@ func TestMistakes(t *testing.T) {
 		{"no URL", config.API, []string{"--nats", "10.0.0.5:4222"}, "", `nats (flag --nats) must be a URL`},
 		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
 		{"a token in a wrong URL stays secret", config.API, []string{"--nats", "http://hunter2@h"}, "", `not "http://xxxxx@h"`},
-		{"a certificate without its key", config.API, append(nats, "--nats-cert", there), "", "nats-cert (flag --nats-cert) needs nats-key beside it"},
-		{"a key without its certificate", config.API, append(nats, "--nats-key", there), "", "nats-key (flag --nats-key) needs nats-cert beside it"},
-		{"a file that is not there", config.API, append(nats, "--nats-ca", missing), "", "nats-ca (flag --nats-ca) must be a file that can be read: no such file or directory"},
-		{"both on one address", config.Serve, []string{"--admin", "127.0.0.1:8080"}, "", "admin (flag --admin) must be another address than http's"},
+		{"a certificate without its key", config.API, append(nats, "--nats-cert", there), "", "nats-cert (flag --nats-cert) requires nats-key as well"},
+		{"a key without its certificate", config.API, append(nats, "--nats-key", there), "", "nats-key (flag --nats-key) requires nats-cert as well"},
+		{"a file that is not there", config.API, append(nats, "--nats-ca", missing), "", "nats-ca (flag --nats-ca) must be a readable file: no such file or directory"},
+		{"both on one address", config.Serve, []string{"--admin", "127.0.0.1:8080"}, "", "admin (flag --admin) must differ from the address of http"},
 		{"a port that is none", config.Serve, []string{"--http", ":65536"}, "", "http (flag --http) must be an address"},
 		{"no folder", config.Serve, []string{"--data", ""}, "", "data (flag --data) must be a folder"},
 		{"triggers gone before their receipts", config.Serve, []string{"--triggers-age", "100h"}, "", "triggers-age (flag --triggers-age) must be at least receipts-age"},
@@ -186,7 +186,7 @@ func TestMistakes(t *testing.T) {
 		{"an origin with a path", config.Serve, []string{"--cors-origins", "https://a.example,https://b.example/"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"every origin", config.Serve, []string{"--cors-origins", "*"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"a collector without a scheme", config.Serve, []string{"--trace-endpoint", "127.0.0.1:4318"}, "", "trace-endpoint (flag --trace-endpoint) must be an http or https URL"},
-		{"a header without a value, which stays secret", config.Serve, []string{"--trace-headers", "a=b,hunter2"}, "", `trace-headers (flag --trace-headers) must be headers such as authorization=secret, with commas between them, not "********"`},
+		{"a header without a value, which stays secret", config.Serve, []string{"--trace-headers", "a=b,hunter2"}, "", `trace-headers (flag --trace-headers) must be headers such as authorization=secret, comma-separated, not "********"`},
 		{"more traces than there are", config.Serve, []string{"--trace-sample", "1.5"}, "", "trace-sample (flag --trace-sample) must be from 0 to 1"},
 		{"less than no request", config.Worker, append(nats, "--trace-requests", "-1"), "", "trace-requests (flag --trace-requests) must be from 0 to 64"},
 		{"no time to drain", config.Worker, append(nats, "--drain-timeout", "0s"), "", "drain-timeout (flag --drain-timeout) must be from 1s to 1h"},

@@ -9,7 +9,7 @@ import (
 // Prefixes is a list of address ranges.
 type Prefixes []netip.Prefix
 
-var errPrefixes = errors.New("must be addresses or ranges such as 10.0.0.0/8 or 2001:db8::1, with commas between them")
+var errPrefixes = errors.New("must be addresses or ranges such as 10.0.0.0/8 or 2001:db8::1, comma-separated")
 
 // UnmarshalText parses a comma-separated list of ranges. An address is a range of one
 // address.

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -165,6 +166,31 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A long response that echoes the batch delivers it. Results that cannot be read are a
+// response all the same, so they do not open the breaker like silence.
+func TestBatch_LongResponses(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep", batchesOf(1+homes/20))
+		echo, _ := json.Marshal(map[string]string{"received": strings.Repeat("x", send.MaxResponse)})
+		w.partner.wholly(func(*http.Request, int) (int, string) { return http.StatusOK, string(echo) })
+		n := w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+		if came := len(w.partner.came("ep")); came != homes/4 {
+			t.Errorf("%d requests were made, want %d", came, homes/4)
+		}
+		w.partner.wholly(func(*http.Request, int) (int, string) { return http.StatusOK, `{"results":[` })
+		w.trigger(24)
+		<-time.After(time.Second)
+		if came, open := len(w.partner.came("ep"))-homes/4, n.OpenBreakers(); came < 12 || len(open) != 0 {
+			t.Errorf("after %d responses that cannot be read the breakers %+v are open", came, open)
+		}
+		w.partner.wholly(nil)
+		w.bus.await(w.bus.idleLocked)
+	})
 }
 
 // A rate limit counts homes, not requests, and a dead endpoint's batches open its

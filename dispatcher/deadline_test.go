@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,41 @@ func TestRetriesEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The policy ends the wait for an endpoint that is down, not for one that is slow: each
+// delivery to a slow endpoint has its first attempt, however little the policy allows.
+func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 10 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("fast")
+		w.endpoint("slow", patience(0))
+		w.partner.answers(taking(func(a arrival) int {
+			if a.host == "slow" {
+				<-time.After(time.Second)
+			}
+			return http.StatusOK
+		}))
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
+		putOff := 0
+		w.bus.mu.Lock()
+		defer w.bus.mu.Unlock()
+		for _, r := range w.bus.receipts {
+			for _, d := range r.Deliveries {
+				if d.Outcome != events.OutcomeRetrying {
+					continue
+				}
+				if putOff++; !strings.Contains(d.Reason, "slow") {
+					t.Fatalf("what waits for a slow endpoint is %+v", d)
+				}
+			}
+		}
+		if putOff == 0 {
+			t.Error("nothing waited for the slow endpoint")
+		}
+	})
 }
 
 // A worker that comes late makes no first attempt at a signal whose window is

@@ -3,7 +3,6 @@ package dispatcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -168,6 +167,10 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	a := w.post(ctx, r, scratch)
+	if errors.Is(a.Err, send.ErrStopping) {
+		r.each(func(j *job) result { return w.handBack(j, a) })
+		return
+	}
 	w.leave(r, &pass, &a)
 	r.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.ID)) })
 }
@@ -193,7 +196,7 @@ const pausedAfter = time.Second
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
 	case err != nil, ctx.Err() != nil:
-		return func(j *job) result { return handBack(j, w.Now()) }
+		return func(j *job) result { return w.handBack(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
 	case waited > pausedAfter && w.paused(r.target):
 		return func(j *job) result { return dropPaused(j, w.Now()) }
 	case !pass.Until.IsZero():
@@ -274,7 +277,7 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 func (w *Worker) leave(r *request, pass *gate.Pass, a *attempt) {
 	e := r.target
 	switch pass.Leave(gate.Report{
-		Sent: true, Answered: a.Err == nil, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
+		Sent: true, Answered: a.Status != 0, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
 	}) {
 	case gate.Opened:
 		w.Log.Warn("breaker opened, endpoint is down", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.Summary())
@@ -302,25 +305,15 @@ func (w *Worker) disable(ctx context.Context, e *target.Target) {
 		if !stored.Enabled || stored.URL != e.URL || stored.SealedURL != e.SealedURL {
 			return errAlready
 		}
-		stored.Disable(storage.DisabledGone, "it answered 410 Gone", w.Store.Now())
+		stored.Disable(storage.DisabledGone, "it responded 410 Gone", w.Store.Now())
 		return nil
 	})
 	switch {
 	case err == nil:
-		w.Log.Warn("endpoint answered 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
+		w.Log.Warn("endpoint responded 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
 	case !errors.Is(err, errAlready):
-		w.Log.Error("endpoint answered 410 Gone but could not be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
+		w.Log.Error("endpoint responded 410 Gone but cannot be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
 	}
 }
 
 var errAlready = errors.New("already so")
-
-// contained converts a panic into an error.
-func contained(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return do()
-}

@@ -12,5 +12,11 @@
 //	target    the stored endpoints, made ready to send to
 //	resume, tester, tracing   lost slices, test events, spans
 //
+// Slices take turns by organization, so a greedy organization does not delay another.
+// The queue hands out slices in order of arrival; while several organizations have walks
+// that move, a worker takes up to 4,096 slices more than it has slots, and [gate.Turns]
+// gives each free slot to the next organization and its oldest slice. A slice that waits
+// for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
+//
 // dispatcher may import events, storage and pricing; it never imports api.
 package dispatcher

@@ -45,34 +45,34 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
 	m := &metrics{
-		triggers:    counter("triggers_started_total", "Triggers whose walk this worker began."),
+		triggers:    counter("triggers_started_total", "Triggers whose walk this worker started."),
 		homesWalked: counter("homes_walked_total", "Homes that this worker walked."),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "deliveries_total", Help: "Outcomes reached, by outcome: one for each home, endpoint and attempt.",
+			Namespace: "gridhook", Name: "deliveries_total", Help: "Delivery outcomes by outcome, one for each home, endpoint and attempt.",
 		}, []string{"outcome"}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "attempts_total", Help: "Webhook requests made, by what came back.",
+			Namespace: "gridhook", Name: "attempts_total", Help: "Webhook requests by class of response.",
 		}, []string{"class"}),
 		attemptSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: "gridhook", Name: "attempt_duration_seconds", Help: "How long webhook requests took, answer included.",
+			Namespace: "gridhook", Name: "attempt_duration_seconds", Help: "Duration of webhook requests, response included, in seconds.",
 			Buckets:                     []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 		}),
-		retriesScheduled: counter("retries_scheduled_total", "Retry messages scheduled; one may carry several homes that failed together."),
-		walksParked:      counter("walks_parked_total", "Walks parked as one message because every endpoint was down or crowded."),
-		homesFailed:      counter("homes_failed_total", "Homes that had no signal because a stored record cannot be used or pricing failed."),
-		failures:         counter("messages_failed_total", "Slices and retries that failed for a reason of their own, each time."),
-		deadLetters:      counter("dead_letters_total", "Slices and retries that failed each time and were set aside."),
+		retriesScheduled: counter("retries_scheduled_total", "Scheduled retry messages. A message may contain several homes that failed together."),
+		walksParked:      counter("walks_parked_total", "Parked slices of walks whose endpoints were all down, silent or at their limit of waiting slices."),
+		homesFailed:      counter("homes_failed_total", "Homes without a signal because a stored record does not decode or pricing failed."),
+		failures:         counter("messages_failed_total", "Failures of slices and retries by themselves, not because the store or NATS was unavailable."),
+		deadLetters:      counter("dead_letters_total", "Slices and retries that failed each time and became dead letters."),
 		notices: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "notice_attempts_total", Help: "Attempts to send a notice to an endpoint, by outcome.",
 		}, []string{"outcome"}),
 		inFlight:       gauge("attempts_in_flight", "Webhook requests in flight."),
-		slicesInFlight: gauge("slices_in_flight", "Slices being walked."),
+		slicesInFlight: gauge("slices_in_flight", "Slices in progress."),
 	}
 	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
 		m.retriesScheduled, m.walksParked, m.homesFailed, m.failures, m.deadLetters, m.notices, m.inFlight, m.slicesInFlight)
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints that this worker takes to be down: their breaker is open.",
+		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints whose breaker is open at this worker.",
 	}, func() float64 { return float64(down()) }))
 	for _, o := range events.Outcomes() {
 		m.deliveries.WithLabelValues(string(o))

@@ -44,8 +44,8 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 		if e.ID == n.About {
 			continue // the endpoint may have been enabled again
 		}
-		telling := events.Telling{Notice: n, EndpointID: e.ID, Attempt: 1}
-		task, err := telling.Task(w.Now())
+		first := events.NoticeAttempt{Notice: n, EndpointID: e.ID, Attempt: 1}
+		task, err := first.Task(w.Now())
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 
 // handleNoticeTask makes an attempt to send a notice to an endpoint.
 func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken events.Taken) error {
-	var t events.Telling
+	var t events.NoticeAttempt
 	if err := json.Unmarshal(task.Body, &t); err != nil {
 		return err
 	}
@@ -75,13 +75,13 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, target.ErrBroken), err == nil && !to.Wants(n.Type):
 		w.metrics.notices.WithLabelValues(string(events.OutcomeFailed)).Inc()
-		w.Log.Info("notice not wanted any more, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID)
+		w.Log.Info("notice no longer wanted, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID)
 		return nil
 	case err != nil:
 		return err
 	}
 	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
-	ctx, span := tracing.Start(ctx, w.Tracer, "tell", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
+	ctx, span := tracing.Start(ctx, w.Tracer, "notify", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
 	defer span.End()
 	results := w.deliver(ctx, []job{{
 		Message: webhook.Message{ID: n.MessageID(t.EndpointID), Trigger: trigger, Notice: n}, target: to, attempt: t.Attempt,
@@ -90,10 +90,12 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 }
 
 // noticeKey identifies an attempt among the receipts of its notice.
-func noticeKey(t *events.Telling) string { return "n" + strconv.Itoa(t.Attempt) + "." + t.EndpointID }
+func noticeKey(t *events.NoticeAttempt) string {
+	return "n" + strconv.Itoa(t.Attempt) + "." + t.EndpointID
+}
 
 // recordNotice stores the task of the next attempt and the outcome of this attempt.
-func (w *Worker) recordNotice(ctx context.Context, t events.Telling, r *result) error {
+func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *result) error {
 	n, d, key := &t.Notice, &r.delivery, noticeKey(&t)
 	w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	if !r.dueAt.IsZero() {
@@ -106,11 +108,11 @@ func (w *Worker) recordNotice(ctx context.Context, t events.Telling, r *result) 
 			return err
 		}
 	} else if d.Outcome != events.OutcomeDelivered {
-		w.Log.Warn("notice given up", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
+		w.Log.Warn("notice retries exhausted", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
 			"endpoint", t.EndpointID, "attempts", d.Attempt, "reason", d.Reason)
 	}
-	if last := d.Last(); !last.Tried() {
-		return nil
+	if last := d.Last(); !last.Counts() {
+		return nil // the next task has the same key
 	}
 	receipt := events.Receipt{
 		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,

@@ -109,6 +109,37 @@ func TestTheEndOfATriggerIsTold(t *testing.T) {
 	})
 }
 
+// A notice that a worker's stop cuts off is told by the next worker, though the endpoint
+// allows one attempt only.
+func TestANoticeThatAStopCutsOff(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.DrainTimeout = time.Second
+		w.homes(3)
+		w.endpoint("ends", only(storage.EventTriggerCompleted), patience(0))
+		w.endpoint("signals", only(storage.EventPriceSignalUpdated))
+		var hangs atomic.Bool
+		hangs.Store(true)
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			if a.kind == storage.EventTriggerCompleted && hangs.Load() {
+				<-r.Context().Done()
+				return 0
+			}
+			return http.StatusOK
+		})
+		first := w.worker()
+		defer w.notifier()()
+		w.trigger(24)
+		<-time.After(5 * time.Second)
+		first.stop()
+		hangs.Store(false)
+		w.worker()
+		w.rest(time.Minute)
+		if _, times := w.told(storage.EventTriggerCompleted); times["ends"] != 2 {
+			t.Errorf("it came %v times, want the request that was cut off and its repeat", times)
+		}
+	})
+}
+
 // seenNow is what the ledger, which is followed already, shows of a trigger.
 func (w *world) seenNow(t events.Trigger) (events.Progress, error) {
 	p, err := w.ledger.Progress(t.OrganizationID, t.ID)

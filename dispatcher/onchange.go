@@ -12,7 +12,7 @@ import (
 // An endpoint may ask for a home's signal only if it differs from the last delivered
 // signal. The known signals of an endpoint are stored per slice of homes. If the last
 // delivery of a home is uncertain, the worker deletes its known signal and sends the next
-// signal.
+// signal. After a change of the endpoint's URL or format nothing is known.
 
 // skipUnchanged removes the jobs whose endpoint already has the same signal. It returns
 // the remaining jobs, the outcomes of the removed jobs, and the known signals of the
@@ -31,9 +31,12 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, jobs []job)
 			if known, err = w.Bus.Known(ctx, s.Trigger.OrganizationID, j.target.ID, s.Number); err != nil {
 				return nil, nil, nil, err
 			}
+			if receiver := j.target.Receiver(); known.Receiver != receiver {
+				known = events.Known{Receiver: receiver, Signals: map[string]string{}, Revision: known.Revision}
+			}
 			have[j.target] = known
 		}
-		if known.Signals[j.Signal.HomeID] != j.Signal.Fingerprint() {
+		if known.Signals[j.Signal.HomeID] != j.Signal.Fingerprint(j.Format) {
 			left = append(left, *j)
 			continue
 		}
@@ -52,7 +55,7 @@ func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have map[*targe
 		changed := false
 		for i := range jobs {
 			if j := &jobs[i]; j.target == e {
-				changed = note(known.Signals, j.Signal.HomeID, j.Signal.Fingerprint(), results[i].delivery.Outcome) || changed
+				changed = note(known.Signals, j.Signal.HomeID, j.Signal.Fingerprint(j.Format), results[i].delivery.Outcome) || changed
 			}
 		}
 		if !changed {

@@ -38,6 +38,48 @@ func TestOnChange(t *testing.T) {
 	})
 }
 
+// An endpoint with another URL or format is another receiver: what the former one has been
+// sent is not known to it.
+func TestOnChange_AnotherReceiver(t *testing.T) {
+	for _, change := range map[string]func(w *world, e *storage.WebhookEndpoint){
+		"url": func(_ *world, e *storage.WebhookEndpoint) { e.URL += "/v2" },
+		"query": func(w *world, e *storage.WebhookEndpoint) {
+			e.SealedURL = w.vault.Seal("org", e.ID, e.URL+"?for=another")
+		},
+		"format": func(_ *world, e *storage.WebhookEndpoint) { e.Format = storage.FormatOpenADR3 },
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			const homes = events.SliceHomes + 1
+			w.homes(homes)
+			w.endpoint("ep", onChange)
+			w.worker()
+			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+			w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.Description = "the same receiver" })
+			w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: homes})
+			w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { change(w, e) })
+			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+			w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: homes})
+		})
+	}
+}
+
+// Only events of OpenADR have emissions, so only they change with a home's place.
+func TestOnChange_Emissions(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.endpoint("openadr", onChange, func(e *storage.WebhookEndpoint) { e.Format = storage.FormatOpenADR3 })
+		w.endpoint("signals", onChange)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 4})
+		w.changeHome(homeID(0), func(h *storage.Home) { h.Zipcode = "94105" })
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1, events.OutcomeUnchanged: 3}) {
+			if sent := d.Outcome == events.OutcomeDelivered; sent != (d.EndpointID == "openadr" && d.HomeID == homeID(0)) {
+				t.Errorf("%s at %s is %s", d.HomeID, d.EndpointID, d.Outcome)
+			}
+		}
+	})
+}
+
 // A home whose last delivery is not certain is sent its signal.
 func TestOnChangeForgetsWhatIsNotCertain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -14,7 +14,7 @@ import (
 )
 
 // seenAfter is how soon a worker acts on what was accepted.
-const seenAfter = 2*turnLead + 10*time.Millisecond
+const seenAfter = 2*supersedeLead + 10*time.Millisecond
 
 // apart is how far the clocks of the two workers are from one another.
 const apart = 5 * time.Minute
@@ -113,7 +113,7 @@ func TestAWalkThatWasOvertaken(t *testing.T) {
 		newer := w.trigger(24)
 		w.worker()
 		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
-		<-time.After(2 * turnLead)
+		<-time.After(2 * supersedeLead)
 		w.bus.mu.Lock()
 		w.bus.triggers = held
 		w.bus.wakeLocked()

@@ -25,7 +25,8 @@ type result struct {
 }
 
 // deadline returns the time after which no attempt is made. The endpoint's policy limits
-// only retries. So the first attempt is given up only at the end of the signal's window,
+// only retries, and the wait for an endpoint that is down: see putOff. So the first
+// attempt at an endpoint that responds is given up only at the end of the signal's window,
 // or after a day.
 func (j *job) deadline() time.Time {
 	p := j.target.RetryPolicy
@@ -44,11 +45,11 @@ func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
 		return result{delivery: d}
 	case policy.Gone:
 		if a.single {
-			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone for this home"
+			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
 			return result{delivery: d}
 		}
 		w.disable(ctx, j.target)
-		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint answered 410 Gone and was disabled"
+		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
 		return result{delivery: d}
 	default:
 		return w.retryLater(j, a)
@@ -81,16 +82,20 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 		d.Outcome = events.OutcomeExpired
 	}
 	if d.Reason == "" {
-		d.Reason = "its time was over before another attempt"
+		d.Reason = "the deadline passed before another attempt"
 	}
 	d.At = storage.Time{Time: w.Now().UTC()}
 	return result{delivery: d}
 }
 
-// putOff postpones a job until its endpoint may be back, unless the endpoint's policy
-// gives up.
+// putOff postpones a job until its endpoint may be available. The endpoint's policy limits
+// the wait for an endpoint that is down, also before the first attempt. It does not limit
+// the wait for an endpoint that is slow.
 func (w *Worker) putOff(j *job, until time.Time) result {
-	now, deadline := w.Now(), j.Trigger.Deadline(j.target.RetryPolicy)
+	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and at its concurrency limit"
+	if !j.target.Gate.OpenUntil(now).IsZero() {
+		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down, no attempt was made"
+	}
 	a := attempt{Attempt: send.Attempt{At: now}}
 	if !now.Before(deadline) {
 		return w.givenUp(j, deadline, a, j.attempt-1)
@@ -100,16 +105,21 @@ func (w *Worker) putOff(j *job, until time.Time) result {
 		until = deadline // so that it is given up then
 	}
 	d := j.delivery(&a, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "the endpoint is down and not tried now"
+	d.Outcome, d.Reason = events.OutcomeRetrying, reason
 	d.NextAt = storage.Time{Time: until.UTC()}
 	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
 }
 
-// handBack schedules a job at once for another worker.
-func handBack(j *job, now time.Time) result {
-	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, "handed back because the worker was stopping"
-	d.NextAt = storage.Time{Time: now}
+// handBack schedules a job at once for another worker. a is the attempt that the worker's
+// stop cut off, or no attempt. The stop is no failure of the endpoint, so the job keeps
+// the number of its attempt.
+func (w *Worker) handBack(j *job, a attempt) result {
+	now := w.Now()
+	d := j.delivery(&a, j.attempt-1)
+	if d.Reason == "" {
+		d.Reason = "handed back because the worker was stopping"
+	}
+	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: now}
 	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
 }
 

@@ -16,13 +16,7 @@ import (
 // pause changes whether an endpoint is enabled.
 func (w *world) pause(id string, paused bool) {
 	w.t.Helper()
-	_, err := storage.Update(w.t.Context(), w.store, storage.WebhookEndpointRef("org", id), func(e *storage.WebhookEndpoint) error {
-		e.Enabled = !paused
-		return nil
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.changeEndpoint(id, func(e *storage.WebhookEndpoint) { e.Enabled = !paused })
 }
 
 // waiting is how many messages are queued for later.

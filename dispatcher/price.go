@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
+	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
@@ -140,4 +142,92 @@ func (w *Worker) reportFailures(s *events.Slice, failed homeFailures, broken []t
 	for _, b := range broken {
 		w.Log.Error("endpoint cannot be used", "trigger", t.ID, "org", t.OrganizationID, "slice", s.Number, "endpoint", b.ID, "error", b.Err)
 	}
+}
+
+// A trigger with a change walks the subscriptions of OpenADR clients instead of homes. A
+// slice has 64 subscriptions, and each callback that wants the change is an endpoint. No
+// newer trigger supersedes a notification, because it describes an event, not a state.
+
+// walked returns the kind of the records that a trigger walks.
+func walked(t *events.Trigger) storage.Kind {
+	if t.Change != nil {
+		return storage.KindOpenADRSubscription
+	}
+	return storage.KindHome
+}
+
+// notify makes the jobs of a slice of subscriptions. Errors: *storeError.
+func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs []job, outcomes []events.Delivery, err error) {
+	t, failed := &s.Trigger, homeFailures{}
+	var broken []target.Broken
+	err = w.view(func(v storage.View) error {
+		clients := subscribers{view: v, org: t.OrganizationID, now: w.Now(), known: map[string]*events.Subscriber{}}
+		for _, r := range read.homes {
+			read.bounds.Homes++
+			o, err := storage.Decode[storage.OpenADRObject](r)
+			if err != nil {
+				if !errors.Is(err, storage.ErrNotFound) {
+					failed.add(r.ID, err)
+				}
+				continue
+			}
+			client, err := clients.of(o.ClientID)
+			if err != nil {
+				return err
+			}
+			if client == nil || o.Removed {
+				continue
+			}
+			callbacks, shown, err := t.Change.Wants(&o, client)
+			if err != nil {
+				return err
+			}
+			for _, n := range callbacks {
+				e, err := w.targets.Get(v, o.OrganizationID, o.CallbackID(n))
+				switch {
+				case errors.Is(err, storage.ErrNotFound), err == nil && !e.Enabled: // the subscription was deleted or disabled
+				case errors.Is(err, target.ErrBroken):
+					b := target.Broken{ID: o.CallbackID(n), Err: err}
+					broken = append(broken, b)
+					outcomes = append(outcomes, withoutRequest(t, o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
+				case err != nil:
+					return err
+				default:
+					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, order: place})
+				}
+			}
+		}
+		return nil
+	})
+	w.reportFailures(s, failed, broken)
+	return jobs, outcomes, err
+}
+
+// subscribers reads each client of a slice's subscriptions once.
+type subscribers struct {
+	view  storage.View
+	org   string
+	now   time.Time
+	known map[string]*events.Subscriber
+}
+
+// of returns a client. It returns nil for a client with a revoked or expired key, which
+// receives no notifications.
+func (s *subscribers) of(clientID string) (*events.Subscriber, error) {
+	if known, ok := s.known[clientID]; ok {
+		return known, nil
+	}
+	key, _, err := storage.Read[storage.Key](s.view, storage.Ref{Kind: storage.KindKey, Org: s.org, ID: clientID})
+	var client *events.Subscriber
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+	case err != nil:
+		return nil, err
+	case key.Live(s.now) && (key.Allows(storage.ScopeBusiness) || key.Allows(storage.ScopeVEN)):
+		client = &events.Subscriber{Business: key.Allows(storage.ScopeBusiness), Granted: sync.OnceValues(func() (map[string]bool, error) {
+			return storage.Granted(s.view, s.org, clientID)
+		})}
+	}
+	s.known[clientID] = client
+	return client, nil
 }

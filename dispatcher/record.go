@@ -69,7 +69,7 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 		deliveries[i] = d
 	}
 	w.metrics.count(deliveries)
-	receipt.Kept = append(receipt.Kept, givenUpOf(jobs, deliveries)...)
+	receipt.RetryInputs = append(receipt.RetryInputs, inputsOfFailed(jobs, deliveries)...)
 	receipt.Deliveries = append(receipt.Deliveries, deliveries...)
 	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }
@@ -87,10 +87,10 @@ func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {
 	return nil
 }
 
-// givenUpOf returns the content of the messages that were given up, for replays. It
+// inputsOfFailed returns the content of the messages that were given up, for replays. It
 // returns one entry for each endpoint and format. It leaves out entries that exceed the
 // size of a receipt.
-func givenUpOf(jobs []job, deliveries []events.Delivery) []events.Kept {
+func inputsOfFailed(jobs []job, deliveries []events.Delivery) []events.RetryInputs {
 	type group struct {
 		endpoint string
 		format   storage.SignalFormat
@@ -107,9 +107,9 @@ func givenUpOf(jobs []job, deliveries []events.Delivery) []events.Kept {
 		}
 		which[g] = append(which[g], i)
 	}
-	var kept []events.Kept
+	var kept []events.RetryInputs
 	for _, g := range groups {
-		k := keptOf(jobs, which[g])
+		k := retryInputs(jobs, which[g])
 		if k.Fits(kept) {
 			kept = append(kept, k)
 		}
@@ -117,10 +117,10 @@ func givenUpOf(jobs []job, deliveries []events.Delivery) []events.Kept {
 	return kept
 }
 
-// keptOf returns the content of some jobs of one endpoint and format.
-func keptOf(jobs []job, which []int) events.Kept {
+// retryInputs returns the content of some jobs of one endpoint and format.
+func retryInputs(jobs []job, which []int) events.RetryInputs {
 	first := &jobs[which[0]]
-	k := events.Kept{EndpointID: first.target.ID, Format: first.Format, Slice: first.order.slice}
+	k := events.RetryInputs{EndpointID: first.target.ID, Format: first.Format, Slice: first.order.slice}
 	places := map[*signals.Curve]int{}
 	for _, i := range which {
 		s := &jobs[i].Signal
@@ -139,13 +139,13 @@ func keptOf(jobs []job, which []int) events.Kept {
 	return k
 }
 
-// keptOfRetry returns the content of a retry whose endpoint is gone.
-func keptOfRetry(r *events.Retry) []events.Kept {
-	k := events.Kept{EndpointID: r.EndpointID, Format: r.Format, Slice: r.Slice, Homes: r.Homes, Curves: r.Curves}
+// inputsOfRetry returns the content of a retry whose endpoint is gone.
+func inputsOfRetry(r *events.Retry) []events.RetryInputs {
+	k := events.RetryInputs{EndpointID: r.EndpointID, Format: r.Format, Slice: r.Slice, Homes: r.Homes, Curves: r.Curves}
 	if !k.Fits(nil) {
 		return nil
 	}
-	return []events.Kept{k}
+	return []events.RetryInputs{k}
 }
 
 // maxFailures is how often a slice or a retry may fail. Then its homes are recorded as
@@ -154,14 +154,6 @@ const maxFailures = 5
 
 // failurePolicy sets the delays between attempts of a failed slice or retry.
 var failurePolicy = storage.RetryPolicy{InitialSeconds: 1, Multiplier: 2, MaxSeconds: 30}
-
-// handsBack reports whether an error is not the message's fault: the store or NATS is
-// unavailable, or the worker is stopping. Such a message is handed back without a limit.
-func handsBack(ctx context.Context, err error) bool {
-	var store *storeError
-	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
 
 // sliceFailed retries a slice later, or records it as failed and continues its walk.
 func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) error {
@@ -187,7 +179,7 @@ func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) 
 		})
 	}
 	w.metrics.count(receipt.Deliveries)
-	if err := w.setAside(ctx, "slice", &s.Trigger, s.Key(), s, cause); err != nil {
+	if err := w.putDeadLetter(ctx, "slice", &s.Trigger, s.Key(), s, cause); err != nil {
 		return err
 	}
 	return w.record(ctx, &s.Trigger, nil, nil, receipt)
@@ -201,10 +193,10 @@ func (w *Worker) retryFailed(ctx context.Context, r *events.Retry, cause error) 
 	if r.Failures < maxFailures {
 		return w.postpone(ctx, *r, w.Now().Add(policy.MaxDelay(failurePolicy, r.Failures)))
 	}
-	if err := w.setAside(ctx, "retry", &r.Trigger, r.Key(), r, cause); err != nil {
+	if err := w.putDeadLetter(ctx, "retry", &r.Trigger, r.Key(), r, cause); err != nil {
 		return err
 	}
-	return w.record(ctx, &r.Trigger, nil, nil, events.Receipt{Key: r.Key(), Deliveries: w.abandoned(r, failedReason(cause)), Kept: keptOfRetry(r)})
+	return w.record(ctx, &r.Trigger, nil, nil, events.Receipt{Key: r.Key(), Deliveries: w.abandoned(r, failedReason(cause)), RetryInputs: inputsOfRetry(r)})
 }
 
 // failedReason returns the reason in the delivery log for a dead letter.
@@ -214,8 +206,8 @@ func failedReason(cause error) string {
 	return fmt.Sprintf("an internal error, %d times: %s", maxFailures, text[:min(len(text), longest)])
 }
 
-// setAside stores a message that cannot be processed as a dead letter.
-func (w *Worker) setAside(ctx context.Context, kind string, t *events.Trigger, key string, message any, cause error) error {
+// putDeadLetter stores a message that cannot be processed as a dead letter.
+func (w *Worker) putDeadLetter(ctx context.Context, kind string, t *events.Trigger, key string, message any, cause error) error {
 	body, err := json.Marshal(message)
 	if err != nil {
 		body = []byte(err.Error())

@@ -42,7 +42,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	}
 	receipt := events.Receipt{Key: r.Key()}
 	if gone != "" {
-		receipt.Deliveries, receipt.Kept = w.abandoned(r, gone), keptOfRetry(r)
+		receipt.Deliveries, receipt.RetryInputs = w.abandoned(r, gone), inputsOfRetry(r)
 		return w.record(ctx, t, nil, nil, receipt)
 	}
 	jobs, err := retryJobs(r, to)
@@ -118,6 +118,19 @@ func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
 		}
 	}
 	return jobs, nil
+}
+
+// retryNotifications recreates the notifications of a retry.
+func retryNotifications(r *events.Retry, to *target.Target) []job {
+	t := &r.Trigger
+	jobs := make([]job, len(r.Homes))
+	for i, h := range r.Homes {
+		jobs[i] = job{
+			Message: webhook.NewNotification(t, h.HomeID, to.ID, h.Targets), target: to, attempt: r.Attempt, round: r.Round,
+			order: order{t, r.Slice, true},
+		}
+	}
+	return jobs
 }
 
 // abandoned returns the outcomes of a retry without a usable endpoint.
@@ -234,7 +247,7 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 	for _, i := range which {
 		results[i].delivery.NextAt = r.DueAt
 	}
-	made := keptOf(jobs, which)
+	made := retryInputs(jobs, which)
 	r.Homes, r.Curves = made.Homes, made.Curves
 	return r
 }

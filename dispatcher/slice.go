@@ -2,11 +2,12 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
-	"github.com/gridhook/gridhook/dispatcher/gate"
-	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -32,7 +33,16 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 // home. A slice that fails otherwise is retried a few times and then recorded as failed.
 func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.Taken) error {
 	s.Trigger.Sequence = s.Sequence
-	err := contained(func() error { return w.walkSlice(ctx, &s, taken) })
+	// The slice holds a slot of the worker in addition to its slot of the queue. A slow
+	// slice frees both.
+	org, freeQueue := s.Trigger.OrganizationID, taken.Free
+	done, err := w.turns.Take(ctx, org, w.walks.othersActive(org), freeQueue)
+	if err != nil {
+		return err
+	}
+	defer done()
+	taken.Free = func() { done(); freeQueue() }
+	err = contained(func() error { return w.walkSlice(ctx, &s, taken) })
 	if err == nil || handsBack(ctx, err) {
 		return err
 	}
@@ -106,140 +116,35 @@ func (w *Worker) awaitState(ctx context.Context, revision uint64) error {
 	return nil
 }
 
-// recipients are the endpoints of a slice.
-type recipients struct {
-	targets []*target.Target
-	broken  []target.Broken
-	// parkUntil is set if no endpoint is available now. down reports whether an endpoint
-	// is down.
-	parkUntil time.Time
-	down      bool
-}
-
-// admit returns the endpoints of a trigger once one of them is available. A slice for a
-// slow endpoint waits in memory, so that the endpoint stays busy. If all endpoints are
-// down or silent, admit sets parkUntil, and the caller parks the walk.
-func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (recipients, error) {
-	for {
-		var to recipients
-		if t.Change != nil {
-			return to, ctx.Err() // each subscription has its own endpoint
-		}
-		err := w.view(func(v storage.View) (err error) {
-			to.targets, to.broken, err = w.targets.List(v, t.OrganizationID, storage.EventPriceSignalUpdated)
-			return err
-		})
-		if err != nil {
-			return to, err
-		}
-		to.parkUntil, to.down = w.parkUntil(t, to.targets, w.Now())
-		if to.parkUntil.IsZero() {
-			return to, nil
-		}
-		full := firstFull(to.targets, w.Now())
-		if full == nil || !full.AwaitRoom(ctx, free) {
-			return to, ctx.Err()
-		}
-	}
-}
-
-// firstFull returns the first target that is not down, nil if all are down.
-func firstFull(targets []*target.Target, now time.Time) *gate.Endpoint {
-	for _, t := range targets {
-		if t.Gate.OpenUntil(now).IsZero() {
-			return t.Gate
-		}
-	}
-	return nil
-}
-
-// parkUntil returns the time until which no endpoint is available, zero if one is. down
-// reports whether an endpoint is down. A slice past its deadline does not wait.
-//
-// A slice that waits for an endpoint that is down is late afterwards, so a newer trigger
-// supersedes it at once. A slice that waits for a slow endpoint is not late. Otherwise
-// triggers could arrive faster than a slow endpoint takes their walks. The last homes
-// would then never receive any signal.
-func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time.Time) (until time.Time, down bool) {
-	var first, deadline time.Time
-	for _, e := range targets {
-		until := w.unavailableUntil(e, now)
-		if until.IsZero() {
-			return time.Time{}, false
-		}
-		down = down || !e.Gate.OpenUntil(now).IsZero()
-		if first.IsZero() || until.Before(first) {
-			first = until
-		}
-		deadline = later(deadline, t.Deadline(e.RetryPolicy))
-	}
-	if len(targets) == 0 || !now.Before(deadline) {
-		return time.Time{}, false
-	}
-	if deadline.Before(first) {
-		return deadline, down
-	}
-	return first, down
-}
-
-// unavailableUntil returns the time until which an endpoint is unavailable: it is down,
-// or has reached its limit of slow slices. It returns zero if the endpoint is available.
-func (w *Worker) unavailableUntil(e *target.Target, now time.Time) time.Time {
-	until := e.Gate.OpenUntil(now)
-	if e.Gate.Full() {
-		until = later(until, now.Add(gate.ParkAfter))
-	}
-	return w.staggered(until)
-}
-
-// staggered adds a random delay, so that parked work does not return all at once.
-func (w *Worker) staggered(until time.Time) time.Time {
-	if until.IsZero() {
-		return until
-	}
-	return until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// park postpones a slice and the rest of its lane as one message on disk. So an endpoint
-// that is down costs a handful of messages, whatever the number of homes.
-func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
-	w.metrics.walksParked.Inc()
-	return w.putRetries(ctx, []events.Retry{{
-		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.UTC()}, Walk: s,
-	}})
-}
-
-// unpark puts a parked walk back on the queue. A worker that died may have done so
-// before.
-func (w *Worker) unpark(ctx context.Context, s events.Slice) error {
-	s.Resumed = true
-	return w.putSlice(ctx, s)
-}
-
 // sliceOfHomes holds the homes of a slice, and the starts of the next slices.
 type sliceOfHomes struct {
 	bounds events.SliceBounds
 	homes  []storage.Record
-	// ahead holds the last homes of this slice and of the next slices, at most lanes.
-	// Each is followed by more homes.
+	// ahead holds the last homes of this slice and of the next slices that it puts. Each
+	// is followed by more homes.
 	ahead []string
 }
 
-// lanes is the number of slices of a trigger in progress ahead of each other. The step
-// from a slice to its successor takes about 3 ms on a busy machine. A single lane would
-// limit a trigger to some 20,000 homes a second.
-const lanes = 4
+// group is the number of slices that a slice puts at once: the first slice of a group
+// puts the others and the first slice of the next group. So the homes are not scanned
+// once more for each slice. The step from a slice to its successor takes about 3 ms on a
+// busy machine. Groups of one slice would limit a trigger to some 20,000 homes a second.
+const group = 4
+
+// puts returns the number of slices that a slice puts: the rest of the group and the
+// first slice of the next. A resumed slice puts them too, because the queue may have lost
+// them.
+func puts(s *events.Slice) int {
+	place := s.Number % group
+	if place > 0 && !s.Resumed {
+		return 0
+	}
+	return group - place
+}
 
 // readHomes reads the homes of a slice. Errors: *storeError.
 func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
-	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After}}
+	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Last: true}}
 	t := &s.Trigger
 	var values []byte // of all homes, because a record's value is valid only inside the view
 	err := w.view(func(v storage.View) error {
@@ -249,9 +154,11 @@ func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
 				return true
 			}
 			if places > 0 && places%events.SliceHomes == 0 {
-				if read.ahead = append(read.ahead, last); len(read.ahead) == lanes {
+				read.bounds.Last = false
+				if len(read.ahead) == puts(s) {
 					return false
 				}
+				read.ahead = append(read.ahead, last)
 			}
 			places, last = places+1, r.ID
 			if places <= events.SliceHomes {
@@ -266,7 +173,6 @@ func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
 			return true
 		})
 	})
-	read.bounds.Last = len(read.ahead) == 0
 	return read, err
 }
 
@@ -279,18 +185,12 @@ func hasPlace(r storage.Record, revision uint64) bool { return r.First <= revisi
 func inTrigger(r storage.Record, revision uint64) bool { return !r.Deleted || r.Revision > revision }
 
 // enqueueNext puts the next slices on the queue before the slice is priced and delivered,
-// so that all workers can work on one trigger. The first slice puts the next few slices.
-// Each later slice puts the slice lanes ahead. A resumed slice puts all of them, because
-// the queue may have lost them too. A redelivered slice must not fork the walk. The queue
-// may have forgotten the message id of its successor, so enqueueNext asks whether the
-// walk has reached it.
+// so that all workers can work on one trigger. A redelivered slice must not fork the walk.
+// The queue may have forgotten the message ids of its successors, so enqueueNext asks
+// whether the walk has reached them.
 func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []string, again bool) error {
-	from := lanes
-	if s.Number == 0 || s.Resumed {
-		from = 1
-	}
-	for step := from; step <= len(ahead); step++ {
-		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step, After: ahead[step-1], Late: s.Late}
+	for step, after := range ahead {
+		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step + 1, After: after, Late: s.Late}
 		if again {
 			reached, err := w.Bus.Reached(ctx, s.Trigger, next.Number)
 			if err != nil {
@@ -300,17 +200,18 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 				continue
 			}
 		}
-		if err := w.putSlice(ctx, next); err != nil {
+		if err := w.Bus.PutSlice(ctx, next); err != nil {
 			return err
 		}
 	}
-	if len(ahead) < lanes {
-		w.position(s, s.Number+len(ahead), true)
+	if most := puts(s); most > 0 {
+		w.position(s, s.Number+len(ahead), len(ahead) < most)
 	}
 	return nil
 }
 
-// putSlice puts a slice on the queue and publishes the walk's position.
+// putSlice puts the first slice of a walk, or of the rest of a walk, on the queue, and
+// publishes the walk's position.
 func (w *Worker) putSlice(ctx context.Context, s events.Slice) error {
 	if err := w.Bus.PutSlice(ctx, s); err != nil {
 		return err
@@ -327,4 +228,36 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	if err := w.Bus.PutPosition(p); err != nil {
 		w.Log.Debug("walk position not stored", "trigger", p.TriggerID, "error", err)
 	}
+}
+
+// contained converts a panic into an error.
+func contained(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// handsBack reports whether an error is not the message's fault: the store or NATS is
+// unavailable, or the worker is stopping. Such a message is handed back without a limit.
+func handsBack(ctx context.Context, err error) bool {
+	var store *storeError
+	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// storeError is an error of the replica. The message is handed back for another worker.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+// view reads the replica. Errors: *storeError.
+func (w *Worker) view(read func(storage.View) error) error {
+	if err := w.Store.View(read); err != nil {
+		return &storeError{err}
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func FuzzReadHomes(f *testing.F) {
 			}
 			last = h.ID
 		}
-		if len(read.homes) > events.SliceHomes || len(read.ahead) > lanes {
+		if len(read.homes) > events.SliceHomes || len(read.ahead) > puts(&s) {
 			t.Fatalf("%d homes, and %d slices ahead", len(read.homes), len(read.ahead))
 		}
 		if len(read.ahead) > 0 && read.ahead[0] != read.bounds.Through {

@@ -165,7 +165,7 @@ func TestSlicesDoNotShift(t *testing.T) {
 	})
 }
 
-// What follows a slice is on the queue before anything of the slice is sent.
+// What follows a group of slices is on the queue before anything of the group is sent.
 func TestSuccessorsAreQueuedFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const slices = 9
@@ -177,7 +177,7 @@ func TestSuccessorsAreQueuedFirst(t *testing.T) {
 			_, _ = fmt.Sscanf(a.home, "home_%d", &i)
 			w.bus.mu.Lock()
 			defer w.bus.mu.Unlock()
-			if next := i/events.SliceHomes + lanes; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
+			if next := (i/events.SliceHomes/group + 1) * group; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
 				t.Errorf("%s came before slice %d was queued", a.home, next)
 			}
 			return http.StatusOK
@@ -339,9 +339,65 @@ func TestAStopThatCannotWait(t *testing.T) {
 			t.Errorf("%d messages were handed out again", w.bus.redelivered)
 		}
 		for _, d := range list {
-			if d.Attempt > 2 {
+			if d.Attempt > 1 {
 				t.Errorf("%s took %d attempts: what was handed back counts as tried", d.HomeID, d.Attempt)
 			}
+		}
+	})
+}
+
+// A request that the worker's stop cuts off is no failure of the endpoint: it uses up no
+// attempt, also where the policy allows one only, and leaves health and breaker alone. The
+// log of the delivery shows it.
+func TestAStopIsNoFailureOfTheEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.DrainTimeout = time.Second
+		w.homes(20)
+		w.endpoint("ep", patience(0))
+		w.endpoint("batches", patience(0), func(e *storage.WebhookEndpoint) { e.BatchSize = 20 })
+		hanging := true
+		w.partner.answers(func(r *http.Request, _ arrival) int {
+			if hanging {
+				<-r.Context().Done()
+				return 0
+			}
+			return http.StatusOK
+		})
+		first := w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Second)
+		first.stop()
+		synctest.Wait()
+		if open := first.OpenBreakers(); len(open) != 0 {
+			t.Errorf("the breakers %+v are open", open)
+		}
+		_, list := w.seen(tr)
+		cut := 0
+		for _, d := range list {
+			if d.ErrorClass == events.ErrorStopping {
+				cut++
+			}
+			if d.Attempt != 0 || d.Outcome != events.OutcomeRetrying {
+				t.Errorf("after the stop %s is %+v", d.HomeID, d)
+			}
+		}
+		for _, ep := range []string{"ep", "batches"} {
+			if h, err := w.ledger.Health("org", ep); h.State != events.HealthUnknown || err != nil {
+				t.Errorf("the health of %s is %+v, %v", ep, h, err)
+			}
+		}
+		hanging = false
+		w.worker()
+		logged := 0
+		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 40}) {
+			log, err := w.ledger.Delivery("org", d.MessageID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logged += len(log.Attempts)
+		}
+		if cut == 0 || logged != 40+cut {
+			t.Errorf("%d requests were cut off, and %d of 40 are logged", cut, logged)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 //   - It supersedes a retry, or a late slice, as soon as it is accepted. The newer
 //     signal
 // will reach every home, or record why not.
-//   - It supersedes a first attempt once its walk reached the same slice turnLead ago.
+//   - It supersedes a first attempt once its walk reached the same slice supersedeLead ago.
 // Otherwise triggers that follow faster than a walk takes would leave the last homes
 // without any signal.
 //
@@ -31,9 +31,11 @@ type walks struct {
 	// positions holds positions by trigger. A position may arrive before its trigger.
 	positions map[string]position
 	known     int // number of triggers in byOrg
+	// active holds, by organization, when a trigger was last accepted or a walk last moved.
+	active map[string]time.Time
 }
 
-// position is a walk's position. The walk reached the slice ripe at least turnLead ago,
+// position is a walk's position. The walk reached the slice ripe at least supersedeLead ago,
 // and the latest slice at since.
 type position struct {
 	events.WalkPosition
@@ -41,10 +43,10 @@ type position struct {
 	since time.Time
 }
 
-// reached returns the slice that the walk reached at least turnLead ago, -1 for none.
+// reached returns the slice that the walk reached at least supersedeLead ago, -1 for none.
 func (p *position) reached(now time.Time) int {
 	switch {
-	case now.Sub(p.since) < turnLead:
+	case now.Sub(p.since) < supersedeLead:
 		return p.ripe
 	case p.Last:
 		return math.MaxInt
@@ -52,9 +54,9 @@ func (p *position) reached(now time.Time) int {
 	return p.Slice
 }
 
-// turnLead is the minimum lead of a newer walk before it supersedes a first attempt. So
+// supersedeLead is the minimum lead of a newer walk before it supersedes a first attempt. So
 // of two triggers accepted together, the older trigger is still delivered.
-const turnLead = 50 * time.Millisecond
+const supersedeLead = 50 * time.Millisecond
 
 // Limits of walks.
 const (
@@ -65,16 +67,17 @@ const (
 )
 
 func newWalks() *walks {
-	return &walks{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}}
+	return &walks{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, active: map[string]time.Time{}}
 }
 
 // Accepted adds a trigger. Triggers arrive in the order of their sequences.
 func (ws *walks) Accepted(t events.Trigger) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.active[t.OrganizationID] = time.Now()
 	if t.Change != nil {
 		return
 	}
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
 	list := ws.byOrg[t.OrganizationID]
 	if n := len(list); n > 0 && list[n-1].Sequence >= t.Sequence {
 		return // already known
@@ -95,6 +98,7 @@ func (ws *walks) Accepted(t events.Trigger) {
 func (ws *walks) Reached(p events.WalkPosition) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	ws.active[p.OrganizationID] = time.Now()
 	was, known := ws.positions[p.TriggerID]
 	if known && was.Slice >= p.Slice && (was.Last || !p.Last) {
 		return
@@ -117,6 +121,25 @@ func (ws *walks) Reached(p events.WalkPosition) {
 	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); i >= 0 {
 		ws.prune(&list[i])
 	}
+}
+
+// activeFor is how long an organization counts as active after its last walk moved. Its
+// last slices may still be queued.
+const activeFor = 10 * time.Second
+
+// othersActive reports whether the queue may hold slices of other organizations.
+func (ws *walks) othersActive(org string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for other, moved := range ws.active {
+		switch {
+		case time.Since(moved) > activeFor:
+			delete(ws.active, other)
+		case other != org:
+			return true
+		}
+	}
+	return false
 }
 
 // prune drops the triggers that by supersedes. The walk of by has reached every slice. So
@@ -195,7 +218,7 @@ func (w *Worker) superseded(j *job) (d events.Delivery, ok bool) {
 	return events.Delivery{
 		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID,
 		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: w.Store.Now()},
-		Reason: "the newer trigger " + by + " has taken its place",
+		Reason: "superseded by the newer trigger " + by,
 	}, true
 }
 

@@ -56,7 +56,7 @@ func TestWalks_SupersededBy(t *testing.T) {
 				ws.Reached(at(tt.newer, tt.reached, false))
 			}
 			if !tt.fresh {
-				<-time.After(turnLead)
+				<-time.After(supersedeLead)
 			}
 			if got := ws.supersededBy(order{&older, 5, tt.late}, tt.plan, noon); (got != "") != tt.want || tt.want && got != tt.newer.ID {
 				t.Errorf("%s: superseded by %q", name, got)
@@ -86,7 +86,7 @@ func TestWalks_PruneChangesNoAnswer(t *testing.T) {
 					last[walker.ID] = max(last[walker.ID], slice+1)
 				}
 			}
-			<-time.After(turnLead)
+			<-time.After(supersedeLead)
 			o := order{&all[rapid.IntRange(0, n-1).Draw(rt, "older")], rapid.IntRange(0, 3).Draw(rt, "at"), rapid.Bool().Draw(rt, "late")}
 			plan := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "plan")
 			want := false

@@ -150,6 +150,7 @@ type Worker struct {
 	gate     *gate.Gate
 	targets  *target.Registry
 	walks    *walks
+	turns    *gate.Turns
 	attempts atomic.Uint64
 }
 
@@ -172,7 +173,7 @@ func New(d Deps, o Options) *Worker {
 	return &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   newWalks(),
+		walks:   newWalks(), turns: gate.NewTurns(o.Slices),
 	}
 }
 
@@ -193,7 +194,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			w.Log.Warn("drain timeout ended, handing back what is not delivered")
+			w.Log.Warn("drain timeout reached, handing back undelivered messages")
 			cancel()
 		case <-hard.Done():
 		}
@@ -231,7 +232,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeSlices(ctx, taking, w.opt.Slices, tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "send again", tracing.Retry, w.handleRetry))
+		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "retry", tracing.Retry, w.handleRetry))
 	})
 	group.Go(func() error { return w.Bus.ConsumeNotices(ctx, taking, 1, w.handleNotice) })
 	group.Go(func() error {
@@ -258,18 +259,4 @@ func (w *Worker) sweep(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// storeError is an error of the replica. The message is handed back for another worker.
-type storeError struct{ err error }
-
-func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }
-func (e *storeError) Unwrap() error { return e.err }
-
-// view reads the replica. Errors: *storeError.
-func (w *Worker) view(read func(storage.View) error) error {
-	if err := w.Store.View(read); err != nil {
-		return &storeError{err}
-	}
-	return nil
 }

@@ -119,6 +119,18 @@ func (w *world) endpoint(id string, change ...func(*storage.WebhookEndpoint)) {
 	storagetest.Put(w.t, w.store, &e)
 }
 
+// changeEndpoint changes an endpoint of the organization org.
+func (w *world) changeEndpoint(id string, change func(*storage.WebhookEndpoint)) {
+	w.t.Helper()
+	_, err := storage.Update(w.t.Context(), w.store, storage.WebhookEndpointRef("org", id), func(e *storage.WebhookEndpoint) error {
+		change(e)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func patience(seconds float64) func(*storage.WebhookEndpoint) {
 	return func(e *storage.WebhookEndpoint) { e.RetryPolicy.GiveUpSeconds = seconds }
 }

@@ -45,7 +45,7 @@ type Timing struct {
 
 // Attempt is one request of a delivery, or its end without a request.
 type Attempt struct {
-	Number       int          `json:"attempt" doc:"attempt counts the requests from 1, and anew when the delivery is taken up again by hand." example:"2"`
+	Number       int          `json:"attempt" doc:"attempt counts the requests from 1, and again from 1 when the delivery is retried by hand. A request that a worker cut off because it stopped does not count." example:"2"`
 	Outcome      Outcome      `json:"outcome" doc:"What became of the delivery by it." example:"RETRYING"`
 	At           storage.Time `json:"at"`
 	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id that the request had, where it was for a batch; absent where the message was sent on its own." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
@@ -53,7 +53,7 @@ type Attempt struct {
 	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"As of a delivery." example:"status"`
 	Milliseconds float64      `json:"durationMs,omitempty" doc:"How long it took." example:"41.7"`
 	Timing       Timing       `json:"timing,omitzero" doc:"How long its parts took."`
-	Reason       string       `json:"reason,omitempty" doc:"reason says in words why it was not successful." example:"the endpoint answered 503"`
+	Reason       string       `json:"reason,omitempty" doc:"reason says in words why it was not successful." example:"the endpoint responded 503"`
 	Answer       string       `json:"answer,omitempty" doc:"The beginning of an unsuccessful answer's body." example:"upstream unavailable"`
 	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When the next one was due." example:"2026-07-01T12:00:09.000Z"`
 }
@@ -68,6 +68,10 @@ func (d *Delivery) Last() Attempt {
 
 // Tried reports whether the attempt made a request.
 func (a *Attempt) Tried() bool { return a.Milliseconds > 0 }
+
+// Counts reports whether the attempt made a request that no stopping worker cut off. Only
+// such a request uses up an attempt and says something about the endpoint.
+func (a *Attempt) Counts() bool { return a.Tried() && a.ErrorClass != ErrorStopping }
 
 // DeliveryLog is a delivery with all its attempts, oldest first.
 type DeliveryLog struct {

@@ -23,8 +23,8 @@ type Health struct {
 	State               HealthState  `json:"state" doc:"UNKNOWN where nothing was sent yet, HEALTHY where the last attempt was successful, FAILING where the last ones were not." example:"FAILING"`
 	LastSuccessAt       storage.Time `json:"lastSuccessAt" nullable:"true" doc:"lastSuccessAt and lastFailureAt are null where there was none."`
 	LastFailureAt       storage.Time `json:"lastFailureAt" nullable:"true"`
-	LastFailure         string       `json:"lastFailure,omitempty" doc:"lastFailure says in words what the last failure was." example:"the endpoint answered 503 Service Unavailable"`
-	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"consecutiveFailures counts the attempts that failed since the last success, and failingSince is when the first of them did." example:"3"`
+	LastFailure         string       `json:"lastFailure,omitempty" doc:"lastFailure says in words what the last failure was." example:"the endpoint responded 503 Service Unavailable"`
+	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"consecutiveFailures counts the requests that failed since the last success (a batch is one request), and failingSince is when the first of them did." example:"3"`
 	FailingSince        storage.Time `json:"failingSince" nullable:"true"`
 }
 

@@ -49,8 +49,8 @@ type DisabledEndpoint struct {
 	EndpointID     string                 `json:"endpointId" example:"ep_01JZ2E6K8M0000000000000000"`
 	URL            string                 `json:"url" example:"https://partner.example/hooks/gridhook"`
 	Description    string                 `json:"description" example:"production"`
-	Reason         storage.DisabledReason `json:"reason" doc:"GONE where it answered 410, FAILING where every attempt failed for as long as its retry policy bears." example:"GONE"`
-	Detail         string                 `json:"detail" doc:"detail says the reason in words." example:"it answered 410 Gone"`
+	Reason         storage.DisabledReason `json:"reason" doc:"GONE where it responded 410, FAILING where every attempt failed for as long as its retry policy bears." example:"GONE"`
+	Detail         string                 `json:"detail" doc:"detail says the reason in words." example:"it responded 410 Gone"`
 	DisabledAt     storage.Time           `json:"disabledAt" doc:"When."`
 }
 
@@ -94,8 +94,8 @@ type NoticeLog interface {
 	PutNotice(ctx context.Context, n Notice) (fresh bool, err error)
 }
 
-// Telling is one endpoint's next attempt of a notice.
-type Telling struct {
+// NoticeAttempt is the next attempt to send a notice to an endpoint.
+type NoticeAttempt struct {
 	Notice     Notice `json:"notice"`
 	EndpointID string `json:"endpointId"`
 	// Attempt is the number of the next attempt, from 1.
@@ -104,7 +104,7 @@ type Telling struct {
 
 // Task returns the task of the attempt at a time. Each notice and endpoint has at most
 // one task at any time.
-func (t *Telling) Task(due time.Time) (Task, error) {
+func (t *NoticeAttempt) Task(due time.Time) (Task, error) {
 	body, err := json.Marshal(t)
 	return Task{
 		Kind: TaskNotice, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.EndpointID),

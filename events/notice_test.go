@@ -28,9 +28,9 @@ func TestCompletedNotice(t *testing.T) {
 		t.Errorf("the body is %+v, %v", body, err)
 	}
 	// It survives the way over the wire, and through a task.
-	telling := Telling{Notice: n, EndpointID: "ep", Attempt: 2}
-	task, err := telling.Task(accepted)
-	var back Telling
+	attempt := NoticeAttempt{Notice: n, EndpointID: "ep", Attempt: 2}
+	task, err := attempt.Task(accepted)
+	var back NoticeAttempt
 	if err == nil {
 		err = json.Unmarshal(task.Body, &back)
 	}
@@ -50,7 +50,7 @@ func TestDisabledNotice(t *testing.T) {
 	if _, ok, err := DisabledNotice(&e); ok || err != nil {
 		t.Errorf("there is a notice of what its owner did, %v", err)
 	}
-	e.Disable(storage.DisabledGone, "it answered 410 Gone", accepted.Truncate(time.Millisecond))
+	e.Disable(storage.DisabledGone, "it responded 410 Gone", accepted.Truncate(time.Millisecond))
 	first, ok, err := DisabledNotice(&e)
 	if !ok || err != nil || first.About != "ep" || !storage.ValidID(first.ID) {
 		t.Fatalf("the notice is %+v, %v, %v", first, ok, err)

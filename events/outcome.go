@@ -43,7 +43,7 @@ type Delivery struct {
 	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"The kind of an unsuccessful attempt: status (another than 2xx), dns, not_allowed (a destination that webhooks may not go to), connect, tls, timeout, answer (the connection ended, or what came was no HTTP), stopping (cut off by a worker's stop)." example:"status"`
 	Milliseconds float64      `json:"durationMs,omitempty" doc:"How long the attempt took." example:"41.7"`
 	Timing       Timing       `json:"timing,omitzero" doc:"How long the parts of the attempt took."`
-	Reason       string       `json:"reason,omitempty" doc:"reason says in words why the outcome is not DELIVERED." example:"the endpoint answered 503"`
+	Reason       string       `json:"reason,omitempty" doc:"reason says in words why the outcome is not DELIVERED." example:"the endpoint responded 503"`
 	Answer       string       `json:"answer,omitempty" doc:"The beginning of an unsuccessful answer's body." example:"upstream unavailable"`
 	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When a RETRYING delivery is due." example:"2026-07-01T12:00:09.000Z"`
 }

@@ -58,6 +58,9 @@ type TriggerLog interface {
 	// *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict if the last
 	// trigger of the schedule is not the expected trigger (Follows).
 	Accept(ctx context.Context, t Trigger) (sequence uint64, err error)
+	// FirstOf returns the unexpired trigger with the idempotency key of t, zero if there
+	// is none. Errors: storage.ErrUnavailable.
+	FirstOf(ctx context.Context, t Trigger) (Trigger, error)
 }
 
 // Ledger answers queries about triggers and deliveries.
@@ -75,9 +78,9 @@ type Ledger interface {
 	// Delivery returns a delivery by its message's identifier. Errors:
 	// storage.ErrNotFound.
 	Delivery(org, messageID string) (DeliveryLog, error)
-	// Kept returns a trigger and the inputs of its deliveries that were given up. It
+	// RetryInputs returns a trigger and the inputs of its deliveries that were given up. It
 	// leaves out deliveries without stored inputs. Errors: storage.ErrNotFound.
-	Kept(org, triggerID string, deliveries []Delivery) (Trigger, []Kept, error)
+	RetryInputs(org, triggerID string, deliveries []Delivery) (Trigger, []RetryInputs, error)
 	// Health returns an endpoint's recent health.
 	Health(org, endpointID string) (Health, error)
 	// LastRun returns the last run of a schedule, zero if there was none.

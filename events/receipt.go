@@ -20,8 +20,8 @@ type Receipt struct {
 	Notice bool `json:"notice,omitempty"`
 	// Deliveries are the deliveries of each home and endpoint.
 	Deliveries []Delivery `json:"deliveries"`
-	// Kept holds the inputs of the deliveries that were given up.
-	Kept []Kept `json:"kept,omitempty"`
+	// RetryInputs holds the inputs of the deliveries that were given up.
+	RetryInputs []RetryInputs `json:"kept,omitempty"`
 }
 
 // SliceBounds are the bounds of a slice.

@@ -20,9 +20,9 @@ type receiptJSON struct {
 	Slice          *SliceBounds `json:"slice,omitempty"`
 	Notice         bool         `json:"notice,omitempty"`
 	// Base is the origin of the groups' times, in milliseconds since 1970.
-	Base   int64        `json:"base"`
-	Groups []*groupJSON `json:"groups"`
-	Kept   []Kept       `json:"kept,omitempty"`
+	Base        int64         `json:"base"`
+	Groups      []*groupJSON  `json:"groups"`
+	RetryInputs []RetryInputs `json:"kept,omitempty"`
 }
 
 // groupJSON holds deliveries with common values. Each list has one element per delivery.
@@ -58,7 +58,7 @@ type common struct {
 
 // MarshalJSON returns the stored form.
 func (r Receipt) MarshalJSON() ([]byte, error) {
-	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, Kept: r.Kept}
+	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, RetryInputs: r.RetryInputs}
 	groups := map[common]*groupJSON{}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -111,7 +111,7 @@ func (g *groupJSON) shorten(groups int) {
 	if groups == 1 {
 		g.Places = nil
 	}
-	if g.Attempt == 0 { // without a request there is no duration
+	if g.Attempt == 0 && g.ErrorClass != ErrorStopping { // without a request there is no duration
 		g.Took = nil
 	}
 }
@@ -122,7 +122,7 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, Kept: in.Kept}
+	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryInputs: in.RetryInputs}
 	total := 0
 	for _, g := range in.Groups {
 		total += len(g.Homes)

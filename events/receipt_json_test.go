@@ -17,7 +17,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 		HomeID:  rapid.StringMatching(`home_[0-9]{1,4}`).Draw(t, "home"),
 		Outcome: rapid.SampledFrom(Outcomes()).Draw(t, "outcome"),
 		At:      moment(rapid.Int64Range(0, 4e12).Draw(t, "at")),
-		Reason:  rapid.SampledFrom([]string{"", "the endpoint answered 500"}).Draw(t, "reason"),
+		Reason:  rapid.SampledFrom([]string{"", "the endpoint responded 500"}).Draw(t, "reason"),
 	}
 	if d.Outcome == OutcomeUnpriceable || d.Outcome == OutcomeNoEndpoint {
 		return d

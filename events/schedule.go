@@ -20,7 +20,7 @@ func NewScheduledTrigger(s *storage.Schedule, run time.Time, w pricing.Window, n
 	_ = id.SetTime(ulid.Timestamp(run)) // it fails only from the year 10889 on
 	_ = id.SetEntropy(sum[:10])         // the length is right
 	t.ID = "trg_" + id.String()
-	t.OnceKey, t.ScheduleID = t.ID, s.ID
+	t.IdempotencyKey, t.ScheduleID = t.ID, s.ID
 	return t
 }
 

@@ -20,13 +20,13 @@ func TestNewScheduledTrigger(t *testing.T) {
 		return NewScheduledTrigger(&s, run, w, run.Add(time.Hour))
 	}
 	first := of("org", "sch", run)
-	if again := of("org", "sch", run.In(time.FixedZone("", 3600))); again.ID != first.ID || again.OnceKey != first.OnceKey {
+	if again := of("org", "sch", run.In(time.FixedZone("", 3600))); again.ID != first.ID || again.IdempotencyKey != first.IdempotencyKey {
 		t.Errorf("the same run is %s and %s", first.ID, again.ID)
 	}
 	if plain := storage.NewID("trg_", run); len(first.ID) != len(plain) || first.ID[:14] != plain[:14] || !storage.ValidID(first.ID) {
 		t.Errorf("%s does not sort as a trigger of its time does, such as %s", first.ID, plain)
 	}
-	if first.ScheduleID != "sch" || !first.CreatedAt.Equal(run.Add(time.Hour)) || !strings.HasPrefix(first.OnceKey, "trg_") {
+	if first.ScheduleID != "sch" || !first.CreatedAt.Equal(run.Add(time.Hour)) || !strings.HasPrefix(first.IdempotencyKey, "trg_") {
 		t.Errorf("the trigger is %+v", first)
 	}
 	for _, other := range []Trigger{of("org", "sch", run.Add(time.Minute)), of("org", "sch2", run), of("orgs", "ch", run)} {

@@ -29,10 +29,10 @@ type Trigger struct {
 	CreatedAt storage.Time `json:"createdAt"`
 	// RequestID is the identifier of the API request.
 	RequestID string `json:"requestId,omitempty"`
-	// OnceKey is the idempotency key within the organization, empty if there is none.
+	// IdempotencyKey is the idempotency key within the organization, empty if there is none.
 	// Fingerprint shows whether a repeat is the same request.
-	OnceKey     string `json:"onceKey,omitempty"`
-	Fingerprint string `json:"fingerprint,omitempty"`
+	IdempotencyKey string `json:"onceKey,omitempty"`
+	Fingerprint    string `json:"fingerprint,omitempty"`
 	// Traceparent is the trace context of the walk, empty without a trace. The body of a
 	// webhook does not contain it.
 	Traceparent Traceparent `json:"traceparent,omitempty"`

@@ -99,12 +99,12 @@ func HTTPVersions() []HTTPVersion {
 type EndpointSettings struct {
 	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
 	Description    string            `json:"description" maxLength:"500" example:"production"`
-	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
+	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
 	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
 	Headers        map[string]string `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Headers of every delivery. Values are stored encrypted and shown as ********. Sending ******** keeps the stored value, unless the URL's host changes." example:"{\"X-Site\":\"eu-1\"}"`
-	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second, 0 for no limit." example:"50"`
+	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second from each worker process, 0 for no limit. A fleet of three workers sends up to three times as many." example:"50"`
 	TimeoutSeconds float64           `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"The timeout of one attempt, connection included." example:"10"`
-	DeliveryMode   DeliveryMode      `json:"deliveryMode" doc:"always sends every signal. onChange skips a signal that equals the last delivered signal."`
+	DeliveryMode   DeliveryMode      `json:"deliveryMode" doc:"always sends every signal. onChange skips a signal that equals the last signal delivered to the same URL in the same format."`
 	Format         SignalFormat      `json:"format" doc:"The format of signals."`
 	Compression    Compression       `json:"compression" doc:"The compression of bodies. gzip sends Content-Encoding: gzip, with one signature for the sent bytes and one for the JSON." example:"gzip"`
 	HTTPVersion    HTTPVersion       `json:"httpVersion" doc:"The version of HTTP over TLS. auto uses HTTP/1.1, and HTTP/2 if the destination refuses HTTP/1.1. 1.1 uses HTTP/1.1 only. 2 uses HTTP/2, and HTTP/1.1 if the destination does not offer HTTP/2." example:"auto"`
@@ -137,7 +137,7 @@ type RetryPolicy struct {
 	InitialSeconds      float64 `json:"initialSeconds" minimum:"1" maximum:"3600" doc:"The maximum of the first delay." example:"5"`
 	Multiplier          float64 `json:"multiplier" minimum:"1" maximum:"10" doc:"The growth of the maximum delay from one attempt to the next." example:"2"`
 	MaxSeconds          float64 `json:"maxSeconds" minimum:"1" maximum:"86400" doc:"The longest delay." example:"900"`
-	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger a delivery is retried, at most 24 h. Retries end earlier at the end of the signal's window." example:"86400"`
+	GiveUpSeconds       float64 `json:"giveUpSeconds" minimum:"0" maximum:"86400" doc:"How long after the trigger a delivery is retried, or waits for an endpoint that is down, at most 24 h. Retries end earlier at the end of the signal's window." example:"86400"`
 	DisableAfterSeconds float64 `json:"disableAfterSeconds" minimum:"0" maximum:"2592000" doc:"How long every attempt must fail, and at least 10 attempts, before the endpoint is disabled: 60 to 2592000, or 0 for never." example:"432000"`
 }
 
@@ -157,7 +157,7 @@ type DisabledReason string
 
 // The reasons.
 const (
-	// DisabledGone means that the endpoint answered 410 Gone.
+	// DisabledGone means that the endpoint responded 410 Gone.
 	DisabledGone DisabledReason = "GONE"
 	// DisabledFailing means that every attempt failed for DisableAfterSeconds of the
 	// retry policy.

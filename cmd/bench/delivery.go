@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -111,7 +110,7 @@ func startDelivery(ctx context.Context, o Options) (m *deliveryMeter, rounds int
 	if o.Quick {
 		homes, rounds = 15_000, 3
 	}
-	m, done, err = startSandbox(ctx, o, homes, dispatcher.Options{EndpointConcurrency: connections, Concurrency: connections})
+	m, done, err = startSandbox(ctx, o, homes, manyConnections)
 	return m, rounds, done, err
 }
 

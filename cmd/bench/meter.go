@@ -9,7 +9,6 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
-	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -47,7 +46,7 @@ func (m *deliveryMeter) url() string {
 // startMeter starts a sink and a sandbox. The sandbox has one organization, whose
 // webhooks go to the sink.
 func startMeter(ctx context.Context, o Options, homes int) (m *deliveryMeter, done func() error, err error) {
-	m, done, err = startSandbox(ctx, o, homes, dispatcher.Options{})
+	m, done, err = startSandbox(ctx, o, homes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,12 +57,12 @@ func startMeter(ctx context.Context, o Options, homes int) (m *deliveryMeter, do
 }
 
 // startSandbox starts a sink and a sandbox without an organization.
-func startSandbox(ctx context.Context, o Options, homes int, worker dispatcher.Options, change ...func(*app.Options)) (m *deliveryMeter, done func() error, err error) {
+func startSandbox(ctx context.Context, o Options, homes int, change ...func(*app.Options)) (m *deliveryMeter, done func() error, err error) {
 	sink, err := StartSink(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	box, err := sandbox.Start(ctx, o.Log, worker, change...)
+	box, err := sandbox.Start(ctx, o.Log, change...)
 	if err != nil {
 		return nil, nil, errors.Join(err, sink.Close())
 	}
@@ -152,4 +151,9 @@ func (m *deliveryMeter) completed(ctx context.Context, organization, id string) 
 		}
 		return true, nil
 	})
+}
+
+// manyConnections lets one endpoint use every connection of the worker.
+func manyConnections(o *app.Options) {
+	o.Worker.Concurrency, o.Worker.EndpointConcurrency = connections, connections
 }

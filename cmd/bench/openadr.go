@@ -14,7 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
-	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -37,9 +37,8 @@ func measureOpenADR(ctx context.Context, o Options) (a *OpenADR, err error) {
 	if o.Quick {
 		subscriptions, rounds = 20_000, 3
 	}
-	worker := dispatcher.Options{EndpointConcurrency: connections, Concurrency: connections}
-	m, done, err := startSandbox(ctx, o, subscriptions, worker, func(o *app.Options) {
-		o.OpenADR = app.OpenADR{Enabled: true, ReportRetention: 30 * 24 * time.Hour}
+	m, done, err := startSandbox(ctx, o, subscriptions, manyConnections, func(o *app.Options) {
+		o.OpenADR = config.OpenADR{Enabled: true, ReportRetention: 30 * 24 * time.Hour}
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
-	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/replica"
 )
@@ -32,7 +31,7 @@ func measureState(ctx context.Context, o Options) (s *State, err error) {
 	if o.Quick {
 		homes = 50_000
 	}
-	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{})
+	box, err := sandbox.Start(ctx, o.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -14,43 +15,44 @@ import (
 // homes if the plan is shared.
 type affected struct {
 	g       *globals
+	plan    string
 	trigger bool
 }
 
 func (a *affected) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.trigger, "trigger", false, "then deliver the signals of the homes on the plan, and no others")
+	cmd.Flags().BoolVar(&a.trigger, "trigger", false, "delivery of new signals to the homes on the plan afterwards")
 }
 
-// of triggers the homes on a plan if the flag is set. It continues with the other
-// organizations after a failure.
-func (a *affected) of(ctx context.Context, c *client.Client, plan string) error {
+// triggerHomes triggers the homes on the plan if the flag is set. It continues with the
+// other organizations after a failure. It returns the response unchanged.
+func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error) {
 	if !a.trigger {
-		return nil
+		return response, nil
 	}
 	organizations := []string{a.g.org}
 	if a.g.org == "" {
 		var err error
-		if organizations, err = havingHomesOn(ctx, c, plan); err != nil {
-			return err
+		if organizations, err = havingHomesOn(ctx, c, a.plan); err != nil {
+			return nil, err
 		}
 	}
 	if len(organizations) == 0 {
-		say(a.g.err, "no home is on %s: nothing is triggered\n", plan)
+		say(a.g.err, "no home is on plan %s: nothing to trigger\n", a.plan)
 	}
 	failed := 0
 	for _, org := range organizations {
-		accepted, err := c.For(org).Trigger(ctx, client.TriggerRequest{RatePlanIDs: []string{plan}})
+		accepted, err := c.For(org).Trigger(ctx, client.TriggerRequest{RatePlanIDs: []string{a.plan}})
 		if err != nil {
 			failed++
-			say(a.g.err, "did not trigger the homes of %s: %v\n", org, err)
+			say(a.g.err, "homes of %s not triggered: %v\n", org, err)
 			continue
 		}
 		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, org, accepted.TriggerID)
 	}
 	if failed > 0 {
-		return fmt.Errorf("%w: the plan is changed, and the homes of %d of %d organizations were not triggered: gridhook trigger --org ORG --plan %s does it", errSome, failed, len(organizations), plan)
+		return nil, fmt.Errorf("%w: the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", errSome, failed, len(organizations), a.plan)
 	}
-	return nil
+	return response, nil
 }
 
 // havingHomesOn returns the organizations that have homes on a plan.

@@ -12,7 +12,7 @@ func TestAffectedHomes(t *testing.T) {
 	for args, want := range map[string]string{
 		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger --org acme": "triggered 7 homes of acme: trg_1\n",
 		"plan event create flat --from 1h --to 2h --adder 0.6 --trigger":            "triggered 7 homes of north: trg_1\ntriggered 7 homes of south: trg_1\n",
-		"plan event create empty --from 1h --to 2h --adder 0.6 --trigger":           "no home is on empty: nothing is triggered\n",
+		"plan event create empty --from 1h --to 2h --adder 0.6 --trigger":           "no home is on plan empty: nothing to trigger\n",
 		"plan event create flat --from 1h --to 2h --adder 0.6":                      "",
 		"plan event delete flat e --trigger --org acme":                             "triggered 7 homes of acme: trg_1\n",
 	} {
@@ -45,7 +45,7 @@ func TestAffectedHomesOfTheOthers(t *testing.T) {
 		answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`},
 		ok(`{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`))
 	got := run(t, f, "", strings.Fields("plan event delete flat e --trigger"))
-	if got.code != exitFailure || !strings.Contains(got.err, "triggered 7 homes of south: trg_1\n") || !strings.Contains(got.err, "did not trigger the homes of north: The service cannot take this now.\n") || !strings.Contains(got.err, "of 1 of 2 organizations were not triggered") {
+	if got.code != exitFailure || !strings.Contains(got.err, "triggered 7 homes of south: trg_1\n") || !strings.Contains(got.err, "homes of north not triggered: The service cannot take this now.\n") || !strings.Contains(got.err, "of 1 of 2 organizations are not triggered") {
 		t.Errorf("exit %d, it says %q", got.code, got.err)
 	}
 }

@@ -1,28 +1,22 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/gridhook/gridhook/storage"
-)
+import "github.com/spf13/cobra"
 
 // mostEntries is the default maximum of a list of audit entries.
 const mostEntries = 1000
 
 func newAuditCommand(g *globals) *cobra.Command {
-	r := resource[storage.AuditEntry]{
+	r := resource{
 		g: g, plural: "audit entries", path: "/v1/admin/audit",
-		columns: []any{"TIME", "ORGANIZATION", "KEY", "OPERATION", "OBJECT", "STATUS"}, more: []any{"NAME", "CLIENT", "REQUEST"},
-		cells: func(e storage.AuditEntry) []any {
-			return []any{moment(e.Time), or(e.OrganizationID), e.KeyID, e.Operation, or(e.ObjectID), e.Status, or(e.KeyName), e.Client, e.RequestID}
-		},
+		columns: "TIME:time, ORGANIZATION:organizationId, KEY:keyId, OPERATION:operation, OBJECT:objectId, STATUS:status",
+		more:    "NAME:keyName, CLIENT:client, REQUEST:requestId",
 	}
-	return g.talks(group("audit", "Audit log: who changed what", r.listOf(operation[storage.AuditEntry]{
+	return g.talks(group("audit", "Audit log: who changed what", r.listOf(operation{
 		use: "list", short: "List changes, the newest first",
 		example: `  gridhook audit list --organization acme --since -24h
   gridhook audit list --key operator --operation createKey --json`,
 		flags: []bodyFlag{
-			{name: "organization", field: "organizationId", value: "", help: "only changes of this `organization`; _ for what all share"},
+			{name: "organization", field: "organizationId", value: "", help: "only changes of this `organization`; _ for what all organizations share"},
 			{name: "key", field: "keyId", value: "", help: "only changes by this `key`; operator is the configured operator key"},
 			{name: "operation", field: "operation", value: "", help: "only this `operation`, such as createKey"},
 			{name: "since", field: "since", value: instantText(""), help: "only changes since a `time`, or a duration from now such as -1h"},

@@ -25,13 +25,13 @@ func newBackupCommand(g *globals) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"), GroupID: groupOperate,
-		Long: `Back up everything that a running server or fleet has accepted, and everything that
-it has stored, into one file. Nothing has to stop for it: the file is consistent.
+		Long: `Write a consistent backup of a running server or fleet to one file: everything that it
+has accepted and stored. No process has to stop.
 
-The file is encrypted for the holders of keys that "gridhook backup keygen" makes. The
-machine that makes backups needs the public half alone. "gridhook restore" puts it back.
+The file is encrypted to public keys of "gridhook backup keygen". The machine that makes
+backups needs only a public key. "gridhook restore" restores a backup.
 
-In a folder the file's name has the time, and --keep deletes the oldest files.`,
+In a folder the name of the file has the time, and --keep deletes the oldest files.`,
 		Example: `  gridhook backup keygen backup.key
   gridhook backup /backups/gridhook.backup --recipient age1...
   gridhook backup /backups/ --keep 14 --recipient age1...
@@ -69,8 +69,8 @@ In a folder the file's name has the time, and --keep deletes the oldest files.`,
 			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&to, "recipient", nil, "the `public keys` of those who can read it, with commas between them ("+recipientEnv+")")
-	cmd.Flags().IntVar(&retained, "keep", 0, "the `number` of backups to keep in the folder; 0 deletes none")
+	cmd.Flags().StringSliceVar(&to, "recipient", nil, "public `keys` of the backup's readers, comma-separated ("+recipientEnv+")")
+	cmd.Flags().IntVar(&retained, "keep", 0, "`number` of backups to keep in the folder; 0 keeps all")
 	g.talks(cmd)
 	cmd.AddCommand(newBackupKeygen(g), newBackupCheck(g))
 	return cmd
@@ -79,18 +79,17 @@ In a folder the file's name has the time, and --keep deletes the oldest files.`,
 // takeBackup writes a backup to a file. The file appears only when it is complete.
 func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string, to []string) (size int64, err error) {
 	if _, err := os.Stat(path); err == nil {
-		return 0, fmt.Errorf("%s is there already: name another file", path)
+		return 0, fmt.Errorf("%s exists already: name another file", path)
 	}
 	b, err := c.Backup(ctx, to)
 	if err != nil {
 		return 0, err
 	}
 	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
-	done := g.newProgress("", 0)
-	defer done.end()
-	speed := pace{time.Now()}
+	progress := g.newProgress()
+	defer progress.end()
 	return keep(path, &countingReader{r: b, each: func(n int64) {
-		done.show(n, bytesText(n)+" backed up"+speed.words(n>>20, "MiB", n, 0))
+		progress.show(bytesText(n)+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
 	}})
 }
 
@@ -107,7 +106,7 @@ func keep(path string, from io.Reader) (size int64, err error) {
 	}()
 	size, err = io.Copy(f, from)
 	if err != nil {
-		err = fmt.Errorf("the backup was cut off: %w; see the server's log", err)
+		err = fmt.Errorf("backup incomplete: %w; see the server's log", err)
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return 0, err
@@ -117,11 +116,11 @@ func keep(path string, from io.Reader) (size int64, err error) {
 
 func newBackupKeygen(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "keygen FILE", Short: "Make a key that opens backups, and print its public half", Args: takes("the file"),
+		Use: "keygen FILE", Short: "Create a key pair for backups and print the public key", Args: takes("the file"),
 		Example: `  gridhook backup keygen backup.key`,
-		Long: `Make a key to backups: FILE gets the private half, which opens them. Keep it where
-neither the server nor the backups are, as without it no backup can be read. What is
-printed is the public half, for --recipient. It is a key of age (age-encryption.org).`,
+		Long: `Create a key pair of age (age-encryption.org) for backups. FILE receives the private
+key, which decrypts backups. Store it apart from the server and the backups: without it no
+backup can be read. The command prints the public key, for --recipient.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			private, public, err := backup.NewKey()
 			if err != nil {
@@ -131,7 +130,7 @@ printed is the public half, for --recipient. It is a key of age (age-encryption.
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(f, "# the private key to backups for %s\n%s\n", public, private)
+			_, err = fmt.Fprintf(f, "# private key of the backups for %s\n%s\n", public, private)
 			if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 				return err
 			}
@@ -143,7 +142,7 @@ printed is the public half, for --recipient. It is a key of age (age-encryption.
 func newBackupCheck(g *globals) *cobra.Command {
 	var identity string
 	cmd := &cobra.Command{
-		Use: "check FILE", Short: "Read a backup through and check that it is whole", Args: takes("the file"),
+		Use: "check FILE", Short: "Check that a backup is complete and readable", Args: takes("the file"),
 		Example: `  gridhook backup check gridhook.backup --identity backup.key`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := g.openBackup(args[0], identity)
@@ -153,13 +152,13 @@ func newBackupCheck(g *globals) *cobra.Command {
 			return g.show(b, func(w io.Writer) { showBackup(w, b) })
 		},
 	}
-	cmd.Flags().StringVar(&identity, "identity", "", "the `file` with the private key")
+	cmd.Flags().StringVar(&identity, "identity", "", "`file` with the private key")
 	_ = cmd.MarkFlagRequired("identity") // it was added the line before
 	return cmd
 }
 
 func (g *globals) openBackup(path, identity string) (*backup.Backup, error) {
-	keys, err := g.readFile(identity)
+	keys, err := readFile(identity, g.in)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,37 +16,34 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// billFlags select the plan and the usage of a bill.
-type billFlags struct {
-	plan, catalog, tariff string
-	meterFlags
-	ruleFlags
-}
+// billFlags select the plan and the place of a bill. The other flags are fields of the
+// request.
+type billFlags struct{ plan, catalog, tariff, zipcode, timezone string }
 
 func newBillCommand(g *globals) *cobra.Command {
 	var f billFlags
+	var given func() (fields, error)
 	cmd := &cobra.Command{
-		Use: "bill [HOME]", Short: "Work out the bill of a year, or of a metered time, by a rate plan", GroupID: groupOperate,
-		Long: `Work out what a home pays by its rate plan, or by another: energy by period and
-tier with riders and taxes, fixed and minimum charges, and what solar takes off. It
-is for comparing plans and checking tariffs, and no bill to be paid.
+		Use: "bill [HOME]", Short: "Calculate a bill for a year or a metered period", GroupID: groupOperate,
+		Long: `Calculate what a home pays on its rate plan or on another plan: energy by period and
+tier with riders and taxes, fixed and minimum charges, and solar credits. Use it to
+compare plans and to check tariffs. It does not replace the utility's bill.
 
-What was used comes from a file with a number (kWh) a line, or a column of them, in
-steps of 15, 30 or 60 minutes; or it is a year's energy, spread as in the nearest of
-13 cities. A file of one year is a typical year from the 1st of January on, unless
---start says when it was metered.`,
+The consumption is either a year's energy, spread over the hours as in the nearest of 13
+cities, or a file. The file is a CSV whose last column has the energy of each step in
+kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year from the
+1st of January.`,
 		Example: `  gridhook bill home-1 --org acme --annual-kwh 9000
   gridhook bill --plan pge-e-elec --zipcode 94103 --annual-kwh 9000 --solar-kw 6
   gridhook bill --catalog pge-ev2-a --load meter.csv
   gridhook bill --tariff urdb.json --load meter.csv --start 2026-01-01 --timezone America/Denver`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("there is an argument too many: %q", args[1])
-			}
-			return nil
-		},
+		Args: takesUpTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			made, err := f.bill(cmd.Context(), g, args)
+			request, err := billRequest(given)
+			if err != nil {
+				return err
+			}
+			made, err := f.bill(cmd.Context(), g, args, request)
 			var input *bill.InputError
 			if errors.As(err, &input) {
 				return usagef("%s %s", flagOf(input.Field), input.Message)
@@ -58,49 +55,36 @@ steps of 15, 30 or 60 minutes; or it is a year's energy, spread as in the neares
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&g.org, "org", "", "the `organization` of the home, and of its plan (GRIDHOOK_ORG)")
-	flags.StringVar(&f.plan, "plan", "", "bill by this `plan` of the server's")
-	flags.StringVar(&f.catalog, "catalog", "", "bill by this `plan` of the catalogue, without a server")
-	flags.StringVar(&f.tariff, "tariff", "", "bill by the tariff in this `file`, in the JSON of the US Utility Rate Database, without a server")
-	f.meterFlags.add(cmd)
-	f.ruleFlags.add(cmd)
+	flags.StringVar(&g.org, "org", "", "`organization` of the home and of its plan (GRIDHOOK_ORG)")
+	flags.StringVar(&f.plan, "plan", "", "`plan` on the server (default the home's)")
+	flags.StringVar(&f.catalog, "catalog", "", "`plan` of the built-in catalogue, without a server")
+	flags.StringVar(&f.tariff, "tariff", "", "`file` with a tariff in the JSON format of the US Utility Rate Database, without a server")
+	flags.StringVar(&f.zipcode, "zipcode", "", "`zipcode` of the home")
+	flags.StringVar(&f.timezone, "timezone", "", "IANA time `zone` of a file with --start (default the zipcode's)")
+	given = addFlags(cmd, slices.Concat(meterFlags(), ruleFlags()))
 	cmd.MarkFlagsMutuallyExclusive("plan", "catalog", "tariff")
 	cmd.MarkFlagsMutuallyExclusive("load", "annual-kwh")
 	cmd.MarkFlagsMutuallyExclusive("generated", "solar-kw")
+	cmd.MarkFlagsMutuallyExclusive("non-net-metered", "metering")
 	return g.talks(cmd)
 }
 
-// flagOf returns the flag of a field of the request: --annual-kwh of annualKwh.
+// flagOf returns the flag of a field of the request, such as --annual-kwh of annualKwh.
 func flagOf(field string) string {
-	switch field {
-	case "loadKwh":
-		return "--load"
-	case "generatedKwh":
-		return "--generated"
-	case "stepMinutes":
-		return "--step"
-	case "solarSystemSizeKw":
-		return "--solar-kw"
-	case "creditMonths":
-		return "--credit-expiry"
-	case "ratePlanId":
+	for _, f := range slices.Concat(meterFlags(), ruleFlags()) {
+		if f.field == field {
+			return "--" + f.name
+		}
+	}
+	if field == "ratePlanId" {
 		return "--plan, --catalog or --tariff"
 	}
-	return "--" + capital.ReplaceAllStringFunc(field, func(s string) string { return "-" + strings.ToLower(s) })
+	return "--" + field
 }
 
-var capital = regexp.MustCompile("[A-Z]")
-
-// bill asks the server for the bill of a home that the server has. It calculates the bill
-// of any other home locally. Both use the same function.
-func (f *billFlags) bill(ctx context.Context, g *globals, args []string) (*bill.Bill, error) {
-	request, err := f.request(g)
-	if err != nil {
-		return nil, err
-	}
-	if request.Rules, err = f.rules(); err != nil {
-		return nil, err
-	}
+// bill requests the bill of a home on the server. It calculates the bill of any other
+// home locally. Both use the same function.
+func (f *billFlags) bill(ctx context.Context, g *globals, args []string, request bill.Request) (*bill.Bill, error) {
 	if len(args) == 1 {
 		return f.ofHome(ctx, g, args[0], request)
 	}
@@ -119,32 +103,32 @@ func (f *billFlags) bill(ctx context.Context, g *globals, args []string) (*bill.
 	return bill.ForHome(home, rate, request)
 }
 
-// ofHome returns the bill of a home that the server has.
+// ofHome returns the bill of a home on the server.
 func (f *billFlags) ofHome(ctx context.Context, g *globals, id string, r bill.Request) (*bill.Bill, error) {
 	if g.org == "" {
 		return nil, usagef("--org must be given with a home")
 	}
-	if f.given("zipcode") || f.given("timezone") {
-		return nil, usagef("--zipcode and --timezone do not go with a home: it has its own")
+	if f.zipcode != "" || f.timezone != "" {
+		return nil, usagef("--zipcode and --timezone conflict with a home: the home has its own")
 	}
-	asked := client.BillRequest{Request: r, RatePlanID: f.plan}
+	request := client.BillRequest{Request: r, RatePlanID: f.plan}
 	if f.catalog != "" || f.tariff != "" {
 		text, err := f.rate(ctx, g)
 		if err != nil {
 			return nil, err
 		}
-		asked.Tariff = text
+		request.Tariff = text
 	}
 	c, err := g.connect()
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.Bill(ctx, id, asked)
+	made, err := c.Bill(ctx, id, request)
 	return &made, err
 }
 
 // rate returns the tariff that the flags name.
-func (f *billFlags) rate(ctx context.Context, g *globals) ([]byte, error) {
+func (f *billFlags) rate(ctx context.Context, g *globals) (json.RawMessage, error) {
 	switch {
 	case f.catalog != "":
 		if err := inCatalog(f.catalog); err != nil {
@@ -153,11 +137,11 @@ func (f *billFlags) rate(ctx context.Context, g *globals) ([]byte, error) {
 		chosen, _ := catalog.ByID(f.catalog)
 		return chosen.URDB(), nil
 	case f.tariff != "":
-		return g.readFile(f.tariff)
+		return readFile(f.tariff, g.in)
 	case f.plan != "":
 		return f.stored(ctx, g, f.plan)
 	}
-	return nil, usagef("name a home, or say with --plan, --catalog or --tariff what to bill by")
+	return nil, usagef("name a home, or a plan with --plan, --catalog or --tariff")
 }
 
 // stored reads a plan from the server: the organization's own, or the shared plan.
@@ -193,10 +177,10 @@ func (g *globals) showBill(b *bill.Bill) error {
 		}
 		say(w, "\nfixed %s + energy %s%s - credit %s = $ %s\n", money(b.Fixed), money(b.Energy), demand, money(b.Credit), money(b.Total))
 		if b.Sun != "" {
-			say(w, "The sun is that of a typical year at %s.\n", plain(b.Sun))
+			say(w, "Solar radiation: a typical year at %s.\n", plain(b.Sun))
 		}
 		if b.OpenCredit > 0 || b.OpenKWh > 0 {
-			say(w, "Credits since the last true-up, not part of this: $ %s and %s kWh.\n", money(b.OpenCredit), kwh(b.OpenKWh))
+			say(w, "Not included: credits since the last true-up, $ %s and %s kWh.\n", money(b.OpenCredit), kwh(b.OpenKWh))
 		}
 		for _, caveat := range b.Caveats {
 			say(w, "Uncertain: %s.\n", plain(caveat))

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/climate"
@@ -19,74 +18,90 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// meterFlags describe the consumption and generation of a home, its place and its time
-// zone.
-type meterFlags struct {
-	bill.Request
-	load, generated, zipcode, timezone string
-	array                              [4]float64 // size, tilt, azimuth, losses
-	given                              func(flag string) bool
-}
-
-func (f *meterFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
+// meterFlags are the flags of a home's consumption and generation.
+func meterFlags() []bodyFlag {
 	usual := solar.DefaultArray
-	flags.StringVar(&f.load, "load", "", "a `file` of what was used, kWh a step, less than 0 for what was sent out; - is the standard input")
-	flags.StringVar(&f.generated, "generated", "", "a `file` of what its solar generated, kWh a step, with as many steps as --load")
-	flags.Float64Var(&f.AnnualKWh, "annual-kwh", 0, "what a year uses, spread as is usual there; by default what is assumed of the home, or 10791")
-	flags.StringVar(&f.Start, "start", "", "the `day` on which the file begins; by default it is a typical year")
-	flags.IntVar(&f.StepMinutes, "step", 0, "the length of the file's steps in `minutes`, by default what makes a year of it")
-	flags.IntVar(&f.CalendarYear, "calendar-year", 0, "the `year` whose weekdays a typical year has; by default one in which the plan is in force")
-	flags.StringVar(&f.zipcode, "zipcode", "", "where the home is, by its `zipcode`")
-	flags.StringVar(&f.timezone, "timezone", "", "the home's time `zone`, for a file with a start; by default that of its zipcode")
-	flags.Float64Var(&f.array[0], "solar-kw", 0, "its solar, in kW, which generates as in a typical year; by default the home's own")
-	flags.Float64Var(&f.array[1], "tilt", usual.Tilt, "the modules' angle from the horizontal")
-	flags.Float64Var(&f.array[2], "azimuth", usual.Azimuth, "where they face, clockwise from north")
-	flags.Float64Var(&f.array[3], "losses", usual.Losses, "what soiling, shading and wiring lose, in percent")
-	f.given = flags.Changed
+	return []bodyFlag{
+		{name: "load", field: "loadKwh", value: numbersFile{}, help: "`file` with the consumption of each step in kWh, negative for energy sent out; - for standard input"},
+		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
+		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
+		{name: "start", field: "start", value: "", help: "first `day` of the file (default a typical year)"},
+		{name: "step", field: "stepMinutes", value: 0, help: "length of the file's steps in `minutes` (default the file is one year)"},
+		{name: "calendar-year", field: "calendarYear", value: 0, help: "calendar `year` of a typical year's weekdays (default a year in which the plan is in force)"},
+		{name: "solar-kw", field: "solarSystemSizeKw", value: 0.0, help: "size of the solar array in `kW`, in a typical year (default the home's)"},
+		{name: "tilt", field: "tilt", value: usual.Tilt, help: "tilt of the solar modules in `degrees` from the horizontal"},
+		{name: "azimuth", field: "azimuth", value: usual.Azimuth, help: "orientation of the solar modules in `degrees` clockwise from north"},
+		{name: "losses", field: "losses", value: usual.Losses, help: "losses from soiling, shading and wiring in `percent`"},
+	}
 }
 
-// request returns the consumption and generation that the flags describe.
-func (f *meterFlags) request(g *globals) (r bill.Request, err error) {
-	r = f.Request
-	if f.given("annual-kwh") && !(f.AnnualKWh > 0) {
+// ruleFlags are the flags of a bill's rules. A rule applies if the plan has none, or
+// overrides the plan's rule.
+func ruleFlags() []bodyFlag {
+	return []bodyFlag{
+		{name: "non-net-metered", field: "isNonNetMetered", value: false, help: "solar without net metering, whatever the plan says"},
+		{name: "tier-rule", field: "tierRule", value: enum("running-total"), help: "tier `rule` for several periods: running-total, as in the price signal, or prorated, as in SAM and BEopt"},
+		{name: "metering", field: "metering", value: enum(""), help: "settlement of solar: net-metering, net-billing or feed-in (default the home's regime or the plan's)"},
+		{name: "carry-over", field: "carryOver", value: enum(""), help: "form of credits in the next month: dollars, kwh, or none for immediate payment (default dollars with net metering, otherwise none)"},
+		{name: "true-up-month", field: "trueUpMonth", value: 0, help: "settlement `month` of credits, 1 to 12; settlement is at its end (default the last month of the bill)"},
+		{name: "credit-expiry", field: "creditMonths", value: 0, help: "lifetime of dollar credits in `months` (default until the settlement)"},
+		{name: "surplus-rate", field: "surplusRate", value: "0", help: "settlement `price` of surplus generation in $/kWh, or retail for all credits in full"},
+		{name: "feed-in-rate", field: "feedInRate", value: 0.0, help: "feed-in `price` in $/kWh instead of the plan's sell rates"},
+		{name: "minimum-charge", field: "minimumCharge", value: 0.0, help: "minimum charge in `$` instead of the plan's"},
+		{name: "minimum-charge-unit", field: "minimumChargeUnit", value: "month", help: "`period` of --minimum-charge: day, month or year"},
+		{name: "grid-fee", field: "gridFee", value: 0.0, help: "monthly fee of a home with solar in `$`"},
+		{name: "grid-fee-per-kw", field: "gridFeePerKw", value: 0.0, help: "monthly fee of a home with solar in `$` per kW of --solar-kw"},
+	}
+}
+
+// billRequest returns the request that the flags describe.
+func billRequest(given func() (fields, error)) (r bill.Request, err error) {
+	body, err := given()
+	if err != nil {
+		return r, err
+	}
+	if annual, given := body["annualKwh"].(float64); given && !(annual > 0) {
 		return r, usagef("--annual-kwh must be above 0")
 	}
-	for i, to := range []**float64{&r.SolarKW, &r.Tilt, &r.Azimuth, &r.Losses} {
-		if f.given([]string{"solar-kw", "tilt", "azimuth", "losses"}[i]) {
-			*to = &f.array[i]
+	switch surplus, given := body["surplusRate"].(string); {
+	case surplus == "retail":
+		delete(body, "surplusRate")
+		body["surplusRetail"] = true
+	case given:
+		if body["surplusRate"], err = strconv.ParseFloat(surplus, 64); err != nil {
+			return r, usagef("--surplus-rate must be a price in $/kWh or retail, not %q", surplus)
 		}
 	}
-	if f.load != "" {
-		r.Load, err = readNumbers(g, f.load)
-	}
-	if err == nil && f.generated != "" {
-		r.Generated, err = readNumbers(g, f.generated)
+	text, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
 	}
 	return r, err
 }
 
 // home returns the home that the flags describe, for a home that is not on a server.
-func (f *meterFlags) home() (h bill.Home, err error) {
+func (f *billFlags) home() (h bill.Home, err error) {
+	zone := f.timezone
 	if f.zipcode != "" {
 		place, known := eligibility.Locate(f.zipcode)
 		if !known {
-			return h, usagef("--zipcode: %q is not known", f.zipcode)
+			return h, usagef("--zipcode: %q is unknown", f.zipcode)
 		}
 		h.Place = &climate.Place{Lat: place.Lat, Lon: place.Lon, State: place.State, County: place.County}
-		f.timezone = cmp.Or(f.timezone, place.Timezone)
+		zone = cmp.Or(zone, place.Timezone)
 	}
-	if f.timezone != "" {
+	if zone != "" {
 		var ok bool
-		if h.Location, ok = storage.Location(f.timezone); !ok {
-			return h, usagef("--timezone must be a time zone such as America/Chicago, not %q", f.timezone)
+		if h.Location, ok = storage.Location(zone); !ok {
+			return h, usagef("--timezone must be a time zone such as America/Chicago, not %q", zone)
 		}
 	}
 	return h, nil
 }
 
-func readNumbers(g *globals, file string) ([]float64, error) {
-	text, err := g.readFile(file)
+// readNumbers reads the numbers of a CSV file.
+func readNumbers(file string, in io.Reader) ([]float64, error) {
+	text, err := readFile(file, in)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +136,7 @@ func numbers(text []byte) ([]float64, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("it has no numbers")
+		return nil, errors.New("no numbers found")
 	}
 	return list, nil
 }

@@ -115,7 +115,7 @@ func TestBillSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--annual-kwh", "1", "--zipcode", "60614"}, "name a home"},
 		{[]string{"--tariff", tariff}, "--zipcode"},
 		{[]string{"--tariff", tariff, "--annual-kwh", "9000"}, "--zipcode"},
-		{[]string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "00000"}, "is not known"},
+		{[]string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "00000"}, "is unknown"},
 		{[]string{"--tariff", tariff, "--annual-kwh", "-1", "--zipcode", "60614"}, "above 0"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 100, 1)}, "--step"},
 		{[]string{"--tariff", tariff, "--load", writeFile(t, "bad.csv", "1\n2\nmany\n")}, `line 3: "many" is not a number`},
@@ -125,7 +125,7 @@ func TestBillSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
 		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalogue"},
 		{[]string{"h1", "--annual-kwh", "1"}, "--org"},
-		{[]string{"h1", "--org", "acme", "--annual-kwh", "1", "--zipcode", "60614"}, "do not go with a home"},
+		{[]string{"h1", "--org", "acme", "--annual-kwh", "1", "--zipcode", "60614"}, "conflict with a home"},
 	} {
 		if got := run(t, f, "", append([]string{"bill"}, tt.args...)); got.code == 0 || !strings.Contains(got.err, tt.want) {
 			t.Errorf("%v: exit %d, %s, want ...%s...", tt.args, got.code, got.err, tt.want)

@@ -21,18 +21,27 @@ type bodyFlag struct {
 	required bool
 }
 
-// span is a flag for a duration, such as 15m, in a field that counts units. A number
-// without a unit counts units, too.
-type span struct {
-	time.Duration
-	unit time.Duration
-}
-
-// headers is a flag for headers in the form "Name: value".
-type headers struct{}
-
-// instantText is a flag for a time or a duration from now.
-type instantText string
+// These are the types of flags whose field is not the flag's text.
+type (
+	// span is a flag for a duration, such as 15m, in a field that counts units. A number
+	// without a unit counts units, too.
+	span struct {
+		time.Duration
+		unit time.Duration
+	}
+	// headers is a flag for headers in the form "Name: value".
+	headers struct{}
+	// instantText is a flag for a time or a duration from now.
+	instantText string
+	// sets is a boolean flag that sets the field to value.
+	sets struct{ value any }
+	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
+	// for RUNNING_TOTAL.
+	enum string
+	// textFile and numbersFile name a file with the value: a text, or a CSV with numbers.
+	textFile    struct{}
+	numbersFile struct{}
+)
 
 // fields is the body of a request.
 type fields map[string]any
@@ -52,28 +61,12 @@ func (r fields) set(field string, value any) {
 	object.set(inner, value)
 }
 
-// addFlags adds flags to a command.
-func addFlags(cmd *cobra.Command, all []bodyFlag) {
-	flags := cmd.Flags()
-	for _, f := range all {
-		switch v := f.value.(type) {
-		case string:
-			flags.String(f.name, v, f.help)
-		case instantText:
-			flags.String(f.name, string(v), f.help)
-		case int:
-			flags.Int(f.name, v, f.help)
-		case float64:
-			flags.Float64(f.name, v, f.help)
-		case bool:
-			flags.Bool(f.name, v, f.help)
-		case []string:
-			flags.StringSlice(f.name, v, f.help)
-		case headers:
-			flags.StringArray(f.name, nil, f.help)
-		case span:
-			flags.Var(&v, f.name, f.help)
-		}
+// addFlags adds flags to a command. The returned function makes a request's body from the
+// flags that were given.
+func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) {
+	values := make([]func() (any, error), len(all))
+	for i, f := range all {
+		values[i] = f.add(cmd)
 		if f.words != nil {
 			completes(cmd, f.name, f.words...)
 		}
@@ -81,49 +74,66 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) {
 			_ = cmd.MarkFlagRequired(f.name) // it was added above
 		}
 	}
-}
-
-// requestOf returns the request's body from the flags that were given.
-func requestOf(cmd *cobra.Command, all []bodyFlag) (fields, error) {
-	body := fields{}
-	for _, f := range all {
-		given := cmd.Flags().Lookup(f.name)
-		if !given.Changed {
-			continue
+	return func() (fields, error) {
+		body := fields{}
+		for i, f := range all {
+			given := cmd.Flags().Lookup(f.name)
+			if _, isSets := f.value.(sets); !given.Changed || isSets && given.Value.String() == "false" {
+				continue
+			}
+			value, err := values[i]()
+			if err != nil {
+				return nil, err
+			}
+			body.set(f.field, value)
 		}
-		value, err := f.read(cmd)
-		if err != nil {
-			return nil, err
-		}
-		body.set(f.field, value)
+		return body, nil
 	}
-	return body, nil
 }
 
-// read returns the value of a flag that was given.
-func (f bodyFlag) read(cmd *cobra.Command) (any, error) {
+// add adds the flag to a command. The returned function returns the value of the field.
+func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 	flags := cmd.Flags()
-	switch f.value.(type) {
-	case instantText:
-		return instant("--"+f.name, flags.Lookup(f.name).Value.String(), time.Now())
-	case int:
-		return flags.GetInt(f.name)
-	case float64:
-		return flags.GetFloat64(f.name)
-	case bool:
-		return flags.GetBool(f.name)
-	case []string:
-		return flags.GetStringSlice(f.name)
-	case headers:
-		lines, err := flags.GetStringArray(f.name)
-		if err != nil {
-			return nil, err
-		}
-		return readHeaders(f.name, lines)
-	case span:
-		return flags.Lookup(f.name).Value.(*span).units(f.name)
+	text := func(usual string, convert func(text string) (any, error)) func() (any, error) {
+		given := flags.String(f.name, usual, f.help)
+		return func() (any, error) { return convert(*given) }
 	}
-	return flags.GetString(f.name)
+	switch v := f.value.(type) {
+	case int:
+		return pointed(flags.Int(f.name, v, f.help))
+	case float64:
+		return pointed(flags.Float64(f.name, v, f.help))
+	case bool:
+		return pointed(flags.Bool(f.name, v, f.help))
+	case []string:
+		return pointed(flags.StringSlice(f.name, v, f.help))
+	case sets:
+		flags.Bool(f.name, false, f.help)
+		return func() (any, error) { return v.value, nil }
+	case span:
+		flags.Var(&v, f.name, f.help)
+		return func() (any, error) { return v.units(f.name) }
+	case headers:
+		lines := flags.StringArray(f.name, nil, f.help)
+		return func() (any, error) { return readHeaders(f.name, *lines) }
+	case instantText:
+		return text(string(v), func(text string) (any, error) { return instant("--"+f.name, text, time.Now()) })
+	case enum:
+		return text(string(v), func(text string) (any, error) { return strings.ToUpper(strings.ReplaceAll(text, "-", "_")), nil })
+	case textFile:
+		return text("", func(name string) (any, error) {
+			content, err := readFile(name, cmd.InOrStdin())
+			return strings.TrimSpace(string(content)), err
+		})
+	case numbersFile:
+		return text("", func(name string) (any, error) { return readNumbers(name, cmd.InOrStdin()) })
+	}
+	return pointed(flags.String(f.name, f.value.(string), f.help))
+}
+
+// pointed returns a function that returns the value of a flag.
+func pointed[T any](value *T) func() (any, error) {
+	return func() (any, error) { return *value, nil }
 }
 
 // Set parses a duration or a number of units.

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
@@ -27,38 +26,40 @@ type catalogEntry struct {
 func newPlanCatalog(g *globals) *cobra.Command {
 	var utility, search string
 	cmd := &cobra.Command{
-		Use: "catalog", Short: "List the plans that Gridhook brings, without a server", Args: takes(),
-		Long: `List the plans that Gridhook brings: real residential plans of US utilities, from
-tariff sheets and from the US Utility Rate Database. "gridhook plan add" gives one to
-the homes of a server. A plan with a caveat has less confidence, and says why.`,
+		Use: "catalog", Short: "List the plans of the built-in catalogue, without a server", Args: takes(),
+		Long: `List the rate plans that Gridhook includes: residential plans of US utilities, from
+tariff sheets and from the US Utility Rate Database. "gridhook plan add" creates one of
+them on a server. A plan with a caveat has a lower confidence; the JSON says why.`,
 		Example: `  gridhook plan catalog --utility "pacific gas"
   gridhook plan catalog --utility 4110 --search hourly --json`,
 		RunE: func(_ *cobra.Command, _ []string) error {
-			found := []catalogEntry{}
+			found, records := []catalogEntry{}, []record{}
 			for _, p := range catalog.Find(utility, search) {
-				found = append(found, catalogEntry{p.ID, p.Utility, p.EIAID, p.State, p.Name, p.Timezone, p.Source, p.Caveat, p.SourceDate, p.Newer})
-			}
-			return showList(g, found, "such plans", []any{"ID", "STATE", "UTILITY", "NAME", "AS OF", "NEWER", "DOUBTS"}, []any{"EIA ID", "TIMEZONE", "SOURCE"}, func(e catalogEntry) []any {
-				doubts := ""
-				if e.Caveat != "" {
-					doubts = "some"
+				entry := catalogEntry{p.ID, p.Utility, p.EIAID, p.State, p.Name, p.Timezone, p.Source, p.Caveat, p.SourceDate, p.Newer}
+				r, err := recordOf(entry)
+				if err != nil {
+					return err
 				}
-				return []any{e.ID, or(e.State), e.Utility, e.Name, or(e.SourceDate), or(e.Newer), or(doubts), e.EIAID, or(e.Timezone), or(e.Source)}
-			})
+				if p.Caveat != "" {
+					r["caveats"] = "yes"
+				}
+				found, records = append(found, entry), append(records, r)
+			}
+			return g.showTable(found, records, "matching plans", "ID:id, STATE:state, UTILITY:utility, NAME:name, AS OF:sourceDate, NEWER:newer, CAVEATS:caveats", "EIA ID:eiaId, TIMEZONE:timezone, SOURCE:source")
 		},
 	}
-	cmd.Flags().StringVar(&utility, "utility", "", "only those of a utility, by `words` of its name, its state or its EIA number")
-	cmd.Flags().StringVar(&search, "search", "", "only those with these `words` in their name or identifier")
+	cmd.Flags().StringVar(&utility, "utility", "", "`words` of the utility's name, its state or its EIA number (default all)")
+	cmd.Flags().StringVar(&search, "search", "", "`words` of the plan's name or identifier (default all)")
 	return cmd
 }
 
-func newPlanAdd(r resource[client.Plan]) *cobra.Command {
-	cmd := r.command(operation[client.Plan]{
+func newPlanAdd(r resource) *cobra.Command {
+	cmd := r.command(operation{
 		use: "add CATALOG_ID", path: "import", short: "Create or replace a plan from the catalogue", takes: []string{"the plan's identifier in the catalogue"},
 		example: `  gridhook plan add pge-e-elec
   gridhook plan add pge-ev2-a --id ev --org acme`,
 		flags: []bodyFlag{
-			{name: "id", field: "id", value: "", help: "the `identifier` that homes name it by, by default that of the catalogue"},
+			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it (default the catalogue's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
 			if err := inCatalog(args[0]); err != nil {
@@ -89,7 +90,7 @@ func inCatalog(id string) error {
 		return nil
 	}
 	if near := config.Nearest(id, catalogIDs()); near != "" {
-		return usagef("there is no plan %q in the catalogue: did you mean %s", id, near)
+		return usagef("plan %q not found in the catalogue: did you mean %s", id, near)
 	}
-	return usagef("there is no plan %q in the catalogue: gridhook plan catalog lists them", id)
+	return usagef("plan %q not found in the catalogue: run gridhook plan catalog for a list", id)
 }

@@ -10,7 +10,7 @@ import (
 
 func TestPlanCatalogNeedsNoServer(t *testing.T) {
 	got := run(t, nil, "", []string{"plan", "catalog", "--utility", "pacific gas", "--search", "ev2"})
-	if want := "ID         STATE  UTILITY                    NAME   AS OF       NEWER  DOUBTS\npge-ev2-a  CA     Pacific Gas & Electric Co  EV2-A  2026-03-01  -      -\n"; got.code != 0 || got.out != want {
+	if want := "ID         STATE  UTILITY                    NAME   AS OF       NEWER  CAVEATS\npge-ev2-a  CA     Pacific Gas & Electric Co  EV2-A  2026-03-01  -      -\n"; got.code != 0 || got.out != want {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	var all []catalogEntry
@@ -26,7 +26,7 @@ func TestPlanCatalogNeedsNoServer(t *testing.T) {
 	if rates < 321 {
 		t.Errorf("%d rates of the database, want 321", rates)
 	}
-	if got := run(t, nil, "", []string{"plan", "catalog", "--utility", "no such"}); got.out != "There are no such plans.\n" {
+	if got := run(t, nil, "", []string{"plan", "catalog", "--utility", "no such"}); got.out != "There are no matching plans.\n" {
 		t.Errorf("it shows %q", got.out)
 	}
 }

@@ -43,7 +43,7 @@ func TestCommands(t *testing.T) {
 			"org create --id acme --name Acme --child a --child b", "/v1/admin/organizations/create", "",
 			`{"id":"acme","name":"Acme","childOrganizationIds":["a","b"]}`,
 			`{"id":"acme","name":"Acme","childOrganizationIds":["a","b"],"createdAt":"2026-07-01T00:00:00.000Z"}`,
-			"organization  acme\nname          Acme\nacts for      a\nacts for      b\ncreated       2026-07-01T00:00:00Z\n",
+			"organization  acme\nname          Acme\nacts for      a,b\ncreated       2026-07-01T00:00:00Z\n",
 		},
 		{
 			"audit list --organization acme --key operator", "/v1/admin/audit/list", "", `{"organizationId":"acme","keyId":"operator","limit":1000}`,
@@ -58,12 +58,12 @@ func TestCommands(t *testing.T) {
 		{
 			"org usage acme", "/v1/admin/organizations/acme/usage", "", `{}`,
 			`{"organizationId":"acme","homes":3,"devices":1,"endpoints":2,"schedules":1,"keys":4,"storedBytes":2048,"waitingTriggers":5,"historyBytes":0,"deliveries":6}`,
-			"homes             3\ndevices           1\nendpoints         2\nschedules         1\nkeys              4\nrecords           2.0 KiB\nwaiting triggers  5\nhistory           0 bytes\ndeliveries        6\n",
+			"homes             3\ndevices           1\nendpoints         2\nschedules         1\nkeys              4\nstored bytes      2048\nwaiting triggers  5\nhistory bytes     0\ndeliveries        6\n",
 		},
 		{
 			"operator create --name ada --role read", "/v1/admin/operator_keys/create", "", `{"name":"ada","role":"read"}`,
 			`{"keyId":"opk_1","name":"ada","role":"read","key":"gho_opk_1_ab"}`,
-			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\nexpires     -\n\nKeep the key now: it is not stored and cannot be shown again.\n",
+			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\n\nStore the key now: it cannot be shown again.\n",
 		},
 		{
 			"operator list", "/v1/admin/operator_keys/list", "", `{"limit":1000}`,
@@ -79,14 +79,14 @@ func TestCommands(t *testing.T) {
 		{"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`, data(), "There are no organizations.\n"},
 		{
 			"org get acme", "/v1/admin/organizations/acme/get", "", `{}`, `{"id":"acme","name":"Acme"}`,
-			"organization  acme\nname          Acme\ncreated       -\n",
+			"organization  acme\nname          Acme\n",
 		},
 		{
 			"key create --org acme --scopes read,trigger --expires 2027-01-01T00:00:00Z", "/v1/admin/keys/create", "acme",
 			`{"organizationId":"acme","scopes":["read","trigger"],"expiresAt":"2027-01-01T00:00:00.000Z"}`,
 			`{"keyId":"key_1","organizationId":"acme","scopes":["read","trigger"],"key":"ghk_key_1_s","expiresAt":"2027-01-01T00:00:00.000Z"}`,
 			"key           ghk_key_1_s\nidentifier    key_1\norganization  acme\nscopes        read,trigger\nexpires       2027-01-01T00:00:00Z\n\n" +
-				"Keep the key now: it is not stored and cannot be shown again.\n",
+				"Store the key now: it cannot be shown again.\n",
 		},
 		{
 			"key list --org acme", "/v1/admin/keys/list", "acme", `{"organizationId":"acme","limit":1000}`,
@@ -100,8 +100,8 @@ func TestCommands(t *testing.T) {
 		{"key revoke key_1", "/v1/admin/keys/key_1/revoke", "", `{}`, `{"keyId":"key_1"}`, "key_1 is revoked.\n"},
 		{
 			"key rotate key_1 --overlap 1h", "/v1/admin/keys/key_1/rotate", "", `{"overlapSeconds":3600}`, `{"keyId":"key_2","key":"ghk_key_2_s"}`,
-			"key           ghk_key_2_s\nidentifier    key_2\norganization  \nscopes        -\nexpires       -\n\n" +
-				"Keep the key now: it is not stored and cannot be shown again.\n",
+			"key         ghk_key_2_s\nidentifier  key_2\n\n" +
+				"Store the key now: it cannot be shown again.\n",
 		},
 		{
 			"home create --org acme --id h1 --name X --plan flat --carbon HIGH", "/v1/admin/homes/create", "acme",
@@ -125,7 +125,7 @@ func TestCommands(t *testing.T) {
 		{
 			"plan add pge-e-elec --org acme", "/v1/admin/plans/import", "acme", `{"catalogId":"pge-e-elec","id":"pge-e-elec","organizationId":"acme"}`,
 			strings.Replace(planJSON, "{", `{"organizationId":"acme",`, 1),
-			"plan     flat\nfor      the homes of acme alone\nutility  Co\nname     Flat\ncreated  2026-07-01T00:00:00Z\nupdated  2026-07-01T00:00:00Z\n",
+			"plan     flat\nfor      only the homes of acme\nutility  Co\nname     Flat\ncreated  2026-07-01T00:00:00Z\nupdated  2026-07-01T00:00:00Z\n",
 		},
 		{
 			"plan list --org acme", "/v1/admin/plans/list", "acme", `{"organizationId":"acme","limit":1000}`, data(planJSON),
@@ -133,10 +133,10 @@ func TestCommands(t *testing.T) {
 		},
 		{
 			"plan event create flat --from 2026-07-01T21:00:00Z --to 2026-07-02T01:00:00Z --adder 0.6 --name heat", "/v1/admin/plan_events/create", "",
-			`{"planId":"flat","id":"","kind":"CRITICAL_PEAK","name":"heat","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z","adder":0.6}`,
+			`{"planId":"flat","kind":"CRITICAL_PEAK","name":"heat","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z","adder":0.6}`,
 			`{"id":"e","kind":"CRITICAL_PEAK","name":"heat","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z","adder":0.6}`,
 			"ID  KIND           NAME  FROM                  TO                    ADDER $/kWh  PRICE $/kWh\n" +
-				"e   CRITICAL_PEAK  heat  2026-07-01T21:00:00Z  2026-07-02T01:00:00Z  0.60000      -\n",
+				"e   CRITICAL_PEAK  heat  2026-07-01T21:00:00Z  2026-07-02T01:00:00Z  0.6          -\n",
 		},
 		{"plan event list flat --org acme", "/v1/admin/plan_events/list", "acme", `{"organizationId":"acme","planId":"flat"}`, data(), "There are no events.\n"},
 		{"plan event delete flat e", "/v1/admin/plan_events/e/delete", "", `{"planId":"flat"}`, `{"id":"e","deleted":true}`, "e is deleted.\n"},
@@ -151,8 +151,8 @@ func TestCommands(t *testing.T) {
 			"endpoint create --org acme --url https://example.com/h --event webhook.test --header X-A:1 --mode onChange", "/v1/webhook/endpoints/create", "acme",
 			`{"url":"https://example.com/h","eventTypes":["webhook.test"],"headers":{"X-A":"1"},"deliveryMode":"onChange"}`,
 			strings.Replace(endpointJSON, `{`, `{"secret":"whsec_1","rateLimit":5,`, 1),
-			"endpoint    ep_1\nurl         https://example.com/h\nevents      all\nenabled     true\nmode        always\ntimeout     10 s\nrate limit  5/s\n" +
-				"secret      whsec_1\n\nKeep the secret now: it cannot be shown again.\n",
+			"endpoint    ep_1\nurl         https://example.com/h\nevents      all\nenabled     true\nmode        always\ntimeout     10 s\nrate limit  5 per second\n" +
+				"secret      whsec_1\n\nStore the secret now: it cannot be shown again.\n",
 		},
 		{
 			"endpoint update ep_1 --org acme --enabled=false --event=", "/v1/webhook/endpoints/ep_1/update", "acme", `{"eventTypes":[],"enabled":false}`, endpointJSON,
@@ -181,14 +181,14 @@ func TestCommands(t *testing.T) {
 		},
 		{
 			"endpoint get ep_1 --org acme", "/v1/webhook/endpoints/ep_1/get", "acme", `{}`,
-			strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:09.000Z","nextProbeAt":"2026-07-01T00:01:09.000Z","workers":1},"health":{"state":"FAILING","failingSince":"2026-07-01T00:00:00.000Z","consecutiveFailures":7,"lastFailure":"the endpoint answered 500"},`, 1),
+			strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:09.000Z","nextProbeAt":"2026-07-01T00:01:09.000Z","workers":1},"health":{"state":"FAILING","failingSince":"2026-07-01T00:00:00.000Z","consecutiveFailures":7,"lastFailure":"the endpoint responded 500"},`, 1),
 			"endpoint  ep_1\nurl       https://example.com/h\nevents    all\nenabled   true\nmode      always\n" +
-				"health    FAILING since 2026-07-01T00:00:00Z, 7 attempts: the endpoint answered 500\nbreaker   OPEN since 2026-07-01T00:00:09Z, next probe 2026-07-01T00:01:09Z\ntimeout   10 s\n",
+				"health    FAILING since 2026-07-01T00:00:00Z, 7 attempts: the endpoint responded 500\nbreaker   OPEN since 2026-07-01T00:00:09Z, next probe 2026-07-01T00:01:09Z\ntimeout   10 s\n",
 		},
 		{"endpoint delete ep_1 --org acme", "/v1/webhook/endpoints/ep_1/delete", "acme", `{}`, `{"id":"ep_1","deleted":true}`, "ep_1 is deleted.\n"},
 		{
 			"endpoint test ep_1 --org acme", "/v1/webhook/endpoints/ep_1/test", "acme", `{}`, `{"id":"msg_1","outcome":"DELIVERED","status":204,"durationMs":12.3}`,
-			"outcome  DELIVERED\nanswer   204\ntook     12 ms\nmessage  msg_1\n",
+			"outcome  DELIVERED\nstatus   204\ntook     12.3 ms\nmessage  msg_1\n",
 		},
 		{
 			"trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T02:00:00+02:00", "/v1/webhook/price_signal/trigger", "acme",
@@ -208,19 +208,19 @@ func TestCommands(t *testing.T) {
 		{
 			"delivery list --org acme --trigger trg_1 --outcome failed --limit 5", "/v1/webhook/deliveries/list", "acme",
 			`{"triggerId":"trg_1","outcome":"FAILED","limit":5}`, data(deliveryJSON),
-			"MESSAGE  HOME  ENDPOINT  OUTCOME  ATTEMPTS  ANSWER  AT                    NEXT  REASON\nmsg_1    h1    ep_1      FAILED   4         500     2026-07-01T00:00:00Z  -     HTTP [31m 500\n",
+			"MESSAGE  HOME  ENDPOINT  OUTCOME  ATTEMPTS  STATUS  AT                    NEXT  REASON\nmsg_1    h1    ep_1      FAILED   4         500     2026-07-01T00:00:00Z  -     HTTP [31m 500\n",
 		},
 		{
 			"delivery list --org acme --home h1 --endpoint ep_1 --since 2026-07-01T00:00:00Z --until 2026-07-02T00:00:00Z", "/v1/webhook/deliveries/list", "acme",
-			`{"homeId":"h1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","until":"2026-07-02T00:00:00.000Z","limit":1000}`, data(), "There are no such deliveries.\n",
+			`{"homeId":"h1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","until":"2026-07-02T00:00:00.000Z","limit":1000}`, data(), "There are no matching deliveries.\n",
 		},
 		{
 			"delivery get msg_1 --org acme", "/v1/webhook/deliveries/msg_1/get", "acme", `{}`,
 			strings.Replace(deliveryJSON, "{", `{"triggerId":"trg_1","answer":"oops\u001b[0m","attempts":[{"attempt":1,"outcome":"RETRYING","at":"2026-07-01T00:00:00.000Z","status":500,"errorClass":"status","durationMs":12.34,"timing":{"dnsMs":1,"connectMs":2.25,"tlsMs":3,"firstByteMs":4},"reason":"no"},{"attempt":2,"outcome":"FAILED","at":"2026-07-01T00:00:09.000Z","errorClass":"timeout","durationMs":10000}],`, 1),
 			"message   msg_1\ntrigger   trg_1\nhome      h1\nendpoint  ep_1\noutcome   FAILED\n\n" +
-				"ATTEMPT  AT                    TOOK        PARTS                                          ANSWER  ERROR    REASON\n" +
-				"1        2026-07-01T00:00:00Z  12.3 ms     dns 1.0, connect 2.2, tls 3.0, first byte 4.0  500     status   no\n" +
-				"2        2026-07-01T00:00:09Z  10000.0 ms  -                                              -       timeout  -\n\noops [0m\n",
+				"ATTEMPT  AT                    TOOK      DNS ms  CONNECT ms  TLS ms  FIRST BYTE ms  STATUS  ERROR    REASON\n" +
+				"1        2026-07-01T00:00:00Z  12.34 ms  1       2.25        3       4              500     status   no\n" +
+				"2        2026-07-01T00:00:09Z  10000 ms  -       -           -       -              -       timeout  -\n\noops [0m\n",
 		},
 		{
 			"signal h1 --org acme", "/v1/homes/h1/price_signal", "acme", `{}`, signalJSON,
@@ -253,7 +253,7 @@ func TestJSON(t *testing.T) {
 	tests := []struct{ args, path, answer, out string }{
 		{
 			"key create --org acme --json", "/v1/admin/keys/create", `{"keyId":"key_1","organizationId":"acme","scopes":["read"],"key":"ghk_key_1_s"}`,
-			`{"keyId":"key_1","organizationId":"acme","description":"","scopes":["read"],"key":"ghk_key_1_s","expiresAt":null,"revokedAt":null,"lastUsedAt":null,"createdAt":null,"updatedAt":null}`,
+			`{"keyId":"key_1","organizationId":"acme","scopes":["read"],"key":"ghk_key_1_s"}`,
 		},
 		{"org list --json", "/v1/admin/organizations/list", data(), `[]`},
 		{"org list -o json", "/v1/admin/organizations/list", data(), `[]`},

@@ -25,11 +25,11 @@ const (
 // talks adds the connection's flags to a command and its subcommands.
 func (g *globals) talks(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&g.adminURL, "admin-url", defaultAdminURL, "the admin `address` of the server (GRIDHOOK_ADMIN_URL)")
-	flags.StringVar(&g.data, "data", "./gridhook-data", "the server's data `folder`, which has the operator's key (GRIDHOOK_DATA); "+operatorKeyEnv+" is the key itself")
-	flags.StringVar(&g.apiURL, "api-url", "", "the `address` of the public API, to act as a partner instead of as the operator (GRIDHOOK_API_URL)")
-	flags.StringVar(&g.apiKey, "api-key", "", "the partner's API `key`, for --api-url; other users of this machine can see a flag, unlike GRIDHOOK_API_KEY")
-	flags.StringVar(&g.context, "context", "", "the `context` to take these from: see gridhook context (GRIDHOOK_CONTEXT)")
+	flags.StringVar(&g.adminURL, "admin-url", defaultAdminURL, "admin `URL` of the server (GRIDHOOK_ADMIN_URL)")
+	flags.StringVar(&g.data, "data", "./gridhook-data", "the server's data `folder` with the operator's key (GRIDHOOK_DATA); "+operatorKeyEnv+" is the key itself")
+	flags.StringVar(&g.apiURL, "api-url", "", "`URL` of the public API, to act as a partner instead of as the operator (GRIDHOOK_API_URL)")
+	flags.StringVar(&g.apiKey, "api-key", "", "the partner's API `key` for --api-url; prefer GRIDHOOK_API_KEY, because other users of this machine can read flags")
+	flags.StringVar(&g.context, "context", "", "`context` with these settings, see gridhook context (GRIDHOOK_CONTEXT)")
 	g.outputFlags(flags)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := g.takeEnvironment(cmd); err != nil {
@@ -57,7 +57,7 @@ const operatorNeeds = "operator-needs"
 
 // forOrg adds the flag that names the organization.
 func (g *globals) forOrg(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` (GRIDHOOK_ORG)")
+	cmd.Flags().StringVar(&g.org, "org", "", "`organization` to act for (GRIDHOOK_ORG)")
 	_ = cmd.Flags().SetAnnotation("org", operatorNeeds, nil) // it was added the line before
 	return cmd
 }
@@ -138,7 +138,7 @@ func (g *globals) connect() (*client.Client, error) {
 	if !g.isPartner() {
 		key, err = g.operatorKey()
 	} else if key == "" {
-		err = usagef("--api-url needs the partner's key: give it with GRIDHOOK_API_KEY or --api-key")
+		err = usagef("--api-url needs the partner's key: set GRIDHOOK_API_KEY or --api-key")
 	}
 	if err != nil {
 		return nil, err
@@ -157,13 +157,13 @@ func (g *globals) operatorKey() (string, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no operator's key at %s: say with --data where the server's data folder is, or set %s", path, operatorKeyEnv)
+		return "", fmt.Errorf("operator's key not found at %s: name the server's data folder with --data, or set %s", path, operatorKeyEnv)
 	case err != nil:
-		return "", fmt.Errorf("the operator's key cannot be read: %w", err)
+		return "", fmt.Errorf("read the operator's key: %w", err)
 	}
 	key := strings.TrimSpace(string(b))
 	if key == "" {
-		return "", fmt.Errorf("the operator's key at %s is empty: delete the file and start the server again", path)
+		return "", fmt.Errorf("operator's key at %s is empty: delete the file and restart the server", path)
 	}
 	return key, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -47,7 +47,7 @@ func (g *globals) readContexts() (c contexts, err error) {
 		err = yaml.Unmarshal(text, &c)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("the contexts cannot be read: %s: %w", path, err)
+		return c, fmt.Errorf("read the contexts: %s: %w", path, err)
 	}
 	if c.Contexts == nil {
 		c.Contexts = map[string]map[string]string{}
@@ -91,38 +91,45 @@ func (g *globals) currentContext() (map[string]string, error) {
 func unknownContext(name string, c contexts) error {
 	names := slices.Sorted(maps.Keys(c.Contexts))
 	if near := config.Nearest(name, names); near != "" {
-		return usagef("there is no context %q: did you mean %s", name, near)
+		return usagef("context %q not found: did you mean %s", name, near)
 	}
-	return usagef("there is no context %q: gridhook context add %s makes it", name, name)
+	return usagef("context %q not found: create it with gridhook context add %s", name, name)
 }
 
 func newContextCommand(g *globals) *cobra.Command {
-	cmd := group("context", "Contexts: the servers that you work with, by name",
+	cmd := group("context", "Contexts: names for servers and their credentials",
 		newContextAdd(g),
-		g.contextChange("use NAME", "Use a context from now on", "  gridhook context use production", func(c *contexts, name string) {
+		g.contextChange("use NAME", "Make a context the current one", "  gridhook context use production", func(c *contexts, name string) {
 			c.Current = name
 		}),
 		newContextList(g),
-		g.contextChange("delete NAME", "Forget a context", "  gridhook context delete production", func(c *contexts, name string) {
+		g.contextChange("delete NAME", "Delete a context", "  gridhook context delete production", func(c *contexts, name string) {
 			delete(c.Contexts, name)
 			if c.Current == name {
 				c.Current = ""
 			}
 		}))
-	cmd.Long = `A context keeps where a server is, whose organization is meant, and the key. Commands
-take from it what no flag and no variable of the environment says. A server that is named by
-a flag or a variable is taken without a context.
+	cmd.Long = `A context stores the address of a server, the organization and the key. Flags and
+environment variables override the context. If a flag or a variable names the server, the
+command ignores the whole context.
 
-The file is contexts.yaml in the folder gridhook of your configurations, or the one that
-` + contextsEnv + ` names. Only you can read it, as it has keys.`
+Contexts are in the file gridhook/contexts.yaml of your configuration folder, or in the
+file that ` + contextsEnv + ` names. Only you can read the file, because it contains keys.`
 	return cmd
 }
 
 func newContextAdd(g *globals) *cobra.Command {
-	said := map[string]*string{}
-	var operatorKeyFile, apiKeyFile string
+	settings := []bodyFlag{
+		{name: "admin-url", field: "admin-url", value: "", help: "admin `URL` of the server"},
+		{name: "data", field: "data", value: "", help: "the server's data `folder` with the operator's key"},
+		{name: "org", field: "org", value: "", help: "`organization` to act for"},
+		{name: "api-url", field: "api-url", value: "", help: "`URL` of the public API, to act as a partner"},
+		{name: "operator-key-file", field: "operator-key", value: textFile{}, help: "`file` with the operator's key, - for standard input"},
+		{name: "api-key-file", field: "api-key", value: textFile{}, help: "`file` with the partner's API key, - for standard input"},
+	}
+	var given func() (fields, error)
 	cmd := &cobra.Command{
-		Use: "add NAME", Short: "Make or replace a context, and use it", Args: takes("the context's name"),
+		Use: "add NAME", Short: "Create or replace a context and make it the current one", Args: takes("the context's name"),
 		Example: `  gridhook context add local --data /var/lib/gridhook --org acme
   gridhook context add production --admin-url https://gridhook.internal:8081 --operator-key-file operator.key
   gridhook context add partner --api-url https://gridhook.example.com --api-key-file api.key`,
@@ -131,21 +138,13 @@ func newContextAdd(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made := map[string]string{}
-			for name, value := range said {
-				if *value != "" {
-					made[name] = *value
-				}
+			values, err := given()
+			if err != nil {
+				return err
 			}
-			for name, file := range map[string]string{"operator-key": operatorKeyFile, "api-key": apiKeyFile} {
-				if file == "" {
-					continue
-				}
-				text, err := g.readFile(file)
-				if err != nil {
-					return err
-				}
-				made[name] = strings.TrimSpace(string(text))
+			made := map[string]string{}
+			for name, value := range values {
+				made[name] = value.(string)
 			}
 			if folder := made["data"]; folder != "" {
 				if made["data"], err = filepath.Abs(folder); err != nil {
@@ -156,14 +155,7 @@ func newContextAdd(g *globals) *cobra.Command {
 			return g.keepContexts(c)
 		},
 	}
-	for _, f := range [][2]string{
-		{"admin-url", "the admin `address` of the server"}, {"data", "the server's data `folder`, which has the operator's key"},
-		{"org", "the `organization`"}, {"api-url", "the `address` of the public API, to act as a partner"},
-	} {
-		said[f[0]] = cmd.Flags().String(f[0], "", f[1])
-	}
-	cmd.Flags().StringVar(&operatorKeyFile, "operator-key-file", "", "a `file` with the operator's key, - for standard input")
-	cmd.Flags().StringVar(&apiKeyFile, "api-key-file", "", "a `file` with the partner's API key, - for standard input")
+	given = addFlags(cmd, settings)
 	cmd.MarkFlagsMutuallyExclusive("admin-url", "api-url")
 	cmd.MarkFlagsOneRequired("admin-url", "data", "api-url")
 	return cmd
@@ -176,7 +168,7 @@ func (g *globals) keepContexts(c contexts) error {
 		err = c.write(path)
 	}
 	if err == nil && c.Current != "" {
-		say(g.out, "The context %s is in use.\n", c.Current)
+		say(g.out, "The current context is %s.\n", c.Current)
 	}
 	return err
 }
@@ -203,38 +195,27 @@ func (g *globals) contextChange(use, short, example string, change func(*context
 	}
 }
 
-// shownContext is a context in the list, without its keys.
-type shownContext struct {
-	Name         string `json:"name"`
-	Current      bool   `json:"current"`
-	Server       string `json:"server"`
-	As           string `json:"as"`
-	Organization string `json:"organization,omitempty"`
-}
-
 func newContextList(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the contexts, without their keys", Args: takes(), Example: "  gridhook context list",
+		Use: "list", Short: "List the contexts without their keys", Args: takes(), Example: "  gridhook context list",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := g.readContexts()
 			if err != nil {
 				return err
 			}
-			shown := []shownContext{}
+			shown := []record{}
 			for _, name := range slices.Sorted(maps.Keys(c.Contexts)) {
-				one := c.Contexts[name]
-				s := shownContext{Name: name, Current: name == c.Current, Server: one["api-url"], As: "partner", Organization: one["org"]}
-				if s.Server == "" {
-					s.Server, s.As = one["admin-url"], "operator"
+				context := c.Contexts[name]
+				r := record{"name": name, "current": name == c.Current, "as": "operator", "server": cmp.Or(context["admin-url"], defaultAdminURL)}
+				if context["api-url"] != "" {
+					r["as"], r["server"] = "partner", context["api-url"]
 				}
-				if s.Server == "" {
-					s.Server = defaultAdminURL
+				if context["org"] != "" {
+					r["organization"] = context["org"]
 				}
-				shown = append(shown, s)
+				shown = append(shown, r)
 			}
-			return showList(g, shown, "contexts", []any{"", "NAME", "SERVER", "AS", "ORGANIZATION"}, nil, func(s shownContext) []any {
-				return []any{map[bool]string{true: "*"}[s.Current], s.Name, s.Server, s.As, or(s.Organization)}
-			})
+			return g.showTable(shown, shown, "contexts", "CURRENT:current, NAME:name, SERVER:server, AS:as, ORGANIZATION:organization", "")
 		},
 	}
 	g.outputFlags(cmd.Flags())

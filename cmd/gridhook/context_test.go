@@ -20,7 +20,7 @@ func TestContext(t *testing.T) {
 	key := writeFile(t, "api.key", "ghk_partner\n")
 	operator := writeFile(t, "operator.key", "gho_operator\n")
 
-	if got := say("context add partner --api-url " + f.URL + " --api-key-file " + key); got.code != 0 || got.out != "The context partner is in use.\n" {
+	if got := say("context add partner --api-url " + f.URL + " --api-key-file " + key); got.code != 0 || got.out != "The current context is partner.\n" {
 		t.Fatalf("exit %d: %s%s", got.code, got.out, got.err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -29,7 +29,7 @@ func TestContext(t *testing.T) {
 	if got := say("endpoint list"); got.code != 0 || f.last().key != "ghk_partner" || f.last().org != "" {
 		t.Errorf("as a partner: exit %d, %s; it sent %+v", got.code, got.err, f.last())
 	}
-	if got := say("org list"); got.code != exitUsage || !strings.Contains(got.err, "organizations are the operator's") {
+	if got := say("org list"); got.code != exitUsage || !strings.Contains(got.err, "organizations belong to the operator") {
 		t.Errorf("a partner asks for organizations: exit %d, %s", got.code, got.err)
 	}
 	if got := say("context add local --admin-url " + f.URL + " --org acme --operator-key-file " + operator); got.code != 0 {
@@ -44,17 +44,17 @@ func TestContext(t *testing.T) {
 	if got := say("endpoint list --context partner"); got.code != 0 || f.last().key != "ghk_partner" {
 		t.Errorf("by another context: exit %d, %s", got.code, got.err)
 	}
-	want := "   NAME     SERVER                  AS        ORGANIZATION\n*  local    " + f.URL + "  operator  acme\n   partner  " + f.URL + "  partner   -\n"
+	want := "CURRENT  NAME     SERVER                  AS        ORGANIZATION\ntrue     local    " + f.URL + "  operator  acme\nfalse    partner  " + f.URL + "  partner   -\n"
 	if got := say("context list"); got.out != want {
 		t.Errorf("it lists\n%swant\n%s", got.out, want)
 	}
-	if got := say("endpoint list --context partnr"); got.code == 0 || !strings.Contains(got.err, `there is no context "partnr": did you mean partner`) {
+	if got := say("endpoint list --context partnr"); got.code == 0 || !strings.Contains(got.err, `context "partnr" not found: did you mean partner`) {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
-	if got := say("org list --admin-url " + f.URL + " --data " + t.TempDir()); got.code != exitFailure || !strings.Contains(got.err, "there is no operator's key") {
+	if got := say("org list --admin-url " + f.URL + " --data " + t.TempDir()); got.code != exitFailure || !strings.Contains(got.err, "operator's key not found") {
 		t.Errorf("another server was sent the key of the context: exit %d, %s", got.code, got.err)
 	}
-	if got := say("context use partner"); got.code != 0 || got.out != "The context partner is in use.\n" {
+	if got := say("context use partner"); got.code != 0 || got.out != "The current context is partner.\n" {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
 	}
 	if got := say("context delete partner"); got.code != 0 {
@@ -77,7 +77,7 @@ func TestPartner(t *testing.T) {
 		t.Errorf("without a key: exit %d: %s", got.code, got.err)
 	}
 	f.on("/v1/webhook/price_signal/trigger/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
-	if got := run(t, nil, "", strings.Fields("trigger list --api-key x --api-url "+f.URL)); !strings.Contains(got.err, "does not take the API key") {
+	if got := run(t, nil, "", strings.Fields("trigger list --api-key x --api-url "+f.URL)); !strings.Contains(got.err, "refused the API key") {
 		t.Errorf("with a wrong key it says %s", got.err)
 	}
 }

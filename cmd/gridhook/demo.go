@@ -13,16 +13,16 @@ import (
 func newDemoCommand(g *globals) *cobra.Command {
 	o := demo.Options{}
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Show the main job: homes on real tariffs, one trigger, verified webhooks",
-		Long: `Start everything in one process in a temporary folder, import homes on real
-rate plans, trigger their price signals, receive and verify every webhook, and
-print what happened. Nothing is left behind.`,
+		Use: "demo", Short: "Run a demonstration: homes on real tariffs, one trigger, verified webhooks",
+		Long: `Start a whole Gridhook in a temporary folder, import homes on real rate plans, trigger
+their price signals, receive and verify every webhook, and print a report. The command
+removes the folder at the end.`,
 		Example: `  gridhook demo
   gridhook demo --homes 5000
   gridhook demo --json`,
 		GroupID: groupTry, Args: takes(),
 	}
-	cmd.Flags().IntVar(&o.Homes, "homes", 300, "how many homes are triggered, at most 100000")
+	cmd.Flags().IntVar(&o.Homes, "homes", 300, "`number` of homes, at most 100000")
 	g.outputFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.Homes < 1 || o.Homes > 100_000 {
@@ -44,7 +44,7 @@ print what happened. Nothing is left behind.`,
 			err = report.Print(g.out)
 		}
 		if err == nil && !report.OK() {
-			err = errors.New("not every home's webhook arrived and verified: see the report")
+			err = errors.New("some webhooks did not arrive or did not verify: see the report")
 		}
 		return err
 	}

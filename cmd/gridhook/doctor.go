@@ -17,25 +17,23 @@ import (
 const exitDoubt = 3
 
 // errDoubt ends a command with exitDoubt.
-var errDoubt = errors.New("nothing is known to be wrong")
+var errDoubt = errors.New("no problem found, but some results are not ok")
 
 func newDoctorCommand(g *globals) *cobra.Command {
 	var role string
 	var monitors []string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check how Gridhook and its NATS are set up", GroupID: groupServer, Args: takes(),
-		Long: `Check the settings, the data folder, who can reach the listeners, and the NATS that
-these settings name: whether it can lose what it acknowledged, has the version, room
-and permissions that are needed, and agrees on the time. It takes the settings of
-serve, api and worker, from the same places. It changes nothing; on NATS it makes a
-stream GRIDHOOK_TRIAL_... and takes it away again.
+		Use: "doctor", Short: "Check the setup of Gridhook and its NATS", GroupID: groupServer, Args: takes(),
+		Long: `Check the settings, the data folder, the reachability of the listeners, and NATS:
+durability of acknowledged writes, version, space, permissions and clock. The settings are
+those of serve, api and worker, from the same sources. The command changes nothing. On
+NATS it creates a stream GRIDHOOK_TRIAL_... and deletes it again.
 
-One line a check says what is so, and what to do where it is not well. Exit code 0:
-all is well. 1: something is wrong. 3: nothing is known to be wrong, but there is a
-warning or something could not be found out.
+Each line is one check, with a remedy if the check failed. Exit code 0: no check found a
+problem. 1: a check found a problem. 3: there is a warning or an unknown result.
 
-How a NATS server syncs to disk it tells on its monitoring port alone, or to users of
-its system account: name the ports with --nats-monitor.`,
+A NATS server reports how it syncs to disk only on its monitoring port or to users of its
+system account. Name the ports with --nats-monitor.`,
 		Example: `  gridhook doctor
   gridhook doctor --config /etc/gridhook.yaml --json
   gridhook doctor --nats nats://10.0.0.5:4222 --nats-replicas 3 \
@@ -43,8 +41,8 @@ its system account: name the ports with --nats-monitor.`,
 	}
 	flags := cmd.Flags()
 	config.AddFlags(flags, config.Roles()...)
-	flags.StringVar(&role, "role", "", "whose settings they are, serve, api or worker; by default api where they name a NATS, otherwise serve")
-	flags.StringSliceVar(&monitors, "nats-monitor", nil, "the `addresses` of the NATS servers' monitoring, with commas between them (GRIDHOOK_NATS_MONITOR)")
+	flags.StringVar(&role, "role", "", "`role` of the settings: serve, api or worker (default api if the settings name a NATS, otherwise serve)")
+	flags.StringSliceVar(&monitors, "nats-monitor", nil, "monitoring `URLs` of the NATS servers, comma-separated (GRIDHOOK_NATS_MONITOR)")
 	g.outputFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		meant := config.Role(role)

@@ -1,80 +1,54 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // authFlags are the flags that configure the authorization of requests to an endpoint.
-// Secrets come from files, because other users can see a command line.
-type authFlags struct {
-	bearerFile, tokenURL, clientID, secretFile, audience string
-	scopes                                               []string
-	certFile, keyFile                                    string
-	none, noCert                                         bool
+// Secrets come from files, because other users can see a command line. A null field
+// removes the setting from the endpoint.
+func authFlags() []bodyFlag {
+	const authentication, certificate = "authentication", "clientCertificate"
+	return []bodyFlag{
+		{name: "bearer-token-file", field: authentication + ".token", value: textFile{}, help: "`file` with the bearer token to send, - for standard input"},
+		{name: "oauth-token-url", field: authentication + ".tokenUrl", value: "", help: "token `URL` of OAuth 2 client credentials"},
+		{name: "oauth-client-id", field: authentication + ".clientId", value: "", help: "client `identifier` at the token URL"},
+		{name: "oauth-client-secret-file", field: authentication + ".clientSecret", value: textFile{}, help: "`file` with the client secret, - for standard input"},
+		{name: "oauth-scope", field: authentication + ".scopes", value: []string{}, help: "`scope` to request; repeatable"},
+		{name: "oauth-audience", field: authentication + ".audience", value: "", help: "`audience` to request, if the token URL requires one"},
+		{name: "no-authentication", field: authentication, value: sets{nil}, help: "removal of the authentication; only the signature remains"},
+		{name: "client-cert", field: certificate + ".certificate", value: textFile{}, help: "`file` with the client certificate's chain for mutual TLS, PEM"},
+		{name: "client-key", field: certificate + ".privateKey", value: textFile{}, help: "`file` with the client certificate's private key, PEM"},
+		{name: "no-client-cert", field: certificate, value: sets{nil}, help: "removal of the client certificate"},
+	}
 }
 
-func (f *authFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.bearerFile, "bearer-token-file", "", "authorize with the bearer token in a `file`, - for standard input")
-	flags.StringVar(&f.tokenURL, "oauth-token-url", "", "authorize with tokens asked for at this `URL`, by OAuth 2 client credentials")
-	flags.StringVar(&f.clientID, "oauth-client-id", "", "the client's `name` there")
-	flags.StringVar(&f.secretFile, "oauth-client-secret-file", "", "the `file` with the client's secret, - for standard input")
-	flags.StringSliceVar(&f.scopes, "oauth-scope", nil, "a `scope` to ask for; may be repeated")
-	flags.StringVar(&f.audience, "oauth-audience", "", "the audience to ask for, where the token endpoint needs it")
-	flags.BoolVar(&f.none, "no-authentication", false, "authorize with nothing but the signature")
-	flags.StringVar(&f.certFile, "client-cert", "", "the `file` with the client certificate's chain in PEM, for mutual TLS")
-	flags.StringVar(&f.keyFile, "client-key", "", "the `file` with its private key in PEM")
-	flags.BoolVar(&f.noCert, "no-client-cert", false, "show no client certificate")
+// withAuth adds the rules of the authorization flags to a command.
+func withAuth(cmd *cobra.Command) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("bearer-token-file", "oauth-token-url", "no-authentication")
 	cmd.MarkFlagsMutuallyExclusive("bearer-token-file", "oauth-client-secret-file")
 	cmd.MarkFlagsRequiredTogether("oauth-token-url", "oauth-client-id")
 	cmd.MarkFlagsMutuallyExclusive("client-cert", "no-client-cert")
+	return cmd
 }
 
-// prepare adds the flags' values to a request. A null field removes the setting from the
-// endpoint: --no-authentication and --no-client-cert send null.
-func (f *authFlags) prepare(g *globals) func(*cobra.Command, []string, fields) error {
-	return func(cmd *cobra.Command, _ []string, body fields) error {
-		given := cmd.Flags().Changed
-		for _, name := range []string{"oauth-client-secret-file", "oauth-scope", "oauth-audience"} {
-			if given(name) && f.tokenURL == "" {
-				return usagef("--%s needs --oauth-token-url: what is said of OAuth 2 is said as a whole", name)
-			}
+// checkAuth checks that the flags describe a complete authorization. It adds the type.
+func checkAuth(cmd *cobra.Command, _ []string, body fields) error {
+	for _, name := range []string{"oauth-client-secret-file", "oauth-scope", "oauth-audience"} {
+		if given(cmd, name) && !given(cmd, "oauth-token-url") {
+			return usagef("--%s needs --oauth-token-url: the OAuth 2 settings are replaced as a whole", name)
 		}
-		if given("client-key") && f.certFile == "" {
-			return usagef("--client-key needs --client-cert")
-		}
-		var err error
-		secret := func(file string) string {
-			if file == "" || err != nil {
-				return ""
-			}
-			var text []byte
-			text, err = g.readFile(file)
-			return strings.TrimSpace(string(text))
-		}
-		switch {
-		case f.none:
-			body["authentication"] = nil
-		case f.bearerFile != "":
-			body["authentication"] = client.Authentication{Type: storage.AuthenticationBearer, Token: secret(f.bearerFile)}
-		case f.tokenURL != "":
-			body["authentication"] = client.Authentication{
-				Type: storage.AuthenticationOAuth2, TokenURL: f.tokenURL, ClientID: f.clientID,
-				ClientSecret: secret(f.secretFile), Scopes: f.scopes, Audience: f.audience,
-			}
-		}
-		switch {
-		case f.noCert:
-			body["clientCertificate"] = nil
-		case f.certFile != "":
-			body["clientCertificate"] = client.Certificate{Certificate: secret(f.certFile), PrivateKey: secret(f.keyFile)}
-		}
-		return err
 	}
+	if given(cmd, "client-key") && !given(cmd, "client-cert") {
+		return usagef("--client-key needs --client-cert")
+	}
+	if authentication, ok := body["authentication"].(fields); ok {
+		authentication["type"] = storage.AuthenticationBearer
+		if given(cmd, "oauth-token-url") {
+			authentication["type"] = storage.AuthenticationOAuth2
+		}
+	}
+	return nil
 }

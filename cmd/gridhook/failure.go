@@ -48,7 +48,7 @@ func seeHelp(sentence string, cmd *cobra.Command) string {
 }
 
 // errSome says that the output already reported the failures.
-var errSome = errors.New("not everything went well")
+var errSome = errors.New("the command failed partly")
 
 // sentence returns the text that reports an error.
 func (g *globals) sentence(err error) string {
@@ -63,14 +63,14 @@ func (g *globals) sentence(err error) string {
 	var network *net.OpError
 	switch {
 	case sending.Timeout() || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("the server at %s did not answer in time", g.server())
+		return fmt.Sprintf("no response from the server at %s in time", g.server())
 	case errors.As(err, &network) && network.Op == "dial":
 		if g.isPartner() {
-			return fmt.Sprintf("no server answers at %s: say where it is with --api-url", g.apiURL)
+			return fmt.Sprintf("no server at %s: name its address with --api-url", g.apiURL)
 		}
-		return fmt.Sprintf("no server answers at %s: start one with \"gridhook serve\", or say where it is with --admin-url", g.adminURL)
+		return fmt.Sprintf("no server at %s: start one with \"gridhook serve\", or name its address with --admin-url", g.adminURL)
 	}
-	return fmt.Sprintf("the server at %s cannot be asked: %v", g.server(), sending.Err)
+	return fmt.Sprintf("request to the server at %s failed: %v", g.server(), sending.Err)
 }
 
 // refusal describes an error response of the server and suggests a remedy.
@@ -78,9 +78,9 @@ func (g *globals) refusal(e *client.Error) string {
 	text := strings.TrimSuffix(e.Error(), ".")
 	switch {
 	case e.Status == http.StatusUnauthorized && g.isPartner():
-		return fmt.Sprintf("the server at %s does not take the API key: use one that gridhook key create has made, and that is not revoked or expired", g.apiURL)
+		return fmt.Sprintf("the server at %s refused the API key: use a key of gridhook key create that is not revoked or expired", g.apiURL)
 	case e.Status == http.StatusUnauthorized:
-		return fmt.Sprintf("the server at %s does not take the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, g.keySource())
+		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, g.keySource())
 	case e.Code == client.CodeValidationFailed:
 		return text
 	case e.RecoveryAction != "":
@@ -94,12 +94,19 @@ func (g *globals) refusal(e *client.Error) string {
 
 // takes checks a command's arguments. names are the arguments' names in errors.
 func takes(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
 			return usagef("%s is missing", names[len(args)])
-		case len(args) > len(names):
-			return usagef("there is an argument too many: %q", args[len(names)])
+		}
+		return takesUpTo(len(names))(cmd, args)
+	}
+}
+
+// takesUpTo accepts at most a number of arguments.
+func takesUpTo(most int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > most {
+			return usagef("unexpected argument %q", args[most])
 		}
 		return nil
 	}

@@ -22,14 +22,14 @@ func TestUsage(t *testing.T) {
 		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
 		{"org create", `--name must be given; see "gridhook org create --help"`},
 		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
-		{"org list acme", `there is an argument too many: "acme"; see "gridhook org list --help"`},
+		{"org list acme", `unexpected argument "acme"; see "gridhook org list --help"`},
 		{"home get --org acme", `the home is missing; see "gridhook home get --help"`},
 		{"trigger", `--org must be given; see "gridhook trigger --help"`},
 		{"trigger --org acme --start 1h", `give both --start and --end, or neither for the next 24 hours; see "gridhook trigger --help"`},
 		{"trigger --org acme --start tomorrow --end 1h", `--start must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not "tomorrow"; see "gridhook trigger --help"`},
 		{"key create --org acme --expires never", `--expires must be a time such as`},
 		{"delivery list --org acme --trigger t --outcome LOST", `--outcome must be one of [DELIVERED RETRYING FAILED`},
-		{"endpoint update ep_1 --org acme", `say with a flag what to change; see "gridhook endpoint update --help"`},
+		{"endpoint update ep_1 --org acme", `name at least one change with a flag; see "gridhook endpoint update --help"`},
 		{"endpoint create --org acme --url u --header x", `--header must be "Name: value", not "x"`},
 		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},
 		{"import", `the file is missing; see "gridhook import --help"`},
@@ -37,10 +37,10 @@ func TestUsage(t *testing.T) {
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},
-		{"plan add pge-e-elek", `there is no plan "pge-e-elek" in the catalogue: did you mean pge-e-elec; see "gridhook plan add --help"`},
-		{"plan add frobnicate", `there is no plan "frobnicate" in the catalogue: gridhook plan catalog lists them`},
-		{"trigger --org acme --timeout 1m", `--timeout goes with --watch`},
-		{"serve extra", `there is an argument too many: "extra"`},
+		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalogue: did you mean pge-e-elec; see "gridhook plan add --help"`},
+		{"plan add frobnicate", `plan "frobnicate" not found in the catalogue: run gridhook plan catalog for a list`},
+		{"trigger --org acme --timeout 1m", `--timeout needs --watch`},
+		{"serve extra", `unexpected argument "extra"`},
 	}
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTheKeyIsNotTaken(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
 	got := run(t, f, "", []string{"org", "list"})
-	want := "gridhook: the server at " + f.URL + " does not take the operator's key from GRIDHOOK_OPERATOR_KEY: use the operator.key of that server's data folder\n"
+	want := "gridhook: the server at " + f.URL + " refused the operator's key from GRIDHOOK_OPERATOR_KEY: use the operator.key of that server's data folder\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
 	}
@@ -122,7 +122,7 @@ func TestNobodyAnswers(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	got := run(t, nil, "", []string{"org", "list", "--admin-url", gone.URL})
-	want := "gridhook: no server answers at " + gone.URL + ": start one with \"gridhook serve\", or say where it is with --admin-url\n"
+	want := "gridhook: no server at " + gone.URL + ": start one with \"gridhook serve\", or name its address with --admin-url\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
 	}
@@ -138,7 +138,7 @@ func TestOperatorKey(t *testing.T) {
 	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first of a name counts
 
 	got := run(t, f, "", list, noKey)
-	if want := "gridhook: there is no operator's key at " + file + ": say with --data where the server's data folder is, or set GRIDHOOK_OPERATOR_KEY\n"; got.code != exitFailure || got.err != want {
+	if want := "gridhook: operator's key not found at " + file + ": name the server's data folder with --data, or set GRIDHOOK_OPERATOR_KEY\n"; got.code != exitFailure || got.err != want {
 		t.Errorf("without a file: exit %d\n%swant\n%s", got.code, got.err, want)
 	}
 	for content, want := range map[string]string{" \n": "", "gho_file\n": "gho_file"} {

@@ -5,13 +5,10 @@ import (
 	"os"
 )
 
-// standardInput is the file name that selects the standard input.
-const standardInput = "-"
-
-// openFile opens a file for reading. A size of 0 is unknown.
-func (g *globals) openFile(name string) (file io.ReadCloser, size int64, err error) {
-	if name == standardInput {
-		return io.NopCloser(g.in), 0, nil
+// openFile opens a file for reading. The name "-" selects in. A size of 0 is unknown.
+func openFile(name string, in io.Reader) (file io.ReadCloser, size int64, err error) {
+	if name == "-" {
+		return io.NopCloser(in), 0, nil
 	}
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
@@ -23,8 +20,9 @@ func (g *globals) openFile(name string) (file io.ReadCloser, size int64, err err
 	return f, size, nil
 }
 
-func (g *globals) readFile(name string) ([]byte, error) {
-	f, _, err := g.openFile(name)
+// readFile reads a file. The name "-" selects in.
+func readFile(name string, in io.Reader) ([]byte, error) {
+	f, _, err := openFile(name, in)
 	if err != nil {
 		return nil, err
 	}

@@ -105,8 +105,8 @@ func TestCompletion(t *testing.T) {
 // What is completed are commands, their flags, and the words that a flag takes.
 func TestCompletes(t *testing.T) {
 	tests := []struct{ line, want string }{
-		{"ver", "verify\tCheck a captured webhook"},
-		{"endpoint up", "update\tChange what the flags say"},
+		{"ver", "verify\tCheck the signature"},
+		{"endpoint up", "update\tChange the settings that the flags name"},
 		{"listen --fai", "--fail\t"},
 		{"delivery list --outcome SUP", "SUPERSEDED"},
 		{"endpoint create --mode on", "onChange"},

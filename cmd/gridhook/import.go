@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,19 +16,20 @@ import (
 func newImportCommand(g *globals) *cobra.Command {
 	var format fileFormat
 	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Create or replace many things from files", GroupID: groupOperate,
+		Use: "import FILE...", Short: "Create or replace many resources from files", GroupID: groupOperate,
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
-solar, usage, devices, preferences, onboarding flows and webhook endpoints from
-files; "-" is the standard input.
+solar, usage, devices, preferences, onboarding flows and webhook endpoints from files.
+The file "-" is standard input.
 
-A file is NDJSON, one resource a line, or CSV with a header row, for homes alone,
-whose columns are the fields of a home in JSON. What a line refers to comes before
-it. Lines that are wrong are reported and the others kept; importing the same
-again changes nothing. Homes that name a plan or a zipcode that does not exist are
-imported with a warning, and cannot be priced; --strict leaves them out.
+A file is NDJSON with one resource per line, or a CSV of homes with a header row. The
+columns of the CSV are the JSON fields of a home. A line may refer only to resources of
+earlier lines or of the server. The command reports wrong lines and imports the others.
+A repeated import changes nothing. A home with an unknown plan or zipcode is imported with
+a warning and has no price; --strict skips such homes.
 
-With --format market a file has prices as a market publishes them, in CSV or
-NDJSON: CAISO, PJM, ComEd and ERCOT are known by their columns.`,
+With --format market a file has the prices of an electricity market, in CSV or NDJSON as
+the market publishes them. The formats of CAISO, PJM, ComEd and ERCOT are recognized by
+their columns.`,
 		Example: `  gridhook import acme.ndjson
   gridhook import --org acme homes.csv
   gridhook import --format market --market caiso --node TH_NP15_GEN-APND prices.csv
@@ -56,10 +56,10 @@ NDJSON: CAISO, PJM, ComEd and ERCOT are known by their columns.`,
 			return g.importFiles(cmd.Context(), c, format, args)
 		},
 	}
-	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` of the lines that name none (GRIDHOOK_ORG)")
-	cmd.Flags().StringVar(&format.name, "format", "", "ndjson, csv or market; by default csv for files that end in .csv")
+	cmd.Flags().StringVar(&g.org, "org", "", "`organization` of lines that do not name one (GRIDHOOK_ORG)")
+	cmd.Flags().StringVar(&format.name, "format", "", "file `format`: ndjson, csv or market (default csv for *.csv, otherwise ndjson)")
 	format.market.flags(cmd)
-	cmd.Flags().BoolVar(&format.strict, "strict", false, "leave out homes that name a plan or a zipcode that does not exist; by default they are imported with a warning")
+	cmd.Flags().BoolVar(&format.strict, "strict", false, "rejection of homes with an unknown plan or zipcode (default a warning)")
 	return g.talks(cmd)
 }
 
@@ -79,7 +79,7 @@ type fileFormat struct {
 }
 
 // errBadLines says that some lines were skipped. They are already reported.
-var errBadLines = errors.New("some lines were left out")
+var errBadLines = errors.New("some lines were not imported")
 
 // importFiles imports files one after the other and prints a summary.
 func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
@@ -94,7 +94,7 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
 		for _, s := range report.Secrets {
-			row(w, fmt.Sprintf("endpoint %s: its secret is %s; keep it now", s.ID, s.Secret))
+			row(w, fmt.Sprintf("endpoint %s: secret %s; store it now", s.ID, s.Secret))
 		}
 		row(w, report.summary())
 	}); err != nil {
@@ -107,23 +107,23 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 }
 
 func (g *globals) importFile(ctx context.Context, c *client.Client, format fileFormat, name string, refer *references, report *importReport) error {
-	f, size, err := g.openFile(name)
+	f, size, err := openFile(name, g.in)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	reader := &countingReader{r: f}
-	bar, speed, before := g.newProgress("", size), pace{time.Now()}, report.Lines
-	defer bar.end()
+	progress, before := g.newProgress(), report.Lines
+	defer progress.end()
 	send := func(chunk *chunk) error {
 		answer, err := sendChunk(ctx, c, chunk)
-		bar.end()
+		progress.end()
 		if err != nil {
-			say(g.err, "%s: stopped before line %d; importing it again changes nothing that is stored already\n", name, chunk.numbers[0])
+			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
 		g.reportErrors(report.add(name, chunk, answer))
-		bar.show(reader.n, report.summary()+speed.words(int64(report.Lines-before), "lines", reader.n, size))
+		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}
 	left := func(e fileError) {

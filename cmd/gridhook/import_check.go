@@ -62,11 +62,11 @@ func (r *references) check(line []byte) (e fileError, wrong bool) {
 	e.Resource, e.ID = string(l.Resource), l.ID
 	if !r.exists(l.OrganizationID, l.RatePlanID) {
 		count(r.missing, planOf{l.OrganizationID, l.RatePlanID})
-		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("names the plan %q, which does not exist for the home", l.RatePlanID)})
+		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("plan %q does not exist for this home", l.RatePlanID)})
 	}
 	if _, known := eligibility.Locate(l.Zipcode); !known && len(l.Zipcode) == 5 {
 		count(r.zipcodes, l.Zipcode)
-		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is not known", l.Zipcode)})
+		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is unknown", l.Zipcode)})
 	}
 	return e, r.strict && len(e.Fields) > 0
 }
@@ -123,7 +123,7 @@ func (r *references) warn(w io.Writer) {
 		if len(names) > shown {
 			more, names = fmt.Sprintf(" and %d others", len(names)-shown), names[:shown]
 		}
-		say(w, "warning: %d homes have a zipcode that is not known: %s%s\n", total, strings.Join(names, ", "), more)
+		say(w, "warning: %d homes have an unknown zipcode: %s%s\n", total, strings.Join(names, ", "), more)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,7 @@ var (
 		"organizationId", "id", "name", "userId", "UtilityId", "ratePlanId", "unstructuredAddress", "timezone", "country",
 		"city", "zipcode", "streetAddress", "meterId", "meterIdSource", "carbonSignalIntensity", "channelPartnerId",
 	}
-	truthColumns = []string{"energyMarketBiddingEnabled", "enabled"}
+	boolColumns = []string{"energyMarketBiddingEnabled", "enabled"}
 )
 
 // byteOrderMark precedes UTF-8 text from spreadsheets.
@@ -30,31 +29,25 @@ const byteOrderMark = "\ufeff"
 // readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
 // empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	limited := &rowReader{r: r, left: maxRow}
-	rows := csv.NewReader(limited)
+	rows := csv.NewReader(r)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows)
 	if err != nil {
 		return err
 	}
-	for last := 1; ; {
-		limited.left = maxRow
+	for {
 		record, err := rows.Read()
 		var malformed *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
 			return to.flush()
-		case errors.Is(err, errLongRow):
-			return fmt.Errorf("the row after line %d %w", last, err)
 		case errors.As(err, &malformed):
-			last = malformed.Line
 			leftOut(wrongLine(malformed.StartLine, "", "line", malformedReason(malformed, len(header))))
 			continue
 		case err != nil:
 			return err
 		}
 		number, _ := rows.FieldPos(0)
-		last = number
 		line, wrong := homeLine(header, record, org)
 		if len(wrong) > 0 {
 			e := wrongLine(number, cell(header, record, "id"), "", "")
@@ -68,55 +61,34 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 	}
 }
 
-// maxRow bounds a row in bytes. A server bounds an import's lines in the same way.
-const maxRow = 1 << 20
-
-var errLongRow = fmt.Errorf("is longer than %d bytes: look for a quote that is not closed", maxRow)
-
-// rowReader reads at most left bytes. An unclosed quote would otherwise make the rest of
-// a file one row in memory.
-type rowReader struct {
-	r    io.Reader
-	left int
-}
-
-func (l *rowReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLongRow
-	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, err
-}
-
 // readHeader reads the names of the columns. Its error lists all unknown names.
 func readHeader(rows *csv.Reader) ([]string, error) {
 	record, err := rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty: the first row must name the columns")
+		return nil, errors.New("empty file: the first row must name the columns")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the header row cannot be read: %w", err)
+		return nil, fmt.Errorf("read the header row: %w", err)
 	}
 	header := slices.Clone(record)
 	header[0] = strings.TrimPrefix(header[0], byteOrderMark)
 	var wrong []string
 	for i, name := range header {
-		known := slices.Contains(textColumns, name) || slices.Contains(truthColumns, name)
+		known := slices.Contains(textColumns, name) || slices.Contains(boolColumns, name)
 		if !known || slices.Contains(header[:i], name) {
 			wrong = append(wrong, strconv.Quote(name))
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, fmt.Errorf("the header row has %s: a column must be one field of a home, named once: %s",
-			strings.Join(wrong, ", "), strings.Join(slices.Concat(textColumns, truthColumns), ", "))
+		return nil, fmt.Errorf("invalid columns in the header row: %s; each column must be a different field of a home: %s",
+			strings.Join(wrong, ", "), strings.Join(slices.Concat(textColumns, boolColumns), ", "))
 	}
 	return header, nil
 }
 
 func malformedReason(e *csv.ParseError, columns int) string {
 	if errors.Is(e.Err, csv.ErrFieldCount) {
-		return fmt.Sprintf("must have %d cells, as the header row has", columns)
+		return fmt.Sprintf("must have %d cells, like the header row", columns)
 	}
 	return "is not CSV: " + e.Err.Error()
 }
@@ -126,34 +98,25 @@ func homeLine(header, record []string, org string) (line []byte, wrong []storage
 	if cell(header, record, "organizationId") == "" && org != "" {
 		header, record = append(slices.Clip(header), "organizationId"), append(slices.Clip(record), org)
 	}
-	b := bytes.NewBufferString(`{"resource":"home"`)
+	fields := map[string]any{"resource": storage.KindHome}
 	for i, name := range header {
 		text := strings.TrimSpace(record[i])
-		if text == "" {
-			continue
-		}
-		if !utf8.ValidString(text) { // encoding would hide the invalid UTF-8
+		switch {
+		case text == "":
+		case !utf8.ValidString(text): // encoding would hide the invalid UTF-8
 			wrong = append(wrong, storage.FieldError{Field: name, Message: "is not valid UTF-8"})
-			continue
-		}
-		var value any = text
-		if slices.Contains(truthColumns, name) {
-			truth, err := strconv.ParseBool(strings.ToLower(text))
+		case slices.Contains(boolColumns, name):
+			value, err := strconv.ParseBool(strings.ToLower(text))
 			if err != nil {
 				wrong = append(wrong, storage.FieldError{Field: name, Message: "must be true or false"})
-				continue
 			}
-			value = truth
+			fields[name] = value
+		default:
+			fields[name] = text
 		}
-		encoded, err := json.Marshal(value)
-		if err != nil { // unreachable: a string or a bool always encodes
-			wrong = append(wrong, storage.FieldError{Field: name, Message: err.Error()})
-			continue
-		}
-		fmt.Fprintf(b, ",%q:%s", name, encoded)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), wrong
+	line, _ = json.Marshal(fields) // texts and booleans always encode
+	return line, wrong
 }
 
 // cell returns the cell of a column, or "" if the column is absent.

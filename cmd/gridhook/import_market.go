@@ -35,17 +35,17 @@ var kinds = map[string]market.Kind{
 func (m *marketFormat) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	names := strings.Join(slices.Sorted(maps.Keys(operators)), ", ")
-	flags.StringVar(&m.operator, "market", "", "whose prices they are: `operator` "+names+"; its days are the forecast's")
-	flags.StringVar(&m.node, "node", "", "the `node` of prices that name none")
-	flags.StringVar(&m.kind, "kind", "", "day-ahead or real-time, for prices that do not say which")
-	flags.StringVar(&m.timezone, "timezone", "", "the time `zone` of the prices' days, by default the market's")
+	flags.StringVar(&m.operator, "market", "", "market `operator` of the prices, which determines the time zone: "+names)
+	flags.StringVar(&m.node, "node", "", "`node` of prices that do not name one")
+	flags.StringVar(&m.kind, "kind", "", "`market` of prices that do not name one: day-ahead or real-time")
+	flags.StringVar(&m.timezone, "timezone", "", "IANA time `zone` of the prices' days (default the market operator's)")
 }
 
 // check validates the flags.
 func (m *marketFormat) check(format string) error {
 	if format != formatMarket {
 		if *m != (marketFormat{}) {
-			return usagef("--market, --node, --kind and --timezone go with --format %s", formatMarket)
+			return usagef("--market, --node, --kind and --timezone need --format %s", formatMarket)
 		}
 		return nil
 	}
@@ -91,9 +91,9 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 	for _, series := range all {
 		switch {
 		case series.Node == "":
-			return usagef("the prices name no node: say with --node which it is")
+			return usagef("the prices do not name a node: name it with --node")
 		case series.Kind == "":
-			return usagef("the prices do not say which market they are of: say with --kind")
+			return usagef("the prices do not name a market: name it with --kind")
 		}
 		if err := m.send(series, org, to); err != nil {
 			return err

@@ -16,18 +16,18 @@ import (
 // maxLine is the length limit of a line in bytes. A server's default limit is lower.
 const maxLine = client.MaxImport - 1<<10
 
-// readNDJSON reads resources, one per line. It passes invalid lines to leftOut.
+// readNDJSON reads resources, one per line. It passes lines that are too long to leftOut.
 func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
-		line, tooLong, err := readLine(lines)
-		if err != nil && !errors.Is(err, io.EOF) {
+		line, err := lines.ReadBytes('\n')
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
 			return err
 		}
-		end := err != nil
 		line = bytes.TrimSpace(line)
 		switch {
-		case tooLong:
+		case len(line) > maxLine:
 			leftOut(wrongLine(number, "", "line", fmt.Sprintf("must have at most %d bytes", maxLine)))
 		case len(line) > 0:
 			if err := to.add(number, withOrganization(line, org)); err != nil {
@@ -36,21 +36,6 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 		}
 		if end {
 			return to.flush()
-		}
-	}
-}
-
-// readLine reads up to the next line end. It drops a line that is too long.
-func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > maxLine; tooLong {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, tooLong, err
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestImportNDJSON(t *testing.T) {
 	if r := f.last(); r.body != sent || r.org != "" {
 		t.Errorf("it sent for %q\n%swant\n%s", r.org, r.body, sent)
 	}
-	says := file + ":3: home h 2: id: is bad\n" + file + ":3: home h 2: zipcode: is worse\ngridhook: some lines were left out: 1 of 3\n"
+	says := file + ":3: home h 2: id: is bad\n" + file + ":3: home h 2: zipcode: is worse\ngridhook: some lines were not imported: 1 of 3\n"
 	if got.code != exitFailure || got.err != says || got.out != "3 lines: 2 created, 0 updated, 0 unchanged, 1 wrong\n" {
 		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.out, got.err, says)
 	}
@@ -51,16 +51,16 @@ func TestImportCSV(t *testing.T) {
 		"h4,\xff,true,60614,\n"+
 		"h5,,,606x,beta\n")
 	got := run(t, f, "", []string{"import", "--org", "acme", file})
-	sent := `{"resource":"home","id":"h1","name":"Blue, \"old\"\nhouse","enabled":true,"zipcode":"60614","organizationId":"acme"}` + "\n" +
-		`{"resource":"home","id":"h5","zipcode":"606x","organizationId":"beta"}` + "\n"
+	sent := `{"enabled":true,"id":"h1","name":"Blue, \"old\"\nhouse","organizationId":"acme","resource":"home","zipcode":"60614"}` + "\n" +
+		`{"id":"h5","organizationId":"beta","resource":"home","zipcode":"606x"}` + "\n"
 	if r := f.last(); r.body != sent {
 		t.Errorf("it sent\n%swant\n%s", r.body, sent)
 	}
 	says := file + ":4: home h2: enabled: must be true or false\n" +
-		file + ":5: line: must have 5 cells, as the header row has\n" +
+		file + ":5: line: must have 5 cells, like the header row\n" +
 		file + ":6: home h4: name: is not valid UTF-8\n" +
 		file + ":7: home h5: zipcode: is bad\n" +
-		"gridhook: some lines were left out: 4 of 5\n"
+		"gridhook: some lines were not imported: 4 of 5\n"
 	if got.code != exitFailure || got.err != says || got.out != "5 lines: 1 created, 0 updated, 0 unchanged, 4 wrong\n" {
 		t.Errorf("exit %d\n%s%swant\n%s", got.code, got.out, got.err, says)
 	}
@@ -85,14 +85,14 @@ func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
 		return f
 	}
 	got := run(t, serve(), lines, []string{"import", "--org", "beta", "-"})
-	want := "warning: 2 homes of beta name a plan that does not exist for them: private, private to acme\nwarning: 1 homes have a zipcode that is not known: 00000\n"
+	want := "warning: 2 homes of beta name a plan that does not exist for them: private, private to acme\nwarning: 1 homes have an unknown zipcode: 00000\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
 	}
 	f := serve()
 	got = run(t, f, lines, []string{"import", "--org", "beta", "--strict", "-"})
-	want = "-:4: home h3: ratePlanId: names the plan \"private\", which does not exist for the home\n"
-	if got.code != exitFailure || !strings.HasPrefix(got.err, want) || !strings.Contains(got.err, "-:6: home h5: zipcode: \"00000\" is not known\n") {
+	want = "-:4: home h3: ratePlanId: plan \"private\" does not exist for this home\n"
+	if got.code != exitFailure || !strings.HasPrefix(got.err, want) || !strings.Contains(got.err, "-:6: home h5: zipcode: \"00000\" is unknown\n") {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
 	}
 	if sent := f.last().body; strings.Contains(sent, "h3") || strings.Contains(sent, "h5") || !strings.Contains(sent, "h2") {
@@ -102,9 +102,9 @@ func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
 
 func TestImportCSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
-		"":                     "the file is empty: the first row must name the columns",
-		"id,Name,id,enabled\n": `the header row has "Name", "id": a column must be one field of a home, named once: organizationId, id,`,
-		"id,\"\n":              "the header row cannot be read: ",
+		"":                     "empty file: the first row must name the columns",
+		"id,Name,id,enabled\n": `invalid columns in the header row: "Name", "id"; each column must be a different field of a home: organizationId, id,`,
+		"id,\"\n":              "read the header row: ",
 	} {
 		got := run(t, newFake(t), content, []string{"import", "--format", "csv", "-"})
 		if got.code != exitFailure || !strings.HasPrefix(got.err, "gridhook: "+says) {
@@ -125,7 +125,7 @@ func TestImportJSON(t *testing.T) {
 		t.Errorf("exit %d\n%s", got.code, got.out)
 	}
 	got = run(t, f, "{}\n{}\n", []string{"import", "-"})
-	if !strings.HasPrefix(got.out, "endpoint ep_1: its secret is whsec_1; keep it now\n") {
+	if !strings.HasPrefix(got.out, "endpoint ep_1: secret whsec_1; store it now\n") {
 		t.Errorf("it shows %s", got.out)
 	}
 }
@@ -140,7 +140,7 @@ func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
 	f = newFake(t)
 	f.on("/v1/admin/import", busy)
 	got := run(t, f, "\n{}\n", []string{"import", "-"})
-	if want := "-: stopped before line 2; importing it again changes nothing that is stored already\ngridhook: Not now\n"; got.code != exitFailure || got.err != want || len(f.requests) != sendTries {
+	if want := "-: stopped before line 2; a repeated import does not change stored lines\ngridhook: Not now\n"; got.code != exitFailure || got.err != want || len(f.requests) != sendTries {
 		t.Errorf("exit %d after %d requests: %s", got.code, len(f.requests), got.err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,17 +26,17 @@ func newListenCommand(g *globals) *cobra.Command {
 	var forward string
 	var secrets secretFlags
 	cmd := &cobra.Command{
-		Use: "listen", Short: "Receive webhooks, verify them, print them, and play faults",
-		Long: `Receive webhooks on an address, verify their signatures, and print a line for
-each, until interrupted. Deliveries that do not verify are answered 401, the
-others 204, or what the receiver at --forward answers.
+		Use: "listen", Short: "Receive, verify and print webhooks, with simulated faults",
+		Long: `Receive webhooks on an address, verify their signatures and print one line each, until
+Ctrl-C. The response is 401 to a delivery that does not verify. Otherwise it is 204, or
+the response of the receiver at --forward.
 
-Without a secret it registers a temporary endpoint of the organization, whose secret it
-knows, and removes it at the end. The server must reach the address: a server elsewhere
-does by a tunnel of yours that --public-url names. Without a secret and an organization
-every delivery is answered 401, unless --unverified takes all.
+Without a secret the command registers a temporary endpoint of the organization and
+removes it at the end. The server must reach the address. For a remote server, name the
+URL of a tunnel with --public-url. Without a secret and an organization the response is
+always 401, unless --unverified is set.
 
-With faults it shows how retries go: shares are fractions or percentages of the
+Simulated faults show how retries work. A share is a fraction or a percentage of the
 deliveries that verify.`,
 		Example: `  gridhook listen --org acme
   gridhook listen --org acme --public-url https://abc.tunnel.example --forward http://127.0.0.1:3000/hooks
@@ -50,16 +48,16 @@ deliveries that verify.`,
 		GroupID: groupTry, Args: takes(),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.address, "address", "127.0.0.1:9090", "where to listen")
-	flags.StringVar(&l.publicURL, "public-url", "", "the `URL` at which a server reaches this address, for the temporary endpoint; by default the address")
-	flags.StringVar(&g.org, "org", "", "the `organization` of the temporary endpoint (GRIDHOOK_ORG)")
-	flags.BoolVar(&l.options.Unverified, "unverified", false, "take deliveries without a secret, as they are")
-	flags.StringVar(&forward, "forward", "", "a `URL` to pass on to what verifies, as it came, and to answer as it answers")
-	flags.Var(&l.options.Faults.Fail, "fail", "the share of deliveries to answer with --fail-status")
-	flags.IntVar(&l.options.Faults.Status, "fail-status", http.StatusInternalServerError, "the status of an answer that fails")
-	flags.Var(&l.options.Faults.Hang, "hang", "the share of deliveries to answer never")
-	flags.DurationVar(&l.options.Faults.Slow, "slow", 0, "how much longer every answer takes, such as 2s")
-	flags.StringVar(&l.folder, "save", "", "a `folder` to keep each request in, the last of a message, as gridhook verify reads it")
+	flags.StringVar(&l.address, "address", "127.0.0.1:9090", "`address` to listen on")
+	flags.StringVar(&l.publicURL, "public-url", "", "`URL` of the temporary endpoint, as the server reaches it (default the address)")
+	flags.StringVar(&g.org, "org", "", "`organization` of the temporary endpoint (GRIDHOOK_ORG)")
+	flags.BoolVar(&l.options.Unverified, "unverified", false, "acceptance of deliveries without verification")
+	flags.StringVar(&forward, "forward", "", "`URL` that receives verified deliveries unchanged and determines the response")
+	flags.Var(&l.options.Faults.Fail, "fail", "share of deliveries with a failure response, such as 0.2 or 20%")
+	flags.IntVar(&l.options.Faults.Status, "fail-status", http.StatusInternalServerError, "`status` of a failure response")
+	flags.Var(&l.options.Faults.Hang, "hang", "share of deliveries without a response, such as 0.01 or 1%")
+	flags.DurationVar(&l.options.Faults.Slow, "slow", 0, "additional delay of every response, such as 2s")
+	flags.StringVar(&l.folder, "save", "", "`folder` for the last request of each message, for gridhook verify")
 	secrets.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if l.options.Verifier, err = secrets.verifier(g); err != nil {
@@ -81,7 +79,7 @@ deliveries that verify.`,
 		return g.listen(ctx, &l)
 	}
 	g.talks(cmd)
-	cmd.Flag("json").Usage = "print each event's body as one line of JSON"
+	cmd.Flag("json").Usage = "each event's body as one line of JSON"
 	return cmd
 }
 
@@ -105,7 +103,7 @@ func forwardURL(text string) (*url.URL, error) {
 func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: choose another with --address (%w)", o.address, err)
+		return fmt.Errorf("cannot listen on %s: choose another address with --address (%w)", o.address, err)
 	}
 	defer l.Close() //nolint:errcheck // the server closes it, too
 	switch {
@@ -118,12 +116,12 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
 		}
 		defer remove()
 	default:
-		say(g.err, "listening on http://%s; every delivery is refused, as there is no secret: give one with --secret-file, or name an --org for a temporary endpoint\n", l.Addr())
+		say(g.err, "listening on http://%s; every delivery is refused without a secret: give one with --secret-file, or name an --org for a temporary endpoint\n", l.Addr())
 	}
 	o.options.Each = func(e receiver.Event) {
 		g.showEvent(e, o.options.Verifier != nil)
 		if err := saveEvent(o.folder, e); err != nil {
-			say(g.err, "not kept: %v\n", err)
+			say(g.err, "request not saved: %v\n", err)
 		}
 	}
 	r := receiver.New(o.options)
@@ -133,7 +131,7 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
 		return err
 	}
 	n := r.Counts()
-	say(g.err, "%d messages, %d of them repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
+	say(g.err, "%d messages, %d repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
 	return nil
 }
 
@@ -148,11 +146,11 @@ func (g *globals) registerTemporary(ctx context.Context, o *listenOptions, addre
 	if err != nil {
 		return nil, err
 	}
-	description := "gridhook listen, until it stops"
+	description := "gridhook listen (temporary)"
 	endpoint, err := c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url, Description: &description}})
 	if err != nil {
 		if o.publicURL == "" {
-			say(g.err, "the server does not take %s as an endpoint: name the URL of a tunnel with --public-url, or start the server with --allow-private-destinations\n", url)
+			say(g.err, "the server refused the endpoint %s: name the URL of a tunnel with --public-url, or start the server with --allow-private-destinations\n", url)
 		}
 		return nil, err
 	}
@@ -161,10 +159,10 @@ func (g *globals) registerTemporary(ctx context.Context, o *listenOptions, addre
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 		defer cancel()
 		if err := c.DeleteEndpoint(ctx, endpoint.ID); err != nil {
-			say(g.err, "the temporary endpoint is still there: gridhook endpoint delete %s%s removes it: %v\n", endpoint.ID, g.orgFlag(), err)
+			say(g.err, "temporary endpoint not removed: run gridhook endpoint delete %s%s: %v\n", endpoint.ID, g.orgFlag(), err)
 			return
 		}
-		say(g.err, "the temporary endpoint %s is removed\n", endpoint.ID)
+		say(g.err, "temporary endpoint %s removed\n", endpoint.ID)
 	}
 	if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
 		remove()
@@ -184,11 +182,7 @@ func saveEvent(folder string, e receiver.Event) error {
 	if storage.ValidID(e.ID) {
 		name = e.ID
 	}
-	var text bytes.Buffer
-	if err := e.WriteRequest(&text); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, name+".http"), text.Bytes(), 0o600)
+	return os.WriteFile(filepath.Join(folder, name+".http"), e.Request(), 0o600)
 }
 
 // showEvent prints one delivery.
@@ -222,17 +216,23 @@ func (p painter) verdict(e receiver.Event, checked bool) string {
 func (p painter) rest(e receiver.Event) string {
 	var notes []string
 	if e.Repeat {
-		notes = append(notes, "again")
+		notes = append(notes, "repeated")
 	}
-	switch {
-	case e.Fault && e.Status == 0:
-		notes = append(notes, p.bad("not answered, on purpose"))
-	case e.Fault:
-		notes = append(notes, p.bad("answered "+strconv.Itoa(e.Status)+" on purpose"))
-	case e.Forwarded && e.Status > 299:
-		notes = append(notes, p.bad("forwarded, answered "+strconv.Itoa(e.Status)))
-	case e.Forwarded:
-		notes = append(notes, "forwarded, answered "+strconv.Itoa(e.Status))
+	response := fmt.Sprintf("response %d", e.Status)
+	if e.Status == 0 {
+		response = "no response"
+	}
+	if e.Forwarded {
+		response = "forwarded, " + response
+	}
+	if e.Fault {
+		response += " (simulated fault)"
+	}
+	if e.Fault || e.Status > 299 {
+		response = p.bad(response)
+	}
+	if e.Fault || e.Forwarded {
+		notes = append(notes, response)
 	}
 	if e.Problem != "" {
 		notes = append(notes, p.bad(plain(e.Problem)))

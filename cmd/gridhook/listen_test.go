@@ -51,7 +51,7 @@ func deliver(t *testing.T, url string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if request.Header, err = receiver.ReadHeaders(strings.NewReader(signedHeaders(t, time.Now()))); err != nil {
+	if request.Header, err = receiver.ReadHeaders([]byte(signedHeaders(t, time.Now()))); err != nil {
 		t.Fatal(err)
 	}
 	response, err := http.DefaultClient.Do(request)
@@ -69,12 +69,12 @@ func TestListen(t *testing.T) {
 		status int
 		says   string // of the delivery, and at the end
 	}{
-		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 messages, 0 of them repeated, 0 refused, 0 failed\n"},
+		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 messages, 0 repeated, 0 refused, 0 failed\n"},
 		{"one of two secrets", []string{"--secret", otherSecret, "--secret", hookSecret}, 204, "verified\n1 messages"},
 		{"unverified", []string{"--unverified"}, 204, "unverified\n1 messages"},
-		{"without a secret", nil, 401, "REFUSED: there is no secret to verify it with"},
-		{"refused", []string{"--secret", otherSecret}, 401, "REFUSED: no signature is made with this secret"},
-		{"failing", []string{"--secret", hookSecret, "--fail", "100%", "--fail-status", "410"}, 410, "verified, answered 410 on purpose\n0 messages, 0 of them repeated, 0 refused, 1 failed\n"},
+		{"without a secret", nil, 401, "REFUSED: no secret to verify with"},
+		{"refused", []string{"--secret", otherSecret}, 401, "REFUSED: no signature matches this secret"},
+		{"failing", []string{"--secret", hookSecret, "--fail", "100%", "--fail-status", "410"}, 410, "verified, response 410 (simulated fault)\n0 messages, 0 repeated, 0 refused, 1 failed\n"},
 		{"JSON", []string{"--secret", hookSecret, "--json"}, 204, hookBody + "\n1 messages"},
 	}
 	for _, test := range tests {
@@ -94,13 +94,13 @@ func TestListenRegistersATemporaryEndpoint(t *testing.T) {
 	f.on("/v1/webhook/endpoints/create", ok(strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1)))
 	f.on("/v1/webhook/endpoints/ep_1/delete", ok(`{"id":"ep_1","deleted":true}`))
 	url, stop := listening(t, "--org", "acme", "--admin-url", f.URL)
-	if r := f.last(); r.org != "acme" || !sameJSON(t, r.body, `{"url":"`+url+`/","description":"gridhook listen, until it stops"}`) {
+	if r := f.last(); r.org != "acme" || !sameJSON(t, r.body, `{"url":"`+url+`/","description":"gridhook listen (temporary)"}`) {
 		t.Errorf("it sent %+v", r)
 	}
 	if status := deliver(t, url); status != 204 {
 		t.Errorf("answered %d", status)
 	}
-	if said := stop(); !strings.Contains(said, "1 messages") || !strings.HasSuffix(said, "the temporary endpoint ep_1 is removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
+	if said := stop(); !strings.Contains(said, "1 messages") || !strings.HasSuffix(said, "temporary endpoint ep_1 removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
 		t.Errorf("it said\n%s and asked last for %s", said, f.last().path)
 	}
 }
@@ -112,10 +112,10 @@ func TestListenForwards(t *testing.T) {
 	if status := deliver(t, outer); status != 500 {
 		t.Errorf("answered %d", status)
 	}
-	if said := stopOuter(); !strings.Contains(said, "verified, forwarded, answered 500\n") {
+	if said := stopOuter(); !strings.Contains(said, "verified, forwarded, response 500\n") {
 		t.Errorf("the outer said\n%s", said)
 	}
-	if said := stopInner(); !strings.Contains(said, "verified, answered 500 on purpose\n") {
+	if said := stopInner(); !strings.Contains(said, "verified, response 500 (simulated fault)\n") {
 		t.Errorf("the inner said\n%s", said)
 	}
 }
@@ -140,12 +140,12 @@ func TestListenSaves(t *testing.T) {
 
 func TestListenUsage(t *testing.T) {
 	tests := []struct{ args, says string }{
-		{"--secret hush", "--secret: a signing secret is whsec_ and base64"},
-		{"--fail 2", `"2" is no share: give a fraction such as 0.2 or a percentage such as 20%`},
-		{"--fail 60% --hang 0.5", "more than everything cannot go wrong"},
+		{"--secret hush", "--secret: a signing secret is whsec_ followed by base64"},
+		{"--fail 2", `must be a fraction such as 0.2 or a percentage such as 20%, not "2"`},
+		{"--fail 60% --hang 0.5", "must be at most 1 together"},
 		{"--fail-status 200", "from 300 to 599, not 200"},
 		{"--forward localhost:3000", "--forward must be a URL such as http://127.0.0.1:3000/hooks"},
-		{"--slow -1s", "cannot come"},
+		{"--slow -1s", "must not be negative"},
 	}
 	for _, test := range tests {
 		got := run(t, nil, "", append([]string{"listen"}, strings.Fields(test.args)...))
@@ -158,10 +158,10 @@ func TestListenUsage(t *testing.T) {
 // Colours are for terminals; what is drawn there is drawn elsewhere without them.
 func TestColours(t *testing.T) {
 	e := receiver.Event{Verified: true, Status: 500, Fault: true}
-	if got := (painter{}).verdict(e, true); got != "verified, answered 500 on purpose" {
+	if got := (painter{}).verdict(e, true); got != "verified, response 500 (simulated fault)" {
 		t.Errorf("without colours %q", got)
 	}
-	if got := (painter{on: true}).verdict(e, true); got != "\x1b[32mverified\x1b[0m, \x1b[31manswered 500 on purpose\x1b[0m" {
+	if got := (painter{on: true}).verdict(e, true); got != "\x1b[32mverified\x1b[0m, \x1b[31mresponse 500 (simulated fault)\x1b[0m" {
 		t.Errorf("with colours %q", got)
 	}
 	if (&globals{}).painter(&strings.Builder{}).on {

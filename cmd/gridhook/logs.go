@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -31,37 +32,31 @@ func newLogsCommand(g *globals) *cobra.Command {
 
 func newLogsTail(g *globals) *cobra.Command {
 	var since time.Duration
-	r, flags := deliveriesOf(g), deliveryFlags()
-	cmd := &cobra.Command{
-		Use: "tail", Short: "Print deliveries as they happen, until interrupted", Args: takes(),
-		Example: `  gridhook logs tail --org acme
+	r := deliveries(g)
+	cmd := r.run(operation{
+		use: "tail", short: "Print deliveries as they happen, until Ctrl-C", flags: deliveryFlags(), prepare: knownOutcome,
+		example: `  gridhook logs tail --org acme
   gridhook logs tail --org acme --outcome failed --since 1h
   gridhook logs tail --org acme --endpoint ep_01JZ0000000000000000000000 --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := r.body(cmd, args, flags, knownOutcome)
-			if err != nil {
-				return err
-			}
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			t := tail{g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{}}
-			return t.follow(ctx)
-		},
-	}
-	addFlags(cmd, flags)
-	cmd.Flags().DurationVar(&since, "since", 0, "how far back to begin, such as 1h; by default now")
-	return g.forOrg(cmd)
+	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		t := tail{g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{}}
+		err := sandbox.Poll(ctx, 4*g.pollEvery, func() (bool, error) { return false, t.look(ctx) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	})
+	cmd.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
+	return cmd
 }
 
 // tail prints deliveries that it has not printed yet.
 type tail struct {
 	g    *globals
 	c    *client.Client
-	r    resource[events.Delivery]
+	r    resource
 	body fields
 	// from is the start of the next poll. seen holds the deliveries printed since then.
 	from time.Time
@@ -75,26 +70,11 @@ type seenDelivery struct {
 	outcome                 events.Outcome
 }
 
-func (t *tail) follow(ctx context.Context) error {
-	tick := time.NewTicker(4 * t.g.pollEvery)
-	defer tick.Stop()
-	for {
-		if err := t.look(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // look prints deliveries since the last poll, the oldest first.
 func (t *tail) look(ctx context.Context) error {
 	t.body["since"], t.body["limit"] = storage.Time{Time: t.from.UTC()}, maxTail
 	delete(t.body, "after")
-	all, err := t.r.all(ctx, t.c, t.body)
+	all, err := all[events.Delivery](ctx, t.c, t.r, t.body)
 	if err != nil {
 		return err
 	}
@@ -113,7 +93,7 @@ func (t *tail) look(ctx context.Context) error {
 		newest = d.At.Time
 	}
 	if len(all) == maxTail {
-		say(t.g.err, "there are more than %d deliveries at once: gridhook delivery list%s shows them all\n", maxTail, t.g.orgFlag())
+		say(t.g.err, "more than %d deliveries at once: run gridhook delivery list%s for all\n", maxTail, t.g.orgFlag())
 	}
 	if begin := newest.Add(-lateness); begin.After(t.from) {
 		t.from = begin
@@ -145,6 +125,14 @@ func (t *tail) print(d *events.Delivery) error {
 		outcome = paint.bad(outcome)
 	}
 	say(t.g.out, "%s %s %s %s attempt %d, %s, %.0f ms %s\n", d.At.UTC().Format("15:04:05.000"), outcome, plain(d.HomeID), or(plain(d.EndpointID)),
-		d.Attempt, answered(d.Status), d.Milliseconds, plain(d.Reason))
+		d.Attempt, status(d.Status), d.Milliseconds, plain(d.Reason))
 	return nil
+}
+
+// status formats an endpoint's response status.
+func status(code int) string {
+	if code == 0 {
+		return "no response"
+	}
+	return fmt.Sprintf("status %d", code)
 }

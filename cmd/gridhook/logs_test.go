@@ -20,7 +20,7 @@ func TestLogsTail(t *testing.T) {
 	var out, errs strings.Builder
 	g := &globals{out: &out, err: &errs, pollEvery: time.Microsecond}
 	tl := tail{
-		g: g, c: &client.Client{BaseURL: f.URL, Key: testKey}, r: deliveriesOf(g), body: fields{},
+		g: g, c: &client.Client{BaseURL: f.URL, Key: testKey}, r: deliveries(g), body: fields{},
 		from: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), seen: map[seenDelivery]time.Time{},
 	}
 	for range 3 {
@@ -28,7 +28,7 @@ func TestLogsTail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "00:00:08.000 RETRYING h1 ep_1 attempt 1, 204, 12 ms \n00:00:09.000 DELIVERED h2 ep_1 attempt 2, 204, 12 ms \n00:00:07.000 FAILED h3 ep_1 attempt 3, 204, 12 ms \n"
+	want := "00:00:08.000 RETRYING h1 ep_1 attempt 1, status 204, 12 ms \n00:00:09.000 DELIVERED h2 ep_1 attempt 2, status 204, 12 ms \n00:00:07.000 FAILED h3 ep_1 attempt 3, status 204, 12 ms \n"
 	if out.String() != want {
 		t.Errorf("it prints\n%swant\n%s", out.String(), want)
 	}

@@ -1,20 +1,13 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/gridhook/gridhook/api/client"
-)
+import "github.com/spf13/cobra"
 
 func newMarketCommand(g *globals) *cobra.Command {
-	r := resource[client.MarketSeries]{
+	r := resource{
 		g: g, noun: "series", plural: "market prices", path: "/v1/admin/market_series", owned: true, scope: g.ownedOrShared,
-		columns: []any{"ID", "NODE", "MARKET", "MINUTES", "PRICES", "FROM", "TO"},
-		cells: func(m client.MarketSeries) []any {
-			return []any{m.ID, m.Node, m.Market, m.StepMinutes, m.Prices, moment(m.StartTime), moment(m.EndTime)}
-		},
+		columns: "ID:id, NODE:node, MARKET:market, MINUTES:stepMinutes, PRICES:prices, FROM:startTime, TO:endTime",
 	}
-	return g.talks(group("market", "Market prices, which come by import",
-		r.list("List the series that all organizations share, or those of one", "  gridhook market list"),
-		r.remove("Remove a series; homes whose plans follow it have no price then", "  gridhook market delete COMED-REAL_TIME")))
+	return g.talks(group("market", "Imported market prices",
+		r.list("List the shared price series, or the series of an organization", "  gridhook market list"),
+		r.remove("Delete a series; homes on plans that follow it have no price afterwards", "  gridhook market delete COMED-REAL_TIME")))
 }

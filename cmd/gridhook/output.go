@@ -25,8 +25,8 @@ const (
 
 // outputFlags adds the flags that select the output format.
 func (g *globals) outputFlags(flags *pflag.FlagSet) {
-	flags.VarP(&g.output, "output", "o", "the `form` of what is printed: table, wide for more columns, or json")
-	flags.BoolFunc("json", "print JSON, as -o json", func(text string) error {
+	flags.VarP(&g.output, "output", "o", "output `format`: table, wide (a table with more columns) or json (default table)")
+	flags.BoolFunc("json", "same as -o json", func(text string) error {
 		if on, err := strconv.ParseBool(text); err != nil || !on {
 			return err
 		}
@@ -49,7 +49,7 @@ func (o *outputForm) Set(text string) error {
 }
 
 // Type returns the type that the help shows.
-func (o *outputForm) Type() string { return "form" }
+func (o *outputForm) Type() string { return "format" }
 
 func (o *outputForm) String() string { return string(*o) }
 
@@ -62,6 +62,16 @@ func (g *globals) show(value any, human func(w io.Writer)) error {
 	w := tabwriter.NewWriter(g.out, 0, 0, 2, ' ', 0)
 	human(w)
 	return w.Flush()
+}
+
+// showRecord prints a value as JSON if selected. Otherwise it prints the fields of its
+// JSON object: see parseFields.
+func (g *globals) showRecord(value any, fields string) error {
+	r, err := recordOf(value)
+	if err != nil {
+		return err
+	}
+	return g.show(value, func(w io.Writer) { r.print(w, fields) })
 }
 
 func (g *globals) showJSON(value any) error {
@@ -93,26 +103,6 @@ func plain(s string) string {
 	}, s)
 }
 
-// showList prints a list as a table with a header. The columns in more, at the end of a
-// row, are shown with -o wide only.
-func showList[T any](g *globals, items []T, what string, header, more []any, cells func(T) []any) error {
-	shown := len(header)
-	if g.output == outputWide {
-		header = slices.Concat(header, more)
-		shown = len(header)
-	}
-	return g.show(items, func(w io.Writer) {
-		if len(items) == 0 {
-			say(w, "There are no %s.\n", what)
-			return
-		}
-		row(w, header...)
-		for _, item := range items {
-			row(w, cells(item)[:shown]...)
-		}
-	})
-}
-
 // moment formats a timestamp, or "-" if it is zero.
 func moment(t storage.Time) string {
 	if t.IsZero() {
@@ -128,9 +118,6 @@ func or(s string) string {
 	}
 	return s
 }
-
-// list joins words in one cell, or returns "-" for no words.
-func list[S ~string](items []S) string { return or(strings.Join(texts(items), ",")) }
 
 // texts converts values of a string type to strings.
 func texts[S ~string](values []S) []string {

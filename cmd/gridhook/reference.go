@@ -22,12 +22,12 @@ func newOpenAPICommand(g *globals) *cobra.Command {
 	audiences := []string{string(api.AudiencePartner), string(api.AudienceOperator)}
 	return &cobra.Command{
 		Use: "openapi partner|operator", Short: "Print the OpenAPI document of the operations", GroupID: groupTry,
-		Long: `Print the OpenAPI 3.1 document of the operations as JSON: of those that partners
-have, or of all that the operator has. Servers serve the same at /openapi.json.`,
+		Long: `Print the OpenAPI 3.1 document in JSON: of the partners' operations, or of all operations
+including the operator's. A server has the same document at /openapi.json.`,
 		Example: `  gridhook openapi partner > openapi.json`, Args: takes("AUDIENCE"), ValidArgs: audiences,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(audiences, args[0]) {
-				return usagef("%q is no audience: name partner or operator", args[0])
+				return usagef("audience must be partner or operator, not %q", args[0])
 			}
 			text, err := api.OpenAPI(api.Audience(args[0]))
 			if err == nil {

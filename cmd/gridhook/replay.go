@@ -2,97 +2,65 @@ package main
 
 import (
 	"context"
-	"io"
+	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
 func newEndpointReplay(g *globals) *cobra.Command {
-	var since string
-	var outcomes []string
 	var watch bool
-	cmd := &cobra.Command{
-		Use: "replay ENDPOINT", Short: "Take up again all that an endpoint did not get since a time", Args: takes("the endpoint"),
-		Long: `Take up again all deliveries to an endpoint that were given up since a time, as
-the same messages. What a newer trigger has taken the place of is left.
+	r := resource{
+		g: g, noun: "endpoint", path: "/v1/webhook/endpoints", scope: g.forOrg,
+		fields: "replay:id, endpoint:endpointId, since:since, status:status, found:found, retried:retried, superseded:superseded, lost:lost",
+	}
+	cmd := r.command(operation{
+		use: "replay ENDPOINT", short: "Retry all exhausted and expired deliveries of an endpoint since a time",
+		long: `Retry all exhausted and expired deliveries of an endpoint since a time, as the same
+messages. A message that a newer trigger superseded is not retried.
 
-It is accepted when the command returns, and will be carried out whatever fails.
-With --watch it waits until all were come to.`,
-		Example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since -6h --watch`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			from, err := instant("--since", since, time.Now())
-			if err != nil {
-				return err
-			}
-			request := client.ReplayRequest{Since: *from}
-			for _, o := range outcomes {
-				outcome := events.Outcome(strings.ToUpper(o))
-				if !slices.Contains([]events.Outcome{events.OutcomeFailed, events.OutcomeExpired}, outcome) {
-					return usagef("--outcome must be FAILED or EXPIRED, not %q", o)
-				}
-				request.Outcomes = append(request.Outcomes, string(outcome))
-			}
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			replay, err := c.ReplayEndpoint(cmd.Context(), args[0], request)
-			if err != nil {
-				return err
-			}
-			if watch {
-				if replay, err = g.watchReplay(cmd.Context(), c, replay); err != nil {
-					return err
-				}
-			}
-			return g.showReplay(replay)
+The command returns as soon as the server has stored the replay. The replay then
+completes even if processes fail. With --watch the command waits for its end.`,
+		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since -6h --watch`,
+		flags: []bodyFlag{
+			{name: "since", field: "since", value: instantText(""), help: "start of the replay: a `time`, or a duration from now such as -6h", required: true},
+			{name: "outcome", field: "outcomes", value: []string{}, help: "`outcomes` to retry: FAILED, EXPIRED (default both)"},
 		},
-	}
-	cmd.Flags().StringVar(&since, "since", "", "from when on: a `time`, or a duration from now such as -6h")
-	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "FAILED or EXPIRED `outcomes` alone, by default both")
-	cmd.Flags().BoolVar(&watch, "watch", false, "wait until all were come to")
-	_ = cmd.MarkFlagRequired("since") // it was added above
-	return g.forOrg(cmd)
-}
-
-// watchReplay waits until a replay is completed.
-func (g *globals) watchReplay(ctx context.Context, c *client.Client, replay client.Replay) (client.Replay, error) {
-	tick := time.NewTicker(g.pollEvery)
-	defer tick.Stop()
-	for replay.Status != storage.ReplayCompleted {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return replay, ctx.Err()
-		}
-		var err error
-		if replay, err = c.GetReplay(ctx, replay.ID); err != nil {
-			return replay, err
-		}
-	}
-	return replay, nil
-}
-
-func (g *globals) showReplay(r client.Replay) error {
-	return g.show(r, func(w io.Writer) {
-		row(w, "replay", r.ID)
-		row(w, "endpoint", r.EndpointID)
-		row(w, "since", moment(r.Since))
-		row(w, "status", r.Status)
-		row(w, "found", r.Found)
-		row(w, "retried", r.Retried)
-		if r.Superseded > 0 {
-			row(w, "superseded", r.Superseded)
-		}
-		if r.Lost > 0 {
-			row(w, "lost", r.Lost)
-		}
+		prepare: checkOutcomes,
+		after: func(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error) {
+			var replay client.Replay
+			err := json.Unmarshal(response, &replay)
+			if err != nil || !watch {
+				return response, err
+			}
+			err = sandbox.Poll(ctx, g.pollEvery, func() (bool, error) {
+				replay, err = c.GetReplay(ctx, replay.ID)
+				return replay.Status == storage.ReplayCompleted, err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(replay)
+		},
 	})
+	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end of the replay")
+	return cmd
+}
+
+// checkOutcomes accepts the outcomes that a replay can retry, in upper or lower case.
+func checkOutcomes(_ *cobra.Command, _ []string, body fields) error {
+	outcomes, _ := body["outcomes"].([]string)
+	for i, o := range outcomes {
+		outcomes[i] = strings.ToUpper(o)
+		if !slices.Contains([]events.Outcome{events.OutcomeFailed, events.OutcomeExpired}, events.Outcome(outcomes[i])) {
+			return usagef("--outcome must be FAILED or EXPIRED, not %q", o)
+		}
+	}
+	return nil
 }

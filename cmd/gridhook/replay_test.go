@@ -35,7 +35,7 @@ func TestDeliveryRetryCommand(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/deliveries/msg_1/retry", ok(`{"id":"msg_1","status":"ACCEPTED","createdAt":"2026-07-01T00:00:00.000Z"}`))
 	got := run(t, f, "", strings.Fields("delivery retry msg_1 --org acme"))
-	if want := "msg_1 is taken up again: see gridhook delivery get msg_1 --org acme\n"; got.code != 0 || got.out != want || f.last().org != "acme" {
+	if want := "msg_1 is queued for a retry: see gridhook delivery get msg_1 --org acme\n"; got.code != 0 || got.out != want || f.last().org != "acme" {
 		t.Errorf("exit %d, %s; it shows %q", got.code, got.err, got.out)
 	}
 }

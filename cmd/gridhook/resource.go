@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/url"
 	"strings"
@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/api/wire"
 )
 
 // resource is a kind of object on a server. It defines the operations' path and the
-// display, and from these all of the kind's commands.
-type resource[T any] struct {
+// display, and from these all of the kind's commands. Requests and responses are JSON:
+// the server validates them, and the display reads fields by name.
+type resource struct {
 	g *globals
 	// noun and plural name the object in sentences.
 	noun, plural string
@@ -28,16 +28,17 @@ type resource[T any] struct {
 	unpaged bool
 	// scope adds the flag that selects the owner; nil adds none.
 	scope func(*cobra.Command) *cobra.Command
-	// columns are the list's header. more are the columns that -o wide adds. cells
-	// returns one row, with the cells of more at the end.
-	columns, more []any
-	cells         func(T) []any
-	// show prints one object in full.
-	show func(io.Writer, T)
+	// columns are the fields that a list shows. more are the columns that -o wide adds.
+	// fields are the fields of one object in full. parseFields documents the form.
+	columns, more, fields string
+	// derive adds values to a record that only tables show. It may be nil.
+	derive func(record)
+	// below prints more of one object below its fields. It may be nil.
+	below func(io.Writer, record)
 }
 
 // operation is a command that sends one request and shows its response.
-type operation[T any] struct {
+type operation struct {
 	// use names the command and its object, if any. "get HOME" is the operation get of
 	// one home, "create" an operation of the resource.
 	use, short, long, example string
@@ -47,75 +48,120 @@ type operation[T any] struct {
 	// takes names the arguments in errors. The default is the noun if use has an object.
 	takes []string
 	flags []bodyFlag
-	// prepare completes or checks the request. after processes the response further. Both
-	// may be nil.
+	// prepare completes or checks the request. after processes the response and may
+	// replace it. Both may be nil.
 	prepare func(cmd *cobra.Command, args []string, body fields) error
-	after   func(ctx context.Context, c *client.Client, v T) error
-	show    func(io.Writer, T) // by default the resource's
+	after   func(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error)
+	// fields replaces the resource's fields. done is a sentence to print instead of
+	// fields, with {id} for the object and {org} for the --org flag. note is a sentence below the fields.
+	fields, done, note string
+	// asList shows the response as a list of one.
+	asList bool
 }
 
 // command returns the command of an operation. The operation update must change a field.
-func (r resource[T]) command(o operation[T]) *cobra.Command {
-	name, about, _ := strings.Cut(o.use, " ")
+func (r resource) command(o operation) *cobra.Command {
+	name, object, _ := strings.Cut(o.use, " ")
 	if o.path == "" {
 		o.path = strings.ReplaceAll(name, "-", "_")
-		if about != "" {
+		if object != "" {
 			o.path = "{id}/" + o.path
 		}
 	}
-	if o.takes == nil && about != "" {
+	if o.fields == "" {
+		o.fields = r.fields
+	}
+	return r.run(o, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
+		if name == "update" && len(body) == 0 {
+			return usagef("name at least one change with a flag")
+		}
+		response, err := client.Call[json.RawMessage](cmd.Context(), c, r.at(o.path, args), body)
+		if err == nil && o.after != nil {
+			response, err = o.after(cmd.Context(), c, response)
+		}
+		if err != nil {
+			return err
+		}
+		if o.asList {
+			return r.showAll([]json.RawMessage{response})
+		}
+		return r.show(response, o)
+	})
+}
+
+// run returns a command that makes the request of an operation and passes it to send.
+func (r resource) run(o operation, send func(*cobra.Command, []string, *client.Client, fields) error) *cobra.Command {
+	if o.takes == nil && strings.Contains(o.use, " ") {
 		o.takes = []string{"the " + r.noun}
 	}
-	if o.show == nil {
-		o.show = r.show
-	}
+	var given func() (fields, error)
 	cmd := &cobra.Command{
 		Use: o.use, Short: o.short, Long: o.long, Example: o.example, Args: takes(o.takes...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := r.body(cmd, args, o.flags, o.prepare)
+			body, err := given()
+			if err == nil {
+				err = r.complete(cmd, args, body, o.prepare)
+			}
 			if err != nil {
 				return err
 			}
-			if name == "update" && len(body) == 0 {
-				return usagef("say with a flag what to change")
+			c, err := r.g.connect()
+			if err != nil {
+				return err
 			}
-			return call(r.g, o.show, func(c *client.Client) (T, error) {
-				v, err := client.Call[T](cmd.Context(), c, r.at(o.path, args), body)
-				if err == nil && o.after != nil {
-					err = o.after(cmd.Context(), c, v)
-				}
-				return v, err
-			})
+			return send(cmd, args, c, body)
 		},
 	}
-	addFlags(cmd, o.flags)
-	if len(o.takes) == 1 && strings.Contains(o.path, "{id}") {
+	given = addFlags(cmd, o.flags)
+	if strings.Contains(o.path, "{id}") {
 		cmd.ValidArgsFunction = r.completeID
 	}
-	return r.scoped(cmd)
+	if r.scope != nil {
+		return r.scope(cmd)
+	}
+	return cmd
 }
 
-// body returns the request of an operation: the flags' values, the owner, and the
-// additions of prepare.
-func (r resource[T]) body(cmd *cobra.Command, args []string, flags []bodyFlag, prepare func(*cobra.Command, []string, fields) error) (fields, error) {
-	if r.g.isPartner() && strings.HasPrefix(r.path, "/v1/admin/") {
-		return nil, usagef("%s are the operator's: a partner's key cannot ask for them; leave out --api-url", r.plural)
+// show prints a response.
+func (r resource) show(response json.RawMessage, o operation) error {
+	var v record
+	if err := json.Unmarshal(response, &v); err != nil {
+		return err
 	}
-	body, err := requestOf(cmd, flags)
-	if err != nil {
-		return nil, err
+	if r.derive != nil {
+		r.derive(v)
+	}
+	return r.g.show(response, func(w io.Writer) {
+		if o.done != "" {
+			row(w, strings.NewReplacer("{id}", v.id(), "{org}", r.g.orgFlag()).Replace(o.done))
+			return
+		}
+		v.print(w, o.fields)
+		if r.below != nil {
+			r.below(w, v)
+		}
+		if o.note != "" {
+			say(w, "\n%s\n", o.note)
+		}
+	})
+}
+
+// complete adds the owner to a request, and the additions of prepare.
+func (r resource) complete(cmd *cobra.Command, args []string, body fields, prepare func(*cobra.Command, []string, fields) error) error {
+	if r.g.isPartner() && strings.HasPrefix(r.path, "/v1/admin/") {
+		return usagef("%s belong to the operator and a partner's key has no access: omit --api-url", r.plural)
 	}
 	if r.owned && r.g.org != "" {
 		body["organizationId"] = r.g.org
 	}
 	if prepare != nil {
-		err = prepare(cmd, args, body)
+		return prepare(cmd, args, body)
 	}
-	return body, err
+	return nil
 }
 
 // at returns the path of an operation. The last argument names the object.
-func (r resource[T]) at(operation string, args []string) string {
+func (r resource) at(operation string, args []string) string {
 	if len(args) > 0 {
 		operation = strings.ReplaceAll(operation, "{id}", url.PathEscape(args[len(args)-1]))
 	}
@@ -123,29 +169,53 @@ func (r resource[T]) at(operation string, args []string) string {
 }
 
 // list returns the command that lists all pages.
-func (r resource[T]) list(short, example string, flags ...bodyFlag) *cobra.Command {
-	return r.listOf(operation[T]{use: "list", short: short, example: example, flags: flags})
+func (r resource) list(short, example string, flags ...bodyFlag) *cobra.Command {
+	return r.listOf(operation{use: "list", short: short, example: example, flags: flags})
 }
 
 // listOf returns a list command with more options than flags.
-func (r resource[T]) listOf(o operation[T]) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: o.use, Short: o.short, Example: o.example, Args: takes(o.takes...),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := r.body(cmd, args, o.flags, o.prepare)
-			if err != nil {
-				return err
-			}
-			return r.callAll(func(c *client.Client) ([]T, error) { return r.all(cmd.Context(), c, body) })
-		},
+func (r resource) listOf(o operation) *cobra.Command {
+	return r.run(o, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
+		items, err := all[json.RawMessage](cmd.Context(), c, r, body)
+		if err != nil {
+			return err
+		}
+		return r.showAll(items)
+	})
+}
+
+// showAll prints a list.
+func (r resource) showAll(items []json.RawMessage) error {
+	records := make([]record, len(items))
+	for i, item := range items {
+		if err := json.Unmarshal(item, &records[i]); err != nil {
+			return err
+		}
+		if r.derive != nil {
+			r.derive(records[i])
+		}
 	}
-	addFlags(cmd, o.flags)
-	return r.scoped(cmd)
+	return r.g.showTable(items, records, r.plural, r.columns, r.more)
+}
+
+// showTable prints items as JSON if selected, otherwise their records as a table. The
+// columns of more are shown with -o wide only.
+func (g *globals) showTable(items any, records []record, plural, columns, more string) error {
+	return g.show(items, func(w io.Writer) {
+		if len(records) == 0 {
+			say(w, "There are no %s.\n", plural)
+			return
+		}
+		if g.output == outputWide {
+			columns += ", " + more
+		}
+		printTable(w, records, columns)
+	})
 }
 
 // all reads the pages of a list. A limit in the request bounds the total number of
 // objects; 0 reads all.
-func (r resource[T]) all(ctx context.Context, c *client.Client, body fields) ([]T, error) {
+func all[T any](ctx context.Context, c *client.Client, r resource, body fields) ([]T, error) {
 	most, bounded := body["limit"].(int)
 	read := 0
 	return client.All(ctx, func(ctx context.Context, p client.Page) ([]T, string, error) {
@@ -161,7 +231,7 @@ func (r resource[T]) all(ctx context.Context, c *client.Client, body fields) ([]
 		page, err := client.Call[struct {
 			Data []T    `json:"data"`
 			Next string `json:"next"`
-		}](ctx, c, r.path+"/list", body)
+		}](ctx, c, r.at("list", nil), body)
 		if read += len(page.Data); bounded && most > 0 && read >= most {
 			page.Next = ""
 		}
@@ -170,62 +240,11 @@ func (r resource[T]) all(ctx context.Context, c *client.Client, body fields) ([]
 }
 
 // get returns the command that shows one object in full.
-func (r resource[T]) get(short, example string) *cobra.Command {
-	return r.command(operation[T]{use: "get " + strings.ToUpper(r.noun), short: short, example: example})
+func (r resource) get(short, example string) *cobra.Command {
+	return r.command(operation{use: "get " + strings.ToUpper(r.noun), short: short, example: example})
 }
 
 // remove returns the command that deletes one object.
-func (r resource[T]) remove(short, example string) *cobra.Command {
-	return r.removeOf(operation[T]{use: "delete " + strings.ToUpper(r.noun), short: short, example: example, takes: []string{"the " + r.noun}})
+func (r resource) remove(short, example string) *cobra.Command {
+	return r.command(operation{use: "delete " + strings.ToUpper(r.noun), short: short, example: example, done: "{id} is deleted."})
 }
-
-func (r resource[T]) removeOf(o operation[T]) *cobra.Command {
-	gone := resource[wire.Deleted]{g: r.g, noun: r.noun, plural: r.plural, path: r.path, owned: r.owned, scope: r.scope, show: showDeleted}
-	cmd := gone.command(operation[wire.Deleted]{
-		use: o.use, short: o.short, example: o.example, path: "{id}/delete", takes: o.takes, prepare: o.prepare,
-		after: func(ctx context.Context, c *client.Client, _ wire.Deleted) error {
-			if o.after == nil {
-				return nil
-			}
-			var none T
-			return o.after(ctx, c, none)
-		},
-	})
-	cmd.ValidArgsFunction = r.completeID
-	return cmd
-}
-
-// callAll requests several objects and shows them as a list.
-func (r resource[T]) callAll(ask func(*client.Client) ([]T, error)) error {
-	c, err := r.g.connect()
-	if err != nil {
-		return err
-	}
-	items, err := ask(c)
-	if err != nil {
-		return err
-	}
-	return showList(r.g, items, r.plural, r.columns, r.more, r.cells)
-}
-
-func (r resource[T]) scoped(cmd *cobra.Command) *cobra.Command {
-	if r.scope == nil {
-		return cmd
-	}
-	return r.scope(cmd)
-}
-
-// call sends a request and shows its response.
-func call[T any](g *globals, show func(io.Writer, T), ask func(*client.Client) (T, error)) error {
-	c, err := g.connect()
-	if err != nil {
-		return err
-	}
-	v, err := ask(c)
-	if err != nil {
-		return err
-	}
-	return g.show(v, func(w io.Writer) { show(w, v) })
-}
-
-func showDeleted(w io.Writer, d wire.Deleted) { row(w, fmt.Sprintf("%s is deleted.", d.ID)) }

@@ -15,23 +15,23 @@ func newRestoreCommand(g *globals) *cobra.Command {
 	var identity string
 	var replace bool
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup back, and go on from there", Args: takes("the file"), GroupID: groupServer,
-		Long: `Put a backup back, into the data folder of a serve that does not run, or with --nats
-into a NATS that no Gridhook runs on. Then start it: triggers that were not walked to
-their end are walked on, and retries are made. What was delivered after the backup is
-delivered again, with the same webhook-id.
+		Use: "restore FILE", Short: "Restore a backup", Args: takes("the file"), GroupID: groupServer,
+		Long: `Restore a backup into the data folder of a stopped serve, or with --nats into a NATS
+without a running Gridhook. Start Gridhook afterwards: it continues unfinished triggers
+and retries. Messages that were delivered after the backup are delivered again, with the
+same webhook-id.
 
-Where there is something already it refuses; --replace deletes that, in a data folder
-once what the backup has stands in its place, and in a NATS before. The whole backup is
-read and checked before anything is touched. The operator's key is not in a backup: a
-new one is made at the first start, unless one is given.`,
+If the target has data, the command fails unless --replace is set. With --replace it
+deletes the data: in a data folder after the restore is complete, in a NATS before the
+restore. It checks the whole backup before it changes anything. The operator's key is not
+in a backup: the first start creates a new key unless a setting gives one.`,
 		Example: `  gridhook restore gridhook.backup --identity backup.key --data /var/lib/gridhook
   gridhook restore gridhook.backup --identity backup.key --nats nats://10.0.0.5:4222 --nats-replicas 3`,
 	}
 	flags := cmd.Flags()
 	config.AddFlags(flags, config.Roles()...)
-	flags.StringVar(&identity, "identity", "", "the `file` with the private key to the backup")
-	flags.BoolVar(&replace, "replace", false, "delete what is there already")
+	flags.StringVar(&identity, "identity", "", "`file` with the private key of the backup")
+	flags.BoolVar(&replace, "replace", false, "deletion of the data that the target already has")
 	g.outputFlags(flags)
 	_ = cmd.MarkFlagRequired("identity") // it was added above
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return g.checkRequired(cmd) }
@@ -44,30 +44,29 @@ new one is made at the first start, unless one is given.`,
 		if err != nil {
 			return err
 		}
-		o := app.OptionsOf(loaded.Config)
-		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		say(g.err, "restoring into %s\n", restoreTarget(o))
-		done := g.newProgress("messages", int64(b.Messages())) //nolint:gosec // a file does not have as many
-		defer done.end()
+		o := app.Options{Config: loaded.Config, Log: slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		say(g.err, "restoring into %s\n", restoreTarget(loaded.Config))
+		progress := g.newProgress()
+		defer progress.end()
 		b.Progress = func(stream string, n uint64) {
-			done.show(int64(n), fmt.Sprintf("%d of %d messages restored, %s", n, b.Messages(), stream)) //nolint:gosec // as above
+			progress.show(fmt.Sprintf("%d of %d messages restored, %s", n, b.Messages(), stream), int64(n), int64(b.Messages())) //nolint:gosec // a file does not have as many
 		}
 		if err := app.Restore(cmd.Context(), o, b, replace); err != nil {
 			return err
 		}
-		done.end()
+		progress.end()
 		return g.show(b, func(w io.Writer) {
 			showBackup(w, b)
-			row(w, "restored", "start gridhook to go on")
+			row(w, "restored", "start gridhook to continue")
 		})
 	}
 	return cmd
 }
 
 // restoreTarget describes the target of a restore by its settings.
-func restoreTarget(o app.Options) string {
-	if o.Role == app.RoleServe {
-		return "the data folder " + o.Data + " (--data)"
+func restoreTarget(c config.Config) string {
+	if c.Role == config.Serve {
+		return "the data folder " + c.Data + " (--data)"
 	}
-	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", max(o.Streams.Replicas, 1))
+	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", c.NATS.Replicas)
 }

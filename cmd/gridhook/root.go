@@ -27,8 +27,8 @@ func newRoot(g *globals) *cobra.Command {
 		Long: `Gridhook prices homes by their tariffs and delivers the price signals to
 partners as signed webhooks.
 
-"gridhook serve" is the whole service in one process. The other commands talk to
-it by its admin address, with the operator's key.`,
+"gridhook serve" runs the whole service in one process. The other commands call its
+admin address with the operator's key.`,
 		Example: `  gridhook serve
   gridhook org create --id acme --name "Acme Energy"
   gridhook key create --org acme
@@ -41,9 +41,9 @@ it by its admin address, with the operator's key.`,
 	root.SetOut(g.out)
 	root.SetErr(g.err)
 	root.AddGroup(
-		&cobra.Group{ID: groupServer, Title: "The server:"},
-		&cobra.Group{ID: groupOperate, Title: "Operating a server:"},
-		&cobra.Group{ID: groupTry, Title: "Trying it:"},
+		&cobra.Group{ID: groupServer, Title: "Server:"},
+		&cobra.Group{ID: groupOperate, Title: "Operation:"},
+		&cobra.Group{ID: groupTry, Title: "Trials:"},
 	)
 	root.AddCommand(
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),

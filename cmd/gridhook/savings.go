@@ -14,82 +14,59 @@ import (
 )
 
 func newSavingsCommand(g *globals) *cobra.Command {
-	request := client.SavingsRequest{Type: savings.Monthly}
-	var (
-		annual, plotted bool
-		setback         bool
-		month, days     int
-		date            string
-	)
-	cmd := &cobra.Command{
-		Use: "savings HOME", Short: "Estimate what optimizing a home's heating and cooling saves", GroupID: groupOperate, Args: takes("the home"),
-		Long: `Estimate what optimizing a home's heating and cooling saves in a month, or in a
-year with --annual, with the temperatures that its devices are set to.
+	var plotted bool
+	r := resource{g: g, noun: "home", path: "/v1/homes", scope: g.forOrg}
+	o := operation{
+		use: "savings HOME", path: "{id}/hvac/estimate_savings", short: "Estimate the savings from optimizing a home's heating and cooling",
+		long: `Estimate the savings from optimizing a home's heating and cooling, in a month or, with
+--annual, in a year. The estimate uses the setpoints of the home's devices.
 
-With --plot it draws, for each device, the day on which most was saved: its
-temperatures before (o), after (#) and in both (@) within the allowed band, and
-below them the price and the power.`,
-		Example: `  gridhook savings home-1 --org acme --month 7 --plot
+With --plot the command draws the day with the largest savings of each device. The plot
+shows the temperatures before (o), after (#) and at both times (@) within the allowed
+band. Below them are the price and the power.`,
+		example: `  gridhook savings home-1 --org acme --month 7 --plot
   gridhook savings home-1 --org acme --annual --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if annual {
-				request.Type = savings.Annual
+		flags: []bodyFlag{
+			{name: "annual", field: "type", value: sets{savings.Annual}, help: "estimate for a year instead of a month"},
+			{name: "setback", field: "comparison", value: sets{savings.Setback}, help: "comparison of a constant setpoint with the schedule, instead of the schedule with an optimum"},
+			{name: "month", field: "start.month", value: 0, help: "first `month`, 1 to 12: the next one that has not ended (default the current month)"},
+			{name: "date", field: "start.date", value: "", help: "first `day` instead of a month, such as 2026-07-01"},
+			{name: "days", field: "days", value: 0, help: "number of `days` (default the whole month or year)"},
+		},
+		prepare: func(_ *cobra.Command, _ []string, body fields) error {
+			if body["type"] == nil {
+				body["type"] = savings.Monthly
 			}
-			if setback {
-				request.Comparison = savings.Setback
-			}
-			if flags := cmd.Flags(); flags.Changed("month") || flags.Changed("date") {
-				request.Start = &client.SavingsStart{}
-				if flags.Changed("month") {
-					request.Start.Month = &month
-				}
-				if flags.Changed("date") {
-					request.Start.Date = &date
-				}
-			}
-			if cmd.Flags().Changed("days") {
-				request.Days = &days
-			}
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			return g.savings(cmd.Context(), c, args[0], request, plotted)
+			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&annual, "annual", false, "a year instead of a month")
-	cmd.Flags().BoolVar(&setback, "setback", false, "compare a constant setpoint with the schedule, instead of the setpoints kept with an optimum")
-	cmd.Flags().IntVar(&month, "month", 0, "the `month` to begin with, from 1 to 12: the next of that name that has not ended; by default the present one")
-	cmd.Flags().StringVar(&date, "date", "", "the `day` to begin with, such as 2026-07-01, instead of a month")
-	cmd.Flags().IntVar(&days, "days", 0, "how many `days`; by default those of the month, or of the year")
-	cmd.Flags().BoolVar(&plotted, "plot", false, "draw the best day of each device")
-	return g.talks(g.forOrg(cmd))
-}
-
-// savings requests an estimate and shows it. The plot shows the day that the estimate
-// stored on the devices.
-func (g *globals) savings(ctx context.Context, c *client.Client, home string, r client.SavingsRequest, plotted bool) error {
-	result, err := c.EstimateSavings(ctx, home, r)
-	if err != nil {
-		return err
-	}
-	var days []*savings.Day
-	for i := 0; plotted && !g.json() && i < len(result.Devices); i++ {
-		day, err := bestDay(ctx, c, result.Devices[i].DeviceID)
+	cmd := r.run(o, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
+		result, err := client.Call[savings.Result](cmd.Context(), c, r.at(o.path, args), body)
 		if err != nil {
 			return err
 		}
-		days = append(days, day)
-	}
-	return g.show(result, func(w io.Writer) {
-		showSavings(w, &result)
-		for _, day := range days {
-			say(w, "\n%s", day)
+		var days []*savings.Day
+		for i := 0; plotted && !g.json() && i < len(result.Devices); i++ {
+			day, err := bestDay(cmd.Context(), c, result.Devices[i].DeviceID)
+			if err != nil {
+				return err
+			}
+			days = append(days, day)
 		}
+		return g.show(result, func(w io.Writer) {
+			showSavings(w, &result)
+			for _, day := range days {
+				say(w, "\n%s", day)
+			}
+		})
 	})
+	cmd.GroupID = groupOperate
+	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of each device's best day")
+	return g.talks(cmd)
 }
 
-// bestDay returns the day of the last estimate with the largest savings.
+// bestDay returns the day with the largest savings, which the estimate stored on the
+// device.
 func bestDay(ctx context.Context, c *client.Client, deviceID string) (*savings.Day, error) {
 	device, err := c.GetHVAC(ctx, deviceID)
 	if err != nil {
@@ -100,7 +77,7 @@ func bestDay(ctx context.Context, c *client.Client, deviceID string) (*savings.D
 	run.Day.DeviceID, run.Day.TempUnits = plain(deviceID), savings.Units(plain(string(run.Day.TempUnits)))
 	day, whole := run.Day.Day()
 	if err != nil || !whole {
-		return nil, fmt.Errorf("the device %s has no day of an estimate to draw: the server's log may say why", deviceID)
+		return nil, fmt.Errorf("device %s has no stored day to plot: see the server's log", deviceID)
 	}
 	return day, nil
 }

@@ -38,11 +38,11 @@ d1      $30.00  $24.00  $6.00  20.0
 	if got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s\n%s\nwant\n%s", got.code, got.err, got.out, want)
 	}
-	if sent := f.last(); sent.org != "acme" || sent.body != `{"type":"annual","start":{"month":7},"days":62}` {
+	if sent := f.last(); sent.org != "acme" || sent.body != `{"days":62,"start":{"month":7},"type":"annual"}` {
 		t.Errorf("sent %+v", sent)
 	}
 	got = run(t, f, "", []string{"savings", "h1", "--org", "acme", "--date", "2026-07-01", "--json", "--plot"})
-	if sent := f.last(); sent.body != `{"type":"monthly","start":{"date":"2026-07-01"}}` || !json.Valid([]byte(got.out)) {
+	if sent := f.last(); sent.body != `{"start":{"date":"2026-07-01"},"type":"monthly"}` || !json.Valid([]byte(got.out)) {
 		t.Errorf("sent %+v, and printed %s", sent, got.out)
 	}
 }
@@ -58,7 +58,7 @@ func TestSavingsPlot(t *testing.T) {
 		}
 	}
 	for range 2 { // what was imported is no day, and then there is none
-		if got := run(t, f, "", []string{"savings", "h1", "--org", "acme", "--plot"}); got.code != 1 || !strings.Contains(got.err, "no day of an estimate") {
+		if got := run(t, f, "", []string{"savings", "h1", "--org", "acme", "--plot"}); got.code != 1 || !strings.Contains(got.err, "no stored day to plot") {
 			t.Errorf("exit %d, %s", got.code, got.err)
 		}
 	}

@@ -13,8 +13,8 @@ const (
 	pricesJSON = `{"id":"sch_3","description":"","enabled":true,"everyMinutes":null,"cron":null,"onPriceChange":true,"timezone":"UTC",
 		"window":{"offsetMinutes":0,"lengthMinutes":1440},"nextRunAt":null,"lastRunAt":null,"lastTriggerId":null}`
 	cronTable   = "schedule      sch_1\ndescription   day ahead\nenabled       true\nruns          30 13 * * * in America/Chicago\nwindow        24h, from 10h30m after the run\nnext run      2026-07-01T18:30:00Z\nlast run      2026-06-30T18:30:00Z\nlast trigger  trg_1\n"
-	pricesTable = "schedule  sch_3\nenabled   true\nruns      when prices change\nwindow    the next 24h\nnext run  -\n"
-	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h\nnext run  -\n"
+	pricesTable = "schedule  sch_3\nenabled   true\nruns      when prices change\nwindow    the next 24h\n"
+	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h\n"
 )
 
 func TestScheduleCommands(t *testing.T) {
@@ -57,12 +57,12 @@ func TestScheduleCommands(t *testing.T) {
 
 func TestScheduleUsage(t *testing.T) {
 	for args, says := range map[string]string{
-		"create --every 5 --cron x":          "give one of --every, --cron and --on-price-change",
-		"create --every 5 --on-price-change": "give one of --every, --cron and --on-price-change",
+		"create --every 5 --cron x":          "give only one of --every, --cron and --on-price-change",
+		"create --every 5 --on-price-change": "give only one of --every, --cron and --on-price-change",
 		"create --every 90s":                 "--every must be in whole minutes, not 1m30s",
 		"create --offset 90s":                "--offset must be in whole minutes, not 1m30s",
 		"create --length 1h1s":               "--length must be in whole minutes, not 1h0m1s",
-		"update sch_1":                       "say with a flag what to change",
+		"update sch_1":                       "name at least one change with a flag",
 		"get":                                "the schedule is missing",
 		"create --every often":               `invalid argument "often" for "--every" flag`,
 		"create --length everlasting":        `invalid argument "everlasting" for "--length" flag`,

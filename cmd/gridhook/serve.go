@@ -12,11 +12,11 @@ import (
 
 func newServeCommand(g *globals) *cobra.Command {
 	return newProcess(g, config.Serve, &cobra.Command{
-		Use: "serve", Short: "Run everything in one process, with NATS embedded",
+		Use: "serve", Short: "Run everything in one process with an embedded NATS",
 		Long: `Run the API, the worker and an embedded NATS JetStream in one process.
 
-At the first start it makes its data folder and in it the operator's key.
-SIGTERM or SIGINT lets it finish what it holds; a second one ends it at once.`,
+The first start creates the data folder and the operator's key in it. SIGTERM or SIGINT
+stops the process after its current deliveries. A second signal ends it immediately.`,
 		Example: `  gridhook serve
   gridhook serve --data /var/lib/gridhook --http 0.0.0.0:8080
   GRIDHOOK_LOG_LEVEL=debug gridhook serve --config /etc/gridhook.yaml
@@ -26,14 +26,14 @@ SIGTERM or SIGINT lets it finish what it holds; a second one ends it at once.`,
 
 func newAPICommand(g *globals) *cobra.Command {
 	return newProcess(g, config.API, &cobra.Command{
-		Use: "api", Short: "Run the API alone, on an external NATS",
+		Use: "api", Short: "Run only the API, on an external NATS",
 		Example: `  gridhook api --nats nats://10.0.0.5:4222 --nats-creds /etc/gridhook.creds --data /var/lib/gridhook-api`,
 	})
 }
 
 func newWorkerCommand(g *globals) *cobra.Command {
 	return newProcess(g, config.Worker, &cobra.Command{
-		Use: "worker", Short: "Run a worker alone, on an external NATS",
+		Use: "worker", Short: "Run only a worker, on an external NATS",
 		Example: `  gridhook worker --nats nats://10.0.0.5:4222 --nats-replicas 3 --data /var/lib/gridhook-worker`,
 	})
 }
@@ -42,7 +42,7 @@ func newWorkerCommand(g *globals) *cobra.Command {
 func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command {
 	cmd.GroupID, cmd.Args = groupServer, takes()
 	config.AddFlags(cmd.Flags(), role)
-	printOnly := cmd.Flags().Bool("print-config", false, "print the settings that are in effect, and start nothing")
+	printOnly := cmd.Flags().Bool("print-config", false, "print the effective settings and exit")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		loaded, err := config.Load(role, cmd.Flags(), g.environ)
 		if err != nil {

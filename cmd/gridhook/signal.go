@@ -63,11 +63,11 @@ func newSignalCommand(g *globals) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "the window's start: a `time`, or a duration from now; by default the current quarter hour")
-	cmd.Flags().StringVar(&to, "to", "", "the window's end, given with the start; by default 24 hours after it")
-	cmd.Flags().BoolVar(&plotted, "plot", false, "draw the import price instead of a table, with the hours of the home's time zone")
-	cmd.Flags().BoolVar(&explained, "explain", false, "say what each price is made of")
-	cmd.Flags().BoolVar(&openADR, "openadr", false, "print it as events of OpenADR 3, in JSON")
+	cmd.Flags().StringVar(&from, "from", "", "start of the window: a `time`, or a duration from now (default the current quarter hour)")
+	cmd.Flags().StringVar(&to, "to", "", "end of the window, only with --from (default 24h after the start)")
+	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of the import price instead of a table, in the home's time zone")
+	cmd.Flags().BoolVar(&explained, "explain", false, "components of each price")
+	cmd.Flags().BoolVar(&openADR, "openadr", false, "OpenADR 3 events in JSON instead of a table")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "plot")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "explain")
 	return g.talks(g.forOrg(cmd))

@@ -40,9 +40,10 @@ type endpointStatus struct {
 
 func newStatusCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show how a server does, and an organization's endpoints and last trigger", GroupID: groupOperate, Args: takes(),
-		Long: `Show whether the server is ready, and of an organization how its endpoints do and what
-its last trigger came to. The exit code is 1 when the server is not ready.`,
+		Use: "status", Short: "Show whether a server is ready, and the state of an organization", GroupID: groupOperate, Args: takes(),
+		Long: `Show whether the server is ready. For an organization, also show the health of its
+endpoints and the outcome of its last trigger. The exit code is 1 if the server is not
+ready.`,
 		Example: `  gridhook status
   gridhook status --org acme
   gridhook status --api-url https://gridhook.example.com`,
@@ -72,7 +73,7 @@ its last trigger came to. The exit code is 1 when the server is not ready.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&g.org, "org", "", "the `organization` to show, too (GRIDHOOK_ORG)")
+	cmd.Flags().StringVar(&g.org, "org", "", "`organization` to show in addition (GRIDHOOK_ORG)")
 	return g.talks(cmd)
 }
 
@@ -93,7 +94,7 @@ func (s *statusReport) askReady(ctx context.Context) error {
 	var said struct{ Status, Reason string }
 	const most = 64 << 10
 	if err := json.NewDecoder(io.LimitReader(response.Body, most)).Decode(&said); err != nil {
-		return fmt.Errorf("%s answers, but not as a Gridhook server does: %w", s.Server, err)
+		return fmt.Errorf("%s is not a Gridhook server: unexpected response: %w", s.Server, err)
 	}
 	ready := response.StatusCode == http.StatusOK
 	if s.Ready = &ready; !ready {
@@ -134,7 +135,7 @@ func showStatus(w io.Writer, s statusReport) {
 		row(w, "endpoint", fmt.Sprintf("%s, %s: %s", e.ID, e.URL, state))
 	}
 	if len(s.Endpoints) == 0 && s.Organization != "" {
-		row(w, "endpoint", "there is none: gridhook endpoint create registers one")
+		row(w, "endpoint", "none: register one with gridhook endpoint create")
 	}
 	if p := s.LastTrigger; p != nil {
 		row(w, "last trigger", fmt.Sprintf("%s, %s at %s: %s", p.TriggerID, p.Status, moment(p.CreatedAt), outcomeLine(*p)))

@@ -4,15 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
+
+// triggerFields are the fields of a trigger in full. deriveTrigger adds some of them.
+var triggerFields = "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
+	outcomeFields() + ", created:createdAt, completed:completed"
+
+// outcomeFields lists the number of homes with each outcome.
+func outcomeFields() (fields string) {
+	for _, o := range events.Outcomes() {
+		fields += fmt.Sprintf(", %s:outcomes.%s", o, o)
+	}
+	return fields
+}
 
 // newTriggerCommand returns the trigger command. Its subcommands show triggers.
 func newTriggerCommand(g *globals) *cobra.Command {
@@ -26,9 +36,9 @@ func newTriggerCommand(g *globals) *cobra.Command {
 		Use: "trigger", Short: "Deliver the price signals of an organization's homes", GroupID: groupOperate, Args: takes(),
 		Long: `Deliver the price signal of every home of an organization to its endpoints.
 
-It is accepted when the command returns, and will be carried out whatever fails.
-With --watch it waits for the end, and exits 1 when some homes were not reached. On the
-way it tells how far it is, and for which reasons deliveries are retried.`,
+The command returns as soon as the server has stored the trigger. The deliveries then
+happen even if processes fail. With --watch the command waits for the end and shows
+progress and the reasons for retries. It exits with 1 if it did not reach every home.`,
 		Example: `  gridhook trigger --org acme --watch
   gridhook trigger --org acme --watch --timeout 5m
   gridhook trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T00:00:00Z
@@ -37,7 +47,7 @@ way it tells how far it is, and for which reasons deliveries are retried.`,
   gridhook trigger list --org acme`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if timeout != 0 && !watch {
-				return usagef("--timeout goes with --watch")
+				return usagef("--timeout needs --watch")
 			}
 			if request.StartTime, request.EndTime, err = window("--start", start, "--end", end, time.Now()); err != nil {
 				return err
@@ -54,59 +64,45 @@ way it tells how far it is, and for which reasons deliveries are retried.`,
 			if watch {
 				return g.watch(cmd.Context(), c, accepted, timeout)
 			}
-			return g.show(accepted, func(w io.Writer) {
-				row(w, "trigger", accepted.TriggerID)
-				row(w, "status", accepted.Status)
-				row(w, "window", between(accepted.StartTime, accepted.EndTime))
-				row(w, "homes", accepted.Homes)
-			})
+			return g.showTrigger(accepted)
 		},
 	}
-	cmd.Flags().StringVar(&start, "start", "", "the window's start: a `time`, or a duration from now; by default the current quarter hour")
-	cmd.Flags().StringVar(&end, "end", "", "the window's end, given with the start; by default 24 hours after it")
-	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "a rate `plan` whose homes alone are meant, as after its prices changed; may be repeated")
-	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "a `key` of your own that makes a repeat harmless")
-	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show what became of the homes")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long --watch waits at most, such as 5m; by default until the end")
-	r := resource[events.Progress]{
-		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, show: showTrigger,
-		columns: []any{"ID", "STATUS", "HOMES", "WALKED", "DELIVERED", "CREATED", "COMPLETED"}, more: []any{"WINDOW", "RATE PLANS"},
-		cells: func(p events.Progress) []any {
-			return []any{
-				p.TriggerID, p.Status, p.Homes, p.Walked, p.Outcomes[events.OutcomeDelivered],
-				moment(p.CreatedAt), moment(p.CompletedAt), between(p.StartTime, p.EndTime), list(p.RatePlanIDs),
-			}
-		},
+	cmd.Flags().StringVar(&start, "start", "", "start of the window: a `time`, or a duration from now (default the current quarter hour)")
+	cmd.Flags().StringVar(&end, "end", "", "end of the window, only with --start (default 24h after the start)")
+	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "rate `plan` of the homes to trigger; repeatable (default all)")
+	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
+	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show the outcomes")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
+	r := resource{
+		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger, fields: triggerFields,
+		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, CREATED:createdAt, COMPLETED:completedAt",
+		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
 	}
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",
-			bodyFlag{name: "limit", field: "limit", value: 20, help: "the most triggers to list, up to 1000"}),
-		r.get("Show how far a trigger has come", "  gridhook trigger get trg_01JZ0000000000000000000000 --org acme"))
+			bodyFlag{name: "limit", field: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),
+		r.get("Show the progress of a trigger", "  gridhook trigger get trg_01JZ0000000000000000000000 --org acme"))
 	return g.talks(g.forOrg(cmd))
 }
 
-func showTrigger(w io.Writer, p events.Progress) {
-	row(w, "trigger", p.TriggerID)
-	row(w, "organization", p.OrganizationID)
-	row(w, "status", p.Status)
-	row(w, "window", between(p.StartTime, p.EndTime))
-	if len(p.RatePlanIDs) > 0 {
-		row(w, "rate plans", strings.Join(p.RatePlanIDs, ", "))
+// showTrigger prints an accepted trigger or a trigger's progress.
+func (g *globals) showTrigger(trigger any) error {
+	r, err := recordOf(trigger)
+	if err != nil {
+		return err
 	}
-	row(w, "homes", p.Homes)
-	row(w, "walked", p.Walked)
-	for _, o := range events.Outcomes() {
-		if n := p.Outcomes[o]; n > 0 {
-			row(w, o, n)
-		}
-	}
-	row(w, "created", moment(p.CreatedAt))
-	if !p.CompletedAt.IsZero() {
-		row(w, "completed", fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond)))
-	}
+	deriveTrigger(r)
+	return g.show(trigger, func(w io.Writer) { r.print(w, triggerFields) })
 }
 
-func between(start, end storage.Time) string { return moment(start) + " to " + moment(end) }
+// deriveTrigger adds the window of a trigger, and its end with its duration.
+func deriveTrigger(r record) {
+	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
+	var p events.Progress
+	if decode(r, &p) == nil && !p.CompletedAt.IsZero() {
+		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
+	}
+}
 
 // errUndelivered says that deliveries of a trigger failed.
 var errUndelivered = errors.New("not every home was reached")

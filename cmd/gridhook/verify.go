@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,8 @@ type secretFlags struct {
 }
 
 func (f *secretFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.given, "secret", nil, "the endpoint's `secret` (whsec_...) or public key (whpk_...); may be repeated; other users of this machine can see it, unlike "+secretsEnv)
-	cmd.Flags().StringVar(&f.file, "secret-file", "", "a `file` with secrets, one a line")
+	cmd.Flags().StringArrayVar(&f.given, "secret", nil, "the endpoint's `secret` (whsec_...) or public key (whpk_...); repeatable; prefer "+secretsEnv+", because other users of this machine can read flags")
+	cmd.Flags().StringVar(&f.file, "secret-file", "", "`file` with secrets, one per line")
 }
 
 // verifier returns a verifier from the flags, or else from the environment. It returns
@@ -35,10 +36,10 @@ func (f *secretFlags) verifier(g *globals) (*receiver.Verifier, error) {
 	if f.file != "" {
 		text, err := os.ReadFile(f.file)
 		if err != nil {
-			return nil, fmt.Errorf("the secret cannot be read: %w", err)
+			return nil, fmt.Errorf("read the secret: %w", err)
 		}
 		if len(strings.Fields(string(text))) == 0 {
-			return nil, usagef("--secret-file: there is no secret in %s", f.file)
+			return nil, usagef("--secret-file: no secret in %s", f.file)
 		}
 		secrets, source = append(secrets, strings.Fields(string(text))...), "--secret-file"
 	}
@@ -62,36 +63,30 @@ func newVerifyCommand(g *globals) *cobra.Command {
 		secrets           secretFlags
 	)
 	cmd := &cobra.Command{
-		Use: "verify [REQUEST]", Short: "Check a captured webhook, and say what is wrong with it",
-		Long: `Check the signature of a webhook that was captured: a raw HTTP request in a file,
-or on standard input, or its headers and its body in a file each. It says
-whether it verifies, and if not why:
+		Use: "verify [REQUEST]", Short: "Check the signature of a captured webhook",
+		Long: `Check the signature of a captured webhook: a raw HTTP request in a file or on standard
+input, or its headers and its body in one file each. If the webhook does not verify, the
+command prints the reason:
 
   BAD_HEADERS           a header is missing or malformed
-  TIMESTAMP_TOO_OLD     the signature is right, and more than 5 minutes old
-  TIMESTAMP_TOO_NEW     the signature is right, and more than 5 minutes ahead
-  WRONG_KIND_OF_SECRET  a secret where the endpoint signs with Ed25519, or the reverse
-  BODY_CHANGED          the body is not the one that was signed
-  WRONG_SECRET          the body looks whole, and is not signed with this secret
+  TIMESTAMP_TOO_OLD     the signature is valid but more than 5 minutes old
+  TIMESTAMP_TOO_NEW     the signature is valid but more than 5 minutes ahead
+  WRONG_KIND_OF_SECRET  a secret for an endpoint that signs with Ed25519, or the reverse
+  BODY_CHANGED          the body differs from the signed body
+  WRONG_SECRET          the body looks complete but is not signed with this secret
 
-The exit code is 0 when it verifies, 1 when it does not or cannot be read, and 2
-when the command line is wrong.`,
+Exit code 0: the webhook verifies. 1: it does not, or it is unreadable. 2: the command
+line is wrong.`,
 		Example: `  gridhook verify --secret-file secret.txt request.http
   gridhook verify --headers headers.txt --body body.json --any-age
   GRIDHOOK_WEBHOOK_SECRET=whpk_... gridhook verify --at 2026-07-01T00:00:00Z < request.http`,
-		GroupID: groupTry,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("there is an argument too many: %q", args[1])
-			}
-			return nil
-		},
+		GroupID: groupTry, Args: takesUpTo(1),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&headers, "headers", "", "a `file` with the headers, one a line")
-	flags.StringVar(&body, "body", "", "a `file` with the body, byte by byte as it came")
-	flags.StringVar(&at, "at", "", "the `time` of its arrival, or a duration from now such as -2h; now where it is not given")
-	flags.BoolVar(&anyAge, "any-age", false, "do not look at its age")
+	flags.StringVar(&headers, "headers", "", "`file` with the headers, one per line")
+	flags.StringVar(&body, "body", "", "`file` with the unchanged body")
+	flags.StringVar(&at, "at", "", "arrival `time`, or a duration from now such as -2h (default now)")
+	flags.BoolVar(&anyAge, "any-age", false, "acceptance of timestamps of any age")
 	g.outputFlags(flags)
 	secrets.add(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -119,35 +114,33 @@ when the command line is wrong.`,
 }
 
 // captured reads the request from the location in the command line.
-func (g *globals) captured(args []string, headers, body string) (http.Header, []byte, error) {
+func (g *globals) captured(args []string, headers, body string) (header http.Header, text []byte, err error) {
 	switch {
 	case (headers == "") != (body == ""):
-		return nil, nil, usagef("give both --headers and --body, or a raw request without them")
+		return nil, nil, usagef("give both --headers and --body, or neither with a raw request")
 	case headers != "" && len(args) > 0:
-		return nil, nil, usagef("give --headers and --body, or a raw request, not both")
+		return nil, nil, usagef("give either --headers and --body, or a raw request")
 	case headers != "":
-		file, err := os.Open(headers) //nolint:gosec // the user names the file
+		captured, err := readFile(headers, g.in)
 		if err != nil {
 			return nil, nil, err
 		}
-		defer func() { _ = file.Close() }()
-		header, err := receiver.ReadHeaders(file)
-		if err != nil {
+		if header, err = receiver.ReadHeaders(captured); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", headers, err)
 		}
-		text, err := os.ReadFile(body) //nolint:gosec // the user names the file
+		text, err = readFile(body, g.in)
 		return header, text, err
-	case len(args) == 0 || args[0] == "-":
-		return receiver.ReadRequest(g.in)
 	}
-	file, err := os.Open(args[0]) //nolint:gosec // the user names the file
+	name := "-"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	captured, err := readFile(name, g.in)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = file.Close() }()
-	header, text, err := receiver.ReadRequest(file)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", args[0], err)
+	if header, text, err = receiver.ReadRequest(captured); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return header, text, nil
 }
@@ -168,29 +161,21 @@ func (g *globals) showVerdict(v *receiver.Verifier, header http.Header, body []b
 	if errors.As(err, &problem) {
 		out.Problem, out.Message = problem.Code, problem.Message
 	}
-	if err := g.show(out, func(w io.Writer) { printVerdict(w, out) }); err != nil {
+	r, failed := recordOf(out)
+	if failed != nil {
+		return failed
+	}
+	r["verdict"] = cmp.Or(out.Problem, "verified")
+	if out.Secret > 0 {
+		r["signature"] = fmt.Sprintf("%s, by secret %d", out.Version, out.Secret)
+	}
+	if out.SignedAt.IsZero() {
+		delete(r, "signedAt")
+	}
+	if err := g.show(out, func(w io.Writer) {
+		r.print(w, "verdict:verdict, message:id, signed:signedAt, signature:signature, body:bytes:bytes")
+	}); err != nil || out.Verified {
 		return err
 	}
-	if out.Verified {
-		return nil
-	}
-	return fmt.Errorf("it does not verify: %s", plain(out.Message))
-}
-
-func printVerdict(w io.Writer, v verdict) {
-	if v.Verified {
-		row(w, "verdict", "verified")
-	} else {
-		row(w, "verdict", v.Problem)
-	}
-	if v.ID != "" {
-		row(w, "message", v.ID)
-	}
-	if !v.SignedAt.IsZero() {
-		row(w, "signed", v.SignedAt.Format(time.RFC3339))
-	}
-	if v.Secret > 0 {
-		row(w, "signature", fmt.Sprintf("%s, by secret %d", v.Version, v.Secret))
-	}
-	row(w, "body", fmt.Sprintf("%d bytes", v.Bytes))
+	return fmt.Errorf("the webhook does not verify: %s", plain(out.Message))
 }

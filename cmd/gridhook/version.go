@@ -36,7 +36,7 @@ func readVersion() version {
 
 func newVersionCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print which build this is",
+		Use: "version", Short: "Print the version of this build",
 		Example: `  gridhook version --json`, Args: takes(),
 		RunE: func(*cobra.Command, []string) error {
 			return g.show(g.version, func(w io.Writer) {

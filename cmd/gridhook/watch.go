@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -26,34 +26,25 @@ const (
 // watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
 // 0 means no timeout.
 func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.Accepted, timeout time.Duration) error {
-	w := watcher{g: g, c: c, bar: newBar(g.err, "homes", int64(accepted.Homes)), told: time.Now()}
+	w := watcher{g: g, c: c, progress: g.newProgress(), asked: time.Now()}
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	tick := time.NewTicker(g.pollEvery)
-	defer tick.Stop()
-	for w.p.Status != events.TriggerCompleted {
-		var err error
-		select {
-		case <-tick.C:
-			err = w.look(ctx, accepted.TriggerID)
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if err == nil {
-			continue
-		}
-		w.bar.end()
-		say(g.err, "The trigger goes on: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
+	err := sandbox.Poll(ctx, g.pollEvery, func() (bool, error) {
+		err := w.look(ctx, accepted.TriggerID)
+		return w.p.Status == events.TriggerCompleted, err
+	})
+	w.progress.end()
+	if err != nil {
+		say(g.err, "The trigger continues: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
 		if timeout > 0 && ctx.Err() != nil {
 			return fmt.Errorf("%w within %s: %s", errUndelivered, short(timeout), w.line())
 		}
 		return err
 	}
-	w.bar.end()
-	if err := g.show(w.p, func(out io.Writer) { showTrigger(out, w.p) }); err != nil {
+	if err := g.showTrigger(w.p); err != nil {
 		return err
 	}
 	if n := undelivered(w.p); n > 0 {
@@ -65,12 +56,13 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 
 // watcher polls a trigger and shows its progress.
 type watcher struct {
-	g       *globals
-	c       *client.Client
-	bar     *bar
-	p       events.Progress
-	told    time.Time
+	g        *globals
+	c        *client.Client
+	progress *progressLine
+	p        events.Progress
+	// reasons are the reasons of failures at the time asked.
 	reasons string
+	asked   time.Time
 }
 
 func (w *watcher) look(ctx context.Context, id string) (err error) {
@@ -78,15 +70,13 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	w.p = p
-	if p.Status != events.TriggerCompleted && time.Since(w.told) >= w.g.tellEvery {
-		w.told = time.Now()
-		w.reasons = w.why(ctx)
-		if w.bar.w == nil {
-			say(w.g.err, "%d of %d homes walked: %s\n", p.Walked, p.Homes, w.line())
-		}
+	if w.p = p; p.Status == events.TriggerCompleted {
+		return nil
 	}
-	w.bar.show(int64(p.Walked), w.line())
+	if time.Since(w.asked) >= w.g.tellEvery {
+		w.asked, w.reasons = time.Now(), w.why(ctx)
+	}
+	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)
 	return nil
 }
 
@@ -126,9 +116,9 @@ func (g *globals) warnWithoutEndpoint(ctx context.Context, c *client.Client) {
 	switch {
 	case err != nil, slices.ContainsFunc(endpoints, enabled):
 	case len(endpoints) == 0:
-		say(g.err, "warning: there is no endpoint, so each home ends as %s: gridhook endpoint create%s --url URL registers one\n", events.OutcomeNoEndpoint, g.orgFlag())
+		say(g.err, "warning: no endpoint, so each home ends as %s: register one with gridhook endpoint create%s --url URL\n", events.OutcomeNoEndpoint, g.orgFlag())
 	default:
-		say(g.err, "warning: no endpoint is enabled, so each home ends as %s: see gridhook endpoint list%s\n", events.OutcomeNoEndpoint, g.orgFlag())
+		say(g.err, "warning: no enabled endpoint, so each home ends as %s: see gridhook endpoint list%s\n", events.OutcomeNoEndpoint, g.orgFlag())
 	}
 }
 

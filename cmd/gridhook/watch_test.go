@@ -33,7 +33,7 @@ func TestWatch(t *testing.T) {
 		{
 			"nobody to ask any more",
 			[]answer{progress("RUNNING", ``), {500, `{"error_code":"INTERNAL","message":"Something went wrong."}`}},
-			exitFailure, "The trigger goes on: gridhook trigger get trg_1 --org acme\ngridhook: Something went wrong\n",
+			exitFailure, "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: Something went wrong\n",
 		},
 	}
 	for _, test := range tests {
@@ -62,10 +62,10 @@ func TestWatch_TellsInLines(t *testing.T) {
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":2`), progress("COMPLETED", `"DELIVERED":3`))
-	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint answered 401"}`
+	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint responded 401"}`
 	f.on("/v1/webhook/deliveries/list", ok(data(refused, refused, `{"homeId":"h2","outcome":"RETRYING","reason":"it timed out"}`)))
 	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch"}, func(g *globals) { g.tellEvery = 0 })
-	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint answered 401; it timed out\n"
+	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint responded 401; it timed out\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}
@@ -77,7 +77,7 @@ func TestWatch_Timeout(t *testing.T) {
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":3`))
 	got := run(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "50ms"})
-	want := "The trigger goes on: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 50ms: 0 delivered, 3 retrying\n"
+	want := "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 50ms: 0 delivered, 3 retrying\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}
@@ -86,8 +86,8 @@ func TestWatch_Timeout(t *testing.T) {
 // Whoever triggers without an endpoint hears it at once.
 func TestTrigger_WarnsWithoutEndpoint(t *testing.T) {
 	for endpoints, want := range map[string]string{
-		data(): "warning: there is no endpoint, so each home ends as NO_ENDPOINT: gridhook endpoint create --org acme --url URL registers one\n",
-		data(strings.Replace(endpointJSON, `"enabled":true`, `"enabled":false`, 1)): "warning: no endpoint is enabled, so each home ends as NO_ENDPOINT: see gridhook endpoint list --org acme\n",
+		data(): "warning: no endpoint, so each home ends as NO_ENDPOINT: register one with gridhook endpoint create --org acme --url URL\n",
+		data(strings.Replace(endpointJSON, `"enabled":true`, `"enabled":false`, 1)): "warning: no enabled endpoint, so each home ends as NO_ENDPOINT: see gridhook endpoint list --org acme\n",
 		data(endpointJSON): "",
 	} {
 		f := newFake(t)
@@ -108,70 +108,22 @@ func TestOutcomeLine(t *testing.T) {
 	}
 }
 
-func TestBarLine(t *testing.T) {
-	tests := []struct {
-		done, total int64
-		want        string
+func TestProgressLine(t *testing.T) {
+	for name, test := range map[string]struct {
+		line progressLine
+		want string
 	}{
-		{0, 200, strings.Repeat("░", 30) + "   0% of 200 homes  x"},
-		{100, 200, strings.Repeat("█", 15) + strings.Repeat("░", 15) + "  50% of 200 homes  x"},
-		{300, 200, strings.Repeat("█", 30) + " 100% of 200 homes  x"},
-		{7, 0, "7 homes  x"},
-	}
-	if got, want := barLine("", 50, 100, "x"), strings.Repeat("█", 15)+strings.Repeat("░", 15)+"  50%  x"; got != want {
-		t.Errorf("a share of nothing in particular is %q, want %q", got, want)
-	}
-	for _, test := range tests {
-		if got := barLine("homes", test.done, test.total, "x"); got != test.want {
-			t.Errorf("%d of %d is %q, want %q", test.done, test.total, got, test.want)
+		"on a terminal":      {progressLine{terminal: true}, "\r  0%  x and y\r 50%  x      \r       \r"},
+		"elsewhere":          {progressLine{}, "0%  x and y\n50%  x\n"},
+		"elsewhere, no time": {progressLine{every: time.Hour, last: time.Now()}, ""},
+	} {
+		var w strings.Builder
+		test.line.w = &w
+		test.line.show("x and y", 0, 200)
+		test.line.show("x", 100, 200)
+		test.line.end()
+		if w.String() != test.want {
+			t.Errorf("%s: it shows %q, want %q", name, w.String(), test.want)
 		}
-	}
-}
-
-func TestBarKeepsQuietWhereNobodyLooks(t *testing.T) {
-	var w strings.Builder
-	b := newBar(&w, "homes", 3)
-	b.show(1, "x")
-	b.end()
-	if w.Len() > 0 {
-		t.Errorf("it wrote %q", w.String())
-	}
-}
-
-func TestBarClearsItsLine(t *testing.T) {
-	var w strings.Builder
-	b := &bar{w: &w, what: "homes"}
-	b.show(1, "long words")
-	b.show(2, "x")
-	b.end()
-	if got, want := w.String(), "\r1 homes  long words\r2 homes  x         \r          \r"; got != want {
-		t.Errorf("it wrote %q, want %q", got, want)
-	}
-}
-
-func TestPace(t *testing.T) {
-	if got, want := (pace{time.Now().Add(-10 * time.Second)}).words(1000, "lines", 25, 100), ", 100 lines/s, 30s left"; got != want {
-		t.Errorf("it says %q, want %q", got, want)
-	}
-	if got := (pace{time.Now()}).words(1000, "lines", 25, 100); got != "" {
-		t.Errorf("at once it says %q", got)
-	}
-}
-
-func TestBytesText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB"} {
-		if got := bytesText(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}
-
-// Without a terminal long work tells in lines how far it is.
-func TestImport_TellsInLines(t *testing.T) {
-	f := newFake(t)
-	f.on("/v1/admin/import", imported(1, 1, 0, ""))
-	got := runWith(t, f, "{}\n", []string{"import", "-"}, func(g *globals) { g.tellEvery = 0 })
-	if want := "1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong\n"; got.code != 0 || got.err != want {
-		t.Errorf("exit %d; it says %q, want %q", got.code, got.err, want)
 	}
 }

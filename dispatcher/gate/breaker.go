@@ -35,6 +35,8 @@ type breaker struct {
 	since   time.Time     // time of opening, zero while closed
 	probeAt time.Time     // due time of the probe, zero while closed
 	probe   chan struct{} // closed at the end of the current probe, nil without a probe
+	// heldUntil is the time until which the endpoint has requested to be left alone.
+	heldUntil time.Time
 }
 
 // leave is a breaker's decision. If until is zero, a request may be made. probe reports
@@ -102,14 +104,18 @@ func (b *breaker) trusted() bool {
 	return b.answers && b.weight == 0
 }
 
-// succeeded records a good response and reports whether it closed the breaker.
-func (b *breaker) succeeded() (closed bool) {
+// succeeded records a good response and reports whether it closed the breaker. A response
+// to an earlier request does not end a hold.
+func (b *breaker) succeeded(now time.Time) (closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	closed = !b.probeAt.IsZero()
-	b.weight, b.opens, b.since, b.probeAt, b.answers = 0, 0, time.Time{}, time.Time{}, true
+	b.weight, b.answers = 0, true
 	b.endProbe()
-	return closed
+	if b.probeAt.IsZero() || now.Before(b.heldUntil) {
+		return false
+	}
+	b.opens, b.since, b.probeAt = 0, time.Time{}, time.Time{}
+	return true
 }
 
 // failed records a failed request with its weight, and reports whether it opened the
@@ -128,7 +134,7 @@ func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n i
 	opened = b.probeAt.IsZero()
 	b.opens++
 	b.openedAt(now)
-	b.probeAt = now.Add(min(openFor(b.opens), LongestBreak))
+	b.probeAt = latest(now.Add(min(openFor(b.opens), LongestBreak)), b.heldUntil)
 	return opened
 }
 
@@ -146,15 +152,16 @@ func (b *breaker) standing() (since, probeAt time.Time, ok bool) {
 	return b.since, b.probeAt, !b.probeAt.IsZero()
 }
 
-// hold keeps the breaker open until the time that the endpoint requested.
-func (b *breaker) hold(now, until time.Time) {
+// hold keeps the breaker open until the time that the endpoint requested, and reports
+// whether it opened the breaker.
+func (b *breaker) hold(now, until time.Time) (opened bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	opened = b.probeAt.IsZero()
 	b.openedAt(now)
-	if until.After(b.probeAt) {
-		b.probeAt = until
-	}
+	b.probeAt, b.heldUntil = latest(b.probeAt, until), latest(b.heldUntil, until)
 	b.endProbe()
+	return opened
 }
 
 // drop cancels a probe that was not made.
@@ -171,7 +178,7 @@ func (b *breaker) drop(probe bool) {
 func (b *breaker) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.weight, b.opens, b.since, b.probeAt, b.answers = 0, 0, time.Time{}, time.Time{}, false
+	b.weight, b.opens, b.since, b.probeAt, b.heldUntil, b.answers = 0, 0, time.Time{}, time.Time{}, time.Time{}, false
 	b.endProbe()
 }
 

@@ -44,7 +44,7 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 	}
 	b := &breaker{}
 	failTimes(b, 10, weightNoAnswer, noon)
-	b.succeeded()
+	b.succeeded(noon)
 	failTimes(b, 10, weightNoAnswer, noon)
 	if b.open() {
 		t.Error("a success in between counts from the beginning")
@@ -64,7 +64,7 @@ func TestBreakerSaysSinceWhen(t *testing.T) {
 		return b.failed(l.probe, breakAfter, at, seconds5)
 	}
 	stands("before anything", time.Time{}, time.Time{}, false)
-	if b.succeeded() {
+	if b.succeeded(noon) {
 		t.Error("what was closed has closed")
 	}
 	if !fail(noon) {
@@ -77,7 +77,7 @@ func TestBreakerSaysSinceWhen(t *testing.T) {
 	stands("after the probe", noon, noon.Add(15*time.Second), true)
 	b.hold(noon.Add(15*time.Second), noon.Add(time.Minute))
 	stands("held", noon, noon.Add(time.Minute), true)
-	if !b.succeeded() {
+	if !b.succeeded(noon.Add(time.Minute)) {
 		t.Error("it does not say that it has closed")
 	}
 	stands("closed", time.Time{}, time.Time{}, false)
@@ -117,7 +117,7 @@ func TestBreakerLetsOneProbeThrough(t *testing.T) {
 	if again, _ := b.ask(later); !again.probe {
 		t.Error("a probe that was not made leaves its place to the next")
 	}
-	b.succeeded()
+	b.succeeded(later)
 	if l, probing := b.ask(later); !l.until.IsZero() || probing != nil || l.probe || b.open() {
 		t.Errorf("after a success it is closed, not %+v", l)
 	}
@@ -161,7 +161,7 @@ func TestBreakerIsDownWhileItIsTried(t *testing.T) {
 			t.Errorf("%s after the probe was due: %v", after, got)
 		}
 	}
-	b.succeeded()
+	b.succeeded(probeAt)
 	if b.down(noon) {
 		t.Error("down after a success")
 	}

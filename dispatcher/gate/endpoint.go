@@ -40,7 +40,7 @@ func (g *Gate) NewEndpoint() *Endpoint {
 }
 
 // Configure sets an endpoint's retry policy, its rate limit in deliveries per second (0
-// for none), and its batch size. The rate limit admits a whole batch at once.
+// for none; other workers have their own limit), and its batch size. The rate limit admits a whole batch at once.
 func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

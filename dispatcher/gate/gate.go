@@ -71,7 +71,7 @@ type Change int
 // Effects of a report.
 const (
 	Unchanged Change = iota
-	// Opened: the breaker opened, because the endpoint counts as down.
+	// Opened: the breaker opened, because the endpoint counts as down or requested a delay.
 	Opened
 	// Closed: the breaker closed, because the endpoint is back.
 	Closed
@@ -119,14 +119,14 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 }
 
 // take acquires a slot of a semaphore, or returns the error of ctx.
-func take(ctx context.Context, places chan struct{}) error {
+func take(ctx context.Context, slots chan struct{}) error {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -159,11 +159,13 @@ func (e *Endpoint) report(probe bool, r Report) Change {
 	case !r.Sent:
 		e.breaker.drop(probe)
 	case r.Delivered:
-		if e.breaker.succeeded() {
+		if e.breaker.succeeded(now) {
 			return Closed
 		}
 	case r.RetryAfter > 0:
-		e.breaker.hold(now, now.Add(min(r.RetryAfter, policy.MaxRetryAfter)))
+		if e.breaker.hold(now, now.Add(min(r.RetryAfter, policy.MaxRetryAfter))) {
+			return Opened
+		}
 	default:
 		weight := weightNoAnswer
 		if r.Answered {

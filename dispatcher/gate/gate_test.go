@@ -214,9 +214,59 @@ func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
 	})
 }
 
+// A Retry-After opens the breaker and says so. A success that was in flight before does
+// not cut the time short, nor does the failure of another request.
+func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
+	for name, late := range map[string]Report{
+		"a late success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"a late failure": {Sent: true, Deliveries: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newGate(100, 100).NewEndpoint()
+			earlier, refused := enter(t, e), enter(t, e)
+			if change := refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
+				t.Errorf("%s: a Retry-After changes %v, want Opened", name, change)
+			}
+			if change := earlier.Leave(late); change != Unchanged {
+				t.Errorf("%s changes %v", name, change)
+			}
+			if until, want := e.OpenUntil(time.Now()), time.Now().Add(time.Hour); !until.Equal(want) {
+				t.Errorf("%s: the breaker is open until %s, want %s", name, until, want)
+			}
+			<-time.After(time.Hour)
+			probe := enter(t, e)
+			if change := probe.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1}); change != Closed {
+				t.Errorf("%s: the probe afterwards changes %v, want Closed", name, change)
+			}
+		})
+	}
+}
+
+// A Retry-After that arrives during the probe outlasts the result of the probe.
+func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
+	for name, result := range map[string]Report{
+		"success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"failure": {Sent: true, Deliveries: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newGate(100, 100).NewEndpoint()
+			e.Configure(storage.RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 60}, 0, 1)
+			earlier, refused := enter(t, e), enter(t, e)
+			refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Minute, Deliveries: 1})
+			<-time.After(time.Minute)
+			probe := enter(t, e)
+			earlier.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1})
+			probe.Leave(result)
+			if until, want := e.OpenUntil(time.Now()), time.Now().Add(time.Hour); !until.Equal(want) {
+				t.Errorf("after the probe's %s the breaker is open until %s, want %s", name, until, want)
+			}
+		})
+	}
+}
+
 // What waits for an endpoint that answers slowly waits on; what waits for one that is
 // silent is to be parked.
-func TestAwaitRoom_ParksTheSilentAlone(t *testing.T) {
+func TestAwaitCapacity_ParksTheSilentAlone(t *testing.T) {
 	for name, answers := range map[string]bool{"answers": true, "silent": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -238,9 +288,9 @@ func TestAwaitRoom_ParksTheSilentAlone(t *testing.T) {
 				})
 				began := time.Now()
 				var freed atomic.Bool
-				room := e.AwaitRoom(ctx, func() { freed.Store(true) })
-				if took := time.Since(began); room || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
-					t.Errorf("it waited %s, room %v, slot freed %v", took, room, freed.Load())
+				capacity := e.AwaitCapacity(ctx, func() { freed.Store(true) })
+				if took := time.Since(began); capacity || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
+					t.Errorf("it waited %s, capacity %v, slot freed %v", took, capacity, freed.Load())
 				}
 				answering.Wait()
 				hangs.Leave(Report{})

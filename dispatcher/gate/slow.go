@@ -98,19 +98,19 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
 		c.mu.Unlock()
 		return false
 	}
-	room := make(chan struct{})
-	c.waiting = append(c.waiting, room)
+	granted := make(chan struct{})
+	c.waiting = append(c.waiting, granted)
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	select {
-	case <-room:
+	case <-granted:
 		return true
 	case <-ctx.Done():
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := slices.Index(c.waiting, room)
+	at := slices.Index(c.waiting, granted)
 	if at < 0 { // capacity became free at that very moment
 		return true
 	}
@@ -121,11 +121,11 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
 // Full reports whether the endpoint has reached its limit of slow slices.
 func (e *Endpoint) Full() bool { return e.slow.full() }
 
-// AwaitRoom waits until the endpoint may have capacity for another slice. It returns false
+// AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
 // if the endpoint has been silent for ParkAfter, or too many slices wait. The caller must
 // then park the slice. The slice holds its slot for a while and then frees it. A waiting
 // slice has not begun, so a crash does not repeat any part of it.
-func (e *Endpoint) AwaitRoom(ctx context.Context, free func()) bool {
+func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	if !e.gate.waiting.TryAcquire(1) {
 		return false
 	}
@@ -140,15 +140,15 @@ func (e *Endpoint) AwaitRoom(ctx context.Context, free func()) bool {
 		if e.slow.await(ctx, left) {
 			return true
 		}
-		if e.slow.crowded() {
+		if e.slow.overfull() {
 			return false
 		}
 	}
 	return false
 }
 
-// crowded reports whether the maximum number of slices wait.
-func (c *slowSlices) crowded() bool {
+// overfull reports whether the maximum number of slices wait.
+func (c *slowSlices) overfull() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.waiting) >= maxWaiting

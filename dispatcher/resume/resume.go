@@ -48,7 +48,7 @@ type Bus interface {
 // New returns a resumer. Run starts it.
 func New(walks events.Walks, bus Bus, log *slog.Logger, r prometheus.Registerer, now func() time.Time) *Resumer {
 	resumed := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "slices_resumed_total", Help: "Slices put on the queue again because it had lost them.",
+		Namespace: "gridhook", Name: "slices_resumed_total", Help: "Slices that the queue had lost and that were enqueued again.",
 	})
 	r.MustRegister(resumed)
 	return &Resumer{walks: walks, bus: bus, log: log, now: now, resumed: resumed, seen: map[string]sighting{}}
@@ -62,7 +62,7 @@ func (r *Resumer) Run(ctx context.Context) error {
 		select {
 		case <-tick.C:
 			if err := r.look(ctx); err != nil && ctx.Err() == nil {
-				r.log.Warn("stalled walks cannot be looked for", "error", err)
+				r.log.Warn("search for stalled walks failed, retrying", "error", err)
 			}
 		case <-ctx.Done():
 			return nil
@@ -101,7 +101,7 @@ func (r *Resumer) resume(ctx context.Context, w *events.Walk) error {
 	if reached || err != nil {
 		return err
 	}
-	r.log.Warn("slice lost by the queue, putting it again", "trigger", w.Trigger.ID, "org", w.Trigger.OrganizationID, "slice", w.Next)
+	r.log.Warn("slice lost by the queue, resuming its walk", "trigger", w.Trigger.ID, "org", w.Trigger.OrganizationID, "slice", w.Next)
 	r.resumed.Inc()
 	return r.bus.PutSlice(ctx, events.Slice{
 		Trigger: w.Trigger, Sequence: w.Trigger.Sequence, Number: w.Next, After: w.After, Resumed: true, Late: true,

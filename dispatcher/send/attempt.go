@@ -46,7 +46,7 @@ func (a *Attempt) Reason() string {
 	case a.Err != nil:
 		return a.Err.Error()
 	case a.Status != 0 && a.Verdict() != policy.Delivered:
-		return "the endpoint answered " + statusLine(a.Status)
+		return "the endpoint responded " + statusLine(a.Status)
 	}
 	return ""
 }
@@ -119,7 +119,7 @@ func classify(err error) events.ErrorClass {
 }
 
 // errTimeout says that an attempt exceeded its timeout.
-var errTimeout = errors.New("no complete answer")
+var errTimeout = errors.New("no complete response")
 
 // ErrStopping says that an attempt was canceled because the worker was stopping.
 var ErrStopping = errors.New("cut off because the worker was stopping")

@@ -34,12 +34,12 @@ func (s *Sender) Echo(ctx context.Context, rawURL string) error {
 	}
 	response, err := s.authorities.Do(request)
 	if err != nil {
-		return errors.New("did not answer the challenge: GET with the parameter echo failed")
+		return errors.New("did not respond to the challenge: GET with the parameter echo failed")
 	}
 	defer func() { _ = response.Body.Close() }() // the body was only read
 	body, err := io.ReadAll(io.LimitReader(response.Body, MaxResponse))
 	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(body), challenge) {
-		return fmt.Errorf("did not echo the challenge: it answered %d, and must answer 200 with the value of the parameter echo", response.StatusCode)
+		return fmt.Errorf("did not echo the challenge: it responded %d, and must respond 200 with the value of the parameter echo", response.StatusCode)
 	}
 	return nil
 }

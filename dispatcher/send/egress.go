@@ -120,7 +120,7 @@ func (t *tunnel) request(conn net.Conn, target string) error {
 	}
 	_ = response.Body.Close() // a response to CONNECT has none
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answered %s", statusLine(response.StatusCode))
+		return fmt.Errorf("it responded %s", statusLine(response.StatusCode))
 	}
 	if from.Buffered() > 0 {
 		return errors.New("it sent data before the request")

@@ -87,7 +87,7 @@ func (t *Tokens) get(ctx context.Context, s *Sender) (string, error) {
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return "", fmt.Errorf("%w: the token endpoint did not answer in time", errToken)
+			return "", fmt.Errorf("%w: the token endpoint did not respond in time", errToken)
 		}
 	}
 }
@@ -178,17 +178,17 @@ func explainToken(ctx context.Context, err error) error {
 	var broken *url.Error
 	switch {
 	case errors.As(err, &refused):
-		text := "the token endpoint answered " + statusLine(refused.Response.StatusCode)
+		text := "the token endpoint responded " + statusLine(refused.Response.StatusCode)
 		if isErrorCode(refused.ErrorCode) {
 			text += ": " + refused.ErrorCode
 		}
 		return fmt.Errorf("%w: %s", errToken, text)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w: the token endpoint did not answer within %s", errToken, tokenTimeout)
+		return fmt.Errorf("%w: the token endpoint did not respond within %s", errToken, tokenTimeout)
 	case errors.As(err, &broken):
 		return fmt.Errorf("%w: the token endpoint: %w", errToken, broken.Err)
 	}
-	return fmt.Errorf("%w: the token endpoint's answer holds none", errToken)
+	return fmt.Errorf("%w: the token endpoint's response has no access token", errToken)
 }
 
 // isErrorCode reports whether a text has the form of an error code of RFC 6749, 5.2.

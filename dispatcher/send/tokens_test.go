@@ -131,11 +131,11 @@ func TestWhatTokenEndpointsAnswer(t *testing.T) {
 		want   string
 	}{
 		"refused":        {write(401, "application/json", `{"error":"invalid_client","error_description":"client-secret is wrong"}`), "401 Unauthorized: invalid_client"},
-		"a strange code": {write(400, "application/json", `{"error":"client-secret: no"}`), "answered 400 Bad Request"},
+		"a strange code": {write(400, "application/json", `{"error":"client-secret: no"}`), "responded 400 Bad Request"},
 		"down":           {write(503, "text/html", "<h1>client-secret</h1>"), "503 Service Unavailable"},
 		"redirected":     {write(302, "text/html", ""), "302 Found"},
-		"not JSON":       {write(200, "application/json", "client-secret"), "holds none"},
-		"empty":          {write(200, "application/json", "{}"), "holds none"},
+		"not JSON":       {write(200, "application/json", "client-secret"), "response has no access token"},
+		"empty":          {write(200, "application/json", "{}"), "response has no access token"},
 		"a MAC token":    {write(200, "application/json", `{"access_token":"x","token_type":"mac"}`), "no bearer token"},
 		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil: 1","token_type":"bearer"}`), "does not fit"},
 		"a long one":     {write(200, "application/json", `{"access_token":"`+strings.Repeat("x", maxToken+1)+`","token_type":"bearer"}`), "does not fit"},

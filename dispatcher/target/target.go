@@ -3,6 +3,7 @@ package target
 import (
 	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,6 +37,12 @@ func (t *Target) Headers(p *webhook.Payload, at time.Time) []send.Header {
 		headers = append(headers, send.Header{Name: "Webhook-Signature", Value: signature})
 	}
 	return headers
+}
+
+// Receiver identifies where the endpoint's signals go, and in which format.
+func (t *Target) Receiver() string {
+	sum := sha256.Sum256([]byte(t.URL + "\x00" + t.SealedURL + "\x00" + string(t.Format)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Open decodes an endpoint's record and decrypts its secrets.

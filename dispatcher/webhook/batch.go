@@ -87,11 +87,12 @@ var ErrResults = errors.New("the results in the response cannot be read")
 
 // ReadResults returns the results in the body of a successful response to a batch, by
 // webhook-id. A body that is not an object, or an object without results, means that all
-// messages are delivered. An invalid object may have reported failures. So ReadResults
-// returns ErrResults, and no message is delivered.
+// messages are delivered. This includes the beginning of a longer body, as of a receiver
+// that echoes the batch. An invalid object with results may have reported failures. So
+// ReadResults returns ErrResults, and no message is delivered.
 func ReadResults(body []byte) (map[string]Result, error) {
 	body = bytes.TrimSpace(body)
-	if len(body) == 0 || body[0] != '{' {
+	if len(body) == 0 || body[0] != '{' || !bytes.Contains(body, []byte(`"results"`)) {
 		return nil, nil //nolint:nilnil // a response without results says nothing
 	}
 	var response struct {

@@ -43,7 +43,7 @@ func TestAcceptOnce(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	once := func(org string, at time.Time) events.Trigger {
 		tr := newTrigger(org)
-		tr.OnceKey, tr.CreatedAt = "abc", storage.Time{Time: at}
+		tr.IdempotencyKey, tr.CreatedAt = "abc", storage.Time{Time: at}
 		return tr
 	}
 	first := once("org", noon)
@@ -56,6 +56,11 @@ func TestAcceptOnce(t *testing.T) {
 	var already *events.AlreadyAccepted
 	if !errors.As(err, &already) || already.First.ID != first.ID || already.First.Sequence != sequence {
 		t.Errorf("a second of that key: %v", err)
+	}
+	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.OnceFor): ""} {
+		if got, err := b.FirstOf(within(t), once("org", at)); got.ID != want || err != nil {
+			t.Errorf("the first of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
+		}
 	}
 	if _, err := b.Accept(within(t), once("other", noon)); err != nil {
 		t.Errorf("another organization's: %v", err)
@@ -74,7 +79,7 @@ func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			tr := newTrigger("org")
-			tr.OnceKey = "abc"
+			tr.IdempotencyKey = "abc"
 			_, err := b.Accept(t.Context(), tr)
 			mu.Lock()
 			defer mu.Unlock()
@@ -413,7 +418,7 @@ func TestAStoppedServer(t *testing.T) {
 	b.publishWait = 50 * time.Millisecond
 	tr := newTrigger("org")
 	once := tr
-	once.OnceKey = "abc"
+	once.IdempotencyKey = "abc"
 	state := b.StateLog()
 	w := storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)}
 	var err error

@@ -26,12 +26,12 @@ func TestKnown(t *testing.T) {
 	if len(none.Signals) != 0 || none.Signals == nil || none.Revision != 0 {
 		t.Fatalf("of nothing %+v is known", none)
 	}
-	none.Signals["home"] = "a"
+	none.Signals["home"], none.Receiver = "a", "receiver"
 	if err := b.PutKnown(ctx, "org", "ep", 0, none); err != nil {
 		t.Fatal(err)
 	}
 	first := read("ep", 0)
-	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Revision == 0 {
+	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Receiver != "receiver" || first.Revision == 0 {
 		t.Fatalf("%+v is known", first)
 	}
 	if err := b.PutKnown(ctx, "org", "ep", 0, none); !errors.Is(err, storage.ErrConflict) {

@@ -17,7 +17,7 @@ import (
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	// gofail: var bugAnswerFirst struct{}
-	// if t.OnceKey == "" {
+	// if t.IdempotencyKey == "" {
 	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t) }()
 	// 	return 0, nil
 	// }
@@ -33,7 +33,7 @@ var _ events.TriggerLog = (*Conn)(nil)
 // appendTrigger appends a trigger to the log, according to its kind.
 func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger) (uint64, error) {
 	switch {
-	case t.OnceKey != "":
+	case t.IdempotencyKey != "":
 		return c.acceptIdempotent(ctx, t)
 	case t.ScheduleID != "":
 		return c.publish(ctx, triggerSubject(t), t.ID, t, jetstream.WithExpectLastSequencePerSubject(t.Follows))
@@ -56,7 +56,7 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 		switch {
 		case first.ID == t.ID: // an earlier attempt was stored although it failed
 			return first.Sequence, nil
-		case first.ID != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor)):
+		case repeats(&t, &first):
 			return 0, &events.AlreadyAccepted{First: first}
 		}
 		var sequence uint64
@@ -66,6 +66,22 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 		}
 	}
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// FirstOf returns the unexpired trigger with the idempotency key of t, zero if there is
+// none.
+func (c *Conn) FirstOf(ctx context.Context, t events.Trigger) (events.Trigger, error) {
+	first, err := c.lastTrigger(ctx, triggerSubject(t))
+	if err != nil || !repeats(&t, &first) {
+		return events.Trigger{}, err
+	}
+	return first, nil
+}
+
+// repeats reports whether t has the same idempotency key as first, the last trigger on
+// its subject, and the key has not expired.
+func repeats(t, first *events.Trigger) bool {
+	return first.ID != "" && t.IdempotencyKey != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor))
 }
 
 // publishTries and publishWait limit one durable publish. Every attempt has the same

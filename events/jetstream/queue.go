@@ -3,14 +3,13 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/internal/periodic"
@@ -47,10 +46,11 @@ const pullWait = 500 * time.Millisecond
 // Handler handles one message. After an error the message is redelivered.
 type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
-// consume takes messages of a queue until taking ends. It handles up to the given number
-// of messages at a time and requests the next message only when a slot is free. A handler
-// may free its slot early. Handlers run under ctx, so they may finish their messages after
-// taking has ended. consume returns when all handlers have returned.
+// consume takes messages of a queue in up to the given number of slots until taking ends.
+// A message holds its slot until its handler returns or frees the slot. One request asks
+// for as many messages as there are free slots, so that a long queue is taken quickly.
+// Handlers run under ctx, so they may finish their messages after taking has ended.
+// consume returns when all handlers have returned.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
 	s := &source{c: c, queue: q}
 	consumer, err := s.first(taking)
@@ -62,24 +62,26 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	}
 	var handlers sync.WaitGroup
 	defer handlers.Wait()
-	busy := make(chan struct{}, slots)
-	for taking.Err() == nil {
-		select {
-		case busy <- struct{}{}:
-		case <-taking.Done():
-			return nil
+	free := semaphore.NewWeighted(int64(slots))
+	for taking.Err() == nil && free.Acquire(taking, 1) == nil {
+		n := 1
+		for free.TryAcquire(1) {
+			n++
 		}
-		free := sync.OnceFunc(func() { <-busy })
-		m, err := consumer.Next(jetstream.FetchMaxWait(pullWait))
+		batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(pullWait))
 		if err == nil {
-			handlers.Go(func() {
-				defer free()
-				handleOne(ctx, taking, s, m, decode, handle, free)
-			})
-			continue
+			for m := range batch.Messages() {
+				n--
+				handlers.Go(func() {
+					release := sync.OnceFunc(func() { free.Release(1) })
+					defer release()
+					handleOne(ctx, taking, s, m, decode, handle, release)
+				})
+			}
+			err = batch.Error()
 		}
-		free()
-		if !errors.Is(err, nats.ErrTimeout) && taking.Err() == nil {
+		free.Release(int64(n))
+		if err != nil && taking.Err() == nil {
 			periodic.Sleep(taking, nakDelay)
 			consumer = s.mend(taking, consumer, err)
 		}

@@ -51,7 +51,8 @@ const (
 type Options struct {
 	// Replicas of each stream: 1 for a single server, 3 on a cluster.
 	Replicas int
-	// TriggersAge and ReceiptsAge are the retention of triggers and receipts.
+	// TriggersAge and ReceiptsAge are the retention of triggers and receipts. A ledger
+	// shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge.
 	TriggersAge, ReceiptsAge time.Duration
 	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
 	// RequestsAge, FeedbackAge and AuditAge are the retention of requests, feedback and

@@ -51,8 +51,8 @@ func parseStateSubject(subject string) (storage.Ref, error) {
 // can be found. Every other trigger has its own subject.
 func triggerSubject(t events.Trigger) string {
 	switch {
-	case t.OnceKey != "":
-		return triggerPrefix + t.OrganizationID + ".once-" + t.OnceKey
+	case t.IdempotencyKey != "":
+		return triggerPrefix + t.OrganizationID + ".once-" + t.IdempotencyKey
 	case t.ScheduleID != "":
 		return triggerPrefix + t.OrganizationID + ".prices-" + t.ScheduleID
 	}

@@ -28,7 +28,7 @@ func TestMessagesTellTheirTrace(t *testing.T) {
 			_, err := b.Accept(within(t), tr)
 			must(t, err)
 			once := newTrigger("org")
-			once.Traceparent, once.OnceKey = place, "key"
+			once.Traceparent, once.IdempotencyKey = place, "key"
 			_, err = b.Accept(within(t), once)
 			must(t, err)
 			must(t, b.PutSlice(within(t), events.Slice{Trigger: tr}))

@@ -101,8 +101,8 @@ func foldReceipt(tx *bbolt.Tx, r *events.Receipt, size int) error {
 			return err
 		}
 	}
-	if len(r.Kept) > 0 { // the inputs of a slice's deliveries are in the slice
-		if err := inputsTable.Put(tx, key(r.TriggerID, r.Key), r.Kept); err != nil {
+	if len(r.RetryInputs) > 0 { // the inputs of a slice's deliveries are in the slice
+		if err := inputsTable.Put(tx, key(r.TriggerID, r.Key), r.RetryInputs); err != nil {
 			return err
 		}
 	}

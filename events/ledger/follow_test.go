@@ -135,6 +135,10 @@ func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
 	return a.sequence, a.err
 }
 
+func (a *acceptor) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+	return events.Trigger{}, a.err
+}
+
 func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)

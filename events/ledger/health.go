@@ -9,14 +9,27 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// foldHealth adds a receipt's attempts to the health of their endpoints.
+// foldHealth adds a receipt's requests to the health of their endpoints. A batch is one
+// request, and a batch that delivered a message is a success.
 func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
 	changed := map[string]*events.Health{}
+	delivered, noted := map[string]bool{}, map[string]bool{} // by batch
+	for i := range r.Deliveries {
+		if d := &r.Deliveries[i]; d.Outcome == events.OutcomeDelivered {
+			delivered[d.BatchID] = true
+		}
+	}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
 		a := d.Last()
-		if !a.Tried() {
+		if !a.Counts() {
 			continue
+		}
+		if a.BatchID != "" {
+			if noted[a.BatchID] || delivered[a.BatchID] && a.Outcome != events.OutcomeDelivered {
+				continue
+			}
+			noted[a.BatchID] = true
 		}
 		h := changed[d.EndpointID]
 		if h == nil {

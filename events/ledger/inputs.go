@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Kept returns the inputs of deliveries of one trigger. It combines deliveries of one
+// RetryInputs returns the inputs of deliveries of one trigger. It combines deliveries of one
 // endpoint that were given up together. Deliveries without stored inputs are left out.
-func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.Kept, err error) {
+func (l *Ledger) RetryInputs(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.RetryInputs, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		tally, err := find(tx, org, triggerID)
 		if err != nil {
@@ -26,10 +26,10 @@ func (l *Ledger) Kept(org, triggerID string, deliveries []events.Delivery) (t ev
 // inputSource is a receipt that stores inputs for an endpoint.
 type inputSource struct{ endpoint, receipt string }
 
-func inputsOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.Kept, err error) {
+func inputsOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (found []events.RetryInputs, err error) {
 	wanted := map[inputSource][]string{} // homes, sorted like deliveries
 	var order []inputSource
-	kept := map[inputSource][]events.Kept{}
+	kept := map[inputSource][]events.RetryInputs{}
 	for i := range deliveries {
 		d := &deliveries[i]
 		from, list, err := inputsFrom(tx, triggerID, d, kept)
@@ -60,7 +60,7 @@ func inputsOf(tx *bbolt.Tx, triggerID string, deliveries []events.Delivery) (fou
 
 // inputsFrom finds the receipt with the inputs of a delivery. It returns all inputs in that
 // receipt, and reuses read.
-func inputsFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[inputSource][]events.Kept) (inputSource, []events.Kept, error) {
+func inputsFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[inputSource][]events.RetryInputs) (inputSource, []events.RetryInputs, error) {
 	have, ok, err := retriedTable.Get(tx, key(triggerID, d.HomeID, d.EndpointID))
 	if err != nil {
 		return inputSource{}, nil, err
@@ -85,5 +85,5 @@ func inputsFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[inp
 	if err != nil {
 		return from, nil, err
 	}
-	return from, r.Kept, nil
+	return from, r.RetryInputs, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func keptFor(homes ...string) events.Kept {
-	k := events.Kept{EndpointID: "ep", Curves: []events.RetryCurve{{RatePlanID: "p"}}}
+func keptFor(homes ...string) events.RetryInputs {
+	k := events.RetryInputs{EndpointID: "ep", Curves: []events.RetryCurve{{RatePlanID: "p"}}}
 	for i, h := range homes {
 		k.Homes = append(k.Homes, events.RetryHome{HomeID: h, Revision: uint64(i) + 1})
 	}
@@ -33,9 +33,9 @@ func given(t *testing.T) (*Ledger, events.Trigger) {
 	tr := trigger("org", "trg_1", 0, 4)
 	accept(t, l, tr)
 	first := slice(tr, 0, true, named(tr, delivery("a", events.OutcomeFailed, 1), delivery("b", events.OutcomeExpired, 1), delivery("c", events.OutcomeRetrying, 1), delivery("d", events.OutcomeDelivered, 1))...)
-	first.Kept = []events.Kept{keptFor("a", "b")}
+	first.RetryInputs = []events.RetryInputs{keptFor("a", "b")}
 	last := retry(tr, "r1.ep.x", named(tr, delivery("c", events.OutcomeFailed, 2))...)
-	last.Kept = []events.Kept{keptFor("c")}
+	last.RetryInputs = []events.RetryInputs{keptFor("c")}
 	fold(t, l, first, last)
 	return l, tr
 }
@@ -44,18 +44,18 @@ func TestWhatWasGivenUpIsKept(t *testing.T) {
 	l, tr := given(t)
 	list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed, events.OutcomeExpired, events.OutcomeDelivered}, Limit: 9})
 	must(t, err)
-	got, found, err := l.Kept("org", "trg_1", list)
+	got, found, err := l.RetryInputs("org", "trg_1", list)
 	must(t, err)
 	if got.ID != tr.ID || got.Sequence != 1 {
 		t.Errorf("the trigger is %+v", got)
 	}
-	if want := []events.Kept{keptFor("a", "b"), keptFor("c")}; !reflect.DeepEqual(found, want) {
+	if want := []events.RetryInputs{keptFor("a", "b"), keptFor("c")}; !reflect.DeepEqual(found, want) {
 		t.Errorf("kept are\n%+v, want\n%+v", found, want)
 	}
-	if _, found, err := l.Kept("org", "trg_1", list[1:2]); err != nil || len(found) != 1 || len(found[0].Homes) != 1 || found[0].Homes[0].HomeID != "b" {
+	if _, found, err := l.RetryInputs("org", "trg_1", list[1:2]); err != nil || len(found) != 1 || len(found[0].Homes) != 1 || found[0].Homes[0].HomeID != "b" {
 		t.Errorf("of b there is %+v, %v", found, err)
 	}
-	if _, _, err := l.Kept("other", "trg_1", list); !errors.Is(err, storage.ErrNotFound) {
+	if _, _, err := l.RetryInputs("other", "trg_1", list); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("another organization finds it: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestTakenUpAgain(t *testing.T) {
 	check("given up", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeFailed: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
 	takeUp := func(minute int, homes ...string) (events.Retry, events.Receipt) {
 		k := keptFor(homes...)
-		return k.TakeUp(tr, at(time.Duration(minute)*time.Minute), noon)
+		return k.Retry(tr, at(time.Duration(minute)*time.Minute), noon)
 	}
 	r, receipt := takeUp(10, "a", "c", "d", "unknown")
 	fold(t, l, receipt, receipt)
@@ -98,7 +98,7 @@ func TestTakenUpAgain(t *testing.T) {
 	check("taken up once more", events.TriggerRunning, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeRetrying: 2})
 	log, err := l.Delivery("org", events.MessageID(tr.ID, "c", "ep"))
 	must(t, err)
-	if log.Outcome != events.OutcomeRetrying || log.Reason != "taken up again by hand" || len(log.Attempts) != 3 {
+	if log.Outcome != events.OutcomeRetrying || log.Reason != "retried by hand" || len(log.Attempts) != 3 {
 		t.Errorf("the log is %+v", log)
 	}
 }

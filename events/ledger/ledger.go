@@ -30,7 +30,8 @@ type Source interface {
 
 // Options configure a ledger.
 type Options struct {
-	// Keep is the retention of triggers and their deliveries.
+	// Keep is the retention of triggers and their deliveries in the ledger. The log of
+	// triggers may keep a trigger for longer.
 	Keep time.Duration
 	// Quota limits the triggers that Log accepts.
 	Quota events.Quota
@@ -70,7 +71,7 @@ const (
 	triggersTable = boltfile.Table[tally]("triggers")
 	retriedTable  = boltfile.Table[retried]("retried")
 	attemptsTable = boltfile.Table[events.Attempt]("attempts")
-	inputsTable   = boltfile.Table[[]events.Kept]("inputs")
+	inputsTable   = boltfile.Table[[]events.RetryInputs]("inputs")
 	runsTable     = boltfile.Table[events.Run]("runs")
 	healthTable   = boltfile.Table[events.Health]("health")
 	usageTable    = boltfile.Table[events.Usage]("usage")
@@ -206,25 +207,22 @@ func (l *Ledger) Changed() <-chan struct{} {
 
 // Log wraps a trigger log. Its Accept refuses triggers beyond the quota. Accept returns
 // once the ledger shows the trigger, so that the caller can query the trigger at once.
-func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{l, log} }
+func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{log, l} }
 
 type shownLog struct {
+	events.TriggerLog
 	ledger *Ledger
-	log    events.TriggerLog
 }
 
 // showWait limits the wait. The trigger is accepted even if the ledger does not show it.
 const showWait = time.Second
 
+// Accept stores a trigger within the quota, and waits until the ledger shows it.
 func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	used, err := s.ledger.Usage(t.OrganizationID)
-	if err == nil {
-		err = s.ledger.opt.Quota.Check(t.OrganizationID, used)
-	}
-	if err != nil {
+	if err := s.checkQuota(ctx, t); err != nil {
 		return 0, err
 	}
-	sequence, err := s.log.Accept(ctx, t)
+	sequence, err := s.TriggerLog.Accept(ctx, t)
 	if err != nil {
 		return 0, err
 	}
@@ -232,6 +230,28 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	defer cancel()
 	_ = s.ledger.Shows(ctx, sequence)
 	return sequence, nil
+}
+
+// checkQuota returns an error if the trigger is beyond the quota. The repeat of an
+// accepted trigger stores nothing, so it is never beyond the quota. A change of an OpenADR
+// object is not either: no later trigger makes up for its notification.
+func (s shownLog) checkQuota(ctx context.Context, t events.Trigger) error {
+	if t.Change != nil {
+		return nil
+	}
+	used, err := s.ledger.Usage(t.OrganizationID)
+	if err != nil {
+		return err
+	}
+	over := s.ledger.opt.Quota.Check(t.OrganizationID, used)
+	if over == nil || t.IdempotencyKey == "" {
+		return over
+	}
+	first, err := s.FirstOf(ctx, t)
+	if err != nil || first.ID != "" {
+		return err
+	}
+	return over
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

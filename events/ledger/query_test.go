@@ -238,6 +238,46 @@ func TestHealth(t *testing.T) {
 	check(events.HealthUnknown, 0, 0)
 }
 
+// The homes of a batch share one request, so they count as one attempt. A batch that
+// delivers some of its messages is no failure of the endpoint.
+func TestHealth_CountsABatchOnce(t *testing.T) {
+	t.Parallel()
+	failed, delivered := events.OutcomeRetrying, events.OutcomeDelivered
+	for name, tt := range map[string]struct {
+		batches [][]events.Outcome
+		state   events.HealthState
+		want    int
+	}{
+		"failed":                  {[][]events.Outcome{{failed, failed, failed}}, events.HealthFailing, 1},
+		"two failed":              {[][]events.Outcome{{failed, failed}, {failed, events.OutcomeFailed}}, events.HealthFailing, 2},
+		"delivered":               {[][]events.Outcome{{delivered, delivered}}, events.HealthGood, 0},
+		"delivered in part first": {[][]events.Outcome{{delivered, failed}}, events.HealthGood, 0},
+		"delivered in part last":  {[][]events.Outcome{{events.OutcomeFailed, delivered}}, events.HealthGood, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t)
+			var list []events.Delivery
+			for n, batch := range tt.batches {
+				for i, o := range batch {
+					d := delivery(fmt.Sprintf("h%d.%d", n, i), o, 1)
+					d.BatchID, d.Milliseconds = fmt.Sprint("bat_", n), 5
+					if o == events.OutcomeFailed {
+						d.At = at(2 * time.Second) // given up after the request
+					}
+					list = append(list, d)
+				}
+			}
+			fold(t, l, slice(trigger("org", "trg_1", 0, 9), 1, false, list...))
+			h, err := l.Health("org", "ep")
+			must(t, err)
+			if h.State != tt.state || h.ConsecutiveFailures != tt.want {
+				t.Errorf("the endpoint is %s with %d failures, want %s with %d", h.State, h.ConsecutiveFailures, tt.state, tt.want)
+			}
+		})
+	}
+}
+
 // Of slices with holes between them, that is found which a home lies in.
 func TestTheSliceOfAHome(t *testing.T) {
 	dir, runs := t.TempDir(), 0

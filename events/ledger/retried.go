@@ -42,7 +42,7 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 		return nil
 	}
 	now := retried{Delivery: *d, Again: again}
-	if len(r.Kept) > 0 && setOf(d.Outcome)&passing != 0 {
+	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&passing != 0 {
 		now.Kept = r.Key
 	}
 	if err := retriedTable.Put(tx, place, now); err != nil {

@@ -20,7 +20,7 @@ import (
 type Ledger interface {
 	Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error)
 	Delivery(org, messageID string) (events.DeliveryLog, error)
-	Kept(org, triggerID string, deliveries []events.Delivery) (events.Trigger, []events.Kept, error)
+	RetryInputs(org, triggerID string, deliveries []events.Delivery) (events.Trigger, []events.RetryInputs, error)
 }
 
 // Bus is the part of the message system that a replayer uses. Every Put returns when its
@@ -53,7 +53,7 @@ type Replayer struct {
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
 	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Deliveries that were given up and taken up again by hand.",
+		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Exhausted or expired deliveries that were retried by hand.",
 	})
 	d.Registerer.MustRegister(takenUp)
 	return &Replayer{Deps: d, takenUp: takenUp}
@@ -161,7 +161,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 
 // takeUpTrigger retries deliveries of one trigger, unless a newer trigger supersedes it.
 func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events.Trigger, deliveries []events.Delivery, again storage.Time, n *counts) error {
-	t, kept, err := r.Ledger.Kept(org, deliveries[0].TriggerID, deliveries)
+	t, kept, err := r.Ledger.RetryInputs(org, deliveries[0].TriggerID, deliveries)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events
 	}
 	for i := range kept {
 		n.retried += len(kept[i].Homes)
-		retry, receipt := kept[i].TakeUp(t, again, r.Now())
+		retry, receipt := kept[i].Retry(t, again, r.Now())
 		if err := r.putOnce(ctx, retry, receipt); err != nil {
 			return err
 		}

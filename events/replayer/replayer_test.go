@@ -97,16 +97,16 @@ func (w *world) Delivery(_, id string) (events.DeliveryLog, error) {
 	return events.DeliveryLog{}, storage.ErrNotFound
 }
 
-// Kept keeps two homes together.
-func (w *world) Kept(_, trigger string, deliveries []events.Delivery) (events.Trigger, []events.Kept, error) {
-	var kept []events.Kept
+// RetryInputs keeps two homes together.
+func (w *world) RetryInputs(_, trigger string, deliveries []events.Delivery) (events.Trigger, []events.RetryInputs, error) {
+	var kept []events.RetryInputs
 	for _, d := range deliveries {
 		switch n := len(kept); {
 		case w.lost[d.HomeID]:
 		case n > 0 && len(kept[n-1].Homes) < 2:
 			kept[n-1].Homes = append(kept[n-1].Homes, events.RetryHome{HomeID: d.HomeID})
 		default:
-			kept = append(kept, events.Kept{EndpointID: "ep", Homes: []events.RetryHome{{HomeID: d.HomeID}}})
+			kept = append(kept, events.RetryInputs{EndpointID: "ep", Homes: []events.RetryHome{{HomeID: d.HomeID}}})
 		}
 	}
 	return w.triggers[trigger], kept, w.fail("kept")

@@ -136,17 +136,27 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	return err
 }
 
-// accept accepts the trigger of a change if the organization has subscriptions.
+// subscriptions counts the subscriptions that notifications may go to. A suspended
+// organization has none.
+func subscriptions(v storage.View, org string) (int, error) {
+	suspended, err := storage.IsSuspended(v, org)
+	if err != nil || suspended {
+		return 0, err
+	}
+	return v.Count(storage.KindOpenADRSubscription, org), nil
+}
+
+// accept accepts the trigger of a change if a notification may go to a subscription.
 func (c *changes) accept(ctx context.Context, org string, change events.Change, revision uint64, last events.Trigger) error {
-	subscriptions := 0
-	err := c.Store.View(func(v storage.View) error {
-		subscriptions = v.Count(storage.KindOpenADRSubscription, org)
-		return nil
+	count := 0
+	err := c.Store.View(func(v storage.View) (err error) {
+		count, err = subscriptions(v, org)
+		return err
 	})
-	if err != nil || subscriptions == 0 {
+	if err != nil || count == 0 {
 		return err
 	}
-	t := events.NewChangeTrigger(org, change, revision, subscriptions, last, c.Now())
+	t := events.NewChangeTrigger(org, change, revision, count, last, c.Now())
 	_, err = c.Triggers.Accept(ctx, t)
 	if errors.Is(err, storage.ErrConflict) {
 		return nil // another scheduler's trigger was accepted
@@ -155,7 +165,7 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 		return fmt.Errorf("notify of %s %s: %w", change.ObjectType, change.ObjectID, err)
 	}
 	c.Log.Info("OpenADR object has changed", "object", change.ObjectID, "type", change.ObjectType, "operation", change.Operation,
-		"org", org, "trigger", t.ID, "subscriptions", subscriptions)
+		"org", org, "trigger", t.ID, "subscriptions", count)
 	return nil
 }
 
@@ -206,8 +216,8 @@ type dayChange struct {
 // daysOf calculates the derived events of the programs that an organization's
 // subscriptions select.
 func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
-	if v.Count(storage.KindOpenADRSubscription, org) == 0 {
-		return nil, nil
+	if n, err := subscriptions(v, org); n == 0 || err != nil {
+		return nil, err
 	}
 	prices := c.Book.Reader(v)
 	programs, err := prices.Programs(org)

@@ -143,11 +143,11 @@ func (l *triggers) at(i int) events.Trigger {
 func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.OnceKey == "" && l.last(t.OrganizationID, t.ScheduleID).Sequence != t.Follows {
+	if t.IdempotencyKey == "" && l.last(t.OrganizationID, t.ScheduleID).Sequence != t.Follows {
 		return 0, storage.ErrConflict
 	}
 	for i := range l.list {
-		if t.OnceKey != "" && l.list[i].OnceKey == t.OnceKey {
+		if t.IdempotencyKey != "" && l.list[i].IdempotencyKey == t.IdempotencyKey {
 			return uint64(i) + 1, nil
 		}
 	}
@@ -163,6 +163,10 @@ func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 		}
 	}
 	return uint64(len(l.list)), nil
+}
+
+func (l *triggers) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+	return events.Trigger{}, nil
 }
 
 func (l *triggers) LastOf(_ context.Context, org, scheduleID string) (events.Trigger, error) {
@@ -189,13 +193,17 @@ type world struct {
 	tasks    *tasks
 	triggers *triggers
 	asked    int // of the triggers
+	// state is the log of record that the schedulers follow, nil if OpenADR is off.
+	state storage.Log
+	// logger is the schedulers' logger.
+	logger *slog.Logger
 }
 
 // newWorld is a world in a bubble of its own time.
 func newWorld(t testing.TB) *world {
 	store, log, _ := storagetest.NewStore(time.Now)
 	w := &world{
-		t: t, store: store, log: log, triggers: &triggers{},
+		t: t, store: store, log: log, triggers: &triggers{}, logger: slog.New(slog.DiscardHandler),
 		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}},
 	}
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"}, storagetest.Home("org", "h1", "p"), storagetest.Home("org", "h2", "p"))
@@ -208,8 +216,8 @@ func (w *world) fleet(n int) (stop func()) {
 	var wg sync.WaitGroup
 	for range n {
 		s := New(Deps{
-			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: slog.New(slog.DiscardHandler),
-			Registerer: prometheus.NewRegistry(), Now: time.Now,
+			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
+			Registerer: prometheus.NewRegistry(), Now: time.Now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {
@@ -258,6 +266,11 @@ var errInjected = errors.New("injected")
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
+}
+
+// suspend changes whether the organization is suspended.
+func (w *world) suspend(suspended bool) {
+	storagetest.Put(w.t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
 }
 
 // runs are the times at which triggers were accepted, since the bubble's start.

@@ -111,7 +111,8 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 }
 
 // changes returns the schedules that run when prices change, each with the recent changes
-// for its organization.
+// for its organization. It leaves out suspended organizations. Once an organization is
+// resumed, the changes of the last changesFor count.
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
@@ -123,7 +124,14 @@ func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 			if err != nil {
 				return err
 			}
-			if schedule.OnPriceChange && schedule.Enabled {
+			if !schedule.OnPriceChange || !schedule.Enabled {
+				continue
+			}
+			suspended, err := storage.IsSuspended(v, r.Org)
+			if err != nil {
+				return err
+			}
+			if !suspended {
 				found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
 			}
 		}
@@ -184,14 +192,9 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		return err
 	})
 	if err == nil && t.Homes > 0 {
-		_, err = s.Triggers.Accept(ctx, t)
+		err = s.accept(ctx, &t)
 		if errors.Is(err, storage.ErrConflict) {
 			return nil // another scheduler's trigger was accepted; the next check finds any other change
-		}
-		if err == nil {
-			s.runs.Inc()
-			s.Log.Info("prices changed, schedule run accepted",
-				"schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
 		}
 	}
 	if err == nil {

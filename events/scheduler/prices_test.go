@@ -180,9 +180,31 @@ func TestTheTriggerOfAPriceChange(t *testing.T) {
 		w.peak("p")
 		pass(minute)
 		tr := w.triggers.at(0)
-		if tr.ScheduleID != "sch" || tr.OnceKey != "" || tr.OrganizationID != "org" || tr.Revision != w.store.Revision() || tr.End.Sub(tr.Start.Time) != time.Hour {
+		if tr.ScheduleID != "sch" || tr.IdempotencyKey != "" || tr.OrganizationID != "org" || tr.Revision != w.store.Revision() || tr.End.Sub(tr.Start.Time) != time.Hour {
 			t.Errorf("the trigger is %+v", tr)
 		}
+	})
+}
+
+// Changed prices run no schedule of a suspended organization. Once it is resumed, a recent
+// change runs the schedule.
+func TestFollowPrices_SuspendedOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		stop := w.fleet(2)
+		pass(minute)
+		w.suspend(true)
+		w.peak("p")
+		pass(10 * minute)
+		if got := w.triggered(); got != "" {
+			t.Errorf("suspended, it triggers %q", got)
+		}
+		w.suspend(false)
+		pass(minute)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("resumed, it triggers %q, want p of 2", got)
+		}
+		stop()
 	})
 }
 

@@ -57,7 +57,7 @@ type Deps struct {
 // outage is made afterwards. If several runs were missed, only the latest is made.
 type Scheduler struct {
 	Deps
-	runs prometheus.Counter
+	runs, skipped prometheus.Counter
 	// stale are the tasks of old revisions that the last check found.
 	stale map[events.TaskName]bool
 	// prices is the observed state of the schedules that run when prices change, at
@@ -71,8 +71,11 @@ func New(d Deps) *Scheduler {
 	runs := prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Runs of schedules that this process made.",
 	})
-	d.Registerer.MustRegister(runs)
-	return &Scheduler{Deps: d, runs: runs, prices: map[storage.Ref]*priceWatch{}}
+	skipped := prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",
+	})
+	d.Registerer.MustRegister(runs, skipped)
+	return &Scheduler{Deps: d, runs: runs, skipped: skipped, prices: map[storage.Ref]*priceWatch{}}
 }
 
 // Run makes the scheduled runs until ctx ends.
@@ -155,12 +158,29 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	if err != nil || suspended {
 		return err
 	}
-	if _, err := s.Triggers.Accept(ctx, t); err != nil {
+	if err := s.accept(ctx, &t); err != nil {
 		return fmt.Errorf("run %s of the schedule %s: %w", run.Format(time.RFC3339), schedule.ID, err)
 	}
-	s.runs.Inc()
-	s.Log.Info("schedule run accepted", "schedule", schedule.ID, "org", schedule.OrganizationID, "trigger", t.ID, "run", run, "homes", t.Homes)
 	return nil
+}
+
+// accept accepts the trigger of a run. If the organization has reached a limit, accept
+// skips the run. A later run sends newer signals.
+func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) error {
+	_, err := s.Triggers.Accept(ctx, *t)
+	over, skip := errors.AsType[*events.QuotaError](err)
+	switch {
+	case skip:
+		s.skipped.Inc()
+		s.Log.Warn("schedule run skipped, organization has reached a limit",
+			"schedule", t.ScheduleID, "org", t.OrganizationID, "limit", over.Setting, "used", over.Used, "max", over.Max)
+		return nil
+	case err == nil:
+		s.runs.Inc()
+		s.Log.Info("schedule run accepted",
+			"schedule", t.ScheduleID, "org", t.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
+	}
+	return err
 }
 
 // window returns the window of the signals of a run.

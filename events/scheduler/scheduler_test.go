@@ -1,9 +1,12 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,7 +16,6 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 const minute = time.Minute
@@ -69,18 +71,58 @@ func TestSuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
-		suspend := func(suspended bool) {
-			storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
-		}
 		stop := w.fleet(2)
 		pass(16 * minute)
-		suspend(true)
+		w.suspend(true)
 		pass(30 * minute)
 		w.expect("while it is suspended", 15*minute)
-		suspend(false)
+		w.suspend(false)
 		pass(15 * minute)
 		w.expect("resumed", 15*minute, 60*minute)
 		stop()
+	})
+}
+
+// A run beyond the organization's quota is left out, with a line in the log, and the next
+// run is made as ever. The next change of prices makes up for a run that was left out.
+func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		timed := schedule(15)
+		timed.ID = "timed"
+		w.create(timed)
+		var log bytes.Buffer
+		w.logger = slog.New(slog.NewTextHandler(&log, nil))
+		full := true
+		w.triggers.fail = func(what string) error {
+			if full && what == "accept" {
+				return &events.QuotaError{Org: "org", Setting: "max-waiting", Used: 2, Max: 2}
+			}
+			return nil
+		}
+		stop := w.fleet(1)
+		pass(minute)
+		w.peak("p")
+		pass(45 * minute)
+		if got := w.triggered(); got != "" {
+			t.Errorf("beyond the quota it triggers %q", got)
+		}
+		w.triggers.mu.Lock()
+		full = false
+		w.triggers.mu.Unlock()
+		w.addHours("COMED")
+		pass(minute)
+		if got := w.triggered(); got != "hourly+p of 3" {
+			t.Errorf("the next change of prices triggers %q", got)
+		}
+		pass(15 * minute)
+		if got := w.triggered(); got != " of 5" {
+			t.Errorf("the next timed run triggers %q", got)
+		}
+		stop()
+		if n := strings.Count(log.String(), "schedule run skipped, organization has reached a limit"); n != 4 || !strings.Contains(log.String(), "limit=max-waiting") {
+			t.Errorf("%d runs are logged as left out, want the three timed ones and that of the prices:\n%s", n, &log)
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Curve is a price curve with the encoded parts that its homes share. The homes are on
@@ -19,13 +20,14 @@ type Curve struct {
 	RatePlanID string
 	Encoded    []byte
 
-	grid        *carbon.Region // nil if the homes' place is not known
-	location    *time.Location
-	fingerprint lazy[string]
-	emissions   lazy[[]float64]
-	openADR     lazy[[]byte]
-	packed      lazy[[]byte]
-	packedADR   lazy[[]byte]
+	grid      *carbon.Region // nil if the homes' place is not known
+	location  *time.Location
+	print     lazy[string]
+	printADR  lazy[string]
+	emissions lazy[[]float64]
+	openADR   lazy[[]byte]
+	packed    lazy[[]byte]
+	packedADR lazy[[]byte]
 }
 
 // lazy is a value that is computed at its first use.
@@ -44,13 +46,19 @@ func NewCurve(c pricing.Curve, ratePlanID string) *Curve {
 	return &Curve{Curve: c, RatePlanID: ratePlanID, Encoded: bytes.Clone(c.AppendShared(nil, ratePlanID))}
 }
 
-// Fingerprint returns a text that differs for curves with another window, other prices or
-// other sources.
-func (c *Curve) Fingerprint() string {
-	return c.fingerprint.get(func() string {
-		sum := sha256.Sum256(c.Encoded)
-		return hex.EncodeToString(sum[:8])
-	})
+// Fingerprint returns a text that differs for curves with another content in a format:
+// another window, rate plan, other prices or sources, in FormatOpenADR3 also other
+// emissions.
+func (c *Curve) Fingerprint(format storage.SignalFormat) string {
+	if format == storage.FormatOpenADR3 {
+		return c.printADR.get(func() string { return fingerprint([]byte(c.RatePlanID), c.EncodedOpenADR()) })
+	}
+	return c.print.get(func() string { return fingerprint(c.Encoded) })
+}
+
+func fingerprint(parts ...[]byte) string {
+	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
+	return hex.EncodeToString(sum[:8])
 }
 
 // WithEmissions sets the emissions of a curve that was not made by a Book, and returns

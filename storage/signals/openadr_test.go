@@ -113,7 +113,9 @@ func TestOpenADRIsTheSameAgain(t *testing.T) {
 	if a, b := got.AppendOpenADR(nil, at), again.AppendOpenADR(nil, at); string(a) != string(b) {
 		t.Errorf("it was\n%s\nand is\n%s", a, b)
 	}
-	if got.Fingerprint() != again.Fingerprint() {
-		t.Error("the fingerprint is another")
+	for _, format := range storage.SignalFormats() {
+		if got.Fingerprint(format) != again.Fingerprint(format) {
+			t.Errorf("the fingerprint in the format %s is another", format)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -20,7 +21,7 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
-	"github.com/gridhook/gridhook/cmd/internal/tracing"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/dispatcher/resume"
 	"github.com/gridhook/gridhook/dispatcher/send"
@@ -35,82 +36,26 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Role selects the parts that a process runs.
-type Role string
-
-// These are the roles.
-const (
-	// RoleServe runs every part with an embedded nats-server.
-	RoleServe Role = "serve"
-	// RoleAPI serves partners and operators on an external NATS.
-	RoleAPI Role = "api"
-	// RoleWorker delivers on an external NATS.
-	RoleWorker Role = "worker"
-)
-
-func (r Role) answers() bool  { return r != RoleWorker }
-func (r Role) delivers() bool { return r != RoleAPI }
-
-// Options are the options of a process.
+// Options are the settings of a process, its version and its log.
 type Options struct {
-	Role Role
-	// Data is the folder of this process's files.
-	Data string
-	// HTTP and Admin are the addresses to listen on. A port of 0 selects a free port. A
-	// worker has no HTTP.
-	HTTP, Admin string
-	// OperatorKey is the key of the admin API. If empty, the key in Data applies; the
-	// first start creates that key.
-	OperatorKey string
-	// MasterKey holds the keys that seal the data key. MasterKeyFile, if set, is a file
-	// with these keys and takes precedence. Both may be empty.
-	MasterKey, MasterKeyFile string
-	// TLS and AdminTLS are the listeners' certificates; empty means no TLS.
-	TLS, AdminTLS KeyPair
-	// NATS is the external server's URL. NATSOptions are its credentials and TLS.
-	NATS        string
-	NATSOptions []nats.Option
-	// MaxStore limits the embedded server's files in bytes; 0 selects the server's
-	// default.
-	MaxStore int64
-	Streams  jetstream.Options
-	Worker   dispatcher.Options
-	// DestinationCA is a file of certificate authorities for destinations, in addition to
-	// the system's. Empty adds none.
-	DestinationCA string
-	// Curves is the number of price curves in the memory cache.
-	Curves  int
-	Limits  Limits
-	OpenADR OpenADR
-	// Profiles serves profiles on the admin listener. They require the operator's key.
-	Profiles bool
-	// Traces configures tracing. Without an endpoint, tracing is off.
-	Traces  tracing.Options
+	config.Config
 	Version string
 	Log     *slog.Logger
 }
 
-// Limits are the API's limits on requests and on connections.
-type Limits struct {
-	Requests    rest.Options
-	Connections rest.Connections
-	// Estimates is the concurrency limit of savings estimates over all listeners. 0 means
-	// half the number of processors.
-	Estimates int
-	// MaxEndpoints bounds an organization's webhook endpoints; 0 means no limit.
-	MaxEndpoints int
-	// Quota bounds the storage of an organization's triggers.
-	Quota events.Quota
+// Local returns the default options of a serve in a data folder, on free ports of the
+// loopback.
+func Local(data string, log *slog.Logger) Options {
+	o := Options{Config: config.Default(config.Serve), Log: log}
+	o.Data, o.HTTP, o.Admin = data, "127.0.0.1:0", "127.0.0.1:0"
+	return o
 }
 
-// OpenADR configures the OpenADR interface.
-type OpenADR struct {
-	Enabled, VerifyCallbacks bool
-	// ReportRetention is the retention of reports.
-	ReportRetention time.Duration
-	// MaxObjects bounds an organization's objects of each type; 0 means no limit.
-	MaxObjects int
-}
+// answers reports whether the process serves the API.
+func (o *Options) answers() bool { return o.Role != config.Worker }
+
+// delivers reports whether the process delivers webhooks.
+func (o *Options) delivers() bool { return o.Role != config.API }
 
 // App holds the parts of a running process.
 type App struct {
@@ -124,6 +69,8 @@ type App struct {
 	book    *signals.Book
 	ledger  *ledger.Ledger
 	uses    *rest.LastUsed
+	// delivery configures the worker and every other sender of webhooks.
+	delivery dispatcher.Options
 	// worker is nil if the process does not deliver.
 	worker    *dispatcher.Worker
 	breakers  events.Breakers
@@ -161,24 +108,24 @@ const startWait = 5 * time.Minute
 // Start starts the parts of the role and returns when all are ready. If a part fails to
 // start, Start stops the earlier parts.
 func Start(ctx context.Context, o Options) (*App, error) {
-	a := &App{Options: o, Registry: prometheus.NewRegistry()}
+	a := &App{Options: o, Registry: prometheus.NewRegistry(), delivery: deliveryOptions(&o.Config)}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.takeSchema, a.followState, a.openVault}
-	if o.Role.answers() {
-		parts = append(parts, a.followLedger, a.noteUses)
+	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.checkSchema, a.followState, a.openVault}
+	if o.answers() {
+		parts = append(parts, a.followLedger, a.recordUses)
 	}
-	if o.Role.answers() || o.Profiles {
+	if o.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.startGuard, a.watchHealth, a.startScheduler)
-	if o.Role.delivers() {
-		parts = append(parts, a.startWorker, a.tellBreakers)
+	parts = append(parts, a.startGuard, a.watchHealth)
+	if o.delivers() {
+		parts = append(parts, a.startWorker, a.reportBreakers)
 	}
-	if o.Role.answers() {
-		parts = append(parts, a.hearBreakers, a.startTester, a.startReplayer, a.startNotifier, a.takeTurns, a.listenPublic)
+	if o.answers() {
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {
@@ -202,24 +149,31 @@ func (a *App) run(name string, part func(ctx context.Context) error) {
 		defer close(done)
 		err := part(ctx)
 		if ctx.Err() == nil {
-			return fmt.Errorf("%s ended: %w", name, cmpErr(err, errEnded))
+			return fmt.Errorf("%s ended: %w", name, cmp.Or(err, errEnded))
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			a.Log.Warn("a part ended with an error while stopping", "part", name, "error", err)
+			a.Log.Warn("part stopped with an error", "part", name, "error", err)
 		}
 		return nil
 	})
 	a.onStop(name, func() error { cancel(); <-done; return nil })
 }
 
-var errEnded = errors.New("it ended by itself")
-
-func cmpErr(err, other error) error {
-	if err != nil {
-		return err
+// every calls do at an interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func(ctx context.Context)) error {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			do(ctx)
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	return other
 }
+
+var errEnded = errors.New("unexpected end")
 
 // Wait returns nil when ctx ends. When a part fails, it returns the cause.
 func (a *App) Wait(ctx context.Context) error {
@@ -248,10 +202,10 @@ func (a *App) Stop() error {
 }
 
 // URL returns the address of the API.
-func (a *App) URL() string { return a.TLS.scheme() + a.httpAddr }
+func (a *App) URL() string { return scheme(a.TLS) + a.httpAddr }
 
 // AdminURL returns the address of the admin API, the metrics and the health checks.
-func (a *App) AdminURL() string { return a.AdminTLS.scheme() + a.adminAddr }
+func (a *App) AdminURL() string { return scheme(a.AdminTLS) + a.adminAddr }
 
 // OperatorKeyText returns the key of the admin API.
 func (a *App) OperatorKeyText() string { return a.operator }
@@ -260,13 +214,13 @@ func (a *App) OperatorKeyText() string { return a.operator }
 func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 
 func (a *App) connect(ctx context.Context) error {
-	url, opts := a.NATS, a.NATSOptions
-	if a.Role == RoleServe {
+	url, opts := a.NATS.URL, NATSOptions(a.NATS)
+	if a.Role == config.Serve {
 		if err := storesIn(a.Data).checkWhole(); err != nil {
 			return err
 		}
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, natsFolder), MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log,
 		})
 		if err != nil {
 			return err
@@ -275,7 +229,7 @@ func (a *App) connect(ctx context.Context) error {
 		a.embedded = server
 		url, opts = "", []nats.Option{server.Option()}
 	}
-	conn, err := jetstream.Connect(ctx, url, a.Streams, a.Log, opts...)
+	conn, err := jetstream.Connect(ctx, url, StreamOptions(a.Config), a.Log, opts...)
 	if err != nil {
 		return err
 	}
@@ -284,8 +238,8 @@ func (a *App) connect(ctx context.Context) error {
 	return nil
 }
 
-// takeSchema returns an error if a newer Gridhook has written the log of record.
-func (a *App) takeSchema(ctx context.Context) error { return a.insist(ctx, a.conn.TakeSchema) }
+// checkSchema returns an error if a newer Gridhook has written the log of record.
+func (a *App) checkSchema(ctx context.Context) error { return a.insist(ctx, a.conn.TakeSchema) }
 
 // followState opens the replica and returns when the replica has caught up.
 func (a *App) followState(ctx context.Context) error {
@@ -305,7 +259,7 @@ func (a *App) followState(ctx context.Context) error {
 			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: most, Setting: "openadr-max-objects"})
 		}
 	}
-	a.run("following the log of record", a.lasting(func(ctx context.Context) error { return r.Follow(ctx, log) }))
+	a.run("the reader of the log of record", a.lasting(func(ctx context.Context) error { return r.Follow(ctx, log) }))
 	return a.awaiting(ctx, func(ctx context.Context) error { return a.insist(ctx, a.store.CatchUp) })
 }
 
@@ -336,13 +290,15 @@ func (a *App) openVault(ctx context.Context) error {
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A
 // query must not report an accepted trigger as missing.
 func (a *App) followLedger(ctx context.Context) error {
-	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{Keep: a.Streams.ReceiptsAge, Quota: a.Limits.Quota, Log: a.Log, Now: time.Now})
+	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
+		Keep: a.ReceiptsAge, Quota: events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}, Log: a.Log, Now: time.Now,
+	})
 	if err != nil {
 		return err
 	}
 	a.ledger = l
 	a.onStop("the ledger", l.Close)
-	a.run("following the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
+	a.run("the reader of the receipts", a.lasting(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
 	a.run("the resumer", resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run)
 	return a.awaiting(ctx, func(ctx context.Context) error {
 		var last uint64
@@ -354,10 +310,10 @@ func (a *App) followLedger(ctx context.Context) error {
 	})
 }
 
-// noteUses records when each key was last used.
-func (a *App) noteUses(context.Context) error {
+// recordUses records when each key was last used.
+func (a *App) recordUses(context.Context) error {
 	a.uses = rest.NewLastUsed(a.store, a.Log)
-	a.run("noting the use of keys", a.uses.Run)
+	a.run("the record of last uses", a.uses.Run)
 	return nil
 }
 
@@ -365,14 +321,14 @@ func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: steadyBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
-	}, a.Worker)
+	}, a.delivery)
 	a.run("the worker", a.worker.Run)
 	return nil
 }
 
 // startTester starts the sender of test events.
 func (a *App) startTester(context.Context) error {
-	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.Worker.Guard(), Egress: a.Worker.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}))
+	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}))
 	a.onStop("the tester", func() error { a.tester.Close(); return nil })
 	return nil
 }
@@ -386,9 +342,9 @@ func (a *App) stopEstimates(context.Context) error {
 	return nil
 }
 
-// takeTurns creates the scheduler of estimates. Estimates yield to the process's
+// scheduleEstimates creates the scheduler of estimates. Estimates yield to the process's
 // webhooks.
-func (a *App) takeTurns(context.Context) error {
+func (a *App) scheduleEstimates(context.Context) error {
 	var sent func() uint64
 	if a.worker != nil {
 		sent = a.worker.Attempts
@@ -406,10 +362,10 @@ func (a *App) trustAuthorities(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("destination-ca: %w", err)
 	}
-	if a.Worker.Egress.Roots, err = x509.SystemCertPool(); err != nil {
+	if a.delivery.Egress.Roots, err = x509.SystemCertPool(); err != nil {
 		return fmt.Errorf("destination-ca: the system's certificate authorities: %w", err)
 	}
-	if !a.Worker.Egress.Roots.AppendCertsFromPEM(text) {
+	if !a.delivery.Egress.Roots.AppendCertsFromPEM(text) {
 		return fmt.Errorf("destination-ca: %s has no certificate in PEM", a.DestinationCA)
 	}
 	return nil

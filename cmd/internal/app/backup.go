@@ -39,7 +39,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 	if !a.backingUp.TryLock() {
 		rest.Refuse(w, r, &rest.Problem{
 			Status: http.StatusConflict, Code: rest.CodeConflict,
-			Message: "A backup is being made already.", Recovery: "Ask again when it is done.",
+			Message: "Another backup is in progress.", Recovery: "Retry when it is complete.",
 		})
 		return
 	}
@@ -55,10 +55,10 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 		Recipients: in.Recipients, Gridhook: a.Version, Folder: a.Data, Now: time.Now,
 	})
 	if err != nil {
-		a.Log.Error("a backup failed", "error", err)
+		a.Log.Error("backup failed", "error", err)
 		panic(http.ErrAbortHandler) // breaks the connection
 	}
-	a.Log.Info("a backup was made", "duration", time.Since(began))
+	a.Log.Info("backup completed", "duration", time.Since(began))
 }
 
 func refuseRecipients(w http.ResponseWriter, r *http.Request, why string) {

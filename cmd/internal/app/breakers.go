@@ -9,38 +9,30 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// tellBreakers notifies the APIs of the fleet of the worker's open circuit breakers.
-func (a *App) tellBreakers(context.Context) error {
+// reportBreakers reports the worker's open circuit breakers to the APIs of the fleet.
+func (a *App) reportBreakers(context.Context) error {
 	worker := nuid.Next()
-	a.run("telling of breakers", func(ctx context.Context) error {
-		tick := time.NewTicker(events.ReportEvery)
-		defer tick.Stop()
-		told := false // whether the last report had open breakers
-		for {
-			select {
-			case <-tick.C:
-				open := a.worker.OpenBreakers()
-				if len(open) == 0 && !told {
-					continue
-				}
-				told = len(open) > 0
-				if err := a.conn.TellBreakers(events.BreakerReport{Worker: worker, Open: open}); err != nil {
-					a.Log.Warn("the state of the breakers could not be told", "error", err)
-				}
-			case <-ctx.Done():
-				return nil
-			}
+	reported := false // whether the last report had open breakers
+	report := func(context.Context) {
+		open := a.worker.OpenBreakers()
+		if len(open) == 0 && !reported {
+			return
 		}
-	})
+		reported = len(open) > 0
+		if err := a.conn.TellBreakers(events.BreakerReport{Worker: worker, Open: open}); err != nil {
+			a.Log.Warn("breaker report not sent", "error", err)
+		}
+	}
+	a.run("the breaker reports", func(ctx context.Context) error { return every(ctx, events.ReportEvery, report) })
 	return nil
 }
 
-// hearBreakers receives the workers' reports of open circuit breakers.
-func (a *App) hearBreakers(context.Context) error {
+// receiveBreakers receives the workers' reports of open circuit breakers.
+func (a *App) receiveBreakers(context.Context) error {
 	stop, err := a.conn.HearBreakers(func(r events.BreakerReport) { a.breakers.Take(r, time.Now()) })
 	if err != nil {
 		return err
 	}
-	a.onStop("hearing of breakers", stop)
+	a.onStop("the subscription to breaker reports", stop)
 	return nil
 }

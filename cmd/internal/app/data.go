@@ -20,7 +20,7 @@ import (
 // lockData locks the data folder for this process.
 func (a *App) lockData(context.Context) error {
 	if err := os.MkdirAll(a.Data, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w", err)
 	}
 	path := filepath.Join(a.Data, "lock")
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
@@ -29,7 +29,7 @@ func (a *App) lockData(context.Context) error {
 		return fmt.Errorf("lock the data folder %s: %w", a.Data, err)
 	}
 	if !taken {
-		return fmt.Errorf("the data folder %s is in use by another gridhook%s: stop it, or give this one its own --data", a.Data, holder(path))
+		return fmt.Errorf("data folder %s is in use by another gridhook%s: stop it, or set another --data", a.Data, holder(path))
 	}
 	a.onStop("the lock of the data folder", lock.Unlock)
 	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
@@ -58,7 +58,7 @@ func (a *App) loadOperatorKey(context.Context) error {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
 	if err == nil {
 		if a.operator = strings.TrimSpace(string(b)); a.operator == "" {
-			return fmt.Errorf("%s is empty: delete it to have a new key made", path)
+			return fmt.Errorf("%s is empty: delete it, and the next start creates a new key", path)
 		}
 		return nil
 	}
@@ -69,9 +69,9 @@ func (a *App) loadOperatorKey(context.Context) error {
 	_, _ = rand.Read(secret[:])
 	a.operator = "gho_" + hex.EncodeToString(secret[:])
 	if err := os.WriteFile(path, []byte(a.operator+"\n"), 0o600); err != nil {
-		return fmt.Errorf("keep the operator key: %w", err)
+		return fmt.Errorf("store the operator key: %w", err)
 	}
-	a.Log.Info("made an operator key", "file", path)
+	a.Log.Info("operator key created", "file", path)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func listener(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use: stop what listens there, or choose another address", address)
+		return nil, fmt.Errorf("address %s is in use: stop the other process, or set another address", address)
 	}
 	return l, err
 }

@@ -23,7 +23,7 @@ import (
 // and an endpoint that takes everything.
 func estimating(t *testing.T, homes int) *client.Client {
 	t.Helper()
-	a := startWith(t, func(o *app.Options) { o.Worker.AllowPrivate = true })
+	a := startWith(t, func(o *app.Options) { o.AllowPrivate = true })
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(sink.Close)
 	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
 )
@@ -40,7 +41,7 @@ func (a *App) PublishState(ctx context.Context, subject, value string) error {
 }
 
 // Certificates serves a pair by a clock of the test's own.
-func Certificates(p KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+func Certificates(p config.KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
 	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler), now: now}
 	return c.get, c.load(c.stamp())
 }

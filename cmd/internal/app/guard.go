@@ -55,8 +55,8 @@ func (a *App) startGuard(ctx context.Context) error {
 	}
 	a.guard = &guard{
 		app: a, server: a.embedded, inspector: a.conn.NewInspector(), pause: firstPause,
-		restarts: counter("nats_restarts_total", "Restarts of the embedded NATS because it did not store any more."),
-		remade:   counter("queues_remade_total", "Queues whose consumer passed messages over and was made anew."),
+		restarts: counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing."),
+		remade:   counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated."),
 	}
 	gauge := func(name, help string, why *atomic.Pointer[string]) {
 		a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help},
@@ -67,26 +67,15 @@ func (a *App) startGuard(ctx context.Context) error {
 				return 1
 			}))
 	}
-	gauge("store_full", "1 while the disk or the store has no room and nothing new is taken in.", &a.guard.full)
-	gauge("record_damaged", "1 when a stream of the record has lost something.", &a.guard.damage)
+	gauge("store_full", "1 while the disk or the store is full and new requests are refused.", &a.guard.full)
+	gauge("record_damaged", "1 if a stream of the log of record lost messages.", &a.guard.damage)
 	a.guard.look(ctx)
-	a.run("the guard", func(ctx context.Context) error {
-		tick := time.NewTicker(guardEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				a.guard.look(ctx)
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	})
+	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, a.guard.look) })
 	return nil
 }
 
 func (g *guard) look(ctx context.Context) {
-	g.note(&g.full, g.lacksRoom(), "nothing new is taken in")
+	g.note(&g.full, g.lacksRoom(), "store full, refusing new requests")
 	g.revive(time.Now())
 	g.inspect(ctx)
 }
@@ -96,7 +85,7 @@ func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 	was := where.Load()
 	switch {
 	case why == "" && was != nil:
-		g.app.Log.Info("it is well again", "what", *was)
+		g.app.Log.Info("fault resolved", "fault", *was)
 		where.Store(nil)
 	case why != "" && (was == nil || *was != why):
 		if was == nil {
@@ -130,7 +119,7 @@ func (g *guard) revive(now time.Time) {
 		return
 	}
 	why, before := g.server.Healthy(), g.stuck.Load()
-	g.note(&g.stuck, sentence(why), "the embedded NATS does not store any more")
+	g.note(&g.stuck, sentence(why), "embedded NATS stopped storing")
 	if why == nil {
 		if now.After(g.restartAfter) {
 			g.pause = firstPause
@@ -144,7 +133,7 @@ func (g *guard) revive(now time.Time) {
 	g.app.Log.Warn("restarting the embedded NATS")
 	g.restarts.Inc()
 	if err := g.server.Restart(30 * time.Second); err != nil {
-		g.app.Log.Error("the embedded NATS does not start again; trying later", "error", err)
+		g.app.Log.Error("embedded NATS not restarted, retrying", "error", err)
 	}
 	g.restartAfter = time.Now().Add(g.pause)
 	g.pause = min(2*g.pause, lastPause)
@@ -160,12 +149,12 @@ func (g *guard) inspect(ctx context.Context) {
 	found, err := g.inspector.Look(ctx, revision, records)
 	for _, queue := range found.Remade {
 		g.remade.Inc()
-		g.app.Log.Warn("a queue passed messages over: its consumer is made anew, and what was in hand comes again", "queue", queue)
+		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}
 	if err != nil {
 		return // the health watch reports an unavailable NATS
 	}
-	g.note(&g.damage, strings.Join(found.Damage, "; "), "the record is damaged")
+	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
 }
 
 func sentence(err error) string {
@@ -198,9 +187,9 @@ func (a *App) lasting(follow func(context.Context) error) func(context.Context) 
 			err := follow(ctx)
 			switch {
 			case lacking(err):
-				a.Log.Error("a view cannot be written; trying again", "error", err)
+				a.Log.Error("replica not written, retrying", "error", err)
 			case errors.Is(err, storage.ErrUnavailable):
-				a.Log.Warn("what a view follows does not answer; trying again", "error", err)
+				a.Log.Warn("NATS unavailable to a replica, retrying", "error", err)
 			default:
 				return err
 			}
@@ -221,7 +210,7 @@ func (a *App) insist(ctx context.Context, ask func(context.Context) error) error
 		if !errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
-		a.Log.Warn("what NATS is asked while starting it cannot do now; asking again", "error", err)
+		a.Log.Warn("NATS unavailable during the start, retrying", "error", err)
 		select {
 		case <-time.After(guardEvery):
 		case <-ctx.Done():

@@ -48,23 +48,12 @@ func (a *App) watchHealth(ctx context.Context) error {
 		queuedSlices:   gauge("queue_slices", "Slices queued or in flight in the fleet."),
 		retriesPending: gauge("retries_pending", "Retry messages that wait or are due in the fleet."),
 		unstarted:      gauge("triggers_unstarted", "Accepted triggers whose walk has not begun."),
-		deadLetters:    gauge("dead_letters", "Messages that could not be processed and were set aside."),
+		deadLetters:    gauge("dead_letters", "Messages that could not be processed."),
 		replicaLag:     gauge("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied."),
 	}
 	a.health.look(ctx)
 	a.watchStanding()
-	a.run("the health watch", func(ctx context.Context) error {
-		tick := time.NewTicker(healthEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				a.health.look(ctx)
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	})
+	a.run("the health watch", func(ctx context.Context) error { return every(ctx, healthEvery, a.health.look) })
 	return nil
 }
 
@@ -74,7 +63,7 @@ func (h *health) look(ctx context.Context) {
 	depth, err := h.app.conn.Depth(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			h.app.Log.Warn("NATS does not tell how much waits", "error", err)
+			h.app.Log.Warn("queue depth unavailable", "error", err)
 		}
 		return
 	}
@@ -119,7 +108,7 @@ func (h *health) problem(now time.Time) string {
 	case !h.app.conn.Connected():
 		return "NATS is not connected"
 	case now.Sub(h.answered) > staleAfter:
-		return fmt.Sprintf("NATS has not answered for %s", now.Sub(h.answered).Round(time.Second))
+		return fmt.Sprintf("NATS has not responded for %s", now.Sub(h.answered).Round(time.Second))
 	case !h.behindSince.IsZero() && now.Sub(h.behindSince) > behindAfter:
 		return fmt.Sprintf("the replica has been behind the log of record for %s", now.Sub(h.behindSince).Round(time.Second))
 	}

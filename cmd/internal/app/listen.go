@@ -18,7 +18,7 @@ import (
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.Beside(api.Public(a.apiDeps("public"), a.Limits.Requests), console.Partner, wire.Enums())
+	handler := console.Beside(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums())
 	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }
@@ -46,9 +46,9 @@ func (a *App) adminHandler() http.Handler {
 			pages[path] = operators.Only(page)
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(nothingHere)), operators.Only(http.HandlerFunc(a.serveBackup))
-	if a.Role.answers() {
-		operations = console.Beside(api.Admin(a.apiDeps("admin"), a.Limits.Requests), console.Operator, wire.Enums())
+	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(http.HandlerFunc(a.serveBackup))
+	if a.answers() {
+		operations = console.Beside(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.EscapedPath()]
@@ -56,7 +56,7 @@ func (a *App) adminHandler() http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.Role.answers() {
+		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.answers() {
 			backups.ServeHTTP(w, r)
 			return
 		}
@@ -64,11 +64,11 @@ func (a *App) adminHandler() http.Handler {
 	})
 }
 
-// nothingHere responds 404 in a process without operations.
-func nothingHere(w http.ResponseWriter, r *http.Request) {
+// noOperations responds 404 in a process without operations.
+func noOperations(w http.ResponseWriter, r *http.Request) {
 	rest.Refuse(w, r, &rest.Problem{
 		Status: http.StatusNotFound, Code: rest.CodeNotFound,
-		Message: "There is nothing at this path.", Recovery: "Ask a process that answers: gridhook serve or gridhook api.",
+		Message: "This process has no operations.", Recovery: "Send the request to gridhook serve or gridhook api.",
 	})
 }
 
@@ -78,7 +78,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 	d := api.Deps{
 		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Book: a.book, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
-		Destinations: a.Worker.Guard().CheckURL,
+		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,
 		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
 		Estimates:    a.estimates,
@@ -114,4 +114,4 @@ type promLog struct {
 	warn func(msg string, args ...any)
 }
 
-func (l promLog) Println(v ...any) { l.warn("the metrics could not be served", "problem", v) }
+func (l promLog) Println(v ...any) { l.warn("metrics not served", "problem", v) }

@@ -18,7 +18,7 @@ func start(t *testing.T) *app.App { return startWith(t, func(*app.Options) {}) }
 // startWith starts everything in one process, with options of the test's own.
 func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	t.Helper()
-	o := app.Options{Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
+	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	change(&o)
 	a, err := app.Start(t.Context(), o)
 	if err != nil {
@@ -108,9 +108,9 @@ func TestProfiles(t *testing.T) {
 	if status, _ := ask(t, without, "GET", "/debug/pprof/heap"); status != 404 {
 		t.Errorf("profiles that nobody asked for are answered %d", status)
 	}
-	with, err := app.Start(t.Context(), app.Options{
-		Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Profiles: true,
-	})
+	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
+	o.Profiles = true
+	with, err := app.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

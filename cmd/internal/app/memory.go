@@ -37,7 +37,7 @@ func LimitMemory(limit int64) error {
 	_, err := memlimit.Set(memlimit.WithRatio(memoryShare),
 		memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
 	if err != nil {
-		return fmt.Errorf("how much memory there is cannot be found out (%w): say it with --memory-limit", err)
+		return fmt.Errorf("memory size unknown (%w): set --memory-limit", err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -20,8 +21,8 @@ import (
 // NATS without a running Gridhook. If the target has data, Restore returns an error
 // unless replace is set.
 func Restore(ctx context.Context, o Options, b *backup.Backup, replace bool) (err error) {
-	if o.Role != RoleServe {
-		return restoreInto(ctx, o.NATS, o.NATSOptions, o, b, replace)
+	if o.Role != config.Serve {
+		return restoreInto(ctx, o.NATS.URL, NATSOptions(o.NATS), o, b, replace)
 	}
 	a := &App{Options: o}
 	if err := a.lockData(ctx); err != nil {
@@ -46,12 +47,12 @@ func (s stores) checkWhole() error {
 	if there(s.own) {
 		return nil
 	}
-	const again = "a restore into %s was cut off: run gridhook restore again, "
+	const again = "a restore into %s was interrupted: run gridhook restore again, "
 	switch {
 	case there(s.replaced):
-		return fmt.Errorf(again+"with --replace, or rename %s to %s for what was there before", s.data, s.replaced, natsFolder)
+		return fmt.Errorf(again+"with --replace, or rename %s to %s to keep the previous data", s.data, s.replaced, natsFolder)
 	case there(s.fresh):
-		return fmt.Errorf(again+"or delete %s to begin with nothing", s.data, s.fresh)
+		return fmt.Errorf(again+"or delete %s to start empty", s.data, s.fresh)
 	}
 	return nil
 }
@@ -67,12 +68,12 @@ func there(path string) bool {
 func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace bool) error {
 	s := storesIn(a.Data)
 	if (there(s.own) || there(s.replaced)) && !replace {
-		return fmt.Errorf("%w, in %s: --replace deletes it", backup.ErrExists, a.Data)
+		return fmt.Errorf("%w in %s: set --replace to delete it", backup.ErrExists, a.Data)
 	}
 	if err := os.RemoveAll(s.fresh); err != nil { // left by an interrupted restore
 		return err
 	}
-	server, err := embedded.Start(embedded.Options{Dir: s.fresh, MaxStore: a.MaxStore, StartTimeout: startWait, Log: a.Log})
+	server, err := embedded.Start(embedded.Options{Dir: s.fresh, MaxStore: int64(a.MaxStore), StartTimeout: startWait, Log: a.Log})
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (s stores) exchange() error {
 }
 
 func restoreInto(ctx context.Context, url string, opts []nats.Option, o Options, b *backup.Backup, replace bool) error {
-	streams := o.Streams
+	streams := StreamOptions(o.Config)
 	streams.Replicas = max(streams.Replicas, 1)
 	conn, err := jetstream.ConnectBare(url, o.Log, opts...)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/events/backup"
-	"github.com/gridhook/gridhook/events/jetstream"
 )
 
 // saved is a backup of a server that knows one organization.
@@ -43,11 +42,7 @@ func saved(t *testing.T, organization string) *backup.Backup {
 	return b
 }
 
-func serving(data string) app.Options {
-	return app.Options{
-		Role: app.RoleServe, Data: data, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Streams: jetstream.Options{Replicas: 1},
-	}
-}
+func serving(data string) app.Options { return app.Local(data, slog.New(slog.DiscardHandler)) }
 
 // at runs a server on a data folder for as long as do takes.
 func at(t *testing.T, data string, do func(*app.App)) {
@@ -116,7 +111,7 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 		a, err := app.Start(t.Context(), serving(data))
 		if err == nil {
 			t.Error("it starts with nothing", a.Stop())
-		} else if !strings.Contains(err.Error(), "a restore into "+data+" was cut off: run gridhook restore again") || !strings.Contains(err.Error(), says) {
+		} else if !strings.Contains(err.Error(), "a restore into "+data+" was interrupted: run gridhook restore again") || !strings.Contains(err.Error(), says) {
 			t.Errorf("it says %v", err)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/gridhook/gridhook/events/scheduler"
 )
 
-// startScheduler starts a scheduler in every role, so that schedules run as long as one
-// process of the fleet is up.
+// startScheduler starts a scheduler. It needs the ledger, because the quota of an
+// organization holds for its schedules too.
 func (a *App) startScheduler(context.Context) error {
 	d := scheduler.Deps{
-		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.triggers(), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention = a.conn.StateLog(), a.OpenADR.ReportRetention

@@ -27,7 +27,7 @@ func stored(t *testing.T, messages ...string) (data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := jetstream.Connect(t.Context(), "", jetstream.Options{TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, log, s.Option())
+	conn, err := jetstream.Connect(t.Context(), "", jetstream.Options{Replicas: 1, TriggersAge: 100 * time.Hour, ReceiptsAge: 100 * time.Hour}, log, s.Option())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func lastSchema(t *testing.T, data string) (version int) {
 func TestANewerSchemaIsRefused(t *testing.T) {
 	data := stored(t, "schema."+storage.Shared+".state", `{"v":3,"at":1780000000000,"value":{"id":"state","version":3}}`)
 	for range 2 {
-		_, err := app.Start(t.Context(), app.Options{Role: app.RoleServe, Data: data, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+		_, err := app.Start(t.Context(), app.Local(data, slog.New(slog.DiscardHandler)))
 		if !errors.Is(err, jetstream.ErrNewerSchema) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "schema 3 where this one knows up to 2: start the newer Gridhook") {
 			t.Errorf("it says %v", err)
 		}

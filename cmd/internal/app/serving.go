@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/config"
 )
 
 // serving is a server that serves a listener until its shutdown.
@@ -23,12 +24,15 @@ type overTLS struct{ *http.Server }
 func (s overTLS) Serve(l net.Listener) error { return s.ServeTLS(l, "", "") }
 
 // servingOf returns a server. It serves over TLS if there is a certificate.
-func (a *App) servingOf(handler http.Handler, pair KeyPair) (s serving, err error) {
-	server := rest.NewHTTPServer(handler, a.Limits.Connections, a.Log)
-	if pair == (KeyPair{}) {
+func (a *App) servingOf(handler http.Handler, pair config.KeyPair) (s serving, err error) {
+	l := a.Limits
+	server := rest.NewHTTPServer(handler, rest.Connections{
+		HeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout, MaxHeaders: int(l.MaxHeaders),
+	}, a.Log)
+	if pair == (config.KeyPair{}) {
 		return server, nil
 	}
-	if server.TLSConfig, err = pair.config(a.Log); err != nil {
+	if server.TLSConfig, err = tlsConfig(pair, a.Log); err != nil {
 		return nil, err
 	}
 	// Only HTTP/1.1 is enabled: the limits on slow and greedy clients apply per
@@ -42,7 +46,7 @@ func (a *App) servingOf(handler http.Handler, pair KeyPair) (s serving, err erro
 const serveWait = 10 * time.Second
 
 // serve serves a handler at an address until the app stops.
-func (a *App) serve(ctx context.Context, name, address string, pair KeyPair, handler http.Handler) (bound string, err error) {
+func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, err error) {
 	s, err := a.servingOf(handler, pair)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)

@@ -1,9 +1,9 @@
 package app
 
 import (
-	"errors"
+	"math"
 	"runtime"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,37 +13,23 @@ import (
 
 // standing collects metrics of the process and of the fleet's work at each scrape. If a
 // value is unavailable, the scrape omits it and the process logs the error.
-type standing struct {
-	app *App
-
-	mu sync.Mutex
-	// endpoints caches whether an endpoint wants signals, by the revision of its record.
-	// A record is decoded only after a change. The cache has the endpoints of
-	// organizations whose signals ran out.
-	endpoints map[storage.Ref]wanting
-}
-
-// wanting is a cached value of an endpoint's record at a revision.
-type wanting struct {
-	revision uint64
-	signals  bool
-}
+type standing struct{ app *App }
 
 func desc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName("gridhook", "", name), help, nil, nil)
 }
 
 var (
-	readyDesc = desc("ready", "1 while /readyz answers 200, otherwise 0.")
+	readyDesc = desc("ready", "1 while /readyz responds 200, otherwise 0.")
 	freeDesc  = desc("data_free_bytes", "Bytes free for this process on the file system of its data folder.")
 	sizeDesc  = desc("data_size_bytes", "Size of the file system of the data folder.")
 
-	storeUsedDesc  = desc("store_used_bytes", "Bytes that the embedded NATS's files take.")
-	storeLimitDesc = desc("store_limit_bytes", "Bytes that the embedded NATS's files may take: see max-store.")
+	storeUsedDesc  = desc("store_used_bytes", "Size of the embedded NATS's files in bytes.")
+	storeLimitDesc = desc("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.")
 
 	backlogDesc     = desc("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.")
 	unwalkedDesc    = desc("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.")
-	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are tried again, 0 without one.")
+	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.")
 	staleDesc       = desc("organizations_stale", "Organizations with an enabled endpoint whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
@@ -70,9 +56,9 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 		ready = 1
 	}
 	send(readyDesc, ready)
-	s.try("how full the disk is", func() error { return s.disk(send) })
+	s.try("free space of the disk", func() error { return s.disk(send) })
 	if s.app.embedded != nil {
-		s.try("how full the store is", func() error {
+		s.try("size of the store", func() error {
 			u, err := s.app.embedded.Usage()
 			if err == nil {
 				send(storeUsedDesc, float64(u.Used))
@@ -81,15 +67,15 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 			return err
 		})
 	}
-	if s.app.Role.answers() {
-		s.try("what waits", func() error { return s.backlog(send, now) })
-		s.try("whose signals have run out", func() error { return s.stale(send, now) })
+	if s.app.answers() {
+		s.try("backlog", func() error { return s.backlog(send, now) })
+		s.try("stale organizations", func() error { return s.stale(send, now) })
 	}
 }
 
 func (s *standing) try(what string, read func() error) {
 	if err := read(); err != nil {
-		s.app.Log.Warn("the metrics cannot tell "+what, "error", err)
+		s.app.Log.Warn("metrics incomplete", "missing", what, "error", err)
 	}
 }
 
@@ -126,24 +112,17 @@ func age(t, now time.Time) float64 {
 // stale counts the organizations whose receivers have no current signal. It ignores
 // organizations without any trigger.
 func (s *standing) stale(send func(*prometheus.Desc, float64), now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, seen := 0, map[storage.Ref]wanting{}
-	err := s.app.store.View(func(v storage.View) (err error) {
-		var failed error
-		err = v.Scan(storage.KindOrganization, storage.Shared, "", func(r storage.Record) bool {
-			if r.Deleted {
-				return true
-			}
+	n := 0
+	err := s.app.store.View(func(v storage.View) error {
+		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
+		for i := 0; err == nil && i < len(organizations); i++ {
 			var stale bool
-			if stale, failed = s.ranOut(v, r.ID, now, seen); stale {
+			if stale, err = s.ranOut(v, organizations[i].ID, now); stale {
 				n++
 			}
-			return failed == nil
-		})
-		return errors.Join(err, failed)
+		}
+		return err
 	})
-	s.endpoints = seen
 	if err == nil {
 		send(staleDesc, float64(n))
 	}
@@ -151,33 +130,12 @@ func (s *standing) stale(send func(*prometheus.Desc, float64), now time.Time) er
 }
 
 // ranOut reports whether an organization's signals have run out although an endpoint
-// wants them. See wanted for seen.
-func (s *standing) ranOut(v storage.View, org string, now time.Time, seen map[storage.Ref]wanting) (stale bool, err error) {
+// wants them.
+func (s *standing) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
 	newest, err := s.app.ledger.Recent(org, 1)
 	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
 		return false, err
 	}
-	return s.wanted(v, org, seen)
-}
-
-// wanted reports whether an endpoint of an organization wants signals. It adds the values
-// of the endpoints that it reads to seen, the cache of the next scrape.
-func (s *standing) wanted(v storage.View, org string, seen map[storage.Ref]wanting) (wanted bool, err error) {
-	var failed error
-	err = v.Scan(storage.KindWebhookEndpoint, org, "", func(r storage.Record) bool {
-		if r.Deleted {
-			return true
-		}
-		known, ok := s.endpoints[r.Ref]
-		if !ok || known.revision != r.Revision {
-			var e storage.WebhookEndpoint
-			if e, failed = storage.Decode[storage.WebhookEndpoint](r); failed != nil {
-				return false
-			}
-			known = wanting{r.Revision, e.Wants(storage.EventPriceSignalUpdated)}
-		}
-		seen[r.Ref], wanted = known, known.signals
-		return !wanted
-	})
-	return wanted, errors.Join(err, failed)
+	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
+	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err
 }

@@ -18,7 +18,7 @@ type steadyBus struct {
 	stuck func() bool
 }
 
-var errStuck = errors.New("what came of it could not be stored now")
+var errStuck = errors.New("the outcome cannot be stored now")
 
 // steadyEvery is the polling interval of a waiting slot.
 const steadyEvery = 250 * time.Millisecond

@@ -8,22 +8,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// KeyPair holds the paths of a certificate and of its private key. Both are empty without
-// TLS.
-type KeyPair struct{ Certificate, Key string }
-
-func (p KeyPair) scheme() string {
-	if p == (KeyPair{}) {
+func scheme(p config.KeyPair) string {
+	if p == (config.KeyPair{}) {
 		return "http://"
 	}
 	return "https://"
 }
 
-// config returns a configuration that reloads the certificate when the files change.
-func (p KeyPair) config(log *slog.Logger) (*tls.Config, error) {
+// tlsConfig returns a configuration that reloads the certificate when the files change.
+func tlsConfig(p config.KeyPair, log *slog.Logger) (*tls.Config, error) {
 	c := &certificate{pair: p, log: log, now: time.Now}
 	if err := c.load(c.stamp()); err != nil {
 		return nil, err
@@ -37,7 +34,7 @@ const lookEvery = time.Second
 // certificate reloads its files when they change. A renewal needs no restart and may
 // write one file after the other.
 type certificate struct {
-	pair KeyPair
+	pair config.KeyPair
 	log  *slog.Logger
 	now  func() time.Time
 
@@ -84,9 +81,9 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.looked = c.now()
 	if stamp := c.stamp(); stamp != c.read {
 		if err := c.load(stamp); err != nil {
-			c.log.Error("a certificate that has changed cannot be read: the one before stays", "error", err)
+			c.log.Error("changed certificate unreadable, keeping the previous certificate", "error", err)
 		} else {
-			c.log.Info("a certificate was read again", "file", c.pair.Certificate)
+			c.log.Info("certificate reloaded", "file", c.pair.Certificate)
 		}
 	}
 	return c.loaded, nil

@@ -18,10 +18,11 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
 )
 
 // issue writes a certificate of a serial number for the loopback, and its key.
-func issue(t *testing.T, p app.KeyPair, serial int64) *x509.Certificate {
+func issue(t *testing.T, p config.KeyPair, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,9 +52,9 @@ func issue(t *testing.T, p app.KeyPair, serial int64) *x509.Certificate {
 	return parsed
 }
 
-func files(t *testing.T) app.KeyPair {
+func files(t *testing.T) config.KeyPair {
 	dir := t.TempDir()
-	return app.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	return config.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 }
 
 // Both listeners speak TLS with certificates of their own, HTTP/1.1 so that the
@@ -141,7 +142,9 @@ func TestACertificateIsReadAgain(t *testing.T) {
 
 func TestACertificateThatCannotBeRead(t *testing.T) {
 	p := files(t)
-	_, err := app.Start(t.Context(), app.Options{Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", TLS: p, Log: slog.New(slog.DiscardHandler)})
+	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
+	o.TLS = p
+	_, err := app.Start(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), p.Certificate) {
 		t.Errorf("it says %v", err)
 	}

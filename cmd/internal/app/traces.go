@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gridhook/gridhook/cmd/internal/tracing"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -18,9 +19,10 @@ func (a *App) startTracing(ctx context.Context) error {
 	if a.Traces.Endpoint == "" {
 		return nil
 	}
-	o := a.Traces
-	o.Role, o.Version, o.Log = string(a.Role), a.Version, a.Log
-	t, err := tracing.Start(ctx, o)
+	t, err := tracing.Start(ctx, tracing.Options{
+		Endpoint: a.Traces.Endpoint, Headers: config.HeaderPairs(a.Traces.Headers), Sample: a.Traces.Sample,
+		Role: string(a.Role), Version: a.Version, Log: a.Log,
+	})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
-	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -64,7 +63,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err err
 	defer cancel()
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, "  "+format+"\n", args...) } // nobody may be reading
 	began := time.Now()
-	box, err := sandbox.Start(ctx, o.Log, dispatcher.Options{})
+	box, err := sandbox.Start(ctx, o.Log)
 	if err != nil {
 		return nil, err
 	}

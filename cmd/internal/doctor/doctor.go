@@ -21,11 +21,11 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	switch {
 	case errors.As(err, &wrong):
 		for _, m := range wrong.Mistakes {
-			r.problem("settings", "correct it: "+m.Source, "%s %s", m.Setting, m.Message)
+			r.problem("settings", "correct "+m.Source, "%s %s", m.Setting, m.Message)
 		}
 		return r
 	case err != nil:
-		r.problem("settings", "make them readable", "%v", err)
+		r.problem("settings", "make the settings readable", "%v", err)
 		return r
 	}
 	cfg := loaded.Config
@@ -37,7 +37,7 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	r.openFiles(&cfg, m)
 	r.running(ctx, &cfg)
 	if cfg.Role == config.Serve {
-		r.ok("nats", "embedded: it opens no port and syncs each write to disk before it is acknowledged")
+		r.ok("nats", "embedded: no open port, and each write is synced to disk before its acknowledgement")
 		return r
 	}
 	facts, err := checkup.Look(ctx, checkup.Options{

@@ -16,22 +16,22 @@ import (
 func (r *Report) settings(l *config.Loaded) {
 	c, said := &l.Config, len(r.Findings)
 	if c.AllowPrivate {
-		r.warn("destinations", "turn allow-private-destinations off in production", "webhooks may go to http and to private addresses: a partner can reach into this network")
+		r.warn("destinations", "turn allow-private-destinations off in production", "webhooks may go to http and private addresses: a partner can reach into this network")
 	}
 	if c.Worker.EndpointConcurrency > c.Worker.Concurrency {
 		r.warn("settings", "lower endpoint-concurrency, or raise concurrency",
 			"endpoint-concurrency %d is above concurrency %d: one slow endpoint can take every request", c.Worker.EndpointConcurrency, c.Worker.Concurrency)
 	}
 	if c.MemoryLimit > 0 && os.Getenv("GOMEMLIMIT") != "" {
-		r.warn("settings", "unset one of them", "memory-limit and GOMEMLIMIT are both set: GOMEMLIMIT counts")
+		r.warn("settings", "unset memory-limit or GOMEMLIMIT", "memory-limit and GOMEMLIMIT are both set: GOMEMLIMIT has precedence")
 	}
 	for _, secret := range []string{"operator-key", "master-key", "nats"} {
 		if strings.HasPrefix(l.Source(secret), "flag") && (secret != "nats" || strings.Contains(c.NATS.URL, "@")) {
-			r.warn("settings", "give it by the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
+			r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 		}
 	}
 	if len(r.Findings) == said {
-		r.ok("settings", "%s: they are right, and fit together", c.Role)
+		r.ok("settings", "%s: valid and consistent", c.Role)
 	}
 }
 
@@ -39,24 +39,24 @@ func (r *Report) settings(l *config.Loaded) {
 func (r *Report) listeners(c *config.Config) {
 	switch beyond := !loopback(c.Admin); {
 	case beyond && c.AdminTLS == (config.KeyPair{}):
-		r.warn("admin listener", "keep it on a private network, or give it a certificate with admin-tls-cert", "%s is reached from beyond this machine, in the clear", c.Admin)
+		r.warn("admin listener", "keep it on a private network, or give it a certificate with admin-tls-cert", "%s is reachable from beyond this machine without encryption", c.Admin)
 	case beyond:
-		r.warn("admin listener", "keep it on a private network", "%s is reached from beyond this machine: metrics and health checks need no key", c.Admin)
+		r.warn("admin listener", "keep it on a private network", "%s is reachable from beyond this machine: metrics and health checks need no key", c.Admin)
 	default:
-		r.ok("admin listener", "%s is reached from this machine alone", c.Admin)
+		r.ok("admin listener", "%s is reachable only from this machine", c.Admin)
 	}
 	if c.Role == config.Worker {
 		return
 	}
 	if c.TLS != (config.KeyPair{}) {
-		r.ok("public listener", "%s speaks TLS", c.HTTP)
+		r.ok("public listener", "%s uses TLS", c.HTTP)
 		return
 	}
 	if loopback(c.HTTP) {
-		r.ok("public listener", "%s is reached from this machine alone: put a proxy with TLS in front", c.HTTP)
+		r.ok("public listener", "%s is reachable only from this machine: put a proxy with TLS in front", c.HTTP)
 		return
 	}
-	r.warn("public listener", "give it a certificate with tls-cert, or put a proxy with TLS in front", "%s takes API keys in the clear", c.HTTP)
+	r.warn("public listener", "give it a certificate with tls-cert, or put a proxy with TLS in front", "%s receives API keys without encryption", c.HTTP)
 }
 
 func loopback(address string) bool {
@@ -73,11 +73,11 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	const check = "data folder"
 	info, err := os.Stat(c.Data)
 	if errors.Is(err, fs.ErrNotExist) {
-		r.ok(check, "%s is not there yet: it is made at the first start", c.Data)
+		r.ok(check, "%s does not exist: the first start creates it", c.Data)
 		return
 	}
 	if err != nil || !info.IsDir() {
-		r.problem(check, "name another folder with --data", "%s is no folder that can be used: %v", c.Data, err)
+		r.problem(check, "name another folder with --data", "%s is not a usable folder: %v", c.Data, err)
 		return
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
@@ -88,15 +88,15 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		r.add(check, status, "chmod 0700 "+c.Data, "%s is open to other users of the machine (mode %#o)", c.Data, mode)
 	}
 	if !m.writable(c.Data) {
-		r.problem(check, "run this as the user of the service; otherwise chown the folder to it", "%s cannot be written by this user", c.Data)
+		r.problem(check, "run doctor as the user of the service, or chown the folder to this user", "%s cannot be written by this user", c.Data)
 		return
 	}
 	if kind, bad := m.inMemory(c.Data); bad {
-		r.problem(check, "name a folder on a disk with --data", "%s is on %s: what is accepted does not survive a restart of the machine", c.Data, kind)
+		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", c.Data, kind)
 		return
 	}
 	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
-		r.ok(check, "%s is private, and on a disk", c.Data)
+		r.ok(check, "%s is private and on a disk", c.Data)
 	}
 	free, size, err := m.room(c.Data)
 	r.room(c, disk{free, size, used(c.Data), err})
@@ -114,13 +114,13 @@ func (r *Report) room(c *config.Config, d disk) {
 	const check, low = "disk", 10
 	switch {
 	case d.err != nil:
-		r.add(check, Unknown, "look at the disk of the data folder", "%v", d.err)
+		r.add(check, Unknown, "check the disk of the data folder", "%v", d.err)
 	case d.free < app.Reserve(d.size):
-		r.problem(check, "make room: nothing new is taken in", "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
+		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
 	case d.free < d.size/low:
-		r.warn(check, "make room, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(d.free), config.Size(d.size), c.Data)
+		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(d.free), config.Size(d.size), c.Data)
 	case c.MaxStore > 0 && uint64(c.MaxStore) > d.free+d.used:
-		r.warn(check, "lower max-store: a store that is full refuses cleanly, a full disk does not", "max-store is %s, and the disk has room for %s", c.MaxStore, config.Size(d.free+d.used))
+		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(d.free+d.used))
 	default:
 		r.ok(check, "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
 	}
@@ -149,20 +149,20 @@ func (r *Report) operatorKey(l *config.Loaded) {
 		return
 	}
 	if c.OperatorKey != "" {
-		r.ok(check, "it is given by %s", l.Source("operator-key"))
+		r.ok(check, "given by %s", l.Source("operator-key"))
 		return
 	}
 	path := filepath.Join(c.Data, app.OperatorKeyFile)
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Mode().Perm()&0o077 != 0:
-		r.problem(check, "chmod 0600 "+path+", and make a new key: delete the file and restart", "%s can be read by other users (mode %#o)", path, info.Mode().Perm())
+		r.problem(check, "chmod 0600 "+path+", and replace the key: delete the file and restart", "%s can be read by other users (mode %#o)", path, info.Mode().Perm())
 	case c.Role == config.API:
-		r.warn(check, "give all api processes the same GRIDHOOK_OPERATOR_KEY", "this process has a key of its own, in %s: with several behind a balancer the operator is refused by turns", path)
+		r.warn(check, "give all api processes the same GRIDHOOK_OPERATOR_KEY", "this process has its own key in %s: behind a load balancer, other processes refuse it", path)
 	case err == nil:
-		r.ok(check, "%s is readable by its owner alone", path)
+		r.ok(check, "%s is readable only by its owner", path)
 	default:
-		r.ok(check, "it is made at the first start, in %s", path)
+		r.ok(check, "created at the first start in %s", path)
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *Report) operatorKey(l *config.Loaded) {
 func (r *Report) masterKey(c *config.Config) {
 	const check = "master key"
 	if c.MasterKey == "" && c.MasterKeyFile == "" {
-		r.ok(check, "there is none: whoever reads NATS's files can open the secrets of endpoints; see master-key-file")
+		r.ok(check, "none: a reader of NATS's files can decrypt the secrets of endpoints; see master-key-file")
 		return
 	}
 	// Kubernetes and systemd provide files that the process's group can read.
@@ -179,7 +179,7 @@ func (r *Report) masterKey(c *config.Config) {
 		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
 		return
 	}
-	r.ok(check, "the secrets of endpoints are locked with the operator's own")
+	r.ok(check, "the secrets of endpoints are encrypted with the operator's key")
 }
 
 // openFiles compares the concurrency limit with the limit of open files.
@@ -192,8 +192,8 @@ func (r *Report) openFiles(c *config.Config, m machine) {
 	// The sum covers slices and due retries, idle connections, and the store's files.
 	need := uint64(4*c.Worker.Concurrency + 1024) //nolint:gosec // the setting is positive
 	if limit < need {
-		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "%d may be open, and %d requests at once may need %d", limit, c.Worker.Concurrency, need)
+		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "the limit is %d, but %d concurrent requests can need %d", limit, c.Worker.Concurrency, need)
 		return
 	}
-	r.ok(check, "%d may be open", limit)
+	r.ok(check, "the limit is %d", limit)
 }

@@ -34,7 +34,7 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 	r.encryption(c, f)
 	r.payload(f)
 	if f.Refused != nil {
-		r.problem("jetstream", "turn JetStream on in NATS and for this account, and allow the user $JS.API.>", "it tells nothing of this account: %v", f.Refused)
+		r.problem("jetstream", "turn JetStream on in NATS and for this account, and allow the user $JS.API.>", "no information on this account: %v", f.Refused)
 	} else {
 		r.account(f.Account)
 		r.trial(f)
@@ -60,7 +60,7 @@ func (r *Report) version(f *checkup.Facts) {
 	}
 	slices.Sort(old)
 	if len(old) > 0 {
-		r.problem(check, "upgrade to "+leastVersion+" or later: before it compaction could lose synced writes", "%s", strings.Join(old, ", "))
+		r.problem(check, "upgrade to "+leastVersion+" or later: in earlier versions compaction can lose synced writes", "%s", strings.Join(old, ", "))
 		return
 	}
 	r.ok(check, "%s", f.Version)
@@ -96,14 +96,14 @@ func (r *Report) encryption(c *config.Config, f *checkup.Facts) {
 	case local:
 		r.ok(check, "the connection stays on this machine")
 	default:
-		r.warn(check, "set up TLS in NATS, and nats-ca here", "the connection is in the clear: the record crosses the network readable")
+		r.warn(check, "set up TLS in NATS and nats-ca here", "the connection is not encrypted: the log of record is readable on the network")
 	}
 }
 
 func (r *Report) payload(f *checkup.Facts) {
 	const check = "nats max_payload"
 	if f.MaxPayload < leastPayload {
-		r.problem(check, "set max_payload: 8MB on every server", "%s is too little: the retries of many homes are one message", config.Size(f.MaxPayload))
+		r.problem(check, "set max_payload: 8MB on every server", "%s is too small: one message has the retries of many homes", config.Size(f.MaxPayload))
 		return
 	}
 	r.ok(check, "%s", config.Size(f.MaxPayload))
@@ -117,9 +117,9 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 	case limit > 0 && used > uint64(limit)/100*full:
 		r.warn(check, "raise the account's limit, or lower receipts-age", "%s of %s are used", config.Size(used), config.Size(limit))
 	case limit == 0:
-		r.problem(check, "give the account file storage", "it may not store files")
+		r.problem(check, "give the account file storage", "the account may not store files")
 	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams < needed:
-		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "it may have %d streams", a.Limits.MaxStreams)
+		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %d streams", a.Limits.MaxStreams)
 	default:
 		r.ok(check, "%s used, %s", config.Size(used), map[bool]string{true: "no limit", false: "of " + config.Size(limit).String()}[limit < 0])
 	}
@@ -136,16 +136,16 @@ func (r *Report) trial(f *checkup.Facts) {
 		return
 	}
 	if f.Ack > slowAck {
-		r.warn(check, "use disks that sync faster", "streams can be used, but a write took %s", f.Ack.Round(time.Millisecond))
+		r.warn(check, "use disks that sync faster", "streams are usable, but a write took %s", f.Ack.Round(time.Millisecond))
 		return
 	}
-	r.ok(check, "streams can be made, written, read and deleted; a write took %s", f.Ack.Round(time.Microsecond))
+	r.ok(check, "streams can be created, written, read and deleted; a write took %s", f.Ack.Round(time.Microsecond))
 }
 
 // sync judges whether a power cut can lose acknowledged writes.
 func (r *Report) sync(f *checkup.Facts) {
 	const check = "nats sync"
-	const ask = "say with --nats-monitor where the servers' monitoring is (http://HOST:8222 of each), or run this once with the credentials of a user of the system account"
+	const ask = "name the servers' monitoring with --nats-monitor (http://HOST:8222 of each), or run doctor with the credentials of a user of the system account"
 	if f.Silent != nil && !errors.Is(f.Silent, checkup.ErrNotTold) {
 		r.add(check, Unknown, "correct --nats-monitor", "%v", f.Silent)
 	}
@@ -165,9 +165,9 @@ func (r *Report) sync(f *checkup.Facts) {
 		r.problem(check, "set jetstream { sync_interval: always } on every server, and restart one after the other",
 			"an acknowledged write can be lost in a power cut: %s", strings.Join(lazy, ", "))
 	case len(f.Servers) == 0:
-		r.add(check, Unknown, ask, "whether writes are synced to disk before they are acknowledged cannot be read over this connection; by default they are not")
+		r.add(check, Unknown, ask, "this connection does not show whether NATS syncs writes before it acknowledges them; by default it does not")
 	case len(silent) > 0:
-		r.add(check, Unknown, ask, "%s sync each write, and %s did not tell", strings.Join(told, ", "), strings.Join(silent, ", "))
+		r.add(check, Unknown, ask, "%s sync each write, but %s did not report", strings.Join(told, ", "), strings.Join(silent, ", "))
 	default:
 		r.ok(check, "%s sync each write before it is acknowledged", strings.Join(told, ", "))
 	}
@@ -197,7 +197,7 @@ func missing(f *checkup.Facts, told []string) []string {
 func (r *Report) clocks(f *checkup.Facts) {
 	const check = "clocks"
 	if len(f.Clocks) == 0 {
-		r.add(check, Unknown, "run this again once Gridhook has been started", "no NATS server has told its time yet")
+		r.add(check, Unknown, "run doctor again after the first start of Gridhook", "no NATS server has reported its time yet")
 		return
 	}
 	status, do := OK, ""
@@ -217,8 +217,8 @@ func (r *Report) clocks(f *checkup.Facts) {
 		}
 	}
 	if status == OK {
-		r.ok(check, "those of NATS and of this machine agree within %s", skewed)
+		r.ok(check, "NATS and this machine agree within %s", skewed)
 		return
 	}
-	r.add(check, status, do, "%s: retries and schedules come at wrong times, and receivers refuse signatures of a wrong time", strings.Join(off, ", "))
+	r.add(check, status, do, "%s: retries and schedules run at wrong times, and receivers refuse signatures with a wrong time", strings.Join(off, ", "))
 }

@@ -113,8 +113,8 @@ func TestANATSThatCanLoseWrites(t *testing.T) {
 	s := external(t, func(o *server.Options) { o.SyncAlways, o.MaxPayload = false, 1<<20 })
 	r := examine(t, config.API, []string{monitor(s)}, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Problem, "can be lost in a power cut: n1 syncs every 2m0s -> set jetstream { sync_interval: always }")
-	r.want(t, "nats max_payload", Problem, "1MiB is too little")
-	r.want(t, "operator key", Warning, "a key of its own")
+	r.want(t, "nats max_payload", Problem, "1MiB is too small")
+	r.want(t, "operator key", Warning, "its own key")
 	if r.Status != Problem {
 		t.Errorf("all together is %s", r.Status)
 	}
@@ -124,7 +124,7 @@ func TestANATSThatCanLoseWrites(t *testing.T) {
 func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
 	s := external(t, nil)
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
-	r.want(t, "nats sync", Unknown, "cannot be read over this connection; by default they are not -> say with --nats-monitor")
+	r.want(t, "nats sync", Unknown, "does not show whether NATS syncs writes before it acknowledges them; by default it does not -> name the servers' monitoring with --nats-monitor")
 	r = examine(t, config.Worker, []string{"http://127.0.0.1:1"}, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Unknown, "ask the monitoring at http://127.0.0.1:1")
 }
@@ -193,7 +193,7 @@ func TestStreamsThatSomebodyChanged(t *testing.T) {
 	}
 	r = examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "streams", Problem, "GRIDHOOK_TRIGGERS has a limit at which it drops the oldest")
-	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS forgets after 1h0m0s") {
+	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS drops messages after 1h0m0s") {
 		t.Errorf("streams are\n%s", got)
 	}
 }
@@ -246,14 +246,14 @@ func TestJudgements(t *testing.T) {
 		{"clocks", clock(-5 * time.Second), (*Report).clocks, Warning, "n1 is -5s off"},
 		{"clocks", clock(time.Hour), (*Report).clocks, Problem, "n1 is 1h0m0s off"},
 		{"clocks", checkup.Facts{}, (*Report).clocks, Unknown, ""},
-		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, and n3 did not tell"},
+		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
 		{"jetstream permissions", checkup.Facts{Ack: 200 * time.Millisecond}, (*Report).trial, OK, "a write took 200ms"},
 		{"jetstream permissions", checkup.Facts{Ack: time.Second}, (*Report).trial, Warning, "a write took 1s"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false)), judgeStreams, OK, ""},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(true)), judgeStreams, Warning, "not up to date on n2"},
-		{"streams", stream(jetstream.StreamConfig{Replicas: 3}, nil), judgeStreams, Problem, "lets messages be deleted"},
-		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, Storage: jetstream.MemoryStorage}, nil), judgeStreams, Problem, "kept in memory"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3}, nil), judgeStreams, Problem, "allows the deletion of messages"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, Storage: jetstream.MemoryStorage}, nil), judgeStreams, Problem, "is in memory"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, PersistMode: jetstream.AsyncPersistMode}, nil), judgeStreams, Problem, "before they are on disk"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, peer(false)), judgeStreams, Warning, "1 replicas instead of 3"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, &jetstream.ClusterInfo{}), judgeStreams, Problem, "no leader"},

@@ -30,13 +30,13 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	status, why, err := ask(ctx, c, "/readyz", most)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		r.ok(check, "none answers on %s: these are the settings of one that would be started", c.Admin)
+		r.ok(check, "not running on %s: these are the settings of a process to start", c.Admin)
 	case err != nil:
-		r.add(check, Unknown, "look at what listens there", "what is on %s could not be found out: %v", c.Admin, err)
+		r.add(check, Unknown, "check which process listens there", "query of the process on %s failed: %v", c.Admin, err)
 	case status != http.StatusOK:
-		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the one on %s is not ready: %s", c.Admin, why)
+		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the process on %s is not ready: %s", c.Admin, why)
 	default:
-		r.ok(check, "the one on %s is ready", c.Admin)
+		r.ok(check, "the process on %s is ready", c.Admin)
 		if c.Role == config.Serve { // for other roles the doctor asks NATS
 			r.askDeadLetters(ctx, c)
 		}
@@ -51,7 +51,7 @@ func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
 	_, metrics, err := ask(ctx, c, "/metrics", most)
 	line := deadLettersLine.FindStringSubmatch(metrics)
 	if err != nil || line == nil {
-		r.add("dead letters", Unknown, "look at /metrics", "the one on %s does not say how many there are: %v", c.Admin, err)
+		r.add("dead letters", Unknown, "check /metrics", "the process on %s does not report them: %v", c.Admin, err)
 		return
 	}
 	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
@@ -66,7 +66,7 @@ func (r *Report) deadLetters(n uint64) {
 		r.ok(check, "none")
 		return
 	}
-	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%d messages could not be processed and were set aside", n)
+	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%d messages could not be processed", n)
 }
 
 // ask returns the admin listener's response on a path, up to most bytes. It connects
@@ -117,7 +117,7 @@ func trusting(file string) (*tls.Config, error) {
 		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection takes its place
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if !bytes.Equal(s.PeerCertificates[0].Raw, leaf.Bytes) {
-				return fmt.Errorf("it has another certificate than the one in %s", file)
+				return fmt.Errorf("its certificate differs from the certificate in %s", file)
 			}
 			return nil
 		},

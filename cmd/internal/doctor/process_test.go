@@ -76,14 +76,14 @@ func TestWhatIsNotFoundOutIsNotTakenForWell(t *testing.T) {
 		want   Status
 		says   string
 	}{
-		{&config.Config{Admin: "127.0.0.1:1"}, OK, "none answers"},
-		{&config.Config{Admin: ":1"}, OK, "none answers"},
+		{&config.Config{Admin: "127.0.0.1:1"}, OK, "not running"},
+		{&config.Config{Admin: ":1"}, OK, "not running"},
 		{on(plain.Listener.Addr(), ""), OK, "is ready"},
 		{anywhere, OK, "is ready"},
 		{on(secure.Listener.Addr(), own), OK, "is ready"},
-		{on(secure.Listener.Addr(), other), Unknown, "another certificate than the one in " + other},
-		{on(plain.Listener.Addr(), own), Unknown, "could not be found out"},
-		{on(silent.Addr(), ""), Unknown, "could not be found out"},
+		{on(secure.Listener.Addr(), other), Unknown, "its certificate differs from the certificate in " + other},
+		{on(plain.Listener.Addr(), own), Unknown, "query of the process on"},
+		{on(silent.Addr(), ""), Unknown, "query of the process on"},
 		{on(silent.Addr(), filepath.Join(t.TempDir(), "none")), Unknown, "no such file"},
 	} {
 		var r Report

@@ -18,7 +18,7 @@ var wanted = own.Configs(own.Options{Replicas: 1})
 func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	const check = "streams"
 	if len(f.Streams) == 0 {
-		r.ok(check, "none is there yet: they are made at the first start, with nats-replicas %d", c.NATS.Replicas)
+		r.ok(check, "none: the first start creates them with nats-replicas %d", c.NATS.Replicas)
 		return
 	}
 	said := len(r.Findings)
@@ -29,10 +29,10 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 		}
 	}
 	if least := replicas(f); least == 1 && servers(f) > 1 {
-		r.warn(check, "set nats-replicas: 3 on every process", "each is kept by one of %d servers: with that one's disk it is lost", servers(f))
+		r.warn(check, "set nats-replicas: 3 on every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
 	}
 	if len(r.Findings) == said {
-		r.ok(check, "%d, on disk, with %d replicas, and nothing that was accepted can be deleted", len(f.Streams), replicas(f))
+		r.ok(check, "%d, on disk, with %d replicas; accepted messages cannot be deleted", len(f.Streams), replicas(f))
 	}
 }
 
@@ -61,15 +61,15 @@ func mistakes(s *checkup.Stream) []mistake {
 			list = append(list, mistake{status, fmt.Sprintf(says, args...), do})
 		}
 	}
-	const restart = "restart a Gridhook process: it sets this right"
-	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is kept in memory: a restart of NATS loses it")
+	const restart = "restart a Gridhook process: it corrects the stream"
+	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is in memory: a restart of NATS loses it")
 	add(is.Replicas < want.Replicas, Warning, restart, "has %d replicas instead of %d", is.Replicas, want.Replicas)
-	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: losing either stops it")
+	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: the loss of either server stops it")
 	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode, Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
-	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "lets messages be deleted")
+	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "allows the deletion of messages")
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
-	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest")
-	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "forgets after %s", is.MaxAge)
+	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest messages")
+	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "drops messages after %s", is.MaxAge)
 	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
 	if cluster := s.Is.Cluster; cluster != nil {
 		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
@@ -79,7 +79,7 @@ func mistakes(s *checkup.Stream) []mistake {
 				behind = append(behind, peer.Name)
 			}
 		}
-		add(len(behind) > 0, Warning, "look at those servers", "is not up to date on %s", strings.Join(behind, ", "))
+		add(len(behind) > 0, Warning, "check those servers", "is not up to date on %s", strings.Join(behind, ", "))
 	}
 	return list
 }

@@ -103,11 +103,11 @@ func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
 
 	got := c.await(callersTrace, func(by map[string][]span) bool {
 		// The first refusal is in a slice's first request or in another, which has no span.
-		return len(by["walk slice"]) == slices && len(by["send again"]) == 1 && len(by["tell"]) == 1 && len(by["POST"]) == slices+2
+		return len(by["walk slice"]) == slices && len(by["retry"]) == 1 && len(by["notify"]) == 1 && len(by["POST"]) == slices+2
 	})
 	request := only(t, got, "POST /v1/webhook/price_signal/trigger")
 	accept, begin := only(t, got, "accept trigger"), only(t, got, "begin walk")
-	again, tell := only(t, got, "send again"), only(t, got, "tell")
+	again, tell := only(t, got, "retry"), only(t, got, "notify")
 	for _, s := range []struct {
 		span
 		parent, role string

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/config"
 )
 
 // world is a process with an organization, its clients and a receiver of callbacks.
@@ -33,12 +34,10 @@ const tariff = `{"name":"Home Charging","utility":"Pacific Gas & Electric Co","e
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, tokens: map[string]string{}, keys: map[string]string{}, document: openDocument(t), receiver: newReceiver(t)}
-	o := app.Options{
-		Role: app.RoleServe, Data: t.TempDir(), HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
-		OpenADR: app.OpenADR{Enabled: true, VerifyCallbacks: true, ReportRetention: 30 * 24 * time.Hour, MaxObjects: 20},
-	}
-	o.Worker.AllowPrivate = true
-	o.Limits.Requests.Rate, o.Limits.Requests.Burst = 1e6, 1e6 // one key makes all requests of a test
+	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
+	o.OpenADR = config.OpenADR{Enabled: true, VerifyCallbacks: true, ReportRetention: 30 * 24 * time.Hour, MaxObjects: 20}
+	o.AllowPrivate = true
+	o.Limits.RateLimit, o.Limits.RateBurst = 1e6, 1e6 // one key makes all requests of a test
 	a, err := app.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

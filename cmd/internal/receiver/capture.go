@@ -9,52 +9,37 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
-// ReadRequest reads a captured request: its headers, with or without a request line
-// before them, an empty line, and the unchanged body. It joins a chunked body. Only the
-// memory limits its size.
-func ReadRequest(r io.Reader) (http.Header, []byte, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, nil, err
-	}
+// ReadRequest parses a captured request: its headers, with or without a request line
+// before them, an empty line, and the unchanged body. It joins a chunked body.
+func ReadRequest(text []byte) (http.Header, []byte, error) {
 	head, body, whole := cutHead(text)
 	if !whole {
-		return nil, nil, errors.New("the request has no empty line between its headers and its body")
+		return nil, nil, errors.New("no empty line between the headers and the body")
 	}
-	header, err := parseHead(head)
+	header, err := ReadHeaders(head)
 	if err != nil {
 		return nil, nil, err
 	}
 	if strings.EqualFold(header.Get("Transfer-Encoding"), "chunked") {
 		if body, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(body))); err != nil {
-			return nil, nil, fmt.Errorf("the chunks of the body cannot be read: %w", err)
+			return nil, nil, fmt.Errorf("read the chunks of the body: %w", err)
 		}
 	}
 	return header, body, nil
 }
 
-// WriteRequest writes an event's request in the format of ReadRequest.
-func (e *Event) WriteRequest(w io.Writer) error {
+// Request returns an event's request in the format of ReadRequest.
+func (e *Event) Request() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "POST %s HTTP/1.1\r\n", e.Path)
 	_ = e.Header.Write(&text) // memory does not fail
 	text.WriteString("\r\n")
 	text.Write(e.Sent)
-	_, err := w.Write(text.Bytes())
-	return err
-}
-
-// ReadHeaders reads captured headers, with or without a request line before them.
-func ReadHeaders(r io.Reader) (http.Header, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	head, _, _ := cutHead(text)
-	return parseHead(head)
+	return text.Bytes()
 }
 
 // cutHead splits a request at its first empty line.
@@ -71,14 +56,17 @@ func cutHead(text []byte) (head, body []byte, whole bool) {
 	}
 }
 
-func parseHead(head []byte) (http.Header, error) {
+// ReadHeaders parses captured headers, with or without a request line before them. It
+// ignores a body after them.
+func ReadHeaders(text []byte) (http.Header, error) {
+	head, _, _ := cutHead(text)
 	if first, rest, _ := bytes.Cut(head, []byte("\n")); isRequestLine(first) {
 		head = rest
 	}
-	text := io.MultiReader(bytes.NewReader(bytes.TrimRight(head, "\r\n")), strings.NewReader("\n\n"))
-	header, err := textproto.NewReader(bufio.NewReader(text)).ReadMIMEHeader()
+	lines := slices.Concat(bytes.TrimRight(head, "\r\n"), []byte("\n\n"))
+	header, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(lines))).ReadMIMEHeader()
 	if err != nil {
-		return nil, fmt.Errorf("the headers cannot be read: %w", err)
+		return nil, fmt.Errorf("read the headers: %w", err)
 	}
 	return http.Header(header), nil
 }

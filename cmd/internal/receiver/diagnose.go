@@ -47,17 +47,17 @@ func (v *Verifier) diagnose(header http.Header, body []byte, signatures []string
 	}
 	for _, u := range undone(body) {
 		if slices.ContainsFunc(v.keys, func(k key) bool { return k.signed(header, u.body, signatures) }) {
-			return problemf(ProblemBody, "the body was changed after it was signed: %s; verify the bytes as they came, before anything reads them", u.how)
+			return problemf(ProblemBody, "the body was changed after it was signed: %s; verify the received bytes before any other code reads them", u.how)
 		}
 	}
 	if length, err := strconv.Atoi(header.Get("Content-Length")); err == nil && length != len(body) {
-		return problemf(ProblemBody, "the body was changed or cut: it has %d bytes, and Content-Length says %d", len(body), length)
+		return problemf(ProblemBody, "the body was changed or cut: it has %d bytes, but Content-Length is %d", len(body), length)
 	}
 	if text, err := inflate(header, body); err != nil || !json.Valid(text) {
-		return problemf(ProblemBody, "the body was changed or cut: it is no whole JSON")
+		return problemf(ProblemBody, "the body was changed or cut: it is not complete JSON")
 	}
-	return problemf(ProblemSecret, "no signature is made with this secret: it is that of another endpoint, or was rotated away; "+
-		"if it is surely right, then the webhook-id, the webhook-timestamp or a value in the body was changed after signing")
+	return problemf(ProblemSecret, "no signature matches this secret: it belongs to another endpoint or was rotated; "+
+		"if the secret is right, the webhook-id, the webhook-timestamp or a value in the body was changed after signing")
 }
 
 // checkKind returns a problem if no signature is of a key's kind.
@@ -90,14 +90,14 @@ func undone(body []byte) []undoing {
 			out = append(out, undoing{was, how})
 		}
 	}
-	try(bytes.TrimRight(body, "\r\n"), "a line end was added behind it")
-	try(append(bytes.Clone(body), '\n'), "the line end behind it was taken away")
+	try(bytes.TrimRight(body, "\r\n"), "a line end was added at its end")
+	try(append(bytes.Clone(body), '\n'), "the line end at its end was removed")
 	try(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "its line ends were changed")
-	try(bytes.TrimPrefix(body, []byte("\ufeff")), "a byte order mark was put before it")
-	try(bytes.TrimSpace(body), "white space was put around it")
+	try(bytes.TrimPrefix(body, []byte("\ufeff")), "a byte order mark was added at its start")
+	try(bytes.TrimSpace(body), "white space was added around it")
 	var compact bytes.Buffer
 	if json.Compact(&compact, body) == nil {
-		try(compact.Bytes(), "its JSON was formatted anew")
+		try(compact.Bytes(), "its JSON was reformatted")
 	}
 	return out
 }

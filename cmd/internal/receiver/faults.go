@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -20,7 +21,7 @@ func (s *Share) Set(text string) error {
 		f /= 100
 	}
 	if err != nil || !(f >= 0 && f <= 1) { //nolint:staticcheck // NaN is no share either
-		return fmt.Errorf("%q is no share: give a fraction such as 0.2 or a percentage such as 20%%", text)
+		return fmt.Errorf("must be a fraction such as 0.2 or a percentage such as 20%%, not %q", text)
 	}
 	*s = Share(f)
 	return nil
@@ -47,13 +48,28 @@ type Faults struct {
 func (f Faults) Check() error {
 	switch {
 	case f.Hang+f.Fail > 1:
-		return fmt.Errorf("more than everything cannot go wrong: %s hang and %s fail", f.Hang.String(), f.Fail.String())
+		return fmt.Errorf("the shares of hang (%s) and fail (%s) must be at most 1 together", f.Hang.String(), f.Fail.String())
 	case f.Status != 0 && (f.Status < 300 || f.Status > 599):
-		return fmt.Errorf("an answer that fails has a status from 300 to 599, not %d", f.Status)
+		return fmt.Errorf("the status of a failure must be from 300 to 599, not %d", f.Status)
 	case f.Slow < 0:
-		return fmt.Errorf("an answer cannot come %s early", -f.Slow)
+		return fmt.Errorf("the delay must not be negative: %s", f.Slow)
 	}
 	return nil
+}
+
+// delay waits for Slow. It returns false if ctx ends first.
+func (f Faults) delay(ctx context.Context) bool {
+	if f.Slow <= 0 {
+		return true
+	}
+	wait := time.NewTimer(f.Slow)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // draw chooses the fault of one delivery: hang, or a failure's status; 0 means no

@@ -3,12 +3,13 @@ package receiver
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"sync"
 	"time"
@@ -88,7 +89,6 @@ type Options struct {
 // Receiver receives deliveries. It is an http.Handler.
 type Receiver struct {
 	options Options
-	forward *forwarder
 
 	mu     sync.Mutex
 	seen   recent
@@ -96,13 +96,7 @@ type Receiver struct {
 }
 
 // New returns a receiver.
-func New(o Options) *Receiver {
-	r := &Receiver{options: o}
-	if o.Forward != nil {
-		r.forward = newForwarder(o.Forward)
-	}
-	return r
-}
+func New(o Options) *Receiver { return &Receiver{options: o} }
 
 // Counts returns the counts so far.
 func (r *Receiver) Counts() Counts {
@@ -130,17 +124,25 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if e.Body, err = inflate(req.Header, body); err != nil {
 		e.Problem = "the body does not inflate: " + err.Error()
 	} else if err := e.read(); err != nil {
-		e.Problem = "the body is no event: " + err.Error()
+		e.Problem = "the body is not an event: " + err.Error()
 	}
-	a, ok := r.decide(req, &e)
-	r.note(e)
-	if !ok {
+	hang, status := r.options.Faults.draw()
+	switch {
+	case hang, !r.options.Faults.delay(req.Context()):
+		e.Fault = true
+		r.note(e)
 		<-req.Context().Done() // until the sender or the receiver gives up
-		return
+	case status == 0 && r.options.Forward != nil:
+		r.forward(w, req, e)
+	case status == 0:
+		e.Status = http.StatusNoContent
+		r.note(e)
+		w.WriteHeader(e.Status)
+	default:
+		e.Status, e.Fault = status, true
+		r.note(e)
+		http.Error(w, "simulated fault", e.Status)
 	}
-	maps.Copy(w.Header(), a.header)
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a disconnected sender does not read it
 }
 
 // read reads the outline of an event, or of a batch of events.
@@ -156,39 +158,31 @@ func (e *Event) read() error {
 	return json.Unmarshal(e.Body, &e.Envelope)
 }
 
-// decide returns the response to a verified delivery. ok is false if there is no
-// response.
-func (r *Receiver) decide(req *http.Request, e *Event) (a answer, ok bool) {
-	hang, status := r.options.Faults.draw()
-	if hang {
-		e.Fault = true
-		return answer{}, false
+// forwardTimeout is the timeout of a forwarded delivery.
+const forwardTimeout = 30 * time.Second
+
+// forward forwards a delivery unchanged and passes the response back. If the target is
+// unreachable, the response is a bad gateway.
+func (r *Receiver) forward(w http.ResponseWriter, req *http.Request, e Event) {
+	ctx, cancel := context.WithTimeout(req.Context(), forwardTimeout)
+	defer cancel()
+	out := req.Clone(ctx)
+	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(e.Sent)), int64(len(e.Sent))
+	e.Forwarded = true
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) { p.Out.URL, p.Out.Host = r.options.Forward, "" },
+		ModifyResponse: func(response *http.Response) error {
+			e.Status = response.StatusCode
+			r.note(e)
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			e.Problem, e.Status = "not forwarded: "+err.Error(), http.StatusBadGateway
+			r.note(e)
+			w.WriteHeader(e.Status)
+		},
 	}
-	if slow := r.options.Faults.Slow; slow > 0 {
-		wait := time.NewTimer(slow)
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-req.Context().Done():
-			e.Fault = true
-			return answer{}, false
-		}
-	}
-	switch {
-	case status != 0:
-		e.Fault = true
-		a = answer{status: status, body: []byte("failed on purpose\n")}
-	case r.forward != nil:
-		e.Forwarded = true
-		var err error
-		if a, err = r.forward.pass(req.Context(), req.Header, e.Sent); err != nil {
-			e.Problem = err.Error()
-		}
-	default:
-		a = answer{status: http.StatusNoContent}
-	}
-	e.Status = a.status
-	return a, true
+	proxy.ServeHTTP(w, out)
 }
 
 // inflate returns the decompressed body, or the body if it is not compressed. The size
@@ -203,7 +197,7 @@ func inflate(header http.Header, body []byte) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxBody+1))
 	if err == nil && len(text) > maxBody {
-		err = fmt.Errorf("it is more than %d bytes", maxBody)
+		err = fmt.Errorf("more than %d bytes", maxBody)
 	}
 	return text, err
 }
@@ -220,7 +214,7 @@ func (r *Receiver) verify(header http.Header, body []byte) error {
 	return err
 }
 
-var errNoSecret = errors.New("there is no secret to verify it with")
+var errNoSecret = errors.New("no secret to verify with")
 
 func (r *Receiver) note(e Event) {
 	r.mu.Lock()

@@ -197,7 +197,7 @@ func TestForwarding(t *testing.T) {
 	if got, want := r.Counts(), (Counts{Messages: 1, Failed: 3}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
-	if last := (*events)[3]; !last.Forwarded || !strings.Contains(last.Problem, "not passed on") {
+	if last := (*events)[3]; !last.Forwarded || !strings.Contains(last.Problem, "not forwarded") {
 		t.Errorf("%+v", last)
 	}
 }

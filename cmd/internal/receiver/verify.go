@@ -57,13 +57,13 @@ func newKey(text string) (key, error) {
 	if encoded, ok := strings.CutPrefix(text, publicKeyPrefix); ok {
 		raw, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil || len(raw) != ed25519.PublicKeySize {
-			return key{}, fmt.Errorf("a public key is %s and the base64 of %d bytes", publicKeyPrefix, ed25519.PublicKeySize)
+			return key{}, fmt.Errorf("a public key is %s followed by the base64 of %d bytes", publicKeyPrefix, ed25519.PublicKeySize)
 		}
 		return key{public: raw}, nil
 	}
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	if raw, err := base64.StdEncoding.DecodeString(encoded); !ok || err != nil || len(raw) == 0 {
-		return key{}, fmt.Errorf("a signing secret is %s and base64, and a public key %s and base64", secretPrefix, publicKeyPrefix)
+		return key{}, fmt.Errorf("a signing secret is %s followed by base64, a public key %s followed by base64", secretPrefix, publicKeyPrefix)
 	}
 	hmac, err := standardwebhooks.NewWebhook(text)
 	return key{hmac: hmac}, err
@@ -118,12 +118,12 @@ func readHeaders(header http.Header) (d Delivered, signatures []string, problem 
 		}
 	}
 	if len(missing) > 0 {
-		return d, nil, problemf(ProblemHeaders, "%s: not there; the request did not come from Gridhook, or was captured without its headers", strings.Join(missing, ", "))
+		return d, nil, problemf(ProblemHeaders, "%s: missing; the request is not from Gridhook, or was captured without its headers", strings.Join(missing, ", "))
 	}
 	d.ID = header.Get("webhook-id")
 	seconds, err := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)
 	if err != nil {
-		return d, nil, problemf(ProblemHeaders, "webhook-timestamp: %q is no time in whole seconds since 1970", header.Get("webhook-timestamp"))
+		return d, nil, problemf(ProblemHeaders, "webhook-timestamp: %q is not a time in whole seconds since 1970", header.Get("webhook-timestamp"))
 	}
 	d.SignedAt = time.Unix(seconds, 0).UTC()
 	signatures = strings.Fields(header.Get("webhook-signature"))
@@ -161,9 +161,9 @@ func (v *Verifier) checkAge(signed time.Time) *Problem {
 	case v.AnyAge:
 		return nil
 	case age > Tolerance:
-		return problemf(ProblemTooOld, "the signature is right, but webhook-timestamp is %s old, more than %s: a delivery that somebody replays, or a receiver whose clock is fast", age, Tolerance)
+		return problemf(ProblemTooOld, "the signature is valid, but webhook-timestamp is %s old, more than %s: the delivery is replayed, or the receiver's clock is fast", age, Tolerance)
 	case age < -Tolerance:
-		return problemf(ProblemTooNew, "the signature is right, but webhook-timestamp is %s ahead, more than %s: the receiver's clock is slow", -age, Tolerance)
+		return problemf(ProblemTooNew, "the signature is valid, but webhook-timestamp is %s ahead, more than %s: the receiver's clock is slow", -age, Tolerance)
 	}
 	return nil
 }

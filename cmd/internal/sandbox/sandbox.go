@@ -15,9 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/app"
-	"github.com/gridhook/gridhook/dispatcher"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -32,17 +30,15 @@ type Sandbox struct {
 }
 
 // Start starts all roles in one process on free ports of the loopback. Webhooks may go to
-// the loopback. change may modify the options.
-func Start(ctx context.Context, log *slog.Logger, worker dispatcher.Options, change ...func(*app.Options)) (*Sandbox, error) {
+// the loopback and have no quotas. change may modify the options.
+func Start(ctx context.Context, log *slog.Logger, change ...func(*app.Options)) (*Sandbox, error) {
 	dir, err := os.MkdirTemp("", "gridhook-")
 	if err != nil {
 		return nil, err
 	}
-	worker.AllowPrivate = true
-	o := app.Options{
-		Role: app.RoleServe, Data: dir, HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", Worker: worker, Log: log,
-		Limits: app.Limits{Requests: rest.Options{Rate: 1e6, Burst: 1e6}}, // a benchmark must not be rate limited
-	}
+	o := app.Local(dir, log)
+	o.AllowPrivate = true
+	o.Limits.RateLimit, o.Limits.RateBurst, o.Limits.MaxWaiting, o.Limits.MaxHistory = 1e6, 1e6, 0, 0
 	for _, c := range change {
 		c(&o)
 	}

@@ -84,7 +84,7 @@ type loud struct {
 // ExportSpans never fails, because its caller cannot handle an error.
 func (l *loud) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if err := l.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		l.log.Warn("spans could not be sent and are lost", "spans", len(spans), "error", err)
+		l.log.Warn("spans not sent and lost", "spans", len(spans), "error", err)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (u *uploads) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpa
 	const told = 256
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, told)) // the status is sufficient
 	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("the collector answered %s: %q", response.Status, answer)
+		return fmt.Errorf("collector responded %s: %q", response.Status, answer)
 	}
 	return nil
 }

@@ -148,22 +148,22 @@ func (c *http1Conn) receive() (*http.Response, error) {
 		response, err := http.ReadResponse(c.reader, post)
 		switch {
 		case err != nil && c.limit.remaining == 0: // net/http reports a malformed line
-			return nil, fmt.Errorf("the answer's headers are longer than %d bytes", c.maxHeader)
+			return nil, fmt.Errorf("the response's headers are longer than %d bytes", c.maxHeader)
 		case err != nil && c.limit.err != nil: // as above
 			return nil, c.limit.err
 		case err != nil:
 			return nil, err
 		case response.StatusCode < http.StatusContinue:
-			return nil, fmt.Errorf("the answer has the status %d", response.StatusCode)
+			return nil, fmt.Errorf("the response has the status %d", response.StatusCode)
 		case response.StatusCode == http.StatusSwitchingProtocols:
-			return nil, errors.New("the answer wants to switch protocols")
+			return nil, errors.New("the response switches protocols")
 		case response.StatusCode >= http.StatusOK:
 			c.limit.remaining = -1
 			c.used = true
 			return response, nil
 		}
 	}
-	return nil, fmt.Errorf("there were more than %d interim answers", maxInterim)
+	return nil, fmt.Errorf("more than %d interim responses", maxInterim)
 }
 
 // limitedReader reads at most remaining bytes from a connection. A negative value means
@@ -174,7 +174,7 @@ type limitedReader struct {
 	err       error // error of the last read
 }
 
-var errLimit = errors.New("the answer's headers are too long")
+var errLimit = errors.New("the response's headers are too long")
 
 // Read reads from the connection.
 func (l *limitedReader) Read(p []byte) (int, error) {

@@ -64,7 +64,7 @@ export function endpointForm({ settings = defaults, fresh = false, action, submi
       h("div", { class: "row" },
         field({ name: "deliveryMode", label: "Delivery mode", control: mode }),
         field({ name: "timeoutSeconds", label: "Timeout (seconds)", control: timeout }),
-        field({ name: "rateLimit", label: "Rate limit (deliveries per second)", control: limit, hint: "0 means no limit." })),
+        field({ name: "rateLimit", label: "Rate limit (deliveries per second)", control: limit, hint: "For each worker process. 0 means no limit." })),
       retry.element,
       h("details", {}, h("summary", {}, "Events, headers and signature"), kinds.element,
         field({ name: "headers", label: "Custom headers", control: headers, hint: "One per line: Name: value" }),

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func sampleKept() Kept {
-	return Kept{
+func sampleInputs() RetryInputs {
+	return RetryInputs{
 		EndpointID: "ep", Slice: 3,
 		Homes:  []RetryHome{{HomeID: "a", Curve: 0, Revision: 5}, {HomeID: "b", Curve: 1, Revision: 6}, {HomeID: "c", Curve: 1, Revision: 7}, {HomeID: "d", Curve: 9}},
 		Curves: []RetryCurve{{RatePlanID: "p0"}, {RatePlanID: "p1"}},
@@ -19,43 +19,45 @@ func sampleKept() Kept {
 }
 
 func TestKeptOfSomeHomes(t *testing.T) {
-	k := sampleKept()
+	k := sampleInputs()
 	part, ok := k.Of(func(id string) bool { return id >= "b" })
-	want := Kept{EndpointID: "ep", Slice: 3, Homes: []RetryHome{{HomeID: "b", Curve: 0, Revision: 6}, {HomeID: "c", Curve: 0, Revision: 7}}, Curves: []RetryCurve{{RatePlanID: "p1"}}}
+	want := RetryInputs{EndpointID: "ep", Slice: 3, Homes: []RetryHome{{HomeID: "b", Curve: 0, Revision: 6}, {HomeID: "c", Curve: 0, Revision: 7}}, Curves: []RetryCurve{{RatePlanID: "p1"}}}
 	if !ok || !reflect.DeepEqual(part, want) {
 		t.Errorf("kept is %+v, want %+v", part, want)
 	}
 	if _, ok := k.Of(func(id string) bool { return id == "z" }); ok {
 		t.Error("of none of its homes something is kept")
 	}
-	if !reflect.DeepEqual(k, sampleKept()) {
+	if !reflect.DeepEqual(k, sampleInputs()) {
 		t.Error("taking a part changes the whole")
 	}
 }
 
 func TestKeptIsBounded(t *testing.T) {
-	of := func(runs int) Kept { return Kept{Curves: []RetryCurve{{Runs: make([]pricing.Run, runs)}}} }
-	small, large := of(maxKeptRuns), of(maxKeptRuns+1)
-	if !small.Fits(nil) || large.Fits(nil) || small.Fits([]Kept{of(1)}) {
+	of := func(runs int) RetryInputs {
+		return RetryInputs{Curves: []RetryCurve{{Runs: make([]pricing.Run, runs)}}}
+	}
+	small, large := of(maxInputRuns), of(maxInputRuns+1)
+	if !small.Fits(nil) || large.Fits(nil) || small.Fits([]RetryInputs{of(1)}) {
 		t.Error("the bound does not hold")
 	}
 	// What fits is stored in a message.
 	k := of(0)
-	for range maxKeptRuns {
+	for range maxInputRuns {
 		k.Curves[0].Runs = append(k.Curves[0].Runs, pricing.Run{N: 96, Price: 0.123456, Import: 0.123456, Export: 0.123456, Confidence: 0.95})
 	}
-	if text, err := json.Marshal(Receipt{Kept: []Kept{k}}); err != nil || len(text) > 900_000 {
+	if text, err := json.Marshal(Receipt{RetryInputs: []RetryInputs{k}}); err != nil || len(text) > 900_000 {
 		t.Errorf("it takes %d bytes, %v", len(text), err)
 	}
 }
 
 func TestTakeUp(t *testing.T) {
-	k := sampleKept()
+	k := sampleInputs()
 	tr := NewTrigger("org", pricing.Window{Start: accepted, End: accepted.Add(time.Hour)}, accepted)
 	tr.Sequence = 9
 	again := storage.Time{Time: accepted.Add(48 * time.Hour).Truncate(time.Millisecond)}
 	due := again.Add(time.Second)
-	r, receipt := k.TakeUp(tr, again, due)
+	r, receipt := k.Retry(tr, again, due)
 	if r.Attempt != 1 || r.Sequence != 9 || r.Slice != 3 || len(r.Homes) != 4 || !r.DueAt.Equal(due) || !r.Trigger.RetriedAt.Equal(again.Time) {
 		t.Errorf("the retry is %+v", r)
 	}
@@ -72,7 +74,7 @@ func TestTakeUp(t *testing.T) {
 	if first := (Receipt{Key: before.Key()}); first.Key == done.Key || first.Again() != 0 {
 		t.Errorf("the keys are %s and %s", first.Key, done.Key)
 	}
-	later, other := k.TakeUp(tr, storage.Time{Time: again.Add(time.Minute)}, due)
+	later, other := k.Retry(tr, storage.Time{Time: again.Add(time.Minute)}, due)
 	if later.Key() == r.Key() || other.Key == receipt.Key {
 		t.Error("taken up twice it has one key")
 	}

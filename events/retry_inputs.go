@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Kept holds the inputs of exhausted and expired deliveries of one endpoint. A manual
+// RetryInputs holds the inputs of exhausted and expired deliveries of one endpoint. A manual
 // retry uses them to make the same bodies, whatever has changed since.
-type Kept struct {
+type RetryInputs struct {
 	EndpointID string `json:"endpointId"`
 	// Format is the format of the messages.
 	Format storage.SignalFormat `json:"format,omitempty"`
@@ -20,26 +20,26 @@ type Kept struct {
 	Curves []RetryCurve `json:"curves"`
 }
 
-// maxKeptRuns limits the curves in one receipt, counted in runs. A run has about 60
+// maxInputRuns limits the curves in one receipt, counted in runs. A run has about 60
 // bytes, and a message at most a megabyte.
-const maxKeptRuns = 6000
+const maxInputRuns = 6000
 
 // Fits reports whether a receipt that holds beside has space for k.
-func (k *Kept) Fits(beside []Kept) bool {
+func (k *RetryInputs) Fits(beside []RetryInputs) bool {
 	runs := 0
-	for _, list := range [][]Kept{beside, {*k}} {
+	for _, list := range [][]RetryInputs{beside, {*k}} {
 		for i := range list {
 			for j := range list[i].Curves {
 				runs += len(list[i].Curves[j].Runs)
 			}
 		}
 	}
-	return runs <= maxKeptRuns
+	return runs <= maxInputRuns
 }
 
 // Of returns the part of k for the wanted homes, with the curves that they refer to. ok
 // is false if k has none of these homes.
-func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
+func (k *RetryInputs) Of(wanted func(homeID string) bool) (part RetryInputs, ok bool) {
 	part.EndpointID, part.Format, part.Slice = k.EndpointID, k.Format, k.Slice
 	places := map[int]int{}
 	for _, h := range k.Homes {
@@ -62,32 +62,32 @@ func (k *Kept) Of(wanted func(homeID string) bool) (part Kept, ok bool) {
 	return part, len(part.Homes) > 0
 }
 
-// TakeUp returns the retry for a manual retry of the deliveries, with fresh attempts from
+// Retry returns the retry for a manual retry of the deliveries, with fresh attempts from
 // due on, and the receipt that records it. Repeated calls with the same arguments return
 // the same results.
-func (k *Kept) TakeUp(t Trigger, again storage.Time, due time.Time) (Retry, Receipt) {
+func (k *RetryInputs) Retry(t Trigger, again storage.Time, due time.Time) (Retry, Receipt) {
 	t.RetriedAt = again
 	r := Retry{
 		Trigger: t, Sequence: t.Sequence, EndpointID: k.EndpointID, Format: k.Format, Attempt: 1, Round: 1, Slice: k.Slice,
 		DueAt: storage.Time{Time: due.UTC()}, Homes: k.Homes, Curves: k.Curves,
 	}
-	receipt := Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: takenUp + r.Key()}
+	receipt := Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: manualRetry + r.Key()}
 	for _, h := range k.Homes {
 		receipt.Deliveries = append(receipt.Deliveries, Delivery{
 			MessageID: MessageID(t.ID, h.HomeID, k.EndpointID), HomeID: h.HomeID, EndpointID: k.EndpointID,
-			Outcome: OutcomeRetrying, At: again, NextAt: r.DueAt, Reason: "taken up again by hand",
+			Outcome: OutcomeRetrying, At: again, NextAt: r.DueAt, Reason: "retried by hand",
 		})
 	}
 	return r, receipt
 }
 
-// takenUp begins the key of a receipt that records a manual retry.
-const takenUp = "again."
+// manualRetry begins the key of a receipt that records a manual retry.
+const manualRetry = "again."
 
 // Again returns the time of the manual retry that the receipt belongs to, in milliseconds
 // since 1970. It is 0 for receipts before any manual retry.
 func (r *Receipt) Again() int64 {
-	_, ms, ok := strings.Cut(strings.TrimPrefix(r.Key, takenUp), againMark)
+	_, ms, ok := strings.Cut(strings.TrimPrefix(r.Key, manualRetry), againMark)
 	if !ok {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 // takeUp takes up again what was given up of a trigger, as a replay does.
 func (w *world) takeUp(n *node, t events.Trigger, list []events.Delivery) {
 	w.t.Helper()
-	given, kept, err := w.ledger.Kept(t.OrganizationID, t.ID, list)
+	given, kept, err := w.ledger.RetryInputs(t.OrganizationID, t.ID, list)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func (w *world) takeUp(n *node, t events.Trigger, list []events.Delivery) {
 	for i := range kept {
 		homes += len(kept[i].Homes)
 		now := time.Now()
-		retry, receipt := kept[i].TakeUp(given, storage.Time{Time: now}, now)
+		retry, receipt := kept[i].Retry(given, storage.Time{Time: now}, now)
 		if err := n.conn.PutRetries(w.t.Context(), []events.Retry{retry}); err != nil {
 			w.t.Fatal(err)
 		}

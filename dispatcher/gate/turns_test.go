@@ -1,0 +1,99 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// The slots go to the organizations in turn, whatever the order of arrival.
+func TestTurns_GoByOrganization(t *testing.T) {
+	for name, tt := range map[string]struct{ arrivals, want string }{
+		"one organization":             {"aaa", "aaa"},
+		"a late one is next":           {"aaaab", "abaaa"},
+		"each has its turn":            {"aaabbbcc", "abcabcab"},
+		"its own slices stay in order": {"abab", "abab"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			turns := NewTurns(1)
+			busy, err := turns.Take(t.Context(), "first", false, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var order strings.Builder
+			for _, org := range strings.Split(tt.arrivals, "") {
+				go func() {
+					done, err := turns.Take(context.Background(), org, false, nil)
+					if err != nil {
+						t.Error(err)
+					}
+					order.WriteString(org)
+					done()
+				}()
+				synctest.Wait()
+			}
+			busy()
+			synctest.Wait()
+			if order.String() != tt.want {
+				t.Errorf("%s: the order is %s, want %s", name, &order, tt.want)
+			}
+		})
+	}
+}
+
+// A slice frees its slot of the queue only if other organizations may have slices there,
+// and only while few slices wait.
+func TestTurns_LookAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		turns, freed := NewTurns(1), 0
+		take := func(contended bool) {
+			go func() { _, _ = turns.Take(ctx, "org", contended, func() { freed++ }) }()
+			synctest.Wait()
+		}
+		take(false)
+		if take(false); freed != 0 {
+			t.Errorf("%d slots were freed without other organizations", freed)
+		}
+		for range maxAhead {
+			take(true)
+		}
+		if want := maxAhead - 2; freed != want {
+			t.Errorf("%d slots were freed, want %d", freed, want)
+		}
+		cancel()
+		synctest.Wait()
+		if turns.ahead != 0 || len(turns.waiting)+len(turns.organizations) != 0 {
+			t.Errorf("after the end %d wait, of %v", turns.ahead, turns.organizations)
+		}
+	})
+}
+
+// A slice that is stopped gives its slot back, also if it was granted at that moment.
+func TestTurns_Stopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(2)
+		for i := range 100 {
+			ctx, cancel := context.WithCancel(context.Background())
+			first, err := turns.Take(t.Context(), "a", false, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				go func() {
+					if done, err := turns.Take(ctx, fmt.Sprint(i), false, nil); err == nil {
+						defer done()
+					}
+				}()
+			}
+			go cancel()
+			go first()
+			synctest.Wait()
+		}
+		if turns.free != 2 || turns.ahead != 0 {
+			t.Errorf("%d slots are free of 2, and %d slices wait", turns.free, turns.ahead)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package dispatcher
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// An organization with many running triggers does not delay the trigger of another
+// organization: the slots go to organizations in turn.
+func TestTurns_GreedyOrganization(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices, walks = 8, 30
+		w.endpoint("ep")
+		w.homes(slices * events.SliceHomes)
+		w.neighbour(slices * events.SliceHomes)
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(time.Millisecond)
+			return http.StatusOK
+		})
+		w.options.Concurrency, w.options.EndpointConcurrency = 256, 64
+		w.worker()
+		for i := range walks {
+			w.trigger(walks - i) // none covers an older one
+		}
+		<-time.After(50 * time.Millisecond)
+		began := time.Now()
+		neighbour := w.triggerOf("neighbour", 4)
+		w.bus.await(func() bool {
+			done := 0
+			for _, r := range w.bus.receipts {
+				if r.TriggerID == neighbour.ID {
+					done++
+				}
+			}
+			return done == slices
+		})
+		var last time.Time
+		for _, a := range w.partner.got() {
+			if a.host == "next-door" && a.at.After(last) {
+				last = a.at
+			}
+		}
+		between := 0
+		for _, a := range w.partner.got() {
+			if a.host == "ep" && a.at.After(began) && a.at.Before(last) {
+				between++
+			}
+		}
+		// Each of the two has half of the slots. A few slices are under way at both ends.
+		if most := 3 * slices * events.SliceHomes; between > most {
+			t.Errorf("%d webhooks of the greedy organization came before the neighbour's last, want at most %d", between, most)
+		}
+	})
+}

@@ -31,6 +31,7 @@ type Deps struct {
 	Store    *storage.Store
 	Requests storage.Requests
 	Feedback storage.FeedbackLog
+	Audit    storage.AuditLog
 	Book     *signals.Book
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
@@ -72,7 +73,7 @@ type Deps struct {
 	VerifyCallback func(ctx context.Context, rawURL string) error
 	// MQTT is the listener for OpenADR clients, nil if there is none.
 	MQTT *openadr.MQTT
-	// OperatorKey authorizes the operator's operations. If empty, no caller is
+	// OperatorKey is the configured operator key. If empty, only stored operator keys are
 	// authorized.
 	OperatorKey string
 }
@@ -102,7 +103,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 // organization in rest.OrganizationHeader.
 func Admin(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	return s.rest.Router(s.rest.Operator(d.OperatorKey), s.routes(), pages(AudienceOperator))
+	return s.rest.Router(rest.Operators{Key: d.OperatorKey, Store: d.Store}.Authenticate, s.routes(), pages(AudienceOperator))
 }
 
 // Routes returns all operations. The partners' operations come first.
@@ -127,7 +128,7 @@ func newServer(d Deps, o rest.Options) *server {
 	return &server{
 		Deps: d,
 		rest: rest.New(rest.Deps{
-			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
+			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Audit: d.Audit, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
 		}, o),
 		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(), checkers: checkerCache{byOrg: map[string]checkerAt{}},
 	}

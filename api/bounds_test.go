@@ -95,6 +95,9 @@ func (s *stage) identifier(r rest.Route) string {
 	case strings.Contains(r.Path, "/keys/"):
 		id, _, _ := storage.SplitKey(s.env.key("acme"))
 		return id
+	case strings.Contains(r.Path, "/operator_keys/"):
+		id, _ := s.operatorKey(storage.RoleRead)
+		return id
 	case r.Name == "deleteHome":
 		s.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"gone"}`)
 		return "gone"

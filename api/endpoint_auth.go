@@ -21,7 +21,7 @@ func authenticationOf(e *storage.WebhookEndpoint) *wire.Authentication {
 	if a == nil {
 		return nil
 	}
-	out := &wire.Authentication{Type: a.Type, TokenURL: a.TokenURL, ClientID: a.ClientID, Scopes: a.Scopes, Audience: a.Audience}
+	out := &wire.Authentication{Type: a.Type, TokenURL: storage.MaskURL(a.TokenURL), ClientID: a.ClientID, Scopes: a.Scopes, Audience: a.Audience}
 	*out.Secret() = masked
 	return out
 }
@@ -68,7 +68,8 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	field, secret := secretField(in), *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
 		p.Check(in.Token == "", "authentication.token", "is for bearer only")
-		s.checkTokenURL(in.TokenURL, p)
+		unmaskTokenURL(&a, was.Authentication, p)
+		s.checkTokenURL(a.TokenURL, p)
 	} else {
 		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 only")
 	}
@@ -96,6 +97,16 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	var err error
 	a.Sealed, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, secret)
 	return err
+}
+
+// unmaskTokenURL replaces a masked query with the stored query of the same URL.
+func unmaskTokenURL(a, was *storage.Authentication, p *rest.FieldErrors) {
+	switch {
+	case was != nil && a.TokenURL == storage.MaskURL(was.TokenURL):
+		a.TokenURL = was.TokenURL
+	case strings.HasSuffix(a.TokenURL, "?"+masked):
+		p.Addf("authentication.tokenUrl", "must be given with its whole query: %s stands for the stored query of the stored URL alone", masked)
+	}
 }
 
 // checkTokenURL checks a token endpoint against the operator's policy on destinations.

@@ -68,6 +68,14 @@ func TestAuthenticationLife(t *testing.T) {
 		must(t, err)
 		return text
 	}
+	tokenURL := func() string {
+		opened := e.stored(id)
+		must(t, e.vault.OpenEndpoint(&opened))
+		if opened.Authentication == nil {
+			return ""
+		}
+		return opened.Authentication.TokenURL
+	}
 	for i, step := range []struct{ body, secret, wrong string }{
 		{body: `{}`, secret: "opaque-token"},
 		{body: `{"description":"new"}`, secret: "opaque-token"},
@@ -80,6 +88,10 @@ func TestAuthenticationLife(t *testing.T) {
 		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us"}}`, secret: "opaque-2", wrong: "authentication.clientSecret"},
 		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us","clientSecret":"opaque-3"}}`, secret: "opaque-3"},
 		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token","clientId":"us","scopes":["a"],"audience":"b"}}`, secret: "opaque-3"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token?k=opaque-q","clientId":"us","clientSecret":"opaque-3"}}`, secret: "opaque-3"},
+		{body: `{"description":"newer"}`, secret: "opaque-3"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://evil.example/token?********","clientId":"us","clientSecret":"opaque-3"}}`, secret: "opaque-3", wrong: "authentication.tokenUrl"},
+		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://auth.example/token?********","clientId":"us"}}`, secret: "opaque-3"},
 		{body: `{"authentication":{"type":"oauth2","tokenUrl":"https://evil.example/token","clientId":"us"}}`, secret: "opaque-3", wrong: "authentication.clientSecret"},
 		{body: `{"url":"https://evil.example/hooks"}`, secret: "opaque-3", wrong: "authentication.clientSecret"},
 		{body: `{"headers":{"authorization":"Basic x"}}`, secret: "opaque-3", wrong: "headers.authorization"},
@@ -91,6 +103,9 @@ func TestAuthenticationLife(t *testing.T) {
 			a.ok(t)
 		} else if got := a.fields(t); !slices.Contains(got, step.wrong) {
 			t.Errorf("step %d: wrong are %v, want %s: %s", i, got, step.wrong, a.body)
+		}
+		if got := tokenURL(); strings.Contains(step.body, "token?********") && got != "https://auth.example/token?k=opaque-q" {
+			t.Errorf("step %d: the token URL opens as %s", i, got)
 		}
 		if got := secret(); got != step.secret {
 			t.Errorf("step %d: the secret is %q, want %q", i, got, step.secret)

@@ -32,6 +32,7 @@ func (nothing) Progress(string, string) (events.Progress, error) {
 	return events.Progress{}, storage.ErrNotFound
 }
 func (nothing) Recent(string, int) ([]events.Progress, error) { return []events.Progress{}, nil }
+func (nothing) Usage(string) (events.Usage, error)            { return events.Usage{}, nil }
 func (nothing) LastRun(string, string) (events.Run, error)    { return events.Run{}, nil }
 func (nothing) Health(string, string) (events.Health, error)  { return events.Health{}, nil }
 func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
@@ -63,7 +64,7 @@ func newMemory(f *testing.F) *memory {
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
 	aside := &storagetest.Aside{}
 	deps := api.Deps{
-		Store: store, Requests: aside, Feedback: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Store: store, Requests: aside, Feedback: aside, Audit: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
 		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}

@@ -63,7 +63,8 @@ func setDefaults(in any) {
 func (s *server) checkInput(in any, c *rest.Call, p *rest.FieldErrors) {
 	var more rest.FieldErrors
 	if in, ok := in.(wire.OrganizationNamer); ok && in.NamedOrganization() != "" {
-		s.checkOrganization(&more, in.NamedOrganization())
+		c.Change.Org = in.NamedOrganization()
+		s.checkOrganization(&more, c.Change.Org)
 	}
 	if in, ok := in.(checker); ok {
 		in.check(s, c, &more)

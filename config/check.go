@@ -106,6 +106,7 @@ var checks = map[string]func(*Config) string{
 	"proxy-header":             func(c *Config) string { return proxyHeader(c.ProxyHeader) },
 	"mqtt":                     mqttAddress,
 	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },
+	"audit-age":                func(c *Config) string { return age(c.AuditAge) },
 	"receipts-age":             func(c *Config) string { return age(c.ReceiptsAge) },
 	"triggers-age":             triggersAge,
 	"trace-endpoint":           func(c *Config) string { return collector(c.Traces.Endpoint) },

@@ -86,6 +86,7 @@ type Config struct {
 
 	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"retention of triggers and outcomes of deliveries in the API"`
 	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects"`
+	AuditAge    time.Duration `setting:"audit-age" default:"8760h" help:"retention of the audit log"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for three quarters of the free space"`
 
 	Traces Traces `setting:"trace"`

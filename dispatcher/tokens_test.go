@@ -106,6 +106,29 @@ func TestTokensOutliveOtherChanges(t *testing.T) {
 	})
 }
 
+// A token is asked for at the token URL with its query, which is stored sealed.
+func TestTokenURL_SealedQuery(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) {
+			w.asksAt("http://auth.example/token?tenant=7")(e)
+			if err := w.vault.SealEndpoint(e, &storage.WebhookEndpoint{}); err != nil || strings.Contains(e.Authentication.TokenURL, "tenant") {
+				t.Fatalf("it is stored as %+v (%v)", e.Authentication, err)
+			}
+		})
+		queries := make(chan string, 10)
+		w.partner.hosts("auth", http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			queries <- r.URL.RawQuery
+			(&tokenServer{}).ServeHTTP(answer, r)
+		}))
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
+		if query := <-queries; query != "tenant=7" {
+			t.Errorf("the token was asked for with the query %q", query)
+		}
+	})
+}
+
 // A bearer token is a header like any other.
 func TestABearerToken(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -85,6 +85,8 @@ type Ledger interface {
 	Health(org, endpointID string) (Health, error)
 	// LastRun returns the last run of a schedule, zero if there was none.
 	LastRun(org, scheduleID string) (Run, error)
+	// Usage returns the usage of an organization's triggers.
+	Usage(org string) (Usage, error)
 }
 
 // Run is one run of a schedule.

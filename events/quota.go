@@ -14,6 +14,8 @@ type Quota struct {
 type Usage struct {
 	Waiting int   `json:"waiting"`
 	Bytes   int64 `json:"bytes"`
+	// Deliveries counts the deliveries in the ledger.
+	Deliveries int `json:"deliveries,omitempty"`
 }
 
 // QuotaError says that an organization has reached a limit.

@@ -32,11 +32,13 @@ type Authentication struct {
 	Type AuthenticationType `json:"type"`
 	// Sealed is the bearer token or the client secret: see package vault.
 	Sealed string `json:"sealed"`
-	// TokenURL, ClientID, Scopes and Audience are for OAuth 2.
-	TokenURL string   `json:"tokenUrl,omitempty"`
-	ClientID string   `json:"clientId,omitempty"`
-	Scopes   []string `json:"scopes,omitempty"`
-	Audience string   `json:"audience,omitempty"`
+	// TokenURL, ClientID, Scopes and Audience are for OAuth 2. TokenURL has its query
+	// masked. SealedTokenURL is the whole URL, empty if it has no query.
+	TokenURL       string   `json:"tokenUrl,omitempty"`
+	SealedTokenURL string   `json:"sealedTokenUrl,omitempty"`
+	ClientID       string   `json:"clientId,omitempty"`
+	Scopes         []string `json:"scopes,omitempty"`
+	Audience       string   `json:"audience,omitempty"`
 }
 
 // ClientCertificate is presented to a destination that uses mutual TLS.

@@ -52,18 +52,26 @@ const KeyPrefix = "ghk_"
 // NewKey returns a key with a new 256-bit secret. text is the form for the partner:
 // ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
-	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
-	s := hex.EncodeToString(secret[:])
-	key = Key{ID: NewID("key_", now), SecretHash: hashSecret(s), Scopes: DefaultScopes()}
+	secret, hash := newSecret()
+	key = Key{ID: NewID("key_", now), SecretHash: hash, Scopes: DefaultScopes()}
 	key.OrganizationID = org
-	return key, KeyPrefix + key.ID + "_" + s
+	return key, KeyPrefix + key.ID + "_" + secret
+}
+
+// newSecret returns a new 256-bit secret in hex, and the hash to store.
+func newSecret() (secret, hash string) {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails: see crypto/rand
+	secret = hex.EncodeToString(random[:])
+	return secret, hashSecret(secret)
 }
 
 // SplitKey splits a key's text into identifier and secret. ok is false if the text cannot
 // be a key.
-func SplitKey(text string) (id, secret string, ok bool) {
-	rest, ok := strings.CutPrefix(text, KeyPrefix)
+func SplitKey(text string) (id, secret string, ok bool) { return splitKey(KeyPrefix, text) }
+
+func splitKey(prefix, text string) (id, secret string, ok bool) {
+	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
 		return "", "", false
 	}

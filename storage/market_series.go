@@ -128,24 +128,49 @@ func (m *MarketSeries) months(v View) iter.Seq2[Record, error] {
 	}
 }
 
-// monthPoints decodes a record of a month's prices.
-func monthPoints(r Record, step time.Duration) ([]market.Point, error) {
+// Parts returns the series' prices by month, the form in which AddPrices takes them.
+// Errors: *DecodeError.
+func (m *MarketSeries) Parts(v View) (parts []PricesPart, err error) {
+	for r, err := range m.months(v) {
+		if err != nil {
+			return nil, err
+		}
+		part, err := monthPart(r)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// monthPart decodes a record of a month's prices.
+func monthPart(r Record) (PricesPart, error) {
 	stored, err := Decode[MarketPrices](r)
 	if err != nil {
-		return nil, err
+		return PricesPart{}, err
 	}
 	start, err := time.Parse(monthLayout, r.ID[strings.LastIndex(r.ID, partMark)+len(partMark):])
 	if err != nil {
-		return nil, &DecodeError{r.Ref, fmt.Errorf("names no month: %w", err)}
+		return PricesPart{}, &DecodeError{r.Ref, fmt.Errorf("names no month: %w", err)}
 	}
 	prices, err := unpackPrices(stored.Prices)
 	if err != nil {
-		return nil, &DecodeError{r.Ref, fmt.Errorf("holds no prices: %w", err)}
+		return PricesPart{}, &DecodeError{r.Ref, fmt.Errorf("holds no prices: %w", err)}
 	}
-	points := make([]market.Point, 0, len(prices))
-	for i, price := range prices {
+	return PricesPart{Start: start, Prices: prices}, nil
+}
+
+// monthPoints returns the known prices of a record of a month's prices.
+func monthPoints(r Record, step time.Duration) ([]market.Point, error) {
+	part, err := monthPart(r)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]market.Point, 0, len(part.Prices))
+	for i, price := range part.Prices {
 		if price == price { // not NaN
-			points = append(points, market.Point{Start: start.Add(time.Duration(i) * step), Price: price})
+			points = append(points, market.Point{Start: part.Start.Add(time.Duration(i) * step), Price: price})
 		}
 	}
 	return points, nil

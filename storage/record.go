@@ -16,6 +16,7 @@ const (
 	KindArea            Kind = "area"
 	KindKey             Kind = "key"
 	KindKeyUse          Kind = "keyUse"
+	KindOperatorKey     Kind = "operatorKey"
 	KindHome            Kind = "home"
 	KindSolar           Kind = "solar"
 	KindRatePlan        Kind = "ratePlan"
@@ -45,7 +46,7 @@ const (
 // first.
 func Kinds() []Kind {
 	return []Kind{
-		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
+		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
 		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,

@@ -25,6 +25,7 @@ func Retentions() []Retention {
 		{Kind: KindVault, Bound: "one", Removed: "never"},
 		{Kind: KindOrganization, Bound: "the operator", Removed: "the operator"},
 		{Kind: KindKey, Bound: "the operator", Removed: "never: a revoked key stays refused"},
+		{Kind: KindOperatorKey, Bound: "the operator", Removed: "never: a revoked key stays refused"},
 		{Kind: KindKeyUse, Bound: "one a key", Removed: "never"},
 		{Kind: KindUtility, Bound: "the operator", Removed: "the operator"},
 		{Kind: KindDemandResponse, Bound: "the operator", Removed: "the operator"},

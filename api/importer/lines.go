@@ -18,12 +18,14 @@ type importLine interface {
 	prepare(c *check) storage.Entity
 }
 
-// resources lists the kinds of lines in the order of the documentation. line returns an
-// empty line of a kind.
-var resources = []struct {
+// resourceLine is a kind of lines. line returns an empty line.
+type resourceLine struct {
 	kind storage.Kind
 	line func() importLine
-}{
+}
+
+// resources lists the kinds of lines in the order of the documentation.
+var resources = []resourceLine{
 	{storage.KindOrganization, func() importLine { return &organizationLine{} }},
 	{storage.KindUtility, func() importLine { return &utilityLine{Utility: storage.NewUtility()} }},
 	{storage.KindDemandResponse, func() importLine { return &demandResponseLine{DemandResponse: storage.NewDemandResponse()} }},

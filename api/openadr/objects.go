@@ -251,6 +251,7 @@ func (s *server) create(k *kind, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Call.ID = o.ID
 	return created{json.RawMessage(events.WithTargets(o.JSON(), o.Targets))}, nil
 }
 

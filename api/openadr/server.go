@@ -125,6 +125,11 @@ func matches(pattern, path string) bool {
 	return slices.EqualFunc(want, have, func(w, h string) bool { return w == h || w == parameter })
 }
 
+// changes has the changes by method, for the audit log.
+var changes = map[string]rest.Change{
+	http.MethodPost: {Operation: "createOpenADRObject"}, http.MethodPut: {Operation: "updateOpenADRObject"}, http.MethodDelete: {Operation: "deleteOpenADRObject"},
+}
+
 // operate authorizes the caller and runs the operation.
 func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) {
 	req := &request{Request: r, Call: c}
@@ -140,12 +145,15 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 		if !mayAsk {
 			return nil, errRole
 		}
+		c.Change = changes[rt.method]
+		c.Change.Kind, _, _ = strings.Cut(rt.path, "/")
 	}
 	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
 		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]
 		if !storage.ValidID(req.id) {
 			return nil, rest.Invalid("id", rest.BadID)
 		}
+		c.ID = req.id
 	}
 	return rt.run(req)
 }

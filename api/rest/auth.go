@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"slices"
@@ -29,11 +27,14 @@ var (
 
 // Caller is the authenticated sender of a request and its organization.
 type Caller struct {
-	// Operator is set for the operator's key. KeyID and Key are set for a partner's key.
-	// An open operation sets none of the three.
+	// Operator is set for an operator key. Key is set for a partner's key. An open
+	// operation sets neither.
 	Operator bool
-	KeyID    string
-	Key      *storage.Key
+	// Role is the role of an operator key.
+	Role storage.Role
+	// KeyID identifies the key. KeyName is the name of an operator key.
+	KeyID, KeyName string
+	Key            *storage.Key
 	// Org is the organization to act for: the organization of the header, or else of the
 	// key.
 	Org string
@@ -78,52 +79,6 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	c := Caller{KeyID: key.ID, Key: key, Org: key.OrganizationID}
 	c.name(r)
 	return c, nil
-}
-
-// Operator returns an Authenticator for the operator's key.
-func (s *Server) Operator(operatorKey string) Authenticator {
-	known := requireKey(operatorKey)
-	return func(r *http.Request, route *Route, _ time.Time) (Caller, error) {
-		if route.Open {
-			return Caller{}, nil
-		}
-		if err := known(r); err != nil {
-			return Caller{}, err
-		}
-		c := Caller{Operator: true}
-		c.name(r)
-		return c, nil
-	}
-}
-
-// OperatorOnly serves a page that is not an operation. Callers must send the operator's
-// key.
-func OperatorOnly(operatorKey string, page http.Handler) http.Handler {
-	known := requireKey(operatorKey)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := known(r); err != nil {
-			Refuse(w, r, err)
-			return
-		}
-		page.ServeHTTP(w, r)
-	})
-}
-
-// requireKey returns a check that a request carries the given key. The check returns nil if
-// the keys match. An empty key matches no request.
-func requireKey(key string) func(*http.Request) error {
-	want := sha256.Sum256([]byte(key))
-	return func(r *http.Request) error {
-		text, err := keyInHeader(r)
-		if err != nil {
-			return err
-		}
-		got := sha256.Sum256([]byte(text))
-		if same := subtle.ConstantTimeCompare(got[:], want[:]) == 1; !same || key == "" {
-			return errInvalidKey
-		}
-		return nil
-	}
 }
 
 // keyInHeader returns the request's API key. A request with two keys is refused because the

@@ -17,6 +17,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	// unaudited counts changes without an entry in the audit log.
+	unaudited prometheus.Counter
 }
 
 // newMetrics registers the metrics. r may be nil.
@@ -36,9 +38,13 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",
 			Help: "HTTP requests in progress.",
 		}),
+		unaudited: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "audit_failures_total",
+			Help: "Changes whose entry the audit log did not store. The entry is in the process's log.",
+		}),
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.duration, m.inFlight)
+		r.MustRegister(m.requests, m.duration, m.inFlight, m.unaudited)
 	}
 	return m
 }

@@ -38,6 +38,10 @@ func errScope(s storage.Scope) *Problem {
 	return NewProblem(CodeForbidden, fmt.Sprintf("The API key lacks the scope %q.", s), "Use a key that has the scope.")
 }
 
+func errOperatorRole(role storage.Role) *Problem {
+	return NewProblem(CodeForbidden, fmt.Sprintf("The operator key lacks the role %q.", role), "Use an operator key that has the role.")
+}
+
 func errMediaType(want string) *Problem {
 	return NewProblem(CodeUnsupportedMediaType, "The body must be "+want+" in UTF-8.", "Send one header Content-Type: "+want+".")
 }
@@ -104,7 +108,7 @@ var problemOf = []struct {
 func Problems() []Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
 	all := []*Problem{
-		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errPath, ErrNotFound, errNoOrganization, errMethod,
+		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate(1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}

@@ -54,8 +54,10 @@ type Route struct {
 	Description string
 	// Scope is the scope that a partner's key needs.
 	Scope storage.Scope
-	// Operator marks an operation that requires the operator's key.
+	// Operator marks an operation that requires an operator key. Role is the role that the
+	// key needs.
 	Operator bool
+	Role     storage.Role
 	// Open marks an operation that needs no key.
 	Open bool
 	// Idempotent marks an operation that accepts IdempotencyHeader.
@@ -89,18 +91,27 @@ type Route struct {
 // ForOrganization reports whether the operation acts for an organization.
 func (r *Route) ForOrganization() bool { return !r.Operator && !r.Open }
 
+// Needs returns the role that an operator key needs. A partner's operation needs the role
+// that corresponds to its scope.
+func (r *Route) Needs() storage.Role {
+	switch {
+	case r.Operator:
+		return r.Role
+	case r.Scope == storage.ScopeRead:
+		return storage.RoleRead
+	}
+	return storage.RoleOperate
+}
+
 // Codes returns the error codes of the operation, including codes that only the
 // operator's listener returns.
 func (r *Route) Codes() []string {
 	codes := []string{CodeValidationFailed, CodeRequestTimeout, CodePayloadTooLarge, CodeUnsupportedMediaType, CodeInternal}
 	if !r.Open {
-		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey)
+		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey, CodeForbidden)
 	}
 	if !r.Operator {
 		codes = append(codes, CodeRateLimited)
-	}
-	if r.ForOrganization() {
-		codes = append(codes, CodeForbidden)
 	}
 	if r.ForOrganization() || strings.Contains(r.Path, "{id}") {
 		codes = append(codes, CodeNotFound)

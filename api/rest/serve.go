@@ -64,6 +64,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	if c.Body, err = readBody(r, route); err != nil {
 		return nil, err
 	}
+	c.Change = route.change()
 	ctx, cancel := s.deadline(w, r, route)
 	defer cancel()
 	return s.operate(ctx, r, c, route)

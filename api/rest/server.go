@@ -18,7 +18,9 @@ type Deps struct {
 	Requests storage.Requests
 	// LastUsed records when keys were last used. If nil, nothing is recorded.
 	LastUsed *LastUsed
-	Log      *slog.Logger
+	// Audit stores who changed what.
+	Audit storage.AuditLog
+	Log   *slog.Logger
 	// Registerer registers the metrics. If nil, nothing is measured.
 	Registerer prometheus.Registerer
 	Now        func() time.Time
@@ -68,4 +70,7 @@ type Call struct {
 	Wrong FieldErrors
 	// IdempotencyKey is empty if the request has no key or the operation ignores the key.
 	IdempotencyKey string
+	// Change is what the call changes, for the audit log. It is zero for a call that only
+	// reads.
+	Change Change
 }

@@ -46,6 +46,32 @@ func TestCommands(t *testing.T) {
 			"organization  acme\nname          Acme\nacts for      a,b\ncreated       2026-07-01T00:00:00Z\n",
 		},
 		{
+			"audit list --organization acme --key operator", "/v1/admin/audit/list", "", `{"organizationId":"acme","keyId":"operator","limit":1000}`,
+			data(`{"id":"aud_1","time":"2026-07-01T00:00:00.000Z","organizationId":"acme","keyId":"operator","operation":"createKey","objectId":"key_1","status":200}`),
+			"TIME                  ORGANIZATION  KEY       OPERATION  OBJECT  STATUS\n2026-07-01T00:00:00Z  acme          operator  createKey  key_1   200\n",
+		},
+		{
+			"org export acme", "/v1/admin/organizations/acme/export", "", `{"limit":1000}`,
+			data(`{"resource":"organization","id":"acme"}`, `{"resource":"home","id":"h1"}`),
+			`{"resource":"organization","id":"acme"}` + "\n" + `{"resource":"home","id":"h1"}` + "\n",
+		},
+		{
+			"org usage acme", "/v1/admin/organizations/acme/usage", "", `{}`,
+			`{"organizationId":"acme","homes":3,"devices":1,"endpoints":2,"schedules":1,"keys":4,"storedBytes":2048,"waitingTriggers":5,"historyBytes":0,"deliveries":6}`,
+			"homes             3\ndevices           1\nendpoints         2\nschedules         1\nkeys              4\nstored bytes      2048\nwaiting triggers  5\nhistory bytes     0\ndeliveries        6\n",
+		},
+		{
+			"operator create --name ada --role read", "/v1/admin/operator_keys/create", "", `{"name":"ada","role":"read"}`,
+			`{"keyId":"opk_1","name":"ada","role":"read","key":"gho_opk_1_ab"}`,
+			"key         gho_opk_1_ab\nidentifier  opk_1\nname        ada\nrole        read\n\nStore the key now: it cannot be shown again.\n",
+		},
+		{
+			"operator list", "/v1/admin/operator_keys/list", "", `{"limit":1000}`,
+			data(`{"keyId":"opk_1","name":"ada","role":"read","revokedAt":"2026-07-01T00:00:00.000Z","createdAt":"2026-07-01T00:00:00.000Z"}`),
+			"ID     NAME  ROLE  STATE    EXPIRES  CREATED\nopk_1  ada   read  revoked  -        2026-07-01T00:00:00Z\n",
+		},
+		{"operator revoke opk_1", "/v1/admin/operator_keys/opk_1/revoke", "", `{}`, `{"keyId":"opk_1"}`, "opk_1 is revoked.\n"},
+		{
 			"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`,
 			data(`{"id":"acme","name":"Acme","createdAt":"2026-07-01T00:00:00.000Z"}`),
 			"ID    NAME  CREATED\nacme  Acme  2026-07-01T00:00:00Z\n",

@@ -31,5 +31,10 @@ func newOrgCommand(g *globals) *cobra.Command {
 			},
 		}),
 		r.list("List the organizations", "  gridhook org list --json"),
-		r.command(operation{use: "get ORG", short: "Show an organization", example: "  gridhook org get acme"})))
+		r.command(operation{use: "get ORG", short: "Show an organization", example: "  gridhook org get acme"}),
+		r.command(operation{
+			use: "usage ORG", short: "Show what an organization takes up", example: "  gridhook org usage acme",
+			fields: "homes:homes, devices:devices, endpoints:endpoints, schedules:schedules, keys:keys, stored bytes:storedBytes, waiting triggers:waitingTriggers, history bytes:historyBytes, deliveries:deliveries",
+		}),
+		newOrgExport(g, r)))
 }

@@ -74,7 +74,7 @@ func open(v *vault.Vault, stored storage.WebhookEndpoint, revision uint64) (t *T
 	if d.URL, err = url.Parse(stored.URL); err != nil {
 		return nil, fmt.Errorf("endpoint %s: its URL does not parse", stored.ID) // the error contains the URL with its query
 	}
-	if err := t.openSecrets(v); err != nil {
+	if err := t.openSecrets(v, stored.Authentication); err != nil {
 		return nil, fmt.Errorf("endpoint %s: %w", stored.ID, err)
 	}
 	return t, nil
@@ -85,8 +85,9 @@ var protocols = map[storage.HTTPVersion]httpclient.Protocol{
 	storage.HTTPVersionAuto: httpclient.Auto, storage.HTTPVersion1: httpclient.HTTP1, storage.HTTPVersion2: httpclient.HTTP2,
 }
 
-// openSecrets decrypts the keys and tokens that sign and authorize the requests.
-func (t *Target) openSecrets(v *vault.Vault) error {
+// openSecrets decrypts the keys and tokens that sign and authorize the requests. a is the
+// endpoint's authentication with its token URL in the clear.
+func (t *Target) openSecrets(v *vault.Vault, a *storage.Authentication) error {
 	for _, sealed := range t.Secrets {
 		secret, err := v.Open(t.OrganizationID, t.ID, sealed.Sealed)
 		if err != nil {
@@ -98,7 +99,7 @@ func (t *Target) openSecrets(v *vault.Vault) error {
 		}
 		t.Signers = append(t.Signers, signer)
 	}
-	if a := t.Authentication; a != nil {
+	if a != nil {
 		secret, err := v.Open(t.OrganizationID, t.ID, a.Sealed)
 		if err != nil {
 			return err

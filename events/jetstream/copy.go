@@ -46,6 +46,7 @@ func Contents() []Content {
 	return []Content{
 		{Stream: requestsStream, Latest: true},
 		{Stream: feedbackStream},
+		{Stream: auditStream},
 		{Stream: tasksStream, Queue: true},
 		{Stream: knownStream, Queue: true, Latest: true},
 		{Stream: retriesStream, Queue: true},

@@ -55,15 +55,16 @@ type Options struct {
 	// shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge.
 	TriggersAge, ReceiptsAge time.Duration
 	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
-	// RequestsAge and FeedbackAge are the retention of requests and feedback. 0 selects
-	// the defaults.
-	DeletionsAge, RequestsAge, FeedbackAge time.Duration
+	// RequestsAge, FeedbackAge and AuditAge are the retention of requests, feedback and
+	// the audit log. 0 selects the defaults.
+	DeletionsAge, RequestsAge, FeedbackAge, AuditAge time.Duration
 }
 
 func (o Options) withDefaults() Options {
 	o.DeletionsAge = cmp.Or(o.DeletionsAge, deletionsAge)
 	o.RequestsAge = cmp.Or(o.RequestsAge, requestsAge)
 	o.FeedbackAge = cmp.Or(o.FeedbackAge, feedbackAge)
+	o.AuditAge = cmp.Or(o.AuditAge, auditAge)
 	return o
 }
 
@@ -164,6 +165,7 @@ func asideStreams(o Options) []jetstream.StreamConfig {
 			Description: "messages that could not be processed, for operators; the oldest are removed first",
 			MaxAge:      deadAge, MaxMsgs: deadLetters, Discard: jetstream.DiscardOld,
 		},
+		auditConfig(o.AuditAge),
 	}
 }
 

@@ -18,6 +18,9 @@ func (l *Ledger) Usage(org string) (u events.Usage, err error) {
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
 	u := events.Usage{Bytes: t.Bytes}
+	for _, deliveries := range t.Outcomes {
+		u.Deliveries += deliveries
+	}
 	if t.Trigger.ID != "" && !t.completed() {
 		u.Waiting = 1
 	}
@@ -33,7 +36,7 @@ func changeUsage(tx *bbolt.Tx, org string, before, after events.Usage) error {
 	if err != nil {
 		return err
 	}
-	u.Waiting, u.Bytes = u.Waiting+after.Waiting-before.Waiting, u.Bytes+after.Bytes-before.Bytes
+	u.Waiting, u.Bytes, u.Deliveries = u.Waiting+after.Waiting-before.Waiting, u.Bytes+after.Bytes-before.Bytes, u.Deliveries+after.Deliveries-before.Deliveries
 	if u == (events.Usage{}) {
 		return usageTable.Delete(tx, []byte(org))
 	}

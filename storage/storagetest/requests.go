@@ -9,13 +9,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Aside is an in-memory storage.Requests and storage.FeedbackLog. Its zero value is ready
-// to use.
+// Aside is an in-memory storage.Requests, storage.FeedbackLog and storage.AuditLog. Its
+// zero value is ready to use.
 type Aside struct {
 	mu       sync.Mutex
 	written  uint64
 	requests map[requestKey]storedRequest
 	feedback []storage.Feedback
+	audit    []storage.AuditEntry
 }
 
 type requestKey struct{ org, id string }
@@ -28,6 +29,7 @@ type storedRequest struct {
 var (
 	_ storage.Requests    = (*Aside)(nil)
 	_ storage.FeedbackLog = (*Aside)(nil)
+	_ storage.AuditLog    = (*Aside)(nil)
 )
 
 // Request returns a request and its revision.
@@ -77,5 +79,22 @@ func (a *Aside) Feedback(_ context.Context, after string, limit int) ([]storage.
 			list = append(list, f)
 		}
 	}
+	return list, nil
+}
+
+// PutAudit stores an entry.
+func (a *Aside) PutAudit(_ context.Context, e storage.AuditEntry) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.audit = append(a.audit, e)
+	return nil
+}
+
+// Audit returns all entries, the newest first. It knows no filter and no page.
+func (a *Aside) Audit(context.Context, storage.AuditFilter, string, int) ([]storage.AuditEntry, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := slices.Clone(a.audit)
+	slices.Reverse(list)
 	return list, nil
 }

@@ -7,16 +7,23 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// SealEndpoint seals the header values and the URL's query of an endpoint in the clear.
-// before is the stored endpoint. An unchanged value keeps its sealed form, so that
+// SealEndpoint seals the header values and the queries of the URLs of an endpoint in the
+// clear. before is the stored endpoint. An unchanged value keeps its sealed form, so that
 // storing the same endpoint again writes nothing.
 func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
-	clear := e.URL
-	if e.URL, e.SealedURL = storage.MaskURL(clear), ""; e.URL != clear {
-		var err error
-		if e.SealedURL, err = v.Reseal(e.OrganizationID, e.ID, before.SealedURL, clear); err != nil {
+	var err error
+	if e.URL, e.SealedURL, err = v.sealURL(e, e.URL, before.SealedURL); err != nil {
+		return err
+	}
+	if e.Authentication != nil {
+		a, had := *e.Authentication, ""
+		if before.Authentication != nil {
+			had = before.Authentication.SealedTokenURL
+		}
+		if a.TokenURL, a.SealedTokenURL, err = v.sealURL(e, a.TokenURL, had); err != nil {
 			return err
 		}
+		e.Authentication = &a
 	}
 	values := e.Headers
 	e.Headers, e.SealedHeaders = map[string]string{}, nil
@@ -33,7 +40,16 @@ func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
 	return nil
 }
 
-// OpenEndpoint replaces the masked URL and the sealed headers with their values in the
+// sealURL returns the masked form of a URL of an endpoint, and the sealed form if the URL
+// has a query. had is the stored sealed form.
+func (v *Vault) sealURL(e *storage.WebhookEndpoint, clear, had string) (masked, sealed string, err error) {
+	if masked = storage.MaskURL(clear); masked != clear {
+		sealed, err = v.Reseal(e.OrganizationID, e.ID, had, clear)
+	}
+	return masked, sealed, err
+}
+
+// OpenEndpoint replaces the masked URLs and the sealed headers with their values in the
 // clear.
 func (v *Vault) OpenEndpoint(e *storage.WebhookEndpoint) error {
 	if e.SealedURL != "" {
@@ -42,6 +58,15 @@ func (v *Vault) OpenEndpoint(e *storage.WebhookEndpoint) error {
 			return fmt.Errorf("url: %w", err)
 		}
 		e.URL, e.SealedURL = clear, ""
+	}
+	if e.Authentication != nil && e.Authentication.SealedTokenURL != "" {
+		clear, err := v.Open(e.OrganizationID, e.ID, e.Authentication.SealedTokenURL)
+		if err != nil {
+			return fmt.Errorf("authentication.tokenUrl: %w", err)
+		}
+		a := *e.Authentication
+		a.TokenURL, a.SealedTokenURL = clear, ""
+		e.Authentication = &a
 	}
 	headers := maps.Clone(e.Headers)
 	for name, sealed := range e.SealedHeaders {

@@ -1,4 +1,5 @@
 // The page: who is signed in, which view the address names, and the frame around.
+import { auditView } from "./views/audit.js";
 import { banner } from "./views/banner.js";
 import { endpointView } from "./views/endpoint.js";
 import { endpointsView } from "./views/endpoints.js";
@@ -27,6 +28,7 @@ const views = [
   { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
   { path: /^\/homes$/, section: "homes", name: "Homes", scope: "read", view: homesView },
   { path: /^\/homes\/([\w-]+)$/, section: "homes", scope: "read", view: homeView },
+  { path: /^\/audit$/, section: "audit", name: "Audit log", operator: true, view: auditView },
 ];
 
 const main = document.getElementById("main");
@@ -60,7 +62,7 @@ function signOut(why = "") {
 function open(common) {
   if (!session) return { made: signInView({ ...common, notice, signIn }), sections: [] };
   if (kept.operator && !session.organization) return { made: organizationsView({ ...common, signIn }), sections: [] };
-  const allowed = views.filter((v) => !v.scope || session.may(v.scope));
+  const allowed = views.filter((v) => (!v.scope || session.may(v.scope)) && (!v.operator || kept.operator));
   const sections = allowed.filter((v) => v.name);
   const found = allowed.find((v) => v.path.test(common.path)) ?? sections[0];
   const parts = found.path.exec(common.path)?.slice(1) ?? [];

@@ -42,12 +42,13 @@ func (a *App) adminHandler() http.Handler {
 		"/livez":  http.HandlerFunc(a.health.livez),
 		"/readyz": http.HandlerFunc(a.health.readyz),
 	}
+	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {
 		for path, page := range profilePages() {
-			pages[path] = rest.OperatorOnly(a.operator, page)
+			pages[path] = operators.Only(page)
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(noOperations)), rest.OperatorOnly(a.operator, http.HandlerFunc(a.serveBackup))
+	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(http.HandlerFunc(a.serveBackup))
 	if a.answers() {
 		operations = console.Beside(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
 	}
@@ -77,7 +78,7 @@ func noOperations(w http.ResponseWriter, r *http.Request) {
 // the two listeners.
 func (a *App) apiDeps(listener string) api.Deps {
 	d := api.Deps{
-		Store: a.store, Requests: a.conn, Feedback: a.conn, Book: a.book, Vault: a.vault,
+		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Book: a.book, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,

@@ -90,7 +90,7 @@ func requestOptions(c *config.Config) rest.Options {
 
 // StreamOptions returns the streams' replication and retention.
 func StreamOptions(c config.Config) jetstream.Options {
-	return jetstream.Options{Replicas: c.NATS.Replicas, TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge}
+	return jetstream.Options{Replicas: c.NATS.Replicas, TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge, AuditAge: c.AuditAge}
 }
 
 // NATSOptions returns the credentials and TLS of a connection to NATS.

@@ -13,6 +13,13 @@ export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one
 /** rate is a number a second, with a decimal where it matters. */
 export const rate = (perSecond) => (perSecond === 0 || perSecond >= 100 ? whole : tenths).format(perSecond);
 
+/** bytes is a size in the largest unit that is full. */
+export function bytes(n) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, n)) / 10));
+  return `${(unit === 0 ? whole : tenths).format(n / 1024 ** unit)} ${units[unit]}`;
+}
+
 /** percent rounds towards the middle: only the whole is 100%. */
 export function percent(part, all) {
   if (all <= 0) return "0%";

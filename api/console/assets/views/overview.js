@@ -9,6 +9,7 @@ import { problemBox } from "../lib/problem.js";
 import { delta, Rates, rise } from "../lib/rates.js";
 import { historyPart } from "./history.js";
 import { triggersTable } from "./triggerstable.js";
+import { usagePart } from "./usage.js";
 
 const every = 2000;
 const recent = 20;
@@ -17,7 +18,7 @@ const aDay = 100;
 
 export function overviewView({ session, signal, operator }) {
   const organization = organizationPart(session, signal);
-  const element = h("div", {}, organization.now, organization.history, operator && processPart(session, signal), organization.triggers);
+  const element = h("div", {}, organization.now, organization.history, operator && usagePart(session, signal), operator && processPart(session, signal), organization.triggers);
   return { title: "Overview", element };
 }
 

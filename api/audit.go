@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// auditRoutes returns the operations on the audit log.
+func (s *server) auditRoutes() []rest.Route {
+	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/admin/audit/list", Name: "listAudit", Role: storage.RoleRead,
+			Summary: "List who changed what, the newest first",
+			Description: "There is an entry for each operation that changed something, by partners and by operators. " +
+				"It names the key, the operation and the object, and has no body and no secret.",
+			Body: rest.BodyOptional, Errors: []string{rest.CodeUnavailable},
+		}, (*server).listAudit),
+	}
+}
+
+func (s *server) listAudit(ctx context.Context, _ *rest.Call, in *wire.ListAuditInput) (wire.Page[storage.AuditEntry], error) {
+	f := storage.AuditFilter{OrganizationID: in.OrganizationID, KeyID: in.KeyID, Operation: in.Operation}
+	if in.Since != nil {
+		f.Since = *in.Since
+	}
+	if in.Until != nil {
+		f.Until = *in.Until
+	}
+	list, err := s.Audit.Audit(ctx, f, in.After, in.Limit+1)
+	return rest.NewPage(list, in.Limit, func(e *storage.AuditEntry) string { return e.ID }), err
+}

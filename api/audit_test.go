@@ -1,0 +1,108 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// audited lists the audit log by a filter, as operation, organization, key and object.
+func (e *env) audited(filter string) (entries []string) {
+	e.t.Helper()
+	for _, v := range e.operate("/v1/admin/audit/list", filter).ok(e.t)["data"].([]any) {
+		o := v.(map[string]any)
+		entries = append(entries, strings.Join([]string{o["operation"].(string), o["organizationId"].(string), o["keyId"].(string), o["objectId"].(string)}, " "))
+	}
+	return entries
+}
+
+func TestAudit(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	acmeKey, _, _ := storage.SplitKey(acme)
+	boltKey, _, _ := storage.SplitKey(bolt)
+	endpoint := e.ask(acme, endpointsPath+"create", `{"url":"https://example.com/hook"}`).ok(t)["id"].(string)
+	e.ask(acme, endpointsPath+endpoint+"/update", `{"description":"new"}`).ok(t)
+	e.ask(acme, endpointsPath+"list", "").ok(t)
+	e.ask(acme, endpointsPath+endpoint+"/update", `{"url":7}`).expect(t, 400, rest.CodeValidationFailed)
+	e.operateFor("bolt", endpointsPath+"create", `{"url":"https://example.com/hook"}`).ok(t)
+	e.operate("/v1/admin/organizations/bolt/update", `{"name":"Bolt 2"}`).ok(t)
+	e.operate("/v1/admin/homes/home2/delete", `{"organizationId":"bolt"}`).ok(t)
+	e.operate("/v1/admin/plans/plan1/delete", "").ok(t)
+	trigger := e.ask(bolt, "/v1/webhook/price_signal/trigger", `{}`).ok(t)["triggerId"].(string)
+
+	for filter, want := range map[string][]string{
+		`{"organizationId":"acme"}`: {
+			"updateEndpoint acme " + acmeKey + " " + endpoint, "createEndpoint acme " + acmeKey + " " + endpoint, "createKey acme operator " + acmeKey,
+		},
+		`{"organizationId":"bolt","keyId":"` + boltKey + `"}`:                  {"triggerPriceSignalWebhooks bolt " + boltKey + " " + trigger},
+		`{"organizationId":"bolt","operation":"updateOrganization"}`:           {"updateOrganization bolt operator bolt"},
+		`{"operation":"deleteHome"}`:                                           {"deleteHome bolt operator home2"},
+		`{"operation":"deletePlan"}`:                                           {"deletePlan  operator plan1"},
+		`{"organizationId":"_"}`:                                               {"deletePlan  operator plan1", "import  operator "},
+		`{"organizationId":"none"}`:                                            nil,
+		`{"organizationId":"acme","until":"2026-07-01T12:00:00Z"}`:             nil,
+		`{"operation":"createKey","since":"2026-07-01T12:00:00Z","limit":1}`:   {"createKey bolt operator " + boltKey},
+		`{"operation":"createKey","since":"2026-07-02T00:00:00Z","limit":100}`: nil,
+	} {
+		if got := e.audited(filter); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", filter, got, want)
+		}
+	}
+	text := string(e.operate("/v1/admin/audit/list", "").body)
+	for _, secret := range []string{acme, "https://example.com", "new"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the audit log contains %q", secret)
+		}
+	}
+}
+
+func TestAudit_Pages(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	all := e.audited(`{}`)
+	var paged []string
+	for after := ""; ; {
+		page := e.operate("/v1/admin/audit/list", `{"limit":1,"after":"`+after+`"}`).ok(t)
+		for _, v := range page["data"].([]any) {
+			paged = append(paged, v.(map[string]any)["objectId"].(string))
+		}
+		next, more := page["next"].(string)
+		if after = next; !more {
+			break
+		}
+	}
+	if len(all) != 3 || len(paged) != len(all) {
+		t.Errorf("%d entries, %d on pages", len(all), len(paged))
+	}
+	e.operate("/v1/admin/audit/list", `{"after":"key_1"}`).expect(t, 400, rest.CodeValidationFailed)
+}
+
+// brokenAudit stores nothing.
+type brokenAudit struct{ storage.AuditLog }
+
+func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error {
+	return errors.New("disk gone")
+}
+
+// A change stands although its audit entry was not stored. The entry is in the log.
+func TestAudit_NotStored(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	var log syncBuffer
+	deps := e.process(slog.New(slog.NewTextHandler(&log, nil)))
+	deps.Audit = brokenAudit{}
+	admin := e.serve(api.Admin(deps, rest.Options{}))
+	e.send(request{url: admin.URL + "/v1/admin/organizations/create", body: `{"id":"zeta","name":"Zeta"}`, header: http.Header{rest.KeyHeader: {operatorKey}}}).ok(t)
+	admin.Close()
+	if text := log.String(); !strings.Contains(text, "audit entry not stored") || !strings.Contains(text, "createOrganization") || !strings.Contains(text, "disk gone") {
+		t.Errorf("the log has %s", text)
+	}
+}

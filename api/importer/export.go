@@ -1,0 +1,163 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// maxExport is the size in bytes after which a page of an export ends.
+const maxExport = 4 << 20
+
+// exporter collects the lines of one page.
+type exporter struct {
+	view     storage.View
+	org      string
+	settings func(*storage.WebhookEndpoint) wire.EndpointSettings
+	lines    []json.RawMessage
+	size     int
+}
+
+// Export returns an organization's resources as lines of an import. A page has the lines
+// of at most limit records. after is the cursor of the previous page, and next is empty at
+// the end. settings returns the settings of an endpoint without its secrets. Errors:
+// storage.ErrNotFound for an unknown organization.
+func Export(v storage.View, org, after string, limit int, settings func(*storage.WebhookEndpoint) wire.EndpointSettings) (lines []json.RawMessage, next string, err error) {
+	if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org)); err != nil {
+		return nil, "", err
+	}
+	x := &exporter{view: v, org: org, settings: settings, lines: []json.RawMessage{}}
+	kinds := exported()
+	number, id, _ := strings.Cut(after, "-")
+	first, _ := strconv.Atoi(number) // the schema has checked the cursor; an empty one starts at 0
+	for i := first; i < len(kinds); i++ {
+		last, full, err := x.kind(kinds[i], id, &limit)
+		if err != nil {
+			return nil, "", err
+		}
+		if full {
+			return x.lines, fmt.Sprintf("%02d-%s", i, last), nil
+		}
+		id = ""
+	}
+	return x.lines, "", nil
+}
+
+// exported returns the kinds of the lines in the order of an import.
+func exported() []storage.Kind {
+	return slices.DeleteFunc(storage.Kinds(), func(k storage.Kind) bool {
+		return !slices.ContainsFunc(resources, func(r resourceLine) bool { return r.kind == k })
+	})
+}
+
+// kind adds the lines of a kind's records after an identifier. full reports whether the
+// page ends with the record last.
+func (x *exporter) kind(kind storage.Kind, after string, limit *int) (last string, full bool, err error) {
+	owner := x.org
+	if kind == storage.KindOrganization {
+		owner = storage.Shared
+	}
+	for r, err := range storage.Live(x.view, kind, owner, after) {
+		if err == nil && kind == storage.KindOrganization && r.ID != x.org {
+			continue
+		}
+		if err == nil {
+			err = x.record(r)
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if *limit--; *limit == 0 || x.size >= maxExport {
+			return r.ID, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// record adds the lines of a record.
+func (x *exporter) record(r storage.Record) error {
+	switch r.Kind {
+	case storage.KindPlanEvent:
+		of, err := storage.Decode[storage.PlanEvents](r)
+		for i := range of.Events {
+			err = errors.Join(err, x.add(r.Kind, of.Events[i], map[string]any{"planId": of.PlanID}))
+		}
+		return err
+	case storage.KindMarketSeries:
+		return x.series(r)
+	case storage.KindUserPreferences:
+		return x.add(r.Kind, json.RawMessage(r.Value), map[string]any{"deviceId": r.ID})
+	case storage.KindWebhookEndpoint:
+		e, err := storage.Decode[storage.WebhookEndpoint](r)
+		if err != nil {
+			return err
+		}
+		return x.add(r.Kind, x.settings(&e), map[string]any{"id": e.ID})
+	}
+	return x.add(r.Kind, json.RawMessage(r.Value), nil)
+}
+
+// series adds a line for each month of a series.
+func (x *exporter) series(r storage.Record) error {
+	series, err := storage.Decode[storage.MarketSeries](r)
+	if err != nil {
+		return err
+	}
+	parts, err := series.Parts(x.view)
+	for _, part := range parts {
+		for len(part.Prices) > 0 && math.IsNaN(part.Prices[0]) { // a month may begin without prices
+			part.Start, part.Prices = part.Start.Add(time.Duration(series.StepMinutes)*time.Minute), part.Prices[1:]
+		}
+		if len(part.Prices) == 0 {
+			continue
+		}
+		prices := make([]*float64, len(part.Prices))
+		for i, price := range part.Prices {
+			if !math.IsNaN(price) {
+				prices[i] = &price
+			}
+		}
+		err = errors.Join(err, x.add(r.Kind, map[string]any{
+			"node": series.Node, "market": series.Market, "timezone": series.Timezone, "stepMinutes": series.StepMinutes,
+			"startTime": storage.Time{Time: part.Start}, "prices": prices,
+		}, nil))
+	}
+	return err
+}
+
+// add adds a line: the JSON of a value without the fields that only the service sets, and
+// more fields.
+func (x *exporter) add(kind storage.Kind, value any, more map[string]any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	line := map[string]any{}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	for name, field := range fields {
+		line[name] = field
+	}
+	for name, field := range more {
+		line[name] = field
+	}
+	for _, name := range []string{"createdAt", "updatedAt", "suspended"} {
+		delete(line, name)
+	}
+	line["resource"], line["organizationId"] = kind, x.org
+	if text, err = json.Marshal(line); err != nil {
+		return err
+	}
+	x.lines, x.size = append(x.lines, text), x.size+len(text)
+	return nil
+}

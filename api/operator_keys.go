@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// operatorKeyRoutes returns the operations on named operator keys.
+func (s *server) operatorKeyRoutes() []rest.Route {
+	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin,
+			Summary:     "Create a named operator key with a role",
+			Description: "The response shows the key's text, this once. read reads; operate also changes organizations and what belongs to them; admin does everything.",
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
+		}, (*server).createOperatorKey),
+		do(s, rest.Route{
+			Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin,
+			Summary: "List the operator keys, without their secrets",
+			Body:    rest.BodyOptional,
+		}, (*server).listOperatorKeys),
+		do(s, rest.Route{
+			Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin,
+			Summary: "Revoke an operator key at once",
+			Errors:  []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).revokeOperatorKey),
+	}
+}
+
+func showOperatorKey(k *storage.OperatorKey) wire.OperatorKey {
+	return wire.OperatorKey{ID: k.ID, Name: k.Name, Role: k.Role, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt}
+}
+
+func (s *server) createOperatorKey(ctx context.Context, c *rest.Call, in *wire.CreateOperatorKeyInput) (wire.OperatorKeyWithText, error) {
+	key, text := storage.NewOperatorKey(in.Name, in.Role, c.Now)
+	if in.ExpiresAt != nil {
+		key.ExpiresAt = *in.ExpiresAt
+		c.Wrong.Check(in.ExpiresAt.After(c.Now), "expiresAt", "must be in the future")
+	}
+	err := s.create(ctx, c, &key)
+	return wire.OperatorKeyWithText{OperatorKey: showOperatorKey(&key), Text: text}, err
+}
+
+func (s *server) listOperatorKeys(_ context.Context, _ *rest.Call, in *wire.PageInput) (wire.Page[wire.OperatorKey], error) {
+	list, err := storage.List[storage.OperatorKey](s.Store, storage.KindOperatorKey, storage.Shared, in.After, in.Limit+1)
+	page := rest.NewPage(list, in.Limit, func(k *storage.OperatorKey) string { return k.ID })
+	return rest.Show(page, showOperatorKey), err
+}
+
+func (s *server) revokeOperatorKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.OperatorKey, error) {
+	key, err := storage.Update(ctx, s.Store, storage.OperatorKeyRef(c.ID), func(k *storage.OperatorKey) error {
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = storage.Time{Time: c.Now}
+		}
+		return nil
+	})
+	return showOperatorKey(&key), err
+}

@@ -1,0 +1,76 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Operators authenticates operator keys: the configured key, whose role is admin, and the
+// stored keys.
+type Operators struct {
+	// Key is the configured key. If empty, only stored keys are accepted.
+	Key   string
+	Store *storage.Store
+}
+
+// caller returns the caller of a request. Errors: public problems, and the store's.
+func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
+	text, err := keyInHeader(r)
+	if err != nil {
+		return Caller{}, err
+	}
+	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(o.Key))
+	if same := subtle.ConstantTimeCompare(got[:], want[:]) == 1; same && o.Key != "" {
+		return Caller{Operator: true, Role: storage.RoleAdmin, KeyID: storage.BootstrapKeyID}, nil
+	}
+	id, secret, ok := storage.SplitOperatorKey(text)
+	if !ok {
+		return Caller{}, errInvalidKey
+	}
+	key, err := storage.Get[storage.OperatorKey](o.Store, storage.OperatorKeyRef(id))
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return Caller{}, err
+	}
+	// A missing key has the empty hash, which no secret matches.
+	if !key.Opens(secret, now) {
+		return Caller{}, errInvalidKey
+	}
+	return Caller{Operator: true, Role: key.Role, KeyID: key.ID, KeyName: key.Name}, nil
+}
+
+// Authenticate is an Authenticator for operator keys. The caller's role must include the
+// role that the route needs.
+func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (Caller, error) {
+	if route.Open {
+		return Caller{}, nil
+	}
+	c, err := o.caller(r, now)
+	if err == nil && !c.Role.Includes(route.Needs()) {
+		err = errOperatorRole(route.Needs())
+	}
+	if err != nil {
+		return Caller{}, err
+	}
+	c.name(r)
+	return c, nil
+}
+
+// Only serves a page that is not an operation. It needs a key with the role admin.
+func (o Operators) Only(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := o.caller(r, time.Now())
+		if err == nil && !c.Role.Includes(storage.RoleAdmin) {
+			err = errOperatorRole(storage.RoleAdmin)
+		}
+		if err != nil {
+			Refuse(w, r, err)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,132 @@
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A subject has the organization, the key and the operation of its entries. The stream
+// limits the entries of each subject, so that a caller who repeats one operation removes
+// only its own entries of that operation.
+const (
+	auditStream   = "GRIDHOOK_AUDIT"
+	auditPrefix   = "gridhook.audit."
+	auditSubjects = auditPrefix + ">"
+)
+
+// Limits of the audit log.
+const (
+	auditAge      = 365 * 24 * time.Hour
+	mostAudit     = 1_000_000
+	mostAuditEach = 5000 // of one organization, key and operation
+	auditSize     = 4 << 10
+)
+
+var _ storage.AuditLog = (*Conn)(nil)
+
+// auditConfig returns the settings of the stream.
+func auditConfig(age time.Duration) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: auditStream, Subjects: []string{auditSubjects},
+		Description: "who changed what; the oldest go first",
+		MaxAge:      age, MaxMsgs: mostAudit, MaxMsgsPerSubject: mostAuditEach, MaxMsgSize: auditSize,
+		Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
+	}
+}
+
+// auditSubject returns the subject of entries. An empty token matches any.
+func auditSubject(org, key, operation string) string {
+	return auditPrefix + cmp.Or(org, "*") + "." + cmp.Or(key, "*") + "." + cmp.Or(operation, "*")
+}
+
+// PutAudit stores an entry and returns when it is durable.
+func (c *Conn) PutAudit(ctx context.Context, e storage.AuditEntry) error {
+	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), e.KeyID, e.Operation), nuid.Next(), e)
+	return err
+}
+
+// auditID returns the identifier of the entry with a sequence. Identifiers sort like
+// sequences.
+func auditID(sequence uint64) string { return fmt.Sprintf("aud_%012d", sequence) }
+
+// Audit lists entries, newest first. The server finds the next message of a subject, not
+// the previous one. Audit therefore reads ranges of sequences, the newest range first,
+// and widens a range after a range without entries.
+func (c *Conn) Audit(ctx context.Context, f storage.AuditFilter, before string, limit int) ([]storage.AuditEntry, error) {
+	info, err := c.streamInfo(ctx, auditStream)
+	if err != nil {
+		return nil, err
+	}
+	end := info.State.LastSeq + 1
+	if before != "" {
+		given, err := strconv.ParseUint(strings.TrimPrefix(before, "aud_"), 10, 64)
+		if err != nil {
+			return nil, &storage.InvalidError{Fields: []storage.FieldError{{Field: "after", Message: "must be the next of an earlier page"}}}
+		}
+		end = min(end, given)
+	}
+	const widen = 4
+	list, span := []storage.AuditEntry{}, uint64(limit) //nolint:gosec // positive
+	for end > info.State.FirstSeq && len(list) < limit {
+		start := max(end-min(span, end), info.State.FirstSeq)
+		found, passed, err := c.auditRange(ctx, f, start, end)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, found...); passed {
+			break
+		}
+		if end = start; len(found) == 0 {
+			span *= widen
+		}
+	}
+	return list[:min(limit, len(list))], nil
+}
+
+// auditRange returns the entries from start to before end, newest first. passed reports
+// whether the range begins before the filter's Since.
+func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
+	s, err := c.handle(ctx, auditStream)
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	subject := auditSubject(f.OrganizationID, f.KeyID, f.Operation)
+	for next := start; next < end; {
+		one, cancel := context.WithTimeout(ctx, c.publishWait)
+		m, err := s.GetMsg(one, next, jetstream.WithGetMsgSubject(subject))
+		cancel()
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			next = end
+			continue
+		case err != nil:
+			return nil, false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		if next = m.Sequence + 1; m.Sequence >= end {
+			break
+		}
+		e := storage.AuditEntry{}
+		if err := json.Unmarshal(m.Data, &e); err != nil {
+			return nil, false, fmt.Errorf("the stored audit entry %d: %w", m.Sequence, err)
+		}
+		e.ID = auditID(m.Sequence)
+		passed = passed || e.Time.Before(f.Since.Time)
+		if !e.Time.Before(f.Since.Time) && (f.Until.IsZero() || e.Time.Before(f.Until.Time)) {
+			list = append(list, e)
+		}
+	}
+	slices.Reverse(list)
+	return list, passed, nil
+}

@@ -1,0 +1,77 @@
+package jetstream
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A list finds what it filters for however far back it is, and in pages it is the same.
+func TestAudit_Filters(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	const entries = 120
+	for i := range entries {
+		org := "acme"
+		if i%50 == 3 {
+			org = "bolt"
+		}
+		e := storage.AuditEntry{
+			Time: storage.Time{Time: start.Add(time.Duration(i) * time.Minute)}, OrganizationID: org,
+			KeyID: fmt.Sprintf("key_%d", i%2), Operation: "createEndpoint", ObjectID: fmt.Sprint(i), Status: 200,
+		}
+		if i == 0 {
+			e.OrganizationID, e.Operation = "", "import"
+		}
+		if err := b.PutAudit(within(t), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(i int) storage.Time { return storage.Time{Time: start.Add(time.Duration(i) * time.Minute)} }
+	for _, c := range []struct {
+		name   string
+		filter storage.AuditFilter
+		want   []string
+	}{
+		{"of an organization", storage.AuditFilter{OrganizationID: "bolt"}, []string{"103", "53", "3"}},
+		{"of what all share", storage.AuditFilter{OrganizationID: storage.Shared}, []string{"0"}},
+		{"of an operation", storage.AuditFilter{Operation: "import"}, []string{"0"}},
+		{"of a key, between times", storage.AuditFilter{KeyID: "key_1", Since: at(7), Until: at(11)}, []string{"9", "7"}},
+		{"of nobody", storage.AuditFilter{OrganizationID: "none"}, []string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, limit := range []int{1, 2, 1000} {
+				got := []string{}
+				for before := ""; ; {
+					page, err := b.Audit(within(t), c.filter, before, limit)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, e := range page {
+						got, before = append(got, e.ObjectID), e.ID
+					}
+					if len(page) < limit {
+						break
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("%d at a time: %v, want %v", limit, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A key that repeats an operation removes only its own oldest entries of that operation.
+func TestAudit_IsBounded(t *testing.T) {
+	cfg := auditConfig(auditAge)
+	if cfg.MaxMsgsPerSubject != mostAuditEach || cfg.MaxMsgs != mostAudit || cfg.MaxAge != auditAge || cfg.MaxMsgSize != auditSize {
+		t.Errorf("the stream is %+v", cfg)
+	}
+	if a, b := auditSubject("acme", "key_1", "createEndpoint"), auditSubject("acme", "key_1", "updateEndpoint"); a == b {
+		t.Errorf("two operations share the subject %s", a)
+	}
+}

@@ -32,7 +32,7 @@ func (s *server) webhookRoutes() []rest.Route {
 			Summary: "Trigger price-signal webhooks for the homes of an organization",
 			Description: "Responds when the trigger is stored durably. Every home that the organization has at that moment " +
 				"then gets exactly one outcome per endpoint, even after failures and restarts.",
-			Scope: storage.ScopeTrigger, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeUnavailable},
+			Scope: storage.ScopeTrigger, Unaudited: true, Body: rest.BodyRequired, Idempotent: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).trigger),
 		do(s, rest.Route{
 			Path: "/v1/webhook/price_signal/trigger/{id}/get", Name: "getTrigger", Group: groupTriggers,

@@ -20,10 +20,9 @@ type Change struct {
 	Org string
 }
 
-// change returns what the route changes, the zero Change if it only reads. Feedback is a
-// log of its own.
+// change returns what the route changes, the zero Change if it has no audit entries.
 func (r *Route) change() Change {
-	if r.Open || r.Needs() == storage.RoleRead {
+	if r.Open || r.Unaudited || r.Needs() == storage.RoleRead {
 		return Change{}
 	}
 	return Change{Operation: r.Name, Kind: kindIn(r.Path)}

@@ -58,6 +58,9 @@ type Route struct {
 	// key needs.
 	Operator bool
 	Role     storage.Role
+	// Unaudited marks an operation without entries in the audit log, because its effect
+	// has a log of its own.
+	Unaudited bool
 	// Open marks an operation that needs no key.
 	Open bool
 	// Idempotent marks an operation that accepts IdempotencyHeader.

@@ -29,25 +29,31 @@ const byteOrderMark = "\ufeff"
 // readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
 // empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	rows := csv.NewReader(r)
+	limited := &rowReader{r: r, left: maxRow}
+	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows)
 	if err != nil {
 		return err
 	}
-	for {
+	for last := 1; ; {
+		limited.left = maxRow
 		record, err := rows.Read()
 		var malformed *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
 			return to.flush()
+		case errors.Is(err, errLongRow):
+			return fmt.Errorf("the row after line %d %w", last, err)
 		case errors.As(err, &malformed):
+			last = malformed.Line
 			leftOut(wrongLine(malformed.StartLine, "", "line", malformedReason(malformed, len(header))))
 			continue
 		case err != nil:
 			return err
 		}
 		number, _ := rows.FieldPos(0)
+		last = number
 		line, wrong := homeLine(header, record, org)
 		if len(wrong) > 0 {
 			e := wrongLine(number, cell(header, record, "id"), "", "")
@@ -59,6 +65,27 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 			return err
 		}
 	}
+}
+
+// maxRow bounds a row in bytes. A server bounds an import's lines in the same way.
+const maxRow = 1 << 20
+
+var errLongRow = fmt.Errorf("is longer than %d bytes: look for an unclosed quote", maxRow)
+
+// rowReader reads at most left bytes. An unclosed quote would otherwise make the rest of
+// a file one row in memory.
+type rowReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *rowReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRow
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // readHeader reads the names of the columns. Its error lists all unknown names.

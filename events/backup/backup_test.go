@@ -352,7 +352,7 @@ func TestNothingIsPutBackOverSomething(t *testing.T) {
 	must(t, err)
 	empty := back(t, connect(t, server(t)))
 	err = empty.Restore(t.Context(), bare(t, s), options, false)
-	if err == nil || !strings.Contains(err.Error(), "Gridhook's streams already exist") {
+	if err == nil || !strings.Contains(err.Error(), "the streams of Gridhook already exist") {
 		t.Errorf("got %v", err)
 	}
 	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrExists says that Gridhook's streams already exist at the destination.
-var ErrExists = errors.New("Gridhook's streams already exist")
+var ErrExists = errors.New("the streams of Gridhook already exist")
 
 // Restore restores every stream. If Gridhook's streams already exist, it returns
 // ErrExists, or replaces them if replace is true.

@@ -75,32 +75,7 @@ func (n *Notifier) notifyDisabled(ctx context.Context) error {
 	case revision < since: // another store has replaced it
 		since = 0
 	}
-	var notices []events.Notice
-	reasons := map[string]storage.DisabledReason{}
-	err := n.Store.View(func(v storage.View) error {
-		for _, kind := range []storage.Kind{storage.KindWebhookEndpoint, storage.KindOpenADRSubscription} {
-			for r, err := range storage.LiveEverywhere(v, kind) {
-				if err != nil {
-					return err
-				}
-				if r.Revision <= since {
-					continue
-				}
-				e, err := storage.DecodeEndpoint(r)
-				if errors.Is(err, storage.ErrNotFound) {
-					continue
-				}
-				notice, ok, made := events.DisabledNotice(&e)
-				if err := errors.Join(err, made); err != nil {
-					return err
-				}
-				if ok && n.Now().Sub(notice.CreatedAt.Time) <= stale {
-					notices, reasons[notice.ID] = append(notices, notice), e.Disabled.Reason
-				}
-			}
-		}
-		return nil
-	})
+	notices, reasons, err := n.disabledSince(since)
 	if err != nil {
 		return err
 	}
@@ -115,4 +90,35 @@ func (n *Notifier) notifyDisabled(ctx context.Context) error {
 	}
 	n.revision = revision
 	return nil
+}
+
+// disabledSince returns the notices, and the reasons by notice, of the endpoints that the
+// service has disabled after a revision.
+func (n *Notifier) disabledSince(since uint64) (notices []events.Notice, reasons map[string]storage.DisabledReason, err error) {
+	reasons = map[string]storage.DisabledReason{}
+	add := func(r storage.Record) error {
+		e, err := storage.DecodeEndpoint(r)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		notice, ok, made := events.DisabledNotice(&e)
+		if ok && n.Now().Sub(notice.CreatedAt.Time) <= stale {
+			notices, reasons[notice.ID] = append(notices, notice), e.Disabled.Reason
+		}
+		return errors.Join(err, made)
+	}
+	err = n.Store.View(func(v storage.View) error {
+		for _, kind := range []storage.Kind{storage.KindWebhookEndpoint, storage.KindOpenADRSubscription} {
+			for r, err := range storage.LiveEverywhere(v, kind) {
+				if err == nil && r.Revision > since {
+					err = add(r)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return notices, reasons, err
 }

@@ -96,7 +96,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	data := stored(t, "schema."+storage.Shared+".state", `{"v":3,"at":1780000000000,"value":{"id":"state","version":3}}`)
 	for range 2 {
 		_, err := app.Start(t.Context(), app.Local(data, slog.New(slog.DiscardHandler)))
-		if !errors.Is(err, jetstream.ErrNewerSchema) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "schema 3 where this one knows up to 2: start the newer Gridhook") {
+		if !errors.Is(err, jetstream.ErrNewerSchema) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "schema 3, and this version reads up to schema 2: start the newer version") {
 			t.Errorf("it says %v", err)
 		}
 	}

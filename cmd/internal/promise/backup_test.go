@@ -108,7 +108,7 @@ func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err != nil {
 		t.Fatal(out)
 	}
-	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err == nil || !strings.Contains(out, "Gridhook's streams already exist") {
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other); err == nil || !strings.Contains(out, "the streams of Gridhook already exist") {
 		t.Errorf("a second restore: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other, "--replace"); err != nil {
@@ -173,7 +173,7 @@ func TestBackupsThatAreRefused(t *testing.T) {
 		t.Errorf("under a running one: %v %s", err, out)
 	}
 	p.stop()
-	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "Gridhook's streams already exist") {
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "the streams of Gridhook already exist") {
 		t.Errorf("over another: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data, "--replace"); err != nil {

@@ -126,7 +126,7 @@ func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Unknown, "does not show whether NATS syncs writes before it acknowledges them; by default it does not -> name the servers' monitoring with --nats-monitor")
 	r = examine(t, config.Worker, []string{"http://127.0.0.1:1"}, "--nats", s.ClientURL())
-	r.want(t, "nats sync", Unknown, "ask the monitoring at http://127.0.0.1:1")
+	r.want(t, "nats sync", Unknown, "read the monitoring address http://127.0.0.1:1")
 }
 
 // A user of the system account is told over the connection.
@@ -200,7 +200,7 @@ func TestStreamsThatSomebodyChanged(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
-	r.want(t, "nats", Problem, "no NATS server answers at nats://xxxxx@127.0.0.1:1")
+	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")
 }
 
 // Each judgement that a single NATS cannot be brought to.

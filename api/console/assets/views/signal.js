@@ -39,7 +39,7 @@ function holds(index, intervals, name, zone) {
 }
 
 const confidenceWords = (confidence) => (confidence === 1 ? "100%: it follows a published tariff that is in force."
-  : `${percent(confidence, 1)}: part of it is a forecast, or not in force yet.`);
+  : `${percent(confidence, 1)}: part of it is a forecast, not in force yet, or depends on a fact that Gridhook does not know.`);
 
 /** explanation says where the values of an interval come from. */
 function explanation(index, intervals, metadata, zone, home) {

@@ -51,7 +51,7 @@ func TestRepeats(t *testing.T) {
 			}
 			ask(c.other).expect(t, 409, rest.CodeConflict)
 			e.repeat(e.public.URL, c.key, c.path, c.other, "order-2").expect(t, 200, "")
-			e.pass(storage.OnceFor)
+			e.pass(storage.IdempotencyRetention)
 			later := ask(c.other).expect(t, 200, "")
 			if again := ask(c.other).expect(t, 200, ""); string(again.body) != string(later.body) {
 				t.Errorf("a day later %s, then %s", later.body, again.body)
@@ -116,7 +116,7 @@ func TestRepeatOfWhatWasCutOff(t *testing.T) {
 	if request.Made != first || request.Answer == nil {
 		t.Fatalf("stored is %+v", request)
 	}
-	e.pass(storage.OnceFor) // another day, another request under the key
+	e.pass(storage.IdempotencyRetention) // another day, another request under the key
 	request.Made, request.Answer = storage.NewID("fb_", e.clock()), nil
 	request.CreatedAt = storage.Time{Time: e.clock()}
 	_, err := e.bus.PutRequest(t.Context(), request, revision)
@@ -130,7 +130,7 @@ func TestRepeatOfWhatWasCutOff(t *testing.T) {
 }
 
 // lastRequest is the last request that was stored under a key.
-func (e *env) lastRequest() (o storage.Once, revision uint64) {
+func (e *env) lastRequest() (o storage.IdempotentRequest, revision uint64) {
 	e.t.Helper()
 	conn, err := nats.Connect("", e.nats.Option())
 	must(e.t, err)

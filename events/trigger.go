@@ -64,7 +64,7 @@ func NewTrigger(org string, w pricing.Window, now time.Time) Trigger {
 }
 
 // AlreadyAccepted is the error of a repeated trigger. The first trigger with the same
-// idempotency key was accepted less than storage.OnceFor before.
+// idempotency key was accepted less than storage.IdempotencyRetention before.
 type AlreadyAccepted struct {
 	// First is the accepted trigger.
 	First Trigger

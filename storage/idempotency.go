@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// OnceFor is the retention of idempotency keys.
-const OnceFor = 24 * time.Hour
+// IdempotencyRetention is the retention of idempotency keys.
+const IdempotencyRetention = 24 * time.Hour
 
-// Once is a request with an idempotency key of the caller, so that a repeat has no second
-// effect. It is stored before the request takes effect. The response is added afterwards.
+// IdempotentRequest is a request with an idempotency key of the caller, so that a repeat has
+// no second effect. It is stored before the request takes effect. The response is added
+// afterwards.
 // A repeat resumes a request that was interrupted in between.
-type Once struct {
+type IdempotentRequest struct {
 	// ID consists of the operation and the caller's key.
 	ID string `json:"id"`
 	// Fingerprint distinguishes request bodies.
@@ -25,19 +26,19 @@ type Once struct {
 	Base
 }
 
-// Requests stores idempotency keys for OnceFor, in a stream of their own and not in the
-// log of record. Nobody needs them afterwards, and no replica reads them.
+// Requests stores idempotency keys for IdempotencyRetention, in a stream of their own and
+// not in the log of record. Nobody needs them afterwards, and no replica reads them.
 type Requests interface {
 	// Request returns a request and its revision. Errors: ErrNotFound, ErrUnavailable.
-	Request(ctx context.Context, org, id string) (Once, uint64, error)
+	Request(ctx context.Context, org, id string) (IdempotentRequest, uint64, error)
 	// PutRequest stores a request and returns its new revision when it is durable. expect
 	// is the revision that the request must have now, 0 for none. Errors: ErrConflict,
 	// ErrUnavailable.
-	PutRequest(ctx context.Context, o Once, expect uint64) (uint64, error)
+	PutRequest(ctx context.Context, o IdempotentRequest, expect uint64) (uint64, error)
 }
 
 // Validate names every wrong field.
-func (o *Once) Validate() error {
+func (o *IdempotentRequest) Validate() error {
 	var p Problems
 	checkID(&p, "id", o.ID)
 	checkOptionalID(&p, "made", o.Made)
@@ -45,4 +46,6 @@ func (o *Once) Validate() error {
 }
 
 // Known reports whether the request's idempotency key is still valid at a time.
-func (o *Once) Known(now time.Time) bool { return now.Before(o.CreatedAt.Add(OnceFor)) }
+func (o *IdempotentRequest) Known(now time.Time) bool {
+	return now.Before(o.CreatedAt.Add(IdempotencyRetention))
+}

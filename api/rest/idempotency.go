@@ -48,7 +48,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 		return out, err
 	}
 	now := storage.Time{Time: s.Store.Now()}
-	request := storage.Once{
+	request := storage.IdempotentRequest{
 		ID: Digest(c.Operation, scope, c.IdempotencyKey), Fingerprint: print, Made: made,
 		Base: storage.Base{OrganizationID: owner, CreatedAt: now, UpdatedAt: now},
 	}
@@ -83,7 +83,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 
 // firstOf stores a request and returns it with its revision. If the key already has a
 // request, firstOf returns that request instead.
-func (s *Server) firstOf(ctx context.Context, request storage.Once) (first storage.Once, revision uint64, err error) {
+func (s *Server) firstOf(ctx context.Context, request storage.IdempotentRequest) (first storage.IdempotentRequest, revision uint64, err error) {
 	const tries = 5
 	now := request.CreatedAt.Time
 	var expect uint64

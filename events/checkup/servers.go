@@ -33,8 +33,8 @@ type Server struct {
 	} `json:"jetstream"`
 }
 
-// ErrNotTold says that no server describes its settings.
-var ErrNotTold = errors.New("no NATS server describes its settings")
+// ErrNotReported says that no server describes its settings.
+var ErrNotReported = errors.New("no NATS server describes its settings")
 
 // servers reads the settings of each server from the monitoring addresses. Without
 // addresses it asks over the connection, where only users of the system account get a
@@ -110,7 +110,7 @@ func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 		}
 	}
 	if len(f.Servers) == 0 {
-		return ErrNotTold
+		return ErrNotReported
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 // breakersSubject belongs to no stream. Only current subscribers receive the reports.
 const breakersSubject = "gridhook.breakers"
 
-// TellBreakers publishes a worker's breaker report. Errors: storage.ErrUnavailable.
-func (c *Conn) TellBreakers(r events.BreakerReport) error {
+// PublishBreakers publishes a worker's breaker report. Errors: storage.ErrUnavailable.
+func (c *Conn) PublishBreakers(r events.BreakerReport) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -25,9 +25,9 @@ func (c *Conn) TellBreakers(r events.BreakerReport) error {
 	return nil
 }
 
-// HearBreakers calls take for each worker's report until stop is called. Errors:
+// SubscribeBreakers calls take for each worker's report until stop is called. Errors:
 // storage.ErrUnavailable.
-func (c *Conn) HearBreakers(take func(events.BreakerReport)) (stop func() error, err error) {
+func (c *Conn) SubscribeBreakers(take func(events.BreakerReport)) (stop func() error, err error) {
 	sub, err := c.nc.Subscribe(breakersSubject, func(m *nats.Msg) {
 		var r events.BreakerReport
 		if err := json.Unmarshal(m.Data, &r); err != nil {

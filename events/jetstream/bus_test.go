@@ -52,12 +52,12 @@ func TestAcceptOnce(t *testing.T) {
 	if again, err := b.Accept(within(t), first); err != nil || again != sequence {
 		t.Errorf("the same trigger again: %d, %v", again, err)
 	}
-	_, err = b.Accept(within(t), once("org", noon.Add(storage.OnceFor-time.Millisecond)))
+	_, err = b.Accept(within(t), once("org", noon.Add(storage.IdempotencyRetention-time.Millisecond)))
 	var already *events.AlreadyAccepted
 	if !errors.As(err, &already) || already.First.ID != first.ID || already.First.Sequence != sequence {
 		t.Errorf("a second of that key: %v", err)
 	}
-	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.OnceFor): ""} {
+	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.IdempotencyRetention): ""} {
 		if got, err := b.FirstOf(within(t), once("org", at)); got.ID != want || err != nil {
 			t.Errorf("the first of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
 		}
@@ -65,7 +65,7 @@ func TestAcceptOnce(t *testing.T) {
 	if _, err := b.Accept(within(t), once("other", noon)); err != nil {
 		t.Errorf("another organization's: %v", err)
 	}
-	if later, err := b.Accept(within(t), once("org", noon.Add(storage.OnceFor))); err != nil || later <= sequence {
+	if later, err := b.Accept(within(t), once("org", noon.Add(storage.IdempotencyRetention))); err != nil || later <= sequence {
 		t.Errorf("a day later: %d, %v", later, err)
 	}
 }

@@ -81,7 +81,7 @@ func (c *Conn) FirstOf(ctx context.Context, t events.Trigger) (events.Trigger, e
 // repeats reports whether t has the same idempotency key as first, the last trigger on
 // its subject, and the key has not expired.
 func repeats(t, first *events.Trigger) bool {
-	return first.ID != "" && t.IdempotencyKey != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.OnceFor))
+	return first.ID != "" && t.IdempotencyKey != "" && t.CreatedAt.Before(first.CreatedAt.Add(storage.IdempotencyRetention))
 }
 
 // publishTries and publishWait limit one durable publish. Every attempt has the same

@@ -21,8 +21,8 @@ var _ storage.Requests = (*Conn)(nil)
 
 // Request returns a stored request and its revision. Errors: storage.ErrNotFound,
 // storage.ErrUnavailable.
-func (c *Conn) Request(ctx context.Context, org, id string) (o storage.Once, revision uint64, err error) {
-	o, revision, err = lastValue[storage.Once](ctx, c, requestsStream, requestPrefix+org+"."+id)
+func (c *Conn) Request(ctx context.Context, org, id string) (o storage.IdempotentRequest, revision uint64, err error) {
+	o, revision, err = lastValue[storage.IdempotentRequest](ctx, c, requestsStream, requestPrefix+org+"."+id)
 	if err == nil && revision == 0 {
 		err = storage.ErrNotFound
 	}
@@ -32,6 +32,6 @@ func (c *Conn) Request(ctx context.Context, org, id string) (o storage.Once, rev
 
 // PutRequest stores a request and replaces the stored request at the expected revision.
 // Errors: storage.ErrConflict, storage.ErrUnavailable.
-func (c *Conn) PutRequest(ctx context.Context, o storage.Once, expect uint64) (uint64, error) {
+func (c *Conn) PutRequest(ctx context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
 	return c.publish(ctx, requestPrefix+o.OrganizationID+"."+o.ID, nuid.Next(), o, jetstream.WithExpectLastSequencePerSubject(expect))
 }

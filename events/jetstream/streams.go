@@ -39,7 +39,7 @@ const (
 const (
 	deletionsAge = 30 * 24 * time.Hour
 	knownAge     = 30 * 24 * time.Hour // expires the signals of a deleted endpoint
-	requestsAge  = storage.OnceFor + time.Hour
+	requestsAge  = storage.IdempotencyRetention + time.Hour
 	mostRequests = 100_000
 	requestSize  = 32 << 10
 	feedbackAge  = 365 * 24 * time.Hour

@@ -65,12 +65,12 @@ func inputsFrom(tx *bbolt.Tx, triggerID string, d *events.Delivery, read map[inp
 	if err != nil {
 		return inputSource{}, nil, err
 	}
-	if ok && have.Kept != "" {
-		from := inputSource{d.EndpointID, have.Kept}
+	if ok && have.InputsReceipt != "" {
+		from := inputSource{d.EndpointID, have.InputsReceipt}
 		if list, known := read[from]; known {
 			return from, list, nil
 		}
-		list, _, err := inputsTable.Get(tx, key(triggerID, have.Kept))
+		list, _, err := inputsTable.Get(tx, key(triggerID, have.InputsReceipt))
 		return from, list, err
 	}
 	number, value, ok, err := slicesOf(tx, triggerID).ofHome(d.HomeID)

@@ -15,8 +15,8 @@ type retried struct {
 	events.Delivery
 	// Again is the Again of the state's receipt.
 	Again int64 `json:"again,omitempty"`
-	// Kept is the key of the receipt with the inputs of a delivery that was given up.
-	Kept string `json:"kept,omitempty"`
+	// InputsReceipt is the key of the receipt with the inputs of a delivery that was given up.
+	InputsReceipt string `json:"kept,omitempty"`
 }
 
 // foldRetried stores the delivery, unless the stored state is final or has a later
@@ -43,7 +43,7 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 	}
 	now := retried{Delivery: *d, Again: again}
 	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&passing != 0 {
-		now.Kept = r.Key
+		now.InputsReceipt = r.Key
 	}
 	if err := retriedTable.Put(tx, place, now); err != nil {
 		return err

@@ -22,7 +22,7 @@ type Aside struct {
 type requestKey struct{ org, id string }
 
 type storedRequest struct {
-	storage.Once
+	storage.IdempotentRequest
 	revision uint64
 }
 
@@ -33,18 +33,18 @@ var (
 )
 
 // Request returns a request and its revision.
-func (a *Aside) Request(_ context.Context, org, id string) (storage.Once, uint64, error) {
+func (a *Aside) Request(_ context.Context, org, id string) (storage.IdempotentRequest, uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r, ok := a.requests[requestKey{org, id}]
 	if !ok {
-		return r.Once, 0, storage.ErrNotFound
+		return r.IdempotentRequest, 0, storage.ErrNotFound
 	}
-	return r.Once, r.revision, nil
+	return r.IdempotentRequest, r.revision, nil
 }
 
 // PutRequest stores a request if the stored revision is expect.
-func (a *Aside) PutRequest(_ context.Context, o storage.Once, expect uint64) (uint64, error) {
+func (a *Aside) PutRequest(_ context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.requests[requestKey{o.OrganizationID, o.ID}].revision != expect {

@@ -19,7 +19,7 @@ func (a *App) reportBreakers(context.Context) error {
 			return
 		}
 		reported = len(open) > 0
-		if err := a.conn.TellBreakers(events.BreakerReport{Worker: worker, Open: open}); err != nil {
+		if err := a.conn.PublishBreakers(events.BreakerReport{Worker: worker, Open: open}); err != nil {
 			a.Log.Warn("breaker report not sent", "error", err)
 		}
 	}
@@ -29,7 +29,7 @@ func (a *App) reportBreakers(context.Context) error {
 
 // receiveBreakers receives the workers' reports of open circuit breakers.
 func (a *App) receiveBreakers(context.Context) error {
-	stop, err := a.conn.HearBreakers(func(r events.BreakerReport) { a.breakers.Take(r, time.Now()) })
+	stop, err := a.conn.SubscribeBreakers(func(r events.BreakerReport) { a.breakers.Take(r, time.Now()) })
 	if err != nil {
 		return err
 	}

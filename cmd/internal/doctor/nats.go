@@ -146,7 +146,7 @@ func (r *Report) trial(f *checkup.Facts) {
 func (r *Report) sync(f *checkup.Facts) {
 	const check = "nats sync"
 	const ask = "name the servers' monitoring with --nats-monitor (http://HOST:8222 of each), or run doctor with the credentials of a user of the system account"
-	if f.Silent != nil && !errors.Is(f.Silent, checkup.ErrNotTold) {
+	if f.Silent != nil && !errors.Is(f.Silent, checkup.ErrNotReported) {
 		r.add(check, Unknown, "correct --nats-monitor", "%v", f.Silent)
 	}
 	var lazy, told []string

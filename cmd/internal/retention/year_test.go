@@ -127,7 +127,7 @@ func (f *fleet) month() {
 	}
 	storagetest.Put(t, f.store, entities...)
 	for range requests {
-		o := storage.Once{ID: storage.NewID("", now.Time), Fingerprint: strings.Repeat("f", 64), Answer: []byte(`{"a":1}`)}
+		o := storage.IdempotentRequest{ID: storage.NewID("", now.Time), Fingerprint: strings.Repeat("f", 64), Answer: []byte(`{"a":1}`)}
 		o.OrganizationID, o.CreatedAt = "acme", now
 		_, err := f.conn.PutRequest(ctx, o, 0)
 		must(t, err)

@@ -215,6 +215,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	taking, halt := context.WithCancel(ctx)
 	defer halt()
 	defer context.AfterFunc(failed, halt)()
+	defer context.AfterFunc(taking, w.turns.Close)()
 	var err error
 	select {
 	case <-current:

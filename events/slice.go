@@ -1,6 +1,8 @@
 package events
 
 import (
+	"time"
+
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -74,6 +76,8 @@ func (r *Retry) Check() error {
 type Taken struct {
 	// Redelivered reports whether another worker may have taken the message before.
 	Redelivered bool
+	// Waited is how long the message has waited for a slot of the worker.
+	Waited time.Duration
 	// Free lets the queue hand out another message before this message is done.
 	Free func()
 }

@@ -39,7 +39,7 @@ func kindIn(path string) string {
 }
 
 // auditTimeout is how long a response waits for the audit log.
-const auditTimeout = 5 * time.Second
+const auditTimeout = 2 * time.Second
 
 // audit stores the audit entry of a call that changed something, or that may have: a
 // status of 500 and above does not say whether the change was stored. A failure to store

@@ -2,13 +2,15 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
 // maxAhead limits the slices that wait for a turn, and so their memory. A waiting slice
 // has not been read yet.
-const maxAhead = 4096
+const maxAhead = 1024
 
 // Turns gives a worker's slots to organizations in turn. The slots of the queue are not
 // enough: the queue hands out slices in order of arrival, so an organization with many
@@ -21,36 +23,79 @@ type Turns struct {
 	organizations []string
 	waiting       map[string][]chan struct{}
 	ahead         int // number of waiting slices
+	closed        chan struct{}
 }
+
+// ErrClosed is the error of a slice that waited for a turn when the worker stopped.
+var ErrClosed = errors.New("the worker stops")
+
+// askEvery is how often a waiting slice asks whether other organizations have slices.
+const askEvery = 100 * time.Millisecond
 
 // NewTurns returns the turns of a number of slots.
 func NewTurns(slots int) *Turns {
-	return &Turns{free: slots, waiting: map[string][]chan struct{}{}}
+	return &Turns{free: slots, waiting: map[string][]chan struct{}{}, closed: make(chan struct{})}
 }
+
+// Close ends the waits for a turn. Slices that have a slot keep it. Call it once.
+func (t *Turns) Close() { close(t.closed) }
 
 // Take waits for a slot of the worker. done gives the slot back; only the first call
 // counts. If other organizations may have slices in the queue, Take frees the slice's slot
-// of the queue, so that the queue hands out their slices too. Errors: the error of ctx.
-func (t *Turns) Take(ctx context.Context, org string, contended bool, freeQueue func()) (done func(), err error) {
-	granted, lookAhead := t.enter(org)
-	if contended && lookAhead {
-		freeQueue()
-	}
+// of the queue, so that the queue hands out their slices too. Errors: the error of ctx,
+// ErrClosed.
+func (t *Turns) Take(ctx context.Context, org string, contended func() bool, freeQueue func()) (done func(), err error) {
+	granted := t.enter(org)
 	done = sync.OnceFunc(t.release)
-	select {
-	case <-granted:
-		return done, nil
-	case <-ctx.Done():
+	if err := t.await(ctx, granted, contended, freeQueue); err != nil {
+		if !t.withdraw(org, granted) {
+			done() // the slot was granted at that very moment
+		}
+		return nil, err
 	}
-	if !t.withdraw(org, granted) {
-		done() // the slot was granted at that very moment
-	}
-	return nil, ctx.Err()
+	return done, nil
 }
 
-// enter returns a channel that is closed when the slice has a slot. lookAhead reports
-// whether more slices may wait.
-func (t *Turns) enter(org string) (granted chan struct{}, lookAhead bool) {
+// await waits until the slot is granted.
+func (t *Turns) await(ctx context.Context, granted <-chan struct{}, contended func() bool, freeQueue func()) error {
+	freed := false
+	lookAhead := func() {
+		if !freed && contended() && t.mayLookAhead() {
+			freeQueue()
+			freed = true
+		}
+	}
+	lookAhead()
+	select {
+	case <-granted:
+		return nil
+	default:
+	}
+	ask := time.NewTicker(askEvery)
+	defer ask.Stop()
+	for {
+		select {
+		case <-granted:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.closed:
+			return ErrClosed
+		case <-ask.C:
+			lookAhead()
+		}
+	}
+}
+
+// mayLookAhead reports whether more slices may wait.
+func (t *Turns) mayLookAhead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ahead < maxAhead
+}
+
+// enter returns a channel that is closed when the slice has a slot.
+func (t *Turns) enter(org string) (granted chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	granted = make(chan struct{})
@@ -60,7 +105,7 @@ func (t *Turns) enter(org string) (granted chan struct{}, lookAhead bool) {
 	t.waiting[org] = append(t.waiting[org], granted)
 	t.ahead++
 	t.grantLocked()
-	return granted, t.ahead < maxAhead
+	return granted
 }
 
 func (t *Turns) release() {

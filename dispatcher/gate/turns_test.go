@@ -2,11 +2,15 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
+
+func never() bool { return false }
 
 // The slots go to the organizations in turn, whatever the order of arrival.
 func TestTurns_GoByOrganization(t *testing.T) {
@@ -18,14 +22,14 @@ func TestTurns_GoByOrganization(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			turns := NewTurns(1)
-			busy, err := turns.Take(t.Context(), "first", false, nil)
+			busy, err := turns.Take(t.Context(), "first", never, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var order strings.Builder
 			for _, org := range strings.Split(tt.arrivals, "") {
 				go func() {
-					done, err := turns.Take(context.Background(), org, false, nil)
+					done, err := turns.Take(context.Background(), org, never, nil)
 					if err != nil {
 						t.Error(err)
 					}
@@ -50,7 +54,7 @@ func TestTurns_LookAhead(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		turns, freed := NewTurns(1), 0
 		take := func(contended bool) {
-			go func() { _, _ = turns.Take(ctx, "org", contended, func() { freed++ }) }()
+			go func() { _, _ = turns.Take(ctx, "org", func() bool { return contended }, func() { freed++ }) }()
 			synctest.Wait()
 		}
 		take(false)
@@ -77,13 +81,13 @@ func TestTurns_Stopped(t *testing.T) {
 		turns := NewTurns(2)
 		for i := range 100 {
 			ctx, cancel := context.WithCancel(context.Background())
-			first, err := turns.Take(t.Context(), "a", false, nil)
+			first, err := turns.Take(t.Context(), "a", never, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 3 {
 				go func() {
-					if done, err := turns.Take(ctx, fmt.Sprint(i), false, nil); err == nil {
+					if done, err := turns.Take(ctx, fmt.Sprint(i), never, nil); err == nil {
 						defer done()
 					}
 				}()
@@ -94,6 +98,36 @@ func TestTurns_Stopped(t *testing.T) {
 		}
 		if turns.free != 2 || turns.ahead != 0 {
 			t.Errorf("%d slots are free of 2, and %d slices wait", turns.free, turns.ahead)
+		}
+	})
+}
+
+// A waiting slice asks again whether other organizations have slices.
+func TestTurns_ContendedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns, contended, freed := NewTurns(1), false, 0
+		done, err := turns.Take(t.Context(), "a", never, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := turns.Take(t.Context(), "a", func() bool { return contended }, func() { freed++ })
+			ended <- err
+		}()
+		synctest.Wait()
+		contended = true
+		time.Sleep(3 * askEvery)
+		synctest.Wait()
+		if freed != 1 {
+			t.Errorf("the slot of the queue was freed %d times", freed)
+		}
+		turns.Close()
+		if err := <-ended; !errors.Is(err, ErrClosed) {
+			t.Errorf("a slice that waited at the stop ended with %v", err)
+		}
+		if done(); turns.free != 1 || turns.ahead != 0 {
+			t.Errorf("%d slots are free, %d slices wait", turns.free, turns.ahead)
 		}
 	})
 }

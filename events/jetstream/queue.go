@@ -111,7 +111,9 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
 	stop()
 	if err != nil {
-		log.Warn("message not handled, returned to the queue", "error", err)
+		if taking.Err() == nil { // a process that stops hands many back
+			log.Warn("message not handled, returned to the queue", "error", err)
+		}
 		_ = m.NakWithDelay(redeliveryDelay(m))
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// publishTimeout is the timeout of one change's messages.
+// publishTimeout is the timeout of one message.
 const publishTimeout = 10 * time.Second
 
 // Options are the options of a publisher.
@@ -46,8 +46,6 @@ func (p *Publisher) Announce(ctx context.Context, org string, c *events.Change) 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, m := range list {
@@ -60,6 +58,8 @@ func (p *Publisher) Announce(ctx context.Context, org string, c *events.Change) 
 
 // publish publishes one message. After an error the next message connects again.
 func (p *Publisher) publish(ctx context.Context, m message) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
 	if p.conn == nil || p.conn.Err() != nil {
 		if err := p.connect(ctx); err != nil {
 			return err

@@ -134,7 +134,7 @@ const identifiers = {
   "/v1/devices/hvac/": () => "dev_1",
   "/v1/admin/organizations/": () => "acme",
   "/v1/admin/keys/": async (w) => (await w.newKey()).keyId,
-  "/v1/admin/operator_keys/": async (w) => (await w.operate("/v1/admin/operator_keys/create", { name: "gone", role: "read" })).id,
+  "/v1/admin/operator_keys/": async (w) => (await w.operate("/v1/admin/operator_keys/create", { name: "gone", role: "read" })).keyId,
   "/v1/admin/homes/": async (w) => (await w.operate("/v1/admin/homes/create", { organizationId: "acme" })).id,
   "/v1/admin/plans/": async (w) => {
     await w.import(`{"resource":"ratePlan","id":"plan_2","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`);

@@ -47,6 +47,9 @@ func prefixes(list ...string) []netip.Prefix {
 // allowedPorts are the ports of destinations unless AllowPrivate is set.
 var allowedPorts = map[string]bool{"443": true, "8443": true}
 
+// maxURL is the maximum length of a destination's URL in bytes.
+const maxURL = 2048
+
 // CheckURL checks a destination at registration. It returns nil or a
 // *storage.InvalidError on the field url. It does not resolve names, because their
 // addresses can change. Guard checks every connection instead.
@@ -61,6 +64,7 @@ func (g Guard) CheckURL(raw string) error {
 		p.Check(u.Scheme == "https" || u.Scheme == "http", "url", "must be an http or https URL")
 		return p.Err()
 	}
+	p.Check(len(raw) <= maxURL, "url", "must have at most %d bytes", maxURL)
 	p.Check(u.Scheme == "https", "url", "must be an https URL")
 	port := u.Port()
 	if port == "" && !strings.HasSuffix(u.Host, ":") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,22 +106,24 @@ func TestTurns_Stopped(t *testing.T) {
 // A waiting slice asks again whether other organizations have slices.
 func TestTurns_ContendedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns, contended, freed := NewTurns(1), false, 0
+		turns := NewTurns(1)
+		var contended atomic.Bool
+		var freed atomic.Int32
 		done, err := turns.Take(t.Context(), "a", never, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error)
 		go func() {
-			_, err := turns.Take(t.Context(), "a", func() bool { return contended }, func() { freed++ })
+			_, err := turns.Take(t.Context(), "a", contended.Load, func() { freed.Add(1) })
 			ended <- err
 		}()
 		synctest.Wait()
-		contended = true
+		contended.Store(true)
 		time.Sleep(3 * askEvery)
 		synctest.Wait()
-		if freed != 1 {
-			t.Errorf("the slot of the queue was freed %d times", freed)
+		if n := freed.Load(); n != 1 {
+			t.Errorf("the slot of the queue was freed %d times", n)
 		}
 		turns.Close()
 		if err := <-ended; !errors.Is(err, ErrClosed) {

@@ -68,7 +68,7 @@ func TestRetriesEnd(t *testing.T) {
 // delivery to a slow endpoint has its first attempt, however little the policy allows.
 func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes = 10 * events.SliceHomes
+		const homes = 40 * events.SliceHomes // more than the slow endpoint takes at once, whatever the order
 		w.homes(homes)
 		w.endpoint("fast")
 		w.endpoint("slow", patience(0))

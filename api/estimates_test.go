@@ -127,6 +127,7 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 		for range maxWaiting + 1 {
 			<-busy
 		}
+		synctest.Wait() // until the last one has left its queue
 		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.queues) != 0 {
 			t.Errorf("all ended after %s, and %d wait", last, len(e.queues))
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,9 @@ func (e *Estimates) Stop() { e.stop() }
 // timeout.
 var errNoSlot = errors.New("no free slot for an estimate")
 
-func noSlot(ctx context.Context) error { return fmt.Errorf("%w: %w", errNoSlot, context.Cause(ctx)) }
+func noSlot(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", errNoSlot, cmp.Or(context.Cause(ctx), context.Canceled))
+}
 
 // errWaiting refuses an estimate of an organization with maxWaiting queued estimates.
 var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
@@ -148,7 +151,8 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			case <-ctx.Done():
 			}
 		}
-		if ctx.Err() != nil {
+		// The cancellation of ctx follows stopping in a goroutine of its own.
+		if ctx.Err() != nil || e.stopping.Err() != nil {
 			return noSlot(ctx)
 		}
 		began, before = time.Now(), e.sent()

@@ -1,7 +1,6 @@
 package dispatcher
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -155,18 +154,6 @@ func walked(t *events.Trigger) storage.Kind {
 		return storage.KindOpenADRSubscription
 	}
 	return storage.KindHome
-}
-
-// announce publishes a trigger's change by MQTT. The change may depend on a grant that the
-// replica does not have yet.
-func (w *Worker) announce(ctx context.Context, t *events.Trigger) error {
-	if t.Change == nil || w.Announce == nil {
-		return nil
-	}
-	if err := w.awaitState(ctx, t.Revision); err != nil {
-		return err
-	}
-	return w.Announce(ctx, t.OrganizationID, t.Change)
 }
 
 // notify makes the jobs of a slice of subscriptions. Errors: *storeError.

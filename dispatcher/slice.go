@@ -14,11 +14,6 @@ import (
 
 // handleTrigger starts a trigger's walk.
 func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken events.Taken) error {
-	// The resumer may begin the walk of a trigger that could not be announced, so the
-	// announcement comes first.
-	if err := w.announce(ctx, &t); err != nil {
-		return err
-	}
 	if taken.Redelivered || w.Now().Sub(t.CreatedAt.Time) > events.StalledAfter/2 {
 		if begun, err := w.Bus.Reached(ctx, t, 0); begun || err != nil {
 			return err

@@ -45,7 +45,7 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 	asked := func() int { return b.wire.count("PUB $JS.API.") }
 	before := asked()
 	look(t, i, 0)
-	const streams, withQueues = 6, 4
+	const streams, withQueues = 7, 4
 	if n := asked() - before; n != streams+withQueues {
 		t.Errorf("it asked %d times", n)
 	}

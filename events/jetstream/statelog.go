@@ -68,13 +68,9 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 	if e.Version > storage.SchemaVersion {
 		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, newer(e.Version))
 	}
-	value, err := storage.Upgrade(ref.Kind, e.Version, e.Value)
-	if err != nil {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
-	}
 	r := storage.Record{
 		Ref: ref, Revision: sequence, First: e.First,
-		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: value,
+		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: e.Value,
 	}
 	if e.Expires != 0 {
 		r.Expires = time.UnixMilli(e.Expires).UTC()
@@ -84,6 +80,9 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 
 // Append stores one write.
 func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
+	if err := l.c.gate.Full(); err != nil {
+		return 0, err
+	}
 	subject, id := stateSubject(w.Ref), nuid.Next()
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
 	if w.Forget {
@@ -121,6 +120,9 @@ const (
 func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, error) {
 	if len(ws) == 1 {
 		return l.Append(ctx, ws[0])
+	}
+	if err := l.c.gate.Full(); err != nil {
+		return 0, err
 	}
 	id := nuid.Next()
 	for i, w := range ws {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
@@ -71,14 +72,14 @@ type Scheduler struct {
 
 // New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
-	runs := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Schedule runs accepted by this process.",
-	})
-	skipped := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",
-	})
-	d.Registerer.MustRegister(runs, skipped)
-	return &Scheduler{Deps: d, runs: runs, skipped: skipped, prices: map[storage.Ref]*priceWatch{}}
+	counter := func(name, help string) prometheus.Counter {
+		return promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	return &Scheduler{
+		Deps: d, prices: map[storage.Ref]*priceWatch{},
+		runs:    counter("schedule_runs_total", "Schedule runs accepted by this process."),
+		skipped: counter("schedule_runs_skipped_total", "Runs of schedules that this process skipped, because the organization had reached a limit."),
+	}
 }
 
 // Run makes the scheduled runs until ctx ends.

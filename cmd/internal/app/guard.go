@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -29,7 +31,8 @@ const (
 // guard detects faults that requests would detect too late: a nearly full disk, an
 // embedded server that stores nothing more after a full disk, and damaged streams. While
 // the disk is nearly full, Gridhook accepts nothing new. When space is free again, the
-// guard restarts the embedded server, because only a restart makes it store again.
+// guard restarts the embedded server, because only a restart makes it store again. Each
+// inspection also updates the process's health.
 type guard struct {
 	app       *App
 	inspector *jetstream.Inspector
@@ -48,29 +51,15 @@ type guard struct {
 }
 
 func (a *App) startGuard(ctx context.Context) error {
+	g := a.guard
+	g.server, g.inspector = a.embedded, a.conn.NewInspector()
 	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
-		a.Registry.MustRegister(c)
-		return c
+		return promauto.With(a.Registry).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
-	a.guard = &guard{
-		app: a, server: a.embedded, inspector: a.conn.NewInspector(), pause: firstBackoff,
-		restarts: counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing."),
-		remade:   counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated."),
-	}
-	gauge := func(name, help string, why *atomic.Pointer[string]) {
-		a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help},
-			func() float64 {
-				if why.Load() == nil {
-					return 0
-				}
-				return 1
-			}))
-	}
-	gauge("store_full", "1 while the disk or the store is full and new requests are refused.", &a.guard.full)
-	gauge("record_damaged", "1 if a stream of the log of record lost messages.", &a.guard.damage)
-	a.guard.check(ctx)
-	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, a.guard.check) })
+	g.restarts = counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing.")
+	g.remade = counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated.")
+	g.check(ctx)
+	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, g.check) })
 	return nil
 }
 
@@ -152,9 +141,21 @@ func (g *guard) inspect(ctx context.Context) {
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}
 	if err != nil {
-		return // the health watch reports an unavailable NATS
+		if ctx.Err() == nil {
+			g.app.Log.Warn("NATS not inspected, retrying", "error", err)
+		}
+		return
 	}
+	g.app.health.update(found.Depth, g.app.replica.Revision(), time.Now())
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
+}
+
+// fullError returns a storage.ErrUnavailable while the disk or the store has no space.
+func (g *guard) fullError() error {
+	if why := g.full.Load(); why != nil {
+		return fmt.Errorf("%w: %s", storage.ErrUnavailable, *why)
+	}
+	return nil
 }
 
 func sentence(err error) string {

@@ -39,8 +39,8 @@ func (a *App) adminHandler() http.Handler {
 		"/metrics": promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{
 			ErrorLog: promLog{a.Log.Warn}, EnableOpenMetrics: true,
 		}),
-		"/livez":  http.HandlerFunc(a.health.livez),
-		"/readyz": http.HandlerFunc(a.health.readyz),
+		"/livez":  http.HandlerFunc(a.livez),
+		"/readyz": http.HandlerFunc(a.readyz),
 	}
 	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -69,13 +67,4 @@ type Stream struct {
 	Handled uint64 `json:"handled,omitempty"`
 	// Files lists the files in message order.
 	Files []string `json:"files"`
-}
-
-// line is the JSON form of a message in a file.
-type line struct {
-	Sequence uint64      `json:"seq,omitempty"`
-	Time     time.Time   `json:"at"`
-	Subject  string      `json:"subject"`
-	Header   nats.Header `json:"header,omitempty"`
-	Data     []byte      `json:"data"`
 }

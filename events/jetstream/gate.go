@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // Gate says what the process can take on now. SetGate sets it.
@@ -31,11 +33,7 @@ const stuckPoll = 250 * time.Millisecond
 // wait returns nil once outcomes can be stored, or an error if the worker stops earlier.
 func (g Gate) wait(ctx, taking context.Context) error {
 	for g.Stuck() {
-		select {
-		case <-time.After(stuckPoll):
-		case <-taking.Done():
-			return errStuck
-		case <-ctx.Done():
+		if periodic.Wait(ctx, stuckPoll, taking.Done()); ctx.Err() != nil || taking.Err() != nil {
 			return errStuck
 		}
 	}

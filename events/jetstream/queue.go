@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -51,9 +52,8 @@ type Extent struct {
 	First, Last, Messages, Bytes, Handled uint64
 }
 
-// RestoreStream recreates a stream from the messages of Copy. next returns them one by one,
-// then io.EOF. The stream must not exist.
-func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
+// RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
+func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
 	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
 	if i < 0 {
 		return fmt.Errorf("there is no stream %s", content.Stream)
@@ -61,9 +61,9 @@ func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, ex
 	cfg := streams(o)[i]
 	var err error
 	if content.Queue {
-		err = c.republish(ctx, cfg, next)
+		err = c.republish(ctx, cfg, messages)
 	} else {
-		err = c.restore(ctx, cfg, content.consumer, extent, next)
+		err = c.restore(ctx, cfg, content.consumer, extent, messages)
 	}
 	if err != nil {
 		return fmt.Errorf("restore the stream %s: %w", content.Stream, err)
@@ -90,29 +90,21 @@ func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 }
 
 // republish creates a stream and publishes its messages.
-func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
+func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, messages iter.Seq2[Raw, error]) error {
 	if err := c.create(ctx, cfg); err != nil {
 		return err
 	}
 	var waiting []jetstream.PubAckFuture
 	settle := func(least int) error {
 		for len(waiting) > least {
-			select {
-			case <-waiting[0].Ok():
-			case err := <-waiting[0].Err():
+			if err := stored(ctx, waiting[0]); err != nil {
 				return err
-			case <-ctx.Done():
-				return ctx.Err()
 			}
 			waiting = waiting[1:]
 		}
 		return nil
 	}
-	for {
-		m, err := next()
-		if errors.Is(err, io.EOF) {
-			return settle(0)
-		}
+	for m, err := range messages {
 		if err != nil {
 			return err
 		}
@@ -131,6 +123,7 @@ func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, next f
 			return err
 		}
 	}
+	return settle(0)
 }
 
 // restoreBlock is the size of a compressed block, in bytes. One request sends one block.
@@ -142,7 +135,7 @@ const restoreBlock = 16 << 10
 // restore creates a stream with messages at their old sequences and times. It uses the
 // STREAM.RESTORE operation of the JetStream API, and the archive format of nats-server
 // 2.15.
-func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, next func() (Raw, error)) error {
+func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	request, err := json.Marshal(map[string]any{"config": cfg, "state": extent.state(0)})
 	if err != nil {
 		return err
@@ -151,7 +144,7 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if err != nil {
 		return err
 	}
-	if err := compress(chunks{ctx, c, subject}, taken, extent, next); err != nil {
+	if err := compress(chunks{ctx, c, subject}, taken, extent, messages); err != nil {
 		return errors.Join(err, c.deletePartial(ctx, cfg.Name))
 	}
 	_, err = c.ask(ctx, subject, nil) // ends the restore
@@ -159,9 +152,9 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 }
 
 // compress writes a stream in the compressed form that the server restores.
-func compress(w io.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
+func compress(w io.Writer, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	compressed := s2.NewWriter(w, s2.WriterBlockSize(restoreBlock), s2.WriterConcurrency(1))
-	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, next), compressed.Close())
+	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, messages), compressed.Close())
 }
 
 // deletePartial deletes a partly restored stream if it exists.
@@ -250,7 +243,7 @@ func (e Extent) state(consumers int) streamState {
 
 // writeArchive writes a stream in the server's archive format. If a queue takes the
 // stream's messages, the archive includes its consumer at the last handled sequence.
-func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
+func writeArchive(w *archive.Writer, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	consumers := 0
 	if taken != nil {
 		consumers = 1
@@ -267,11 +260,7 @@ func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (R
 			return err
 		}
 	}
-	for {
-		m, err := next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for m, err := range messages {
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // source takes messages of a queue for one process.

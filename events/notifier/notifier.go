@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 

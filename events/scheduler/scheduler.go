@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"

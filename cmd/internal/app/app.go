@@ -164,20 +164,6 @@ func (a *App) run(name string, part func(ctx context.Context) error) {
 	a.onStop(name, func() error { cancel(); <-done; return nil })
 }
 
-// every calls do at an interval until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func(ctx context.Context)) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			do(ctx)
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 var errEnded = errors.New("unexpected end")
 
 // Wait returns nil when ctx ends. When a part fails, it returns the cause.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -58,15 +59,15 @@ func (a *App) startGuard(ctx context.Context) error {
 	}
 	g.restarts = counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing.")
 	g.remade = counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated.")
-	g.check(ctx)
-	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, g.check) })
+	_ = g.check(ctx) // the guard repeats it
+	a.run("the guard", func(ctx context.Context) error { return periodic.Run(ctx, guardEvery, a.Log, "inspect NATS", g.check) })
 	return nil
 }
 
-func (g *guard) check(ctx context.Context) {
+func (g *guard) check(ctx context.Context) error {
 	g.note(&g.full, g.fullReason(), "store full, refusing new requests")
 	g.revive(time.Now())
-	g.inspect(ctx)
+	return g.inspect(ctx)
 }
 
 // note stores a reason and logs it when it appears or disappears.
@@ -128,12 +129,13 @@ func (g *guard) revive(now time.Time) {
 	g.pause = min(2*g.pause, maxBackoff)
 }
 
-func (g *guard) inspect(ctx context.Context) {
+// inspect looks for damaged streams and updates the process's health.
+func (g *guard) inspect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	revision, records, err := g.app.replica.Records(time.Now())
 	if err != nil {
-		return // the replica's reader reports it
+		return err
 	}
 	found, err := g.inspector.Look(ctx, revision, records)
 	for _, queue := range found.Remade {
@@ -141,13 +143,11 @@ func (g *guard) inspect(ctx context.Context) {
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			g.app.Log.Warn("NATS not inspected, retrying", "error", err)
-		}
-		return
+		return err
 	}
 	g.app.health.update(found.Depth, g.app.replica.Revision(), time.Now())
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
+	return nil
 }
 
 // fullError returns a storage.ErrUnavailable while the disk or the store has no space.
@@ -194,9 +194,7 @@ func (a *App) retryFollow(follow func(context.Context) error) func(context.Conte
 			default:
 				return err
 			}
-			select {
-			case <-time.After(guardEvery):
-			case <-ctx.Done():
+			if periodic.Sleep(ctx, guardEvery); ctx.Err() != nil {
 				return nil
 			}
 		}
@@ -212,9 +210,7 @@ func (a *App) retryUnavailable(ctx context.Context, ask func(context.Context) er
 			return err
 		}
 		a.Log.Warn("NATS unavailable during the start, retrying", "error", err)
-		select {
-		case <-time.After(guardEvery):
-		case <-ctx.Done():
+		if periodic.Sleep(ctx, guardEvery); ctx.Err() != nil {
 			return err
 		}
 	}

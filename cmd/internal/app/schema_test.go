@@ -67,7 +67,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 func TestANewerGridhookTakesOver(t *testing.T) {
 	a := start(t)
 	write := storage.Write{Ref: storage.SchemaRef(), At: time.Now(), Value: []byte(`{"id":"state","version":2}`)}
-	if _, err := a.StateLog().Append(t.Context(), write); !errors.Is(err, storage.ErrConflict) {
+	if _, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{write}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("the schema was not there: %v", err)
 	}
 	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {

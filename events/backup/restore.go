@@ -33,8 +33,7 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 		if at < 0 {
 			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, s.Name)
 		}
-		extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes, Handled: s.Handled}
-		if err := conn.RestoreStream(ctx, contents[at], o, extent, b.messages(s)); err != nil {
+		if err := conn.RestoreStream(ctx, contents[at], o, s.Extent, b.messages(s)); err != nil {
 			return err
 		}
 	}

@@ -46,10 +46,16 @@ func (c *Conn) Remove(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Extent describes a copied stream: the sequence of its first message (0 if it had none),
-// its last sequence, the number of messages and bytes, and the result of Handled.
+// Extent describes a copied stream.
 type Extent struct {
-	First, Last, Messages, Bytes, Handled uint64
+	// First and Last are the sequences of the first message, 0 if there is none, and of the
+	// last.
+	First    uint64 `json:"first"`
+	Last     uint64 `json:"last"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	// Handled is the last sequence that needs no processing after a restore.
+	Handled uint64 `json:"handled,omitempty"`
 }
 
 // RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
@@ -222,21 +228,11 @@ func (w chunks) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// streamState is the stream state that a restore announces to the server.
-type streamState struct {
-	Messages  uint64    `json:"messages"`
-	Bytes     uint64    `json:"bytes"`
-	First     uint64    `json:"first_seq"`
-	FirstTime time.Time `json:"first_ts"`
-	Last      uint64    `json:"last_seq"`
-	LastTime  time.Time `json:"last_ts"`
-	Consumers int       `json:"consumer_count"`
-}
-
-func (e Extent) state(consumers int) streamState {
-	s := streamState{Messages: e.Messages, Bytes: e.Bytes, First: e.First, Last: e.Last, Consumers: consumers}
+// state returns the stream state that a restore announces to the server.
+func (e Extent) state(consumers int) jetstream.StreamState {
+	s := jetstream.StreamState{Msgs: e.Messages, Bytes: e.Bytes, FirstSeq: e.First, LastSeq: e.Last, Consumers: consumers}
 	if e.Messages == 0 && e.Last > 0 {
-		s.First = e.Last + 1
+		s.FirstSeq = e.Last + 1
 	}
 	return s
 }

@@ -130,7 +130,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.answers() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.scheduleEstimates, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {

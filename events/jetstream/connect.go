@@ -130,7 +130,7 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 		return nil, err
 	}
 	c.forget = o.withDefaults().DeletionsAge
-	if err := ensureStreams(ctx, c.js, o); err != nil {
+	if err := c.MakeStreams(ctx, o); err != nil {
 		c.nc.Close()
 		return nil, err
 	}

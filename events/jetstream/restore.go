@@ -24,7 +24,7 @@ import (
 // Existing returns the names of Gridhook's streams that exist.
 func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	var found []string
-	for _, cfg := range streams(Options{Replicas: 1}) {
+	for _, cfg := range Configs(Options{Replicas: 1}) {
 		_, err := c.js.Stream(ctx, cfg.Name)
 		switch {
 		case err == nil:
@@ -60,11 +60,12 @@ type Extent struct {
 
 // RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
 func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
-	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
+	configs := Configs(o)
+	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
 	if i < 0 {
 		return fmt.Errorf("there is no stream %s", content.Stream)
 	}
-	cfg := streams(o)[i]
+	cfg := configs[i]
 	var err error
 	if content.Queue {
 		err = c.republish(ctx, cfg, messages)
@@ -76,9 +77,6 @@ func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, ex
 	}
 	return nil
 }
-
-// MakeStreams creates the missing streams.
-func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensureStreams(ctx, c.js, o) }
 
 // maxPending is the maximum number of unacknowledged publishes.
 const maxPending = 256

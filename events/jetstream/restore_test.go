@@ -66,7 +66,7 @@ func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
 	names, err := b.Existing(within(t))
 	must(t, err)
 	must(t, b.Remove(within(t), names))
-	cfg := streams(streamOptions)[0]
+	cfg := Configs(streamOptions)[0]
 	folder := filepath.Join(dir, "jetstream", "$G", "streams")
 	must(t, os.MkdirAll(folder, 0o750))
 	inTheWay := filepath.Join(folder, cfg.Name)

@@ -93,8 +93,11 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
-		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
-		group.Go(func() error { return c.follow(ctx) })
+		c := &changes{
+			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
+			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{},
+		}
+		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}

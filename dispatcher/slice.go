@@ -66,7 +66,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return err
 	}
 	if !to.parkUntil.IsZero() {
-		s.Late = s.Late || to.down
+		s.Late = s.Late || to.failing
 		return w.park(ctx, s, to.parkUntil)
 	}
 	homes, err := w.readHomes(s)

@@ -74,7 +74,7 @@ func rotated(homes []storage.Record, triggerID string) []storage.Record {
 		return nil
 	}
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(triggerID)) // it never fails
+	_, _ = h.Write([]byte(triggerID))    // it never fails
 	at := h.Sum32() % uint32(len(homes)) //nolint:gosec // a slice has few homes
 	return slices.Concat(homes[at:], homes[:at])
 }

@@ -58,7 +58,7 @@ func TestRetryAfter_StarvesNoHome(t *testing.T) {
 		w.worker()
 		for range triggers {
 			w.trigger(24)
-			<-time.After(5*time.Minute)
+			<-time.After(5 * time.Minute)
 		}
 		had := map[string]bool{}
 		for _, a := range w.partner.got() {

@@ -28,7 +28,7 @@ const nakDelay = time.Second
 const maxNakDelay = 30 * time.Second
 
 // maxHandling limits the unacknowledged messages of a queue, over all workers.
-const maxHandling = 16384
+const maxHandling = 65536
 
 // queue is a durable consumer that all workers share. If it is in order, a message is
 // delivered only after all earlier messages are acknowledged.

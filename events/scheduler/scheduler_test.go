@@ -83,8 +83,8 @@ func TestSuspendedOrganization(t *testing.T) {
 	})
 }
 
-// A run beyond the organization's quota is left out, with a line in the log, and the next
-// run is made as ever. The next change of prices makes up for a run that was left out.
+// A run beyond the organization's quota is skipped, with a line in the log. A change of
+// prices is sent once the organization is below the quota.
 func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
@@ -110,18 +110,19 @@ func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
 		w.triggers.mu.Lock()
 		full = false
 		w.triggers.mu.Unlock()
-		w.addHours("COMED")
 		pass(minute)
-		if got := w.triggered(); got != "hourly+p of 3" {
-			t.Errorf("the next change of prices triggers %q", got)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("below the quota it triggers %q", got)
 		}
 		pass(15 * minute)
 		if got := w.triggered(); got != " of 5" {
 			t.Errorf("the next timed run triggers %q", got)
 		}
 		stop()
-		if n := strings.Count(log.String(), "schedule run skipped, organization has reached a limit"); n != 4 || !strings.Contains(log.String(), "limit=max-waiting") {
-			t.Errorf("%d runs are logged as left out, want the three timed ones and that of the prices:\n%s", n, &log)
+		for schedule, want := range map[string]int{"timed": 3, "sch": 45} { // the prices once a minute
+			if n := strings.Count(log.String(), `"schedule run skipped, organization has reached a limit" schedule=`+schedule+" org=org limit=max-waiting"); n != want {
+				t.Errorf("%d runs of %s are logged as skipped, want %d:\n%s", n, schedule, want, &log)
+			}
 		}
 	})
 }

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -71,14 +72,14 @@ type Scheduler struct {
 
 // New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
-	runs := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Schedule runs accepted by this process.",
-	})
-	skipped := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",
-	})
-	d.Registerer.MustRegister(runs, skipped)
-	return &Scheduler{Deps: d, runs: runs, skipped: skipped, prices: map[storage.Ref]*priceWatch{}}
+	counter := func(name, help string) prometheus.Counter {
+		return promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	return &Scheduler{
+		Deps: d, prices: map[storage.Ref]*priceWatch{},
+		runs:    counter("schedule_runs_total", "Schedule runs accepted by this process."),
+		skipped: counter("schedule_runs_skipped_total", "Runs of schedules that this process skipped, because the organization had reached a limit."),
+	}
 }
 
 // Run makes the scheduled runs until ctx ends.
@@ -92,8 +93,11 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
-		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
-		group.Go(func() error { return c.follow(ctx) })
+		c := &changes{
+			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
+			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{},
+		}
+		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}

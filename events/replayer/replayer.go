@@ -47,16 +47,16 @@ type Deps struct {
 // replay is a task of one replayer, and another replayer can resume it.
 type Replayer struct {
 	Deps
-	takenUp prometheus.Counter
+	retried prometheus.Counter
 }
 
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
-	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Exhausted or expired deliveries that were retried by hand.",
+	retried := prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
 	})
-	d.Registerer.MustRegister(takenUp)
-	return &Replayer{Deps: d, takenUp: takenUp}
+	d.Registerer.MustRegister(retried)
+	return &Replayer{Deps: d, retried: retried}
 }
 
 // Numbers of simultaneous replays and manual retries of a process.
@@ -155,7 +155,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 		}
 		deliveries = deliveries[of:]
 	}
-	r.takenUp.Add(float64(n.retried))
+	r.retried.Add(float64(n.retried))
 	return n, err
 }
 

@@ -94,7 +94,7 @@ func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error {
 }
 
 // A change stands although its audit entry was not stored. The entry is in the log.
-func TestAudit_NotStored(t *testing.T) {
+func TestAudit_StoreUnavailable(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	var log syncBuffer
 	deps := e.process(slog.New(slog.NewTextHandler(&log, nil)))

@@ -82,7 +82,7 @@ func TestBill(t *testing.T) {
 }
 
 // The solar of a home generates as in a typical year, unless the request says otherwise.
-func TestBillWithTheHomesSolar(t *testing.T) {
+func TestBill_SolarOfHome(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key := e.billHome()
 	e.load(`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":6}`)
@@ -98,7 +98,7 @@ func TestBillWithTheHomesSolar(t *testing.T) {
 }
 
 // A bill is settled by the regime of the home's solar where nothing else is said.
-func TestBillByTheRegime(t *testing.T) {
+func TestBill_Regime(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key := e.billHome()
 	e.load(
@@ -133,7 +133,7 @@ func TestBillByTheRegime(t *testing.T) {
 }
 
 // Every published bill of OpenStudio-HPXML comes out to the dollar by the operation.
-func TestBillsOfOpenStudioHPXML(t *testing.T) {
+func TestBill_OpenStudioHPXML(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key := e.billHome()
 	for _, c := range billtest.HPXML(t) {
@@ -159,7 +159,7 @@ func TestBillsOfOpenStudioHPXML(t *testing.T) {
 }
 
 // Every bill of SAM comes out to the dollar by the operation.
-func TestBillsOfSAM(t *testing.T) {
+func TestBill_SAM(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key := e.billHome()
 	for _, c := range billtest.SAM(t) {

@@ -78,10 +78,10 @@ func limit(r rest.Route) int {
 	return smallBody
 }
 
-// TestEveryOperation goes through all operations there are, so that one that is
+// TestOperations_Served goes through all operations there are, so that one that is
 // added has its cases, and fails until its example works. What the document says
-// of each field is held against the API in TestBoundsAreThoseOfTheDocument.
-func TestEveryOperation(t *testing.T) {
+// of each field is held against the API in TestBounds_MatchDocument.
+func TestOperations_Served(t *testing.T) {
 	s := newStageWith(t, rest.Options{MaxBody: smallBody, MaxImportBody: smallImport})
 	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
 	examples, bolt := api.RequestExamples(), s.env.key("bolt")

@@ -121,7 +121,7 @@ func (s *stage) sendTo(r rest.Route, body string) answer {
 	}
 }
 
-func TestEveryExampleWorks(t *testing.T) {
+func TestExamples_Accepted(t *testing.T) {
 	s := newStage(t)
 	requests := api.RequestExamples()
 	for _, r := range api.Routes() {
@@ -139,10 +139,10 @@ func TestEveryExampleWorks(t *testing.T) {
 	}
 }
 
-// TestBoundsAreThoseOfTheDocument changes one field of an example at a time, to
+// TestBounds_MatchDocument changes one field of an example at a time, to
 // what the document allows and to what it does not, and looks whether the API
 // agrees.
-func TestBoundsAreThoseOfTheDocument(t *testing.T) {
+func TestBounds_MatchDocument(t *testing.T) {
 	s := newStage(t)
 	d, err := theDocument()
 	must(t, err)

@@ -24,7 +24,7 @@ func bounded(t *testing.T, c rest.Connections) net.Conn {
 	return conn
 }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func TestConnections_Limit(t *testing.T) {
 	const wait = 50 * time.Millisecond
 	for name, test := range map[string]struct {
 		bounds rest.Connections
@@ -55,8 +55,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfConnections: what nobody configures is bounded all the same.
-func TestDefaultsOfConnections(t *testing.T) {
+// TestConnections_Defaults: what nobody configures is bounded all the same.
+func TestConnections_Defaults(t *testing.T) {
 	s := rest.NewHTTPServer(http.NotFoundHandler(), rest.Connections{}, slog.New(slog.DiscardHandler))
 	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second ||
 		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 12<<10 {

@@ -49,7 +49,7 @@ func keyed() []rest.Route {
 	return slices.DeleteFunc(api.Routes(), func(r rest.Route) bool { return r.Open })
 }
 
-func TestEveryOperationNeedsItsKey(t *testing.T) {
+func TestAuthentication_EveryOperation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	good, foreign := e.twoTenants()
 	for _, r := range keyed() {
@@ -110,7 +110,7 @@ func TestNotFound_NamesTheEntity(t *testing.T) {
 	}
 }
 
-func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
+func TestAuthentication_RevokedLikeExpired(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	revoked, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(revoked)
@@ -161,7 +161,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsAreRefused(t *testing.T) {
+func TestMethods_NotAllowed(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for _, r := range api.Routes() {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
@@ -174,7 +174,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnknownPaths(t *testing.T) {
+func TestPaths_Unknown(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, p := range []string{
@@ -189,7 +189,7 @@ func TestUnknownPaths(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerHasTheHeaders(t *testing.T) {
+func TestResponses_Headers(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	list, signal := "/v1/webhook/endpoints/list", "/v1/homes/home1/price_signal"
@@ -214,7 +214,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 	}
 }
 
-func TestRequestIDOfTheCaller(t *testing.T) {
+func TestRequestID_FromCaller(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for given, kept := range map[string]bool{
 		"mine-1": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "two words": false, "a.b": false, "": false,
@@ -230,7 +230,7 @@ func TestRequestIDOfTheCaller(t *testing.T) {
 	}
 }
 
-func TestIdentifiersInPaths(t *testing.T) {
+func TestIdentifiers_InPaths(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range keyed() {
@@ -255,7 +255,7 @@ func TestIdentifiersInPaths(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAndWrongTypes(t *testing.T) {
+func TestDecode_UnknownFieldsAndTypes(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range api.Routes() {
@@ -284,9 +284,9 @@ func TestUnknownFieldsAndWrongTypes(t *testing.T) {
 	}
 }
 
-// TestNothingForeign asks for everything by the identifiers of another tenant:
+// TestTenancy_ForeignIdentifiers asks for everything by the identifiers of another tenant:
 // the answers are those to identifiers that nobody has, byte for byte.
-func TestNothingForeign(t *testing.T) {
+func TestTenancy_ForeignIdentifiers(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	endpoint := e.ask(acme, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`).ok(t)["id"].(string)
@@ -323,7 +323,7 @@ func foreignBody(r rest.Route) string {
 	return `{}`
 }
 
-func TestActingForAnotherOrganization(t *testing.T) {
+func TestTenancy_OrganizationField(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme","unborn"]}`)
@@ -353,7 +353,7 @@ func TestActingForAnotherOrganization(t *testing.T) {
 	e.ask(acme, trigger, `{"organizationId":""}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
-func TestOperatorActsForAnOrganization(t *testing.T) {
+func TestOperator_ForOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	signal := "/v1/homes/home1/price_signal"
@@ -369,7 +369,7 @@ func TestOperatorActsForAnOrganization(t *testing.T) {
 	}
 }
 
-func TestNoOperatorKeyIsNobodys(t *testing.T) {
+func TestOperatorKey_Unset(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	deps := e.deps
 	deps.Registerer, deps.OperatorKey = nil, ""

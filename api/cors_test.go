@@ -19,8 +19,8 @@ func (e *env) fromPage(method, path, origin string, more http.Header) answer {
 	return e.send(request{method: method, url: e.public.URL + path, header: header})
 }
 
-// TestNoCrossOriginByDefault: whatever a page asks, nothing allows it.
-func TestNoCrossOriginByDefault(t *testing.T) {
+// TestCORS_Default: whatever a page asks, nothing allows it.
+func TestCORS_Default(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, a := range []answer{
@@ -36,7 +36,7 @@ func TestNoCrossOriginByDefault(t *testing.T) {
 	}
 }
 
-func TestCrossOrigin(t *testing.T) {
+func TestCORS_Allowed(t *testing.T) {
 	e := newEnv(t, rest.Options{Origins: []string{page}})
 	key, _ := e.twoTenants()
 	asked := http.Header{"Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type,x-ws-api-key"}}

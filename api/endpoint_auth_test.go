@@ -49,7 +49,7 @@ func (e *env) stored(id string) storage.WebhookEndpoint {
 
 // What authorizes requests is sealed where it is stored, and never shown; what is not
 // given again stays, unless it would then go elsewhere.
-func TestAuthenticationLife(t *testing.T) {
+func TestEndpointAuth_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","authentication":{"type":"bearer","token":"opaque-token"}}`)
@@ -118,7 +118,7 @@ func TestAuthenticationLife(t *testing.T) {
 	}
 }
 
-func TestWrongAuthentication(t *testing.T) {
+func TestEndpointAuth_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(time.Hour))
@@ -154,7 +154,7 @@ func oauth2(tokenURL string) string {
 	return `"authentication":{"type":"oauth2","clientId":"us","clientSecret":"x","tokenUrl":"` + tokenURL + `"}`
 }
 
-func TestClientCertificateLife(t *testing.T) {
+func TestClientCertificate_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(24*time.Hour))
@@ -192,7 +192,7 @@ func TestClientCertificateLife(t *testing.T) {
 }
 
 // The same line again changes nothing, although what is sealed is never sealed alike.
-func TestImportedAuthentication(t *testing.T) {
+func TestEndpointAuth_Import(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"imported","url":"https://acme.example/","authentication":{"type":"bearer","token":"TOKEN"}}`

@@ -12,7 +12,7 @@ import (
 
 // Header values and the URL's query are sealed where they are stored and masked in every
 // answer. A mask keeps the stored value, unless the value would go to another host.
-func TestEndpointMasks_Life(t *testing.T) {
+func TestEndpointMasks_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks?sig=opaque-q","headers":{"X-Token":"opaque-h"}}`).ok(t)["id"].(string)

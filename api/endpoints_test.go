@@ -18,7 +18,7 @@ import (
 
 const endpointsPath = "/v1/webhook/endpoints/"
 
-func TestEndpointLife(t *testing.T) {
+func TestEndpoints_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","eventTypes":["price_signal.updated"],"headers":{"X-Site":"1"}}`).ok(t)
@@ -86,7 +86,7 @@ func (e *env) secrets(id string) []string {
 	return list
 }
 
-func TestSecretRotation(t *testing.T) {
+func TestEndpoints_SecretRotation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef01234567"))
@@ -117,7 +117,7 @@ func TestSecretRotation(t *testing.T) {
 
 // An endpoint may be signed for with a key pair, of which nobody is told the
 // private half, and may go from one way of signing to the other.
-func TestPublicKeys(t *testing.T) {
+func TestEndpoints_PublicKeys(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","signature":"ed25519"}`).ok(t)
@@ -148,7 +148,7 @@ func TestPublicKeys(t *testing.T) {
 	}
 }
 
-func TestWrongEndpoints(t *testing.T) {
+func TestEndpoints_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
@@ -196,7 +196,7 @@ func TestWrongEndpoints(t *testing.T) {
 // own32 is a secret of a partner's own, without its prefix.
 var own32 = base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 
-func TestEndpointPages(t *testing.T) {
+func TestEndpoints_Pages(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := []string{}
@@ -226,7 +226,7 @@ func TestEndpointPages(t *testing.T) {
 	}
 }
 
-func TestNoTester(t *testing.T) {
+func TestEndpoints_NoTester(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)

@@ -12,7 +12,7 @@ import (
 
 // An estimate rests nine times as long as it has worked where webhooks were sent
 // meanwhile, but no longer than 50 ms, and not at all where none was.
-func TestEstimatesYieldToWebhooks(t *testing.T) {
+func TestEstimates_YieldToWebhooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent uint64
 		done, pause, err := NewEstimates(1, func() uint64 { return sent }).turn(t.Context(), "acme")
@@ -41,7 +41,7 @@ func TestEstimatesYieldToWebhooks(t *testing.T) {
 
 // Whoever waits for no answer any more gets no place, and gives up the one it has at
 // its next rest.
-func TestAbandonedEstimatesEnd(t *testing.T) {
+func TestEstimates_Abandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent := uint64(0)
 		e := NewEstimates(1, func() uint64 { sent++; return sent })
@@ -76,8 +76,8 @@ func TestAbandonedEstimatesEnd(t *testing.T) {
 	})
 }
 
-// TestEstimatesStop: a process that stops does not wait for estimates.
-func TestEstimatesStop(t *testing.T) {
+// TestEstimates_Stop: a process that stops does not wait for estimates.
+func TestEstimates_Stop(t *testing.T) {
 	e := NewEstimates(1, nil)
 	done, pause, err := e.turn(t.Context(), "acme")
 	if err != nil {
@@ -95,9 +95,9 @@ func TestEstimatesStop(t *testing.T) {
 	}
 }
 
-// TestEstimates_OrganizationsTakeTurns: an organization with many estimates waiting makes
+// TestEstimates_Fairness: an organization with many estimates waiting makes
 // another's wait for one of them, and no more of them may wait than the limit.
-func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
+func TestEstimates_Fairness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewEstimates(1, nil)
 		began := time.Now()
@@ -134,8 +134,8 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestEstimates_LeavingTheQueue: who no longer waits takes nobody's turn.
-func TestEstimates_LeavingTheQueue(t *testing.T) {
+// TestEstimates_LeaveQueue: who no longer waits takes nobody's turn.
+func TestEstimates_LeaveQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewEstimates(1, nil)
 		done, _, err := e.turn(t.Context(), "acme")

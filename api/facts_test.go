@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// TestOperatorsFacts overrides what is published by import, and takes it back.
-func TestOperatorsFacts(t *testing.T) {
+// TestFacts_Override overrides what is published by import, and takes it back.
+func TestFacts_Override(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	acme := e.key("acme")
@@ -63,7 +63,7 @@ func TestOperatorsFacts(t *testing.T) {
 	}
 }
 
-func TestWrongFacts(t *testing.T) {
+func TestFacts_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for line, want := range map[string]string{
 		`{"resource":"utility"}`:                                                       "eiaId name",
@@ -85,8 +85,8 @@ func TestWrongFacts(t *testing.T) {
 	}
 }
 
-// TestPlansThatComeWithTheProduct are at hand without being imported.
-func TestPlansThatComeWithTheProduct(t *testing.T) {
+// TestCatalog_Plans are at hand without being imported.
+func TestCatalog_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	deps := e.deps
@@ -100,7 +100,7 @@ func TestPlansThatComeWithTheProduct(t *testing.T) {
 	}
 }
 
-func TestHomesTakeTheirPlaceFromTheirZipcode(t *testing.T) {
+func TestHomes_PlaceFromZipcode(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	for fields, want := range map[string][2]string{

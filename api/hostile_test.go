@@ -33,9 +33,9 @@ func corpora(t *testing.T) string {
 	return filepath.Join(dir, "corpora")
 }
 
-// TestTextsThatAreNoJSON sends the parsing tests of nst/JSONTestSuite to every
+// TestHostile_InvalidJSON sends the parsing tests of nst/JSONTestSuite to every
 // operation: what is no JSON is refused, and nothing is the server's fault.
-func TestTextsThatAreNoJSON(t *testing.T) {
+func TestHostile_InvalidJSON(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpora(t), "json", "test_parsing", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d texts, %v", len(files), err)
@@ -64,9 +64,9 @@ func TestTextsThatAreNoJSON(t *testing.T) {
 	t.Logf("%d texts that are no JSON were refused by %d operations", refused, len(api.Routes())-1)
 }
 
-// TestNaughtyStrings puts each string of the list into the texts of every
+// TestHostile_Strings puts each string of the list into the texts of every
 // operation's example, into identifiers in paths, and into a line of an import.
-func TestNaughtyStrings(t *testing.T) {
+func TestHostile_Strings(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpora(t), "naughty_strings.json"))
 	must(t, err)
 	var naughty []string
@@ -164,10 +164,10 @@ func badIDs(t *testing.T) []string {
 	return ids
 }
 
-// TestBadIdentifiersLeaveNoTrace sends identifiers that are none, each with a mark
+// TestHostile_Identifiers sends identifiers that are none, each with a mark
 // in it, wherever an identifier is taken. All are refused, and the mark is in no
 // subject, in no key of the replica, and in no line of the log.
-func TestBadIdentifiersLeaveNoTrace(t *testing.T) {
+func TestHostile_Identifiers(t *testing.T) {
 	s := newStage(t)
 	examples := api.RequestExamples()
 	sent := 0

@@ -38,7 +38,7 @@ func (e *env) imported(ndjson string) wire.Imported {
 	return got
 }
 
-func TestImportIsIdempotent(t *testing.T) {
+func TestImport_Idempotent(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	first := e.imported(everything)
 	if first.Lines != 10 || first.Created != 10 || first.Failed != 0 {
@@ -68,7 +68,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestImportUpdates(t *testing.T) {
+func TestImport_Updates(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.imported(everything)
 	own := e.secrets("ep2")[0]
@@ -87,7 +87,7 @@ func TestImportUpdates(t *testing.T) {
 	}
 }
 
-func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
+func TestImport_RepeatedEndpoint(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"ep9","url":"https://acme.example/"}` + "\n"
 	got := e.imported(`{"resource":"organization","id":"acme","name":"A"}` + "\n" + line + line)
@@ -96,7 +96,7 @@ func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
 	}
 }
 
-func TestImportErrors(t *testing.T) {
+func TestImport_Errors(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(everything)
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
-func TestImportReportsInTheOrderOfLines(t *testing.T) {
+func TestImport_ReportOrder(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	got := e.imported(`{"resource":"webhookEndpoint"}` + "\n" + `{"resource":"home"}` + "\n{\n" + `{"resource":"organization"}`)
 	lines := []int{}
@@ -158,7 +158,7 @@ func TestImportReportsInTheOrderOfLines(t *testing.T) {
 	}
 }
 
-func TestImportOfManyHomes(t *testing.T) {
+func TestImport_ManyHomes(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	const homes = 2500 // more than two batches of the log
 	var b strings.Builder
@@ -177,7 +177,7 @@ func TestImportOfManyHomes(t *testing.T) {
 	}))
 }
 
-func TestImportBounds(t *testing.T) {
+func TestImport_Limits(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.importLines(strings.Repeat("\n", 200_001)).expect(t, 400, rest.CodeValidationFailed)
 	e.importLines("").expect(t, 400, rest.CodeValidationFailed)

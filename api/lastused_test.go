@@ -25,7 +25,7 @@ func (e *env) used(key string) any {
 	return nil
 }
 
-func TestLastUse(t *testing.T) {
+func TestLastUsed(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	list := "/v1/webhook/endpoints/list"
@@ -64,8 +64,8 @@ func TestLastUse(t *testing.T) {
 	}
 }
 
-// TestAnEarlierUseDoesNotReplaceALaterOne: each api process notes on its own.
-func TestAnEarlierUseDoesNotReplaceALaterOne(t *testing.T) {
+// TestLastUsed_KeepsLatest: each api process notes on its own.
+func TestLastUsed_KeepsLatest(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	other := e.deps
@@ -82,8 +82,8 @@ func TestAnEarlierUseDoesNotReplaceALaterOne(t *testing.T) {
 	}
 }
 
-// TestUsesAreStoredAtTheEnd: a process that stops has nothing left to tell.
-func TestUsesAreStoredAtTheEnd(t *testing.T) {
+// TestLastUsed_StoredAtStop: a process that stops has nothing left to tell.
+func TestLastUsed_StoredAtStop(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.ask(key, "/v1/webhook/endpoints/list", "").ok(t)
@@ -95,9 +95,9 @@ func TestUsesAreStoredAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestRevocationReachesEveryProcess: a key that is revoked at one is refused by
+// TestRevocation_EveryProcess: a key that is revoked at one is refused by
 // another as soon as that has heard of it. How soon is in the log.
-func TestRevocationReachesEveryProcess(t *testing.T) {
+func TestRevocation_EveryProcess(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(key)

@@ -11,7 +11,7 @@ import (
 )
 
 // An organization's endpoints are limited, whoever creates them and however.
-func TestEndpointsOfAnOrganizationAreLimited(t *testing.T) {
+func TestLimits_EndpointsPerOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 2, Setting: "max-endpoints"})
 	key, _ := e.twoTenants()

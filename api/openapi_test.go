@@ -138,7 +138,7 @@ func (e *env) conforms(r request, a answer) {
 	}
 }
 
-func TestDocumentsAreServed(t *testing.T) {
+func TestOpenAPI_Served(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for audience, url := range map[api.Audience]string{api.AudiencePartner: e.public.URL, api.AudienceOperator: e.admin.URL} {
 		want, err := api.OpenAPI(audience)
@@ -169,8 +169,8 @@ func TestDocumentsAreServed(t *testing.T) {
 	}
 }
 
-// TestDocumentIsWhole checks what OpenAPI asks beyond the schemas.
-func TestDocumentIsWhole(t *testing.T) {
+// TestOpenAPI_Complete checks what OpenAPI asks beyond the schemas.
+func TestOpenAPI_Complete(t *testing.T) {
 	d, err := theDocument()
 	must(t, err)
 	refs(t, d, d.root)

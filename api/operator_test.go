@@ -127,7 +127,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestKeyRotation(t *testing.T) {
+func TestKeys_Rotation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	old, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(old)
@@ -188,7 +188,7 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-func TestDeletedHomeLeavesNothing(t *testing.T) {
+func TestHomes_DeleteRemovesRecords(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	e.load(
@@ -242,7 +242,7 @@ func TestPlans(t *testing.T) {
 	e.operate("/v1/admin/plans/plan1/delete", "").expect(t, 404, rest.CodeNotFound)
 }
 
-func TestWrongPlans(t *testing.T) {
+func TestPlans_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for body, want := range map[string][]string{
 		`{}`:                     {"id", "tariff"},

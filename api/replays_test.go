@@ -38,7 +38,7 @@ func TestRetryDelivery(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKeptCannotBeRetried(t *testing.T) {
+func TestRetryDelivery_NoInputs(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	endpoint := e.newEndpoint(key)

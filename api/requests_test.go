@@ -45,7 +45,7 @@ func TestMediaTypes(t *testing.T) {
 	e.operate("/v1/admin/import", `{"resource":"organization","id":"a","name":"A"}`).expect(t, 415, rest.CodeUnsupportedMediaType)
 }
 
-func TestBodySizes(t *testing.T) {
+func TestRequests_BodySize(t *testing.T) {
 	e := newEnv(t, rest.Options{MaxBody: 1000, MaxImportBody: 2000})
 	key, _ := e.twoTenantsSmall()
 	object := func(size int) string { return "{" + strings.Repeat(" ", size-2) + "}" }
@@ -98,7 +98,7 @@ func half(t *testing.T, s *listening, key string, over bool) (status int, text s
 	return res.StatusCode, string(body)
 }
 
-func TestSlowBody(t *testing.T) {
+func TestRequests_SlowBody(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
@@ -109,7 +109,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-func TestABodyThatEndsTooSoon(t *testing.T) {
+func TestRequests_TruncatedBody(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	if status, text := half(t, e.public, key, true); status != http.StatusBadRequest || !strings.Contains(text, "ended before it was complete") {
@@ -117,7 +117,7 @@ func TestABodyThatEndsTooSoon(t *testing.T) {
 	}
 }
 
-func TestPanicIsInternal(t *testing.T) {
+func TestRequests_Panic(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
@@ -137,7 +137,7 @@ func TestPanicIsInternal(t *testing.T) {
 	}
 }
 
-func TestRateLimit(t *testing.T) {
+func TestRequests_RateLimit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 2, Burst: 3})
 	key, other := e.twoTenants()
 	for range 3 {
@@ -156,7 +156,7 @@ func TestRateLimit(t *testing.T) {
 	e.ask(key, signalPath, "").expect(t, 429, rest.CodeRateLimited)
 }
 
-func TestMetrics(t *testing.T) {
+func TestRequests_Metrics(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.ask(key, signalPath, "").ok(t)
@@ -194,7 +194,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestLogHasOneLineARequestAndNoSecret(t *testing.T) {
+func TestRequests_Log(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	secret := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks?token=hush","headers":{"X-Token":"hush"}}`).ok(t)["secret"].(string)

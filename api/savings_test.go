@@ -63,7 +63,7 @@ func TestSavings(t *testing.T) {
 	}
 }
 
-func TestSavingsInput(t *testing.T) {
+func TestSavings_Input(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	for body, want := range map[string][]string{
@@ -99,7 +99,7 @@ func TestSavingsInput(t *testing.T) {
 	}
 }
 
-func TestSavingsOfHomesThatLackSomething(t *testing.T) {
+func TestSavings_IncompleteHomes(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	e.load(
@@ -119,9 +119,9 @@ func TestSavingsOfHomesThatLackSomething(t *testing.T) {
 	}
 }
 
-// TestRunsAreLeftOnTheDevice: an estimate is told by the device, and an import of
+// TestSavings_StoresRunsOnDevice: an estimate is told by the device, and an import of
 // the same device does not forget it.
-func TestRunsAreLeftOnTheDevice(t *testing.T) {
+func TestSavings_StoresRunsOnDevice(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	device := func(id string) map[string]any { return e.ask(acme, "/v1/devices/hvac/"+id+"/get", "").ok(t) }

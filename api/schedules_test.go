@@ -39,7 +39,7 @@ func (w *waitingTasks) put() []events.Task {
 	return list
 }
 
-func TestScheduleLife(t *testing.T) {
+func TestSchedules_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	made := e.ask(acme, schedulesPath+"create", "").ok(t)
@@ -98,7 +98,7 @@ func TestScheduleLife(t *testing.T) {
 	e.ask(acme, schedulesPath+id+"/get", "").expect(t, 404, rest.CodeNotFound)
 }
 
-func TestScheduleMistakes(t *testing.T) {
+func TestSchedules_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "{}").ok(t)["id"].(string)
@@ -128,7 +128,7 @@ func TestScheduleMistakes(t *testing.T) {
 	e.ask(reader, schedulesPath+"create", "{}").expect(t, 403, rest.CodeForbidden)
 }
 
-func TestSchedulesAreLimited(t *testing.T) {
+func TestSchedules_Limit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, bolt := e.twoTenants()
 	var first string
@@ -145,7 +145,7 @@ func TestSchedulesAreLimited(t *testing.T) {
 }
 
 // Where the next run cannot be put, the schedule is made all the same.
-func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
+func TestSchedules_FirstRunNotQueued(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.tasks.err = storage.ErrUnavailable
@@ -160,7 +160,7 @@ func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
 	}
 }
 
-func TestTheLastRunIsShown(t *testing.T) {
+func TestSchedules_LastRun(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "").ok(t)["id"].(string)

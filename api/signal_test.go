@@ -54,7 +54,7 @@ func (e *env) counted(lines ...string) string {
 	return fmt.Sprint(o["created"], o["updated"], o["unchanged"], o["failed"])
 }
 
-func TestASignalExplainsItself(t *testing.T) {
+func TestSignal_Explanation(t *testing.T) {
 	e, key := stageOfSignals(t)
 	e.ask(key, "/v1/homes/solar/create", `{"homeId":"h","solarSystemSizeKw":8,"tilt":30,"azimuth":190,"losses":10}`).ok(t)
 	got := e.signal(key, "h", `{"explain":true}`)
@@ -79,7 +79,7 @@ func TestASignalExplainsItself(t *testing.T) {
 	}
 }
 
-func TestASignalInOpenADR(t *testing.T) {
+func TestSignal_OpenADR(t *testing.T) {
 	e, key := stageOfSignals(t)
 	a := e.ask(key, "/v1/homes/h/price_signal", `{"format":"openadr3"}`)
 	var events []wire.OpenADREvent
@@ -99,7 +99,7 @@ func TestASignalInOpenADR(t *testing.T) {
 	}
 }
 
-func TestEventsOfPlans(t *testing.T) {
+func TestPlans_Events(t *testing.T) {
 	e, key := stageOfSignals(t)
 	before := e.signal(key, "h", "{}")
 	peak := `{"resource":"planEvent","planId":"plan","kind":"CRITICAL_PEAK","from":"2026-07-01T13:00:00Z","to":"2026-07-01T14:00:00Z","adder":0.6}`
@@ -141,7 +141,7 @@ func TestEventsOfPlans(t *testing.T) {
 	}
 }
 
-func TestMarketPricesComeByImport(t *testing.T) {
+func TestImport_MarketPrices(t *testing.T) {
 	e, key := stageOfSignals(t)
 	refused := e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 	if !strings.Contains(string(refused.body), "no market data") {
@@ -178,7 +178,7 @@ func TestMarketPricesComeByImport(t *testing.T) {
 	e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 }
 
-func TestUsageAndMarketsOfHomesGoWithThem(t *testing.T) {
+func TestHomes_DeleteRemovesUsage(t *testing.T) {
 	e, key := stageOfSignals(t)
 	lines := []string{
 		`{"resource":"usage","organizationId":"acme","homeId":"h","assumedMonthlyKwh":900,"billingDay":12}`,
@@ -198,7 +198,7 @@ func TestUsageAndMarketsOfHomesGoWithThem(t *testing.T) {
 	e.signal(key, "h", "{}") // with the market of the one before it, it would have no price
 }
 
-func TestPlansOfTheCatalogue(t *testing.T) {
+func TestCatalog_Signals(t *testing.T) {
 	e, key := stageOfSignals(t)
 	all, after := 0, ""
 	for {

@@ -130,7 +130,7 @@ func (a answer) same(id string) string {
 // Every operation, with the identifier of every sort of thing of another
 // organization in every place that takes one, answers as for what does not exist,
 // and has no effect.
-func TestNoOperationReachesAnotherOrganization(t *testing.T) {
+func TestTenancy_EveryOperation(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -168,7 +168,7 @@ func TestNoOperationReachesAnotherOrganization(t *testing.T) {
 
 // Every operation refuses to act for another organization, whether it exists or
 // not.
-func TestNobodyActsForAnotherOrganization(t *testing.T) {
+func TestTenancy_ForeignOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -193,7 +193,7 @@ func TestNobodyActsForAnotherOrganization(t *testing.T) {
 }
 
 // What one organization lists names nothing of another.
-func TestListsNameNothingOfAnother(t *testing.T) {
+func TestTenancy_Lists(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -213,7 +213,7 @@ func TestListsNameNothingOfAnother(t *testing.T) {
 }
 
 // Partners' keys open none of the operator's operations, on either listener.
-func TestPartnersAreNoOperators(t *testing.T) {
+func TestTenancy_PartnerIsNotOperator(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, _ := e.twoTenants()
 	before := e.ends()

@@ -35,7 +35,7 @@ func TestTrigger(t *testing.T) {
 }
 
 // A trigger may mean the homes of some plans alone.
-func TestTriggerOfPlans(t *testing.T) {
+func TestTrigger_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	for plans, want := range map[string]float64{`["plan_of_nobody"]`: 0, `["plan1","plan_of_nobody"]`: 1, `[]`: 1} {

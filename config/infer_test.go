@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func TestWhomSettingsAreMeantFor(t *testing.T) {
+func TestSettings_Roles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(file, []byte("nats: nats://h:1\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func mistakes(t *testing.T, err error) []string {
 	return lines
 }
 
-func TestStrongestPlaceCounts(t *testing.T) {
+func TestLoad_Precedence(t *testing.T) {
 	const file = "http: 127.0.0.1:3\nslices: 3\nallow-private-destinations: true\n"
 	tests := []struct {
 		name    string
@@ -87,7 +87,7 @@ func TestStrongestPlaceCounts(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentNamesTheFile(t *testing.T) {
+func TestLoad_FileFromEnvironment(t *testing.T) {
 	path := write(t, "env.yaml", "slices: 7\n")
 	c := mustLoad(t, config.Serve, nil, []string{"GRIDHOOK_CONFIG=" + path}, "")
 	if c.Worker.Slices != 7 {
@@ -95,7 +95,7 @@ func TestTheEnvironmentNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestEveryKindOfValue(t *testing.T) {
+func TestLoad_EveryType(t *testing.T) {
 	c := mustLoad(t, config.Serve, []string{"--allow-private-destinations", "--log-level", "DEBUG", "--log-format=text"},
 		[]string{"GRIDHOOK_DRAIN_TIMEOUT=90s", "GRIDHOOK_MAX_STORE=20GiB"},
 		"slices: 3\nrate-limit: 12.5\nmax-body: 2097152\nreceipts-age: 48h\noperator-key: 0123456789abcdef\n")
@@ -118,7 +118,7 @@ func TestEveryKindOfValue(t *testing.T) {
 	}
 }
 
-func TestSettingsOfOtherRolesArePassedOver(t *testing.T) {
+func TestLoad_SettingsOfOtherRoles(t *testing.T) {
 	file := "http: nonsense\nslices: 9\nnats: nats://10.0.0.5:4222\n"
 	c := mustLoad(t, config.Worker, nil, []string{"GRIDHOOK_RATE_LIMIT=nonsense"}, file)
 	if c.Worker.Slices != 9 || c.HTTP != "127.0.0.1:8080" || c.Limits.RateLimit != 100 {
@@ -126,7 +126,7 @@ func TestSettingsOfOtherRolesArePassedOver(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAtOnce(t *testing.T) {
+func TestLoad_AllErrors(t *testing.T) {
 	_, err := load(t, config.Serve,
 		[]string{"--http", "8080", "--slices", "many", "--receipts-age", "1h"},
 		[]string{"GRIDHOOK_LOG_LEVEL=loud", "GRIDHOOK_OPERATOR_KEY=short"},
@@ -149,7 +149,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestLoad_Errors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	there := write(t, "there.pem", "x")
 	nats := []string{"--nats", "nats://h:1"}
@@ -208,7 +208,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestOneMistakeIsOneLine(t *testing.T) {
+func TestLoad_ErrorPerLine(t *testing.T) {
 	_, err := load(t, config.Serve, []string{"--slices", "x"}, nil, "")
 	if got := err.Error(); strings.Contains(got, "\n") || strings.Contains(got, "wrong:") {
 		t.Errorf("one mistake is told as %q", got)

@@ -18,7 +18,7 @@ func yaml(t *testing.T, l *config.Loaded) string {
 	return b.String()
 }
 
-func TestPrintSaysWhereFromAndMasksSecrets(t *testing.T) {
+func TestPrint_SourcesAndSecrets(t *testing.T) {
 	loaded, err := load(t, config.API,
 		[]string{"--nats", "nats://u:hunter2@a:1,nats://hunter2@b:1", "--rate-burst", "9"},
 		[]string{"GRIDHOOK_OPERATOR_KEY=hunter2hunter2hunter2"}, "http: ':1'\n")
@@ -47,7 +47,7 @@ func TestPrintSaysWhereFromAndMasksSecrets(t *testing.T) {
 
 // What is printed, read again, is the same configuration: where nothing is
 // secret, it is a file for --config.
-func TestPrintIsAConfigFile(t *testing.T) {
+func TestPrint_RoundTrip(t *testing.T) {
 	args := []string{"--data", "a #folder: x", "--rate-limit", "0.5", "--max-store", "3GiB", "--max-body", "4096", "--allow-private-destinations", "--log-level", "warn"}
 	loaded, err := load(t, config.Serve, args, nil, "")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestPrintIsAConfigFile(t *testing.T) {
 	}
 }
 
-func TestReferenceIsUpToDate(t *testing.T) {
+func TestReference_UpToDate(t *testing.T) {
 	file, err := os.ReadFile("../docs/configuration.md")
 	if os.IsNotExist(err) {
 		t.Skip("docs/configuration.md is not here")

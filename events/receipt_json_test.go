@@ -41,7 +41,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 }
 
 // What was stored is what is read, in its order.
-func TestReceiptJSONKeepsEverything(t *testing.T) {
+func TestReceiptJSON_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Receipt{
 			TriggerID: storage.NewID("trg_", time.UnixMilli(1_800_000_000_000)), OrganizationID: "acme", Key: "s3",
@@ -67,7 +67,7 @@ func TestReceiptJSONKeepsEverything(t *testing.T) {
 	})
 }
 
-func TestReceiptJSONRefusesWhatDoesNotFit(t *testing.T) {
+func TestReceiptJSON_Invalid(t *testing.T) {
 	for _, text := range []string{
 		`{"groups":[{"homes":["a"],"at":[]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"took":[1,2]}]}`,

@@ -18,7 +18,7 @@ func sampleInputs() RetryInputs {
 	}
 }
 
-func TestKeptOfSomeHomes(t *testing.T) {
+func TestRetryInputs_SomeHomes(t *testing.T) {
 	k := sampleInputs()
 	part, ok := k.Of(func(id string) bool { return id >= "b" })
 	want := RetryInputs{EndpointID: "ep", Slice: 3, Homes: []RetryHome{{HomeID: "b", Curve: 0, Revision: 6}, {HomeID: "c", Curve: 0, Revision: 7}}, Curves: []RetryCurve{{RatePlanID: "p1"}}}
@@ -33,7 +33,7 @@ func TestKeptOfSomeHomes(t *testing.T) {
 	}
 }
 
-func TestKeptIsBounded(t *testing.T) {
+func TestRetryInputs_Bounded(t *testing.T) {
 	of := func(runs int) RetryInputs {
 		return RetryInputs{Curves: []RetryCurve{{Runs: make([]pricing.Run, runs)}}}
 	}
@@ -51,7 +51,7 @@ func TestKeptIsBounded(t *testing.T) {
 	}
 }
 
-func TestTakeUp(t *testing.T) {
+func TestRetryInputs_ManualRetry(t *testing.T) {
 	k := sampleInputs()
 	tr := NewTrigger("org", pricing.Window{Start: accepted, End: accepted.Add(time.Hour)}, accepted)
 	tr.Sequence = 9

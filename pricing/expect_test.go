@@ -25,7 +25,7 @@ func phoenixChance(t testing.TB) *solar.Chance {
 	return c
 }
 
-func TestExpectedPriceWeighsImportAndExport(t *testing.T) {
+func TestExpectedPrice_WeighsImportAndExport(t *testing.T) {
 	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
 	w := localDay(phoenix, 2026, time.April, 15)
 	for _, tt := range []struct {
@@ -74,7 +74,7 @@ func TestCarbonAdder(t *testing.T) {
 
 // The regime of the home settles its exports where facts say so. Elsewhere the plan's own
 // rule does, with half the confidence wherever another regime would change the price.
-func TestRegimeSettlesExports(t *testing.T) {
+func TestRegime_SettlesExports(t *testing.T) {
 	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
 	w := localDay(phoenix, 2026, time.April, 15)
 	metered := pricing.Regime{Name: "NEM", Metering: pricing.NetMetering, Source: "Order 1", Ends: pricing.Date{Year: 2026, Month: time.April, Day: 15}}

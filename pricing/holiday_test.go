@@ -45,7 +45,7 @@ func weekendDays(t *testing.T, tariff *pricing.Tariff, year int) []string {
 	return days
 }
 
-func TestFederalHolidaysAreObserved(t *testing.T) {
+func TestHolidays_FederalObserved(t *testing.T) {
 	for _, spelling := range []doc{
 		weekdayOnly().With("holidays", true),
 		weekdayOnly().With("holidays", "federal"),
@@ -69,7 +69,7 @@ var (
 	sce2026 = []string{"2026-01-01", "2026-02-16", "2026-05-25", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25"}
 )
 
-func TestCalendarIsNamed(t *testing.T) {
+func TestHolidays_CalendarName(t *testing.T) {
 	for want, tariff := range map[string]doc{
 		"PG&E, observed on Monday for a Sunday and on Friday for a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 14328),
 		"SCE, observed on Monday for a Sunday and not moved from a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 17609),
@@ -85,7 +85,7 @@ func TestCalendarIsNamed(t *testing.T) {
 	}
 }
 
-func TestHolidaysOfThePlan(t *testing.T) {
+func TestHolidays_Plan(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tariff doc
 		want   []string
@@ -116,7 +116,7 @@ func TestHolidaysOfThePlan(t *testing.T) {
 // PG&E publishes the days it prices as a weekend: eight of the federal holidays,
 // on the days they are observed. The list's last two years, 2044 and 2045, add
 // the day after three of them, as no other year does: taken for a slip.
-func TestHolidaysAgreeWithPublishedList(t *testing.T) {
+func TestHolidays_PublishedList(t *testing.T) {
 	var published struct{ Holidays map[string][]string }
 	readTestdata(t, &published, "data", "tariffs", "pge_residential_2025_2026.json")
 	names := []any{"New Year", "Presidents Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}

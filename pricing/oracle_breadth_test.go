@@ -196,7 +196,7 @@ func (o *fullOracle) firstOfMonth(day time.Time) time.Time {
 
 // Whole years in four US zones, over both clock changes, a leap day, the end of
 // the year and a change of rates.
-func TestPriceAgreesWithFullOracleOverWholeYears(t *testing.T) {
+func TestPrice_FullOracleYears(t *testing.T) {
 	w := window("2023-12-25T00:00:00Z", "2025-01-08T00:00:00Z")
 	for seed, name := range []string{"America/Los_Angeles", "America/Denver", "America/Phoenix", "America/New_York"} {
 		for round := range 4 {

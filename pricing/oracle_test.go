@@ -84,7 +84,7 @@ var oracleZones = []string{
 	"America/Los_Angeles", "America/New_York", "America/Phoenix", "America/Havana", "Australia/Lord_Howe", "Asia/Kathmandu",
 }
 
-func TestPriceAgreesWithOracleOverWholeYears(t *testing.T) {
+func TestPrice_OracleYears(t *testing.T) {
 	leapYear := window("2023-12-20T00:00:00Z", "2025-01-10T00:00:00Z")
 	for _, plan := range catalog.Plans() {
 		t.Run(plan.ID, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestPriceAgreesWithOracleOverWholeYears(t *testing.T) {
 	}
 }
 
-func TestPriceAgreesWithOracleOnFinerSchedules(t *testing.T) {
+func TestPrice_OracleFinerSchedules(t *testing.T) {
 	half := apsSaverChoicePlus().
 		With("energyweekdayschedule", year("0x31 1x9 0x8", "0x30 2x11 0x7")).
 		With("energyweekendschedule", year("0x95 1x1", "2x1 0x95"))

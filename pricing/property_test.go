@@ -102,7 +102,7 @@ func drawWindow(t *rapid.T) pricing.Window {
 
 // Solar that is not net metered never earns more than the import price costs,
 // unless the market pays it.
-func TestExportNeverExceedsImport(t *testing.T) {
+func TestPrice_ExportAtMostImport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, nil, rapid.SampledFrom([]string{"Net Metering", "Net Billing Hourly", "Buy All Sell All", ""}).Draw(t, "rules"))
 		c, err := pricing.Price(in, drawWindow(t))
@@ -122,7 +122,7 @@ func TestExportNeverExceedsImport(t *testing.T) {
 
 // An interval has the same values in every window that holds it; the intervals
 // tile the window; the same inputs give the same bytes.
-func TestWindowsAndBytes(t *testing.T) {
+func TestPrice_WindowsAndBytes(t *testing.T) {
 	series := hourlyMarket(t)
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, series, rapid.SampledFrom([]string{"Net Metering", ""}).Draw(t, "rules"))
@@ -178,7 +178,7 @@ func checkTiles(t *rapid.T, c *pricing.Curve) {
 }
 
 // The reasons of an interval add up to its prices.
-func TestReasonsAddUp(t *testing.T) {
+func TestExplain_ReasonsAddUp(t *testing.T) {
 	series := hourlyMarket(t)
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawInput(r, series, rapid.SampledFrom([]string{"Net Metering", "Net Billing Hourly", ""}).Draw(r, "rules"))

@@ -21,7 +21,7 @@ type carried struct {
 	ImportSource string
 }
 
-func TestRunsCarryACurveThroughJSON(t *testing.T) {
+func TestRuns_RoundTrip(t *testing.T) {
 	tariffs := []*pricing.Tariff{jacksonEMC().Parse(t), apsSaverChoicePlus().Parse(t), selling("", -0.01, 0.03).Parse(t)}
 	for _, plan := range catalog.Plans() {
 		tariff, err := urdb.Parse(plan.URDB())
@@ -62,7 +62,7 @@ func TestRunsCarryACurveThroughJSON(t *testing.T) {
 	}
 }
 
-func TestCurveFromRunsRefuses(t *testing.T) {
+func TestCurveFromRuns_Invalid(t *testing.T) {
 	hour := window("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
 	run := func(n int, v float64) pricing.Run {
 		return pricing.Run{N: n, Price: v, Import: v, Export: v, Confidence: 1}

@@ -43,7 +43,7 @@ func TestResolveWindow(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCanAskForIsNotAskable(t *testing.T) {
+func TestResolveWindow_OutOfRange(t *testing.T) {
 	for name, w := range map[string]pricing.Window{
 		"none":            {},
 		"from the year 1": {End: now},
@@ -58,7 +58,7 @@ func TestWhatNobodyCanAskForIsNotAskable(t *testing.T) {
 	}
 }
 
-func TestResolveWindowNamesEveryProblem(t *testing.T) {
+func TestResolveWindow_Problems(t *testing.T) {
 	const back, after = "startTime must be at most 2 years back", "endTime must be after startTime"
 	const long, ahead = "endTime must be at most 31 days after startTime", "endTime must be at most 31 days ahead"
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func TestResolveWindowNamesEveryProblem(t *testing.T) {
 
 // Whatever is asked and accepted, the window covers it, is whole, and is less
 // than one interval wider on each side.
-func TestResolveWindowWidensOutward(t *testing.T) {
+func TestResolveWindow_WidensOutward(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		start := now.Add(time.Duration(random.Int64N(int64(40*24*time.Hour))) - 20*24*time.Hour)

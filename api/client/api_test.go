@@ -39,7 +39,7 @@ type (
 
 // The client sends no field that the API does not know, and has a place for each
 // that the API answers.
-func TestClientKeepsStepWithTheAPI(t *testing.T) {
+func TestClient_CoversAPI(t *testing.T) {
 	type none = struct{}
 	operations := map[string]struct{ in, out any }{
 		"createOrganization":         {client.NewOrganization{}, storage.Organization{}},

@@ -207,7 +207,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
@@ -246,7 +246,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeRead(t *testing.T) {
+func TestClient_InvalidResponses(t *testing.T) {
 	for name, answer := range map[string]string{"no JSON": "{", "too large": strings.Repeat(" ", 33<<20)} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, http.StatusOK, answer)
@@ -259,7 +259,7 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestAllReadsEveryPage(t *testing.T) {
+func TestAll_Pages(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // an empty body fails below
 		switch string(body) {
@@ -279,7 +279,7 @@ func TestAllReadsEveryPage(t *testing.T) {
 	}
 }
 
-func TestAllOfNothingIsAnEmptyList(t *testing.T) {
+func TestAll_Empty(t *testing.T) {
 	c, _ := serve(t, http.StatusOK, `{"data":[],"next":null}`)
 	all, err := client.All(t.Context(), c.Organizations)
 	if text, _ := json.Marshal(all); err != nil || string(text) != "[]" {

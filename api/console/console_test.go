@@ -76,7 +76,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerIsSecured(t *testing.T) {
+func TestConsole_SecurityHeaders(t *testing.T) {
 	for _, target := range []string{"/console/", "/console", "/console/nothing", baseOf(t) + "main.js"} {
 		h, _ := ask(t, "GET", target, nil)
 		for name, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 	}
 }
 
-func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
+func TestConsole_NotModified(t *testing.T) {
 	for _, target := range []string{"/console/", baseOf(t) + "main.js"} {
 		first, _ := ask(t, "GET", target, nil)
 		etag := first.Header.Get("ETag")
@@ -109,7 +109,7 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
+func TestConsole_AudienceAndVersion(t *testing.T) {
 	assets := fstest.MapFS{
 		"assets/index.html": {Data: []byte(`<html data-audience="{audience}"><script src="{base}main.js">`)},
 		"assets/main.js":    {Data: []byte(`1`)},
@@ -153,7 +153,7 @@ func baseOf(t *testing.T) string {
 
 // The page and its modules name nothing that is not served beside them, and every
 // module is reached.
-func TestAssetsAreWhole(t *testing.T) {
+func TestAssets_Complete(t *testing.T) {
 	files, err := load(embedded, Partner, wire.Enums())
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestAssetsAreWhole(t *testing.T) {
 
 // What the API answers is text to the page, and never markup, code or a style;
 // nothing is loaded from elsewhere.
-func TestModulesKeepToTheRules(t *testing.T) {
+func TestModules_Rules(t *testing.T) {
 	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(["']style|https?://|localStorage\.setItem\([^)]*key`)
 	// The name of SVG's elements is an address, and no more.
 	const namespace = "http://www.w3.org/2000/svg"
@@ -219,8 +219,8 @@ func TestModulesKeepToTheRules(t *testing.T) {
 	}
 }
 
-// TestEnums_HaveWords: the page has a word for each value that it shows.
-func TestEnums_HaveWords(t *testing.T) {
+// TestEnums_Labels: the page has a word for each value that it shows.
+func TestEnums_Labels(t *testing.T) {
 	for file, names := range map[string][]string{
 		"lib/outcomes.js": {"Outcome"}, "views/endpointform.js": {"EventType", "Signature", "DeliveryMode"},
 		"views/savings.js": {"SavingsType"}, "views/health.js": {"HealthState", "BreakerState"},

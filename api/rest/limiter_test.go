@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestLimiterIsBounded(t *testing.T) {
+func TestLimiter_Bounded(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := newLimiter(1, 2)
 	for i := range maxBuckets + 100 {
@@ -30,7 +30,7 @@ func TestLimiterIsBounded(t *testing.T) {
 	}
 }
 
-func TestLimiterSaysWhen(t *testing.T) {
+func TestLimiter_RetryAfter(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := newLimiter(0.1, 1)
 	if l.take("a", now) != 0 {

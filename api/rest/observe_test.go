@@ -14,7 +14,7 @@ import (
 
 // What goes wrong on the server's side is an error in the log, and what a caller does
 // wrong is not.
-func TestLevels(t *testing.T) {
+func TestObserve_LogLevels(t *testing.T) {
 	for _, tt := range []struct {
 		status int
 		err    error

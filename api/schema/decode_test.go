@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecodeKeepsWhatIsAbsent(t *testing.T) {
+func TestDecode_AbsentFields(t *testing.T) {
 	text := "kept"
 	got := sample{Text: "kept", Whole: 7, Maybe: &text, At: storage.Time{Time: time.Unix(0, 0)}}
 	if wrong := decode([]byte(`{"maybe":null,"at":null}`), &got, "body", maxDepth); len(wrong) > 0 {
@@ -81,7 +81,7 @@ func TestDecodeKeepsWhatIsAbsent(t *testing.T) {
 	}
 }
 
-func TestDecodeNamesWhatIsWrong(t *testing.T) {
+func TestDecode_Errors(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"text":1}`:                              {"text"},
 		`{"text":null}`:                           {"text"},
@@ -128,7 +128,7 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 }
 
 // A name that was given before is found however many stand between.
-func TestDecodeFindsRepeats(t *testing.T) {
+func TestDecode_DuplicateKeys(t *testing.T) {
 	const many = 40
 	for again := range many {
 		var members []string
@@ -144,7 +144,7 @@ func TestDecodeFindsRepeats(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
+func TestDecode_InvalidJSON(t *testing.T) {
 	for _, text := range []string{
 		``, ` `, `{`, `{"text"}`, `{"text":}`, `{"text":"a",}`, `{,}`, `{"text" "a"}`, `{text:"a"}`, `{'text':'a'}`, `{"text":"a"}}`, `{} {}`, `{}x`, `{}//`,
 		`{"text":"a` + "\n" + `b"}`, `{"text":"\x"}`, `{"text":"\u12"}`, `{"text":"\ud800"}`, `{"text":"\udc00"}`, `{"text":"\ud800\ud800"}`, `{"text":"\ud800x"}`,
@@ -160,7 +160,7 @@ func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 	}
 }
 
-func TestDecodeBoundsDepth(t *testing.T) {
+func TestDecode_Depth(t *testing.T) {
 	nest := func(n int) string { return strings.Repeat(`{"raw":`, n-1) + "{}" + strings.Repeat("}", n-1) }
 	var got sample
 	if wrong := decode([]byte(nest(maxDepth)), &got, "body", maxDepth); len(wrong) > 0 {
@@ -174,7 +174,7 @@ func TestDecodeBoundsDepth(t *testing.T) {
 	}
 }
 
-func TestDecodeBoundsWhatItNames(t *testing.T) {
+func TestDecode_ErrorLimit(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"list":[`)
 	for range 5000 {
@@ -192,8 +192,8 @@ func TestDecodeBoundsWhatItNames(t *testing.T) {
 	}
 }
 
-// TestDecodeCorpus holds the decoder against the parsing tests of nst/JSONTestSuite.
-func TestDecodeCorpus(t *testing.T) {
+// TestDecode_Corpus holds the decoder against the parsing tests of nst/JSONTestSuite.
+func TestDecode_Corpus(t *testing.T) {
 	for name, text := range corpus(t) {
 		wrong := Check(text, "body", 600)
 		switch {

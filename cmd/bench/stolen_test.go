@@ -13,7 +13,7 @@ func TestLeastStolen(t *testing.T) {
 	}
 }
 
-func TestCalmestMakesAsManyRoundsAsItIsAskedFor(t *testing.T) {
+func TestCalmest_Rounds(t *testing.T) {
 	n := 0
 	list, stolen, err := calmest(3, func() (int, error) { n++; return n, nil })
 	if err != nil || len(list) != 3 || n < 3 || n > 12 || stolen < 0 || stolen > 100 {

@@ -39,7 +39,7 @@ const (
 	greedySignals   = 16
 	greedyTriggers  = 2
 	greedyHomes     = 5000
-	// The pauses follow a response or refusal: 16 clients ask for 100 signals a second.
+	// signalPause follows each response: 16 clients then request 100 signals a second.
 	signalPause = 160 * time.Millisecond
 	greedyPause = 100 * time.Millisecond
 )

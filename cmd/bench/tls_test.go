@@ -53,7 +53,7 @@ func arrivals(t *testing.T, s sinkAddress) (a Arrivals) {
 	return a
 }
 
-func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
+func TestSink_Handshakes(t *testing.T) {
 	s, roots := startTestSink(t)
 	for version, major := range map[storage.HTTPVersion]int{storage.HTTPVersion1: 1, storage.HTTPVersion2: 2} {
 		c := newBareClient(version, 1)
@@ -84,7 +84,7 @@ func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
 	}
 }
 
-func TestSinkResetClosesConnections(t *testing.T) {
+func TestSink_Reset(t *testing.T) {
 	s, roots := startTestSink(t)
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		conn, err := tls.Dial("tcp", strings.Trim(strings.TrimPrefix(s.SecureURL, "https:"), "/"), &tls.Config{

@@ -125,7 +125,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestMisordered(t *testing.T) {
+func TestCompare_Misordered(t *testing.T) {
 	for _, c := range []struct {
 		sequence uint64
 		created  time.Time
@@ -146,7 +146,7 @@ func TestMisordered(t *testing.T) {
 	}
 }
 
-func TestLate(t *testing.T) {
+func TestCompare_Late(t *testing.T) {
 	e := wellDone()
 	newer := e.arrivals[0]
 	newer.At, newer.Sequence, newer.Trigger = noon.Add(-time.Minute), 2, "trg_3"
@@ -169,7 +169,7 @@ func TestHomeSet(t *testing.T) {
 	}
 }
 
-func TestEveryFaultHasATopology(t *testing.T) {
+func TestFaults_Topology(t *testing.T) {
 	for _, topology := range []topology{serve, fleet, cluster} {
 		if n := len(tableOf(topology)); n < 5 {
 			t.Errorf("%s has %d faults", topology, n)

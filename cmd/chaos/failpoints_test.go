@@ -15,7 +15,7 @@ const promised = "bugPricePanic"
 
 // The failpoints of the source are those that the harness and the tests of the promises
 // know, and compile.
-func TestFailpointsOfTheSource(t *testing.T) {
+func TestFailpoints_InSource(t *testing.T) {
 	overlay, found, err := blackbox.EnableFailpoints(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestAffectedHomes(t *testing.T) {
 }
 
 // One organization that cannot be triggered does not keep the others from it.
-func TestAffectedHomesOfTheOthers(t *testing.T) {
+func TestAffectedHomes_OtherOrganizations(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
 	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))

@@ -53,7 +53,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-func TestBillWithSolar(t *testing.T) {
+func TestBill_Solar(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	args := []string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "85004"}
 	without := billed(t, nil, args...)
@@ -71,7 +71,7 @@ func TestBillWithSolar(t *testing.T) {
 	}
 }
 
-func TestBillOfAHomeIsTheServers(t *testing.T) {
+func TestBill_HomeMatchesServer(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/bill", ok(`{"months":[],"total":320}`))
 	if b := billed(t, f, "h1", "--org", "acme", "--annual-kwh", "1000", "--tilt", "0", "--metering", "net-billing", "--catalog", "pge-ev2-a"); b.Total != 320 {
@@ -84,7 +84,7 @@ func TestBillOfAHomeIsTheServers(t *testing.T) {
 	}
 }
 
-func TestBillByAPlanOfTheServer(t *testing.T) {
+func TestBill_PlanOfServer(t *testing.T) {
 	f := newFake(t)
 	e, _ := catalog.ByID("pge-e-elec")
 	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
@@ -94,7 +94,7 @@ func TestBillByAPlanOfTheServer(t *testing.T) {
 	}
 }
 
-func TestBillForPeople(t *testing.T) {
+func TestBill_Table(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	got := run(t, nil, "", []string{"bill", "--tariff", tariff, "--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--zipcode", "60614"})
 	want := "MONTH       USED kWh  SOLAR kWh  DRAWN kWh  SENT kWh  FIXED $  ENERGY $  CREDIT $\n" +
@@ -104,7 +104,7 @@ func TestBillForPeople(t *testing.T) {
 	}
 }
 
-func TestBillSaysWhatIsMissing(t *testing.T) {
+func TestBill_MissingInput(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	market := writeFile(t, "market.json", `{"name":"Hourly","market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}`)
 	f := newFake(t)

@@ -273,7 +273,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestPlanFromStandardInput(t *testing.T) {
+func TestPlan_StandardInput(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plans/import", ok(planJSON))
 	if got := run(t, f, `{"rate": 1}`, []string{"plan", "import", "--id", "flat", "--org", "acme", "-"}); got.code != 0 {
@@ -284,7 +284,7 @@ func TestPlanFromStandardInput(t *testing.T) {
 	}
 }
 
-func TestDeliveriesAreReadUpToTheLimit(t *testing.T) {
+func TestDeliveries_Limit(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/deliveries/list", ok(`{"data":[`+strings.Repeat(deliveryJSON+",", 999)+deliveryJSON+`],"next":"c"}`))
 	got := run(t, f, "", []string{"delivery", "list", "--org", "acme", "--trigger", "trg_1", "--limit", "1500"})
@@ -296,7 +296,7 @@ func TestDeliveriesAreReadUpToTheLimit(t *testing.T) {
 	}
 }
 
-func TestFailedEndpointTest(t *testing.T) {
+func TestEndpointTest_Failure(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/ep_1/test", ok(`{"outcome":"FAILED","status":500}`))
 	if got := run(t, f, "", []string{"endpoint", "test", "ep_1", "--org", "acme"}); got.code != exitFailure || !strings.Contains(got.out, "FAILED") {

@@ -66,7 +66,7 @@ func TestContext(t *testing.T) {
 }
 
 // The address of the public API makes commands those of a partner.
-func TestPartner(t *testing.T) {
+func TestContext_Partner(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
 	got := run(t, nil, "", strings.Fields("trigger list"), "GRIDHOOK_API_URL="+f.URL, "GRIDHOOK_API_KEY=ghk_1")

@@ -59,7 +59,7 @@ func enoughFiles(t *testing.T) {
 	}
 }
 
-func TestDoctorForPrograms(t *testing.T) {
+func TestDoctor_JSON(t *testing.T) {
 	got := run(t, nil, "", []string{"doctor", "--json", "--admin", "127.0.0.1:1", "--data", t.TempDir() + "/none", "--allow-private-destinations"})
 	var report doctor.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {

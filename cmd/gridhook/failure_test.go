@@ -11,7 +11,7 @@ import (
 
 // A command line that cannot be followed sends nothing, exits 2 and says what to
 // do in one sentence.
-func TestUsage(t *testing.T) {
+func TestUsage_Errors(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
 		{"ogr list", `unknown command "ogr" for "gridhook": did you mean logs or org; see "gridhook --help"`},
@@ -55,7 +55,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestSeveralWrongSettingsAreSeveralLines(t *testing.T) {
+func TestSettings_ErrorPerLine(t *testing.T) {
 	got := run(t, nil, "", []string{"serve", "--slices", "none", "--http", "x"})
 	lines := strings.Split(strings.TrimSpace(got.err), "\n")
 	if got.code != exitUsage || len(lines) != 4 || lines[0] != "gridhook: 2 settings are wrong:" || lines[3] != `See "gridhook serve --help".` {
@@ -72,7 +72,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer answer
@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsNotTaken(t *testing.T) {
+func TestKey_Rejected(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
 	got := run(t, f, "", []string{"org", "list"})
@@ -118,7 +118,7 @@ func TestTheKeyIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestServer_Unreachable(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	got := run(t, nil, "", []string{"org", "list", "--admin-url", gone.URL})
@@ -158,7 +158,7 @@ func TestOperatorKey(t *testing.T) {
 	}
 }
 
-func TestFlagsFromTheEnvironment(t *testing.T) {
+func TestFlags_Environment(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/homes/list", ok(data()))
 	if got := run(t, f, "", []string{"home", "list"}, "GRIDHOOK_ORG=acme"); got.code != 0 || f.last().org != "acme" {

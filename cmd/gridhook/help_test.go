@@ -103,7 +103,7 @@ func TestCompletion(t *testing.T) {
 }
 
 // What is completed are commands, their flags, and the words that a flag takes.
-func TestCompletes(t *testing.T) {
+func TestCompletion_Words(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"ver", "verify\tCheck the signature"},
 		{"endpoint up", "update\tChange the settings that the flags name"},
@@ -122,7 +122,7 @@ func TestCompletes(t *testing.T) {
 }
 
 // Identifiers come from the server.
-func TestCompletesIdentifiers(t *testing.T) {
+func TestCompletion_Identifiers(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/admin/homes/list", ok(data(homeJSON)))
@@ -136,7 +136,7 @@ func TestCompletesIdentifiers(t *testing.T) {
 	}
 }
 
-func TestExitCodesAreInTheHelp(t *testing.T) {
+func TestHelp_ExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"help", "exit-codes"}, {"help", "output"}} {
 		got := run(t, nil, "", args)
 		if got.code != 0 || !strings.Contains(got.out, "\n") {

@@ -26,7 +26,7 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
-func TestImportNDJSON(t *testing.T) {
+func TestImport_NDJSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(3, 2, 1, `{"line":2,"resource":"home","id":"h 2","fields":[{"field":"id","message":"is bad"},{"field":"zipcode","message":"is worse"}]}`))
 	file := writeFile(t, "homes.ndjson", "{\"resource\":\"home\",\"id\":\"h1\"}\r\n\n  {\"resource\":\"home\",\"id\":\"h 2\"}\n{\"resource\":\"organization\",\"id\":\"beta\"}")
@@ -41,7 +41,7 @@ func TestImportNDJSON(t *testing.T) {
 	}
 }
 
-func TestImportCSV(t *testing.T) {
+func TestImport_CSV(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(2, 1, 1, `{"line":2,"resource":"home","id":"h5","fields":[{"field":"zipcode","message":"is bad"}]}`))
 	file := writeFile(t, "homes.CSV", byteOrderMark+"id,name,enabled,zipcode,organizationId\n"+
@@ -68,7 +68,7 @@ func TestImportCSV(t *testing.T) {
 
 // Homes that name what does not exist are imported with a warning for each kind, and left
 // out by --strict.
-func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
+func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	lines := `{"resource":"ratePlan","id":"new","tariff":{}}
 {"resource":"home","id":"h1","ratePlanId":"shared","zipcode":"60614"}
 {"resource":"home","id":"h2","ratePlanId":"new"}
@@ -100,7 +100,7 @@ func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
 	}
 }
 
-func TestImportCSVHeader(t *testing.T) {
+func TestImport_CSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
 		"":                     "empty file: the first row must name the columns",
 		"id,Name,id,enabled\n": `invalid columns in the header row: "Name", "id"; each column must be a different field of a home: organizationId, id,`,
@@ -113,7 +113,7 @@ func TestImportCSVHeader(t *testing.T) {
 	}
 }
 
-func TestImportJSON(t *testing.T) {
+func TestImport_JSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", ok(`{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,"errors":[{"line":1,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
 		"secrets":[{"line":2,"id":"ep_1","secret":"whsec_1"}]}`))
@@ -130,7 +130,7 @@ func TestImportJSON(t *testing.T) {
 	}
 }
 
-func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
+func TestImport_RetryAfter(t *testing.T) {
 	f := newFake(t)
 	busy := answer{503, `{"error_code":"UNAVAILABLE","message":"Not now.","retry_after_seconds":0}`}
 	f.on("/v1/admin/import", busy, busy, imported(1, 1, 0, ""))
@@ -145,7 +145,7 @@ func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
 	}
 }
 
-func TestImportOfNoFile(t *testing.T) {
+func TestImport_NoFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	if got := run(t, newFake(t), "", []string{"import", missing}); got.code != exitFailure || got.err != "gridhook: open "+missing+": no such file or directory\n" {
 		t.Errorf("exit %d: %s", got.code, got.err)
@@ -162,7 +162,7 @@ func collect(chunks *[]chunk) *chunker {
 	})
 }
 
-func TestChunksAreBounded(t *testing.T) {
+func TestImport_ChunkSize(t *testing.T) {
 	var input strings.Builder
 	line := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
 	for range 9 {
@@ -191,7 +191,7 @@ func TestChunksAreBounded(t *testing.T) {
 	}
 }
 
-func TestLinesTooLongAreLeftOut(t *testing.T) {
+func TestImport_LongLines(t *testing.T) {
 	var chunks []chunk
 	var left []fileError
 	input := "{}\n" + strings.Repeat("x", maxLine+1) + "\n{}\n"
@@ -201,7 +201,7 @@ func TestLinesTooLongAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenSendingFails(t *testing.T) {
+func TestImport_SendFailure(t *testing.T) {
 	broken := errors.New("broken")
 	err := readNDJSON(strings.NewReader("{}\n"), "", newChunker(func(*chunk) error { return broken }), nil)
 	if !errors.Is(err, broken) {
@@ -209,7 +209,7 @@ func TestReadingStopsWhenSendingFails(t *testing.T) {
 	}
 }
 
-func TestWithOrganization(t *testing.T) {
+func TestImport_WithOrganization(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{`{"resource":"home","id":"h"}`, `{"organizationId":"acme","resource":"home","id":"h"}`},
 		{`{ "resource":"solar"}`, `{"organizationId":"acme", "resource":"solar"}`},
@@ -230,7 +230,7 @@ func TestWithOrganization(t *testing.T) {
 }
 
 // A home's row says in JSON what its cells say, whatever they hold.
-func TestRowsKeepTheirCells(t *testing.T) {
+func TestReadCSV_Cells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
 		line, wrong := homeLine([]string{"id", "name"}, []string{"h", name}, "")

@@ -89,7 +89,7 @@ func TestListen(t *testing.T) {
 }
 
 // Without a secret it registers an endpoint of its own, and removes it at the end.
-func TestListenRegistersATemporaryEndpoint(t *testing.T) {
+func TestListen_TemporaryEndpoint(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/create", ok(strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1)))
 	f.on("/v1/webhook/endpoints/ep_1/delete", ok(`{"id":"ep_1","deleted":true}`))
@@ -106,7 +106,7 @@ func TestListenRegistersATemporaryEndpoint(t *testing.T) {
 }
 
 // One listener passes on to another, and each verifies.
-func TestListenForwards(t *testing.T) {
+func TestListen_Forward(t *testing.T) {
 	inner, stopInner := listening(t, "--secret", hookSecret, "--fail", "1")
 	outer, stopOuter := listening(t, "--secret", hookSecret, "--forward", inner+"/hooks")
 	if status := deliver(t, outer); status != 500 {
@@ -121,7 +121,7 @@ func TestListenForwards(t *testing.T) {
 }
 
 // What was saved verifies, and a name that leads elsewhere names no file.
-func TestListenSaves(t *testing.T) {
+func TestListen_Save(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "requests")
 	url, stop := listening(t, "--secret", hookSecret, "--save", folder)
 	deliver(t, url)
@@ -138,7 +138,7 @@ func TestListenSaves(t *testing.T) {
 	}
 }
 
-func TestListenUsage(t *testing.T) {
+func TestListen_Usage(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"--secret hush", "--secret: a signing secret is whsec_ followed by base64"},
 		{"--fail 2", `must be a fraction such as 0.2 or a percentage such as 20%, not "2"`},
@@ -156,7 +156,7 @@ func TestListenUsage(t *testing.T) {
 }
 
 // Colours are for terminals; what is drawn there is drawn elsewhere without them.
-func TestColours(t *testing.T) {
+func TestListen_Colors(t *testing.T) {
 	e := receiver.Event{Verified: true, Status: 500, Fault: true}
 	if got := (painter{}).verdict(e, true); got != "verified, response 500 (simulated fault)" {
 		t.Errorf("without colours %q", got)

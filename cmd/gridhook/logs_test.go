@@ -11,7 +11,7 @@ import (
 )
 
 // A tail prints each attempt once, the oldest first, also those that come late.
-func TestLogsTail(t *testing.T) {
+func TestLogs_Tail(t *testing.T) {
 	f := newFake(t)
 	at := func(second, attempt, outcome string) string {
 		return `{"triggerId":"trg_1","homeId":"h` + attempt + `","endpointId":"ep_1","outcome":"` + outcome + `","attempt":` + attempt + `,"at":"2026-07-01T00:00:` + second + `.000Z","status":204,"durationMs":12}`

@@ -47,7 +47,7 @@ d1      $30.00  $24.00  $6.00  20.0
 	}
 }
 
-func TestSavingsPlot(t *testing.T) {
+func TestSavings_Plot(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/hvac/estimate_savings", ok(savingsJSON))
 	f.on("/v1/devices/hvac/d1/get", ok(runJSON), ok(`{"deviceId":"d1","lastOptimizationRunData":{"day":{"price":[1]}}}`), ok(`{"deviceId":"d1"}`))

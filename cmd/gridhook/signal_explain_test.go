@@ -16,7 +16,7 @@ const explainedJSON = `{"homeId":"h1","startTime":"2026-07-01T00:00:00.000Z","en
 	{"startTime":"2026-07-01T00:30:00.000Z","day":"weekday","period":"peak","import":[{"kind":"ENERGY","name":"peak","rate":0.3},{"kind":"EVENT","name":"heat","rate":0.1}],"export":[{"kind":"SELL","name":"peak","rate":0.05}],"price":0.4,"confidence":1}],
 	"metadata":{"exportCompensation":{"type":"NET_BILLING","description":"Paid by the hour."},"importSource":"Co: Flat","sequence":7}}`
 
-func TestSignalExplain(t *testing.T) {
+func TestSignal_Explain(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
 	f.on("/v1/homes/h1/price_signal", ok(explainedJSON))
@@ -33,7 +33,7 @@ func TestSignalExplain(t *testing.T) {
 	}
 }
 
-func TestSignalInOpenADR(t *testing.T) {
+func TestSignal_OpenADR(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/price_signal", ok(`[{"objectType":"EVENT"}]`))
 	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--openadr"})

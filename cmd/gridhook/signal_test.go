@@ -52,7 +52,7 @@ func TestPlot_Hours(t *testing.T) {
 	}
 }
 
-func TestPlot_OfAFlatPrice(t *testing.T) {
+func TestPlot_FlatPrice(t *testing.T) {
 	var b strings.Builder
 	plot(&b, client.Signal{Import: []float64{0.3, 0.3}}, time.UTC)
 	if lines := strings.Split(b.String(), "\n"); lines[1] != "  0.3000 ┤██" || lines[12] != "         ┤██" {
@@ -60,7 +60,7 @@ func TestPlot_OfAFlatPrice(t *testing.T) {
 	}
 }
 
-func TestResampleKeepsTheMean(t *testing.T) {
+func TestResample_Mean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		series := rapid.SliceOfN(rapid.Float64Range(-1, 1), 0, 3000).Draw(t, "series")
 		width := rapid.IntRange(1, 120).Draw(t, "width")

@@ -31,7 +31,7 @@ func signedHeaders(t *testing.T, at time.Time) string {
 	return fmt.Sprintf("webhook-id: msg_1\r\nwebhook-timestamp: %d\r\nwebhook-signature: %s\r\n", at.Unix(), signature)
 }
 
-func TestVerifyCommand(t *testing.T) {
+func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

@@ -57,7 +57,7 @@ func TestWatch(t *testing.T) {
 }
 
 // Without a terminal a watch tells in lines how far it is, and why deliveries are retried.
-func TestWatch_TellsInLines(t *testing.T) {
+func TestWatch_Lines(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))

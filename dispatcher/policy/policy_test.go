@@ -84,7 +84,7 @@ func TestNext(t *testing.T) {
 
 // Whatever the policy, a retry is never early, never late, and never after the
 // deadline.
-func TestNextIsBounded(t *testing.T) {
+func TestNext_Bounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := storage.RetryPolicy{
 			InitialSeconds: rapid.Float64Range(1, 3600).Draw(rt, "initial"),

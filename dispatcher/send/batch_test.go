@@ -13,7 +13,7 @@ import (
 
 // Over real connections, of either protocol, what is answered to a batch is read, and
 // an answer that does not come whole is none; to another request the status is all.
-func TestSend_KeepsAWholeResponseOnly(t *testing.T) {
+func TestSend_WholeResponseOnly(t *testing.T) {
 	const text = `{"results":[{"webhookId":"msg_1","status":422,"reason":"unknown home"}]}`
 	for _, multiplexed := range []bool{false, true} {
 		whole := true

@@ -14,7 +14,7 @@ import (
 )
 
 // verdicts on destinations, with a corpus of them where there is one.
-func TestGuardURLs(t *testing.T) {
+func TestGuard_URLs(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"https://hooks.example.com/x":                      true,
 		"https://hooks.example.com:443/x?y=z":              true,
@@ -68,7 +68,7 @@ func TestGuardURLs(t *testing.T) {
 	}
 }
 
-func TestGuardThatAllowsPrivateDestinations(t *testing.T) {
+func TestGuard_PrivateDestinations(t *testing.T) {
 	g := Guard{AllowPrivate: true}
 	for raw, want := range map[string]bool{
 		"http://localhost:9000/hooks": true, "http://127.0.0.1:1/": true, "https://[::1]:8080/": true, "https://hooks.example.com/": true,
@@ -83,7 +83,7 @@ func TestGuardThatAllowsPrivateDestinations(t *testing.T) {
 	}
 }
 
-func TestGuardAddresses(t *testing.T) {
+func TestGuard_Addresses(t *testing.T) {
 	for _, tt := range []struct {
 		network, address string
 		want             bool
@@ -115,7 +115,7 @@ func TestGuardAddresses(t *testing.T) {
 
 // The corpus has addresses, URLs, and behaviours of resolvers, each with what
 // must become of it.
-func TestGuardCorpus(t *testing.T) {
+func TestGuard_Corpus(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no corpus of destinations")

@@ -34,7 +34,7 @@ func (a *authority) client(t testing.TB, name string) tls.Certificate {
 // Endpoints at one destination show each its own certificate, on connections of its
 // own, and one without any is turned away: over TLS 1.2, which asks in the handshake,
 // and 1.3, where the refusal comes after it. Nothing is resumed under another's name.
-func TestClientCertificates(t *testing.T) {
+func TestSend_ClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		a := newAuthority(t)
 		var mu sync.Mutex

@@ -99,7 +99,7 @@ func (r *resolver) count() int {
 
 // A name that passed at registration, and means another address at each
 // connection, is resolved and judged at each: nothing of an earlier answer counts.
-func TestANameThatMeansAnotherAddressEachTime(t *testing.T) {
+func TestSend_Rebinding(t *testing.T) {
 	const name = "hooks.rebinding.example"
 	if err := (Guard{}).CheckURL("https://" + name + ":8443/hook"); err != nil {
 		t.Fatal(err)

@@ -101,9 +101,9 @@ func allocated() uint64 {
 	return m.HeapInuse
 }
 
-// TestEveryKnownReceiverIsTried holds the table against the list of behaviours that
+// TestReceivers_Complete holds the table against the list of behaviours that
 // receivers are known for, and the outcome that each must have.
-func TestEveryKnownReceiverIsTried(t *testing.T) {
+func TestReceivers_Complete(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the list of behaviours is not at hand")
@@ -178,7 +178,7 @@ func plainReceivers() map[string]receiver {
 		"410":                      {script: answering("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"), want: policy.Gone},
 		"500, reset in the body":   {script: func(c net.Conn) { answering("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf")(c); reset(c) }, want: policy.Retry},
 		"200, broken chunks":       {script: answering(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), want: policy.Delivered},
-		"Set-Cookie":               {script: answering(ok + "Set-Cookie: session=x\r\nContent-Length: 0\r\n\r\n"), want: policy.Delivered}, // TestWhatIsSent looks at the next request
+		"Set-Cookie":               {script: answering(ok + "Set-Cookie: session=x\r\nContent-Length: 0\r\n\r\n"), want: policy.Delivered}, // TestSend_Request looks at the next request
 		"WWW-Authenticate":         {script: answering("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nWWW-Authenticate: NTLM\r\nContent-Length: 0\r\n\r\n"), want: policy.Retry},
 		"body with ESC/CRLF/NUL":   {script: answering(ok + "Content-Length: 8\r\n\r\n\x1b[31m\r\n\x00"), want: policy.Delivered},
 		"body with secrets echoed": {script: answering(ok + "Content-Length: 49\r\n\r\nwebhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ"), want: policy.Delivered},

@@ -160,7 +160,7 @@ func endlessly(head, text string) func(net.Conn) {
 const ok = "HTTP/1.1 200 OK\r\n"
 
 // Of a body that never ends no more than a bounded part is taken.
-func TestAnAnswerIsCapped(t *testing.T) {
+func TestSend_ResponseLimit(t *testing.T) {
 	var taken atomic.Int64
 	ended := make(chan struct{})
 	address := sink(t, func(c net.Conn) {
@@ -184,7 +184,7 @@ func TestAnAnswerIsCapped(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsKeptAsText(t *testing.T) {
+func TestSend_ResponseText(t *testing.T) {
 	body := "no \x1b[31m\r\n\x00 \xff\xfe ü " + strings.Repeat("é", KeptResponse)
 	address := sink(t, answering(fmt.Sprintf("HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n%s", len(body), body)))
 	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
@@ -196,7 +196,7 @@ func TestAnAnswerIsKeptAsText(t *testing.T) {
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
+func TestSend_Request(t *testing.T) {
 	requests := make(chan *http.Request, 9)
 	bodies := make(chan string, 9)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -235,7 +235,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestSend_Redirects(t *testing.T) {
 	var followed atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
 	defer elsewhere.Close()
@@ -253,7 +253,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsNoted(t *testing.T) {
+func TestSend_RetryAfter(t *testing.T) {
 	s := newTestSender(t)
 	for answer, want := range map[string]time.Duration{
 		"429 Slow\r\nRetry-After: 7\r\n":                    7 * time.Second,
@@ -271,7 +271,7 @@ func TestRetryAfterIsNoted(t *testing.T) {
 	}
 }
 
-func TestAnAttemptEndsWithTheWorker(t *testing.T) {
+func TestSend_WorkerStop(t *testing.T) {
 	asked := make(chan struct{})
 	address := sink(t, func(c net.Conn) { _ = readRequest(c); close(asked); hang(c) })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -283,7 +283,7 @@ func TestAnAttemptEndsWithTheWorker(t *testing.T) {
 }
 
 // The guard stands before every connection, whatever a name resolves to.
-func TestTheGuardStandsBeforeConnections(t *testing.T) {
+func TestSend_GuardBeforeConnect(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	s := New(Options{IdlePerDestination: 1})
 	defer s.Close()

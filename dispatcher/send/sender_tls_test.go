@@ -26,7 +26,7 @@ func trusting(t *testing.T, server *httptest.Server) *Sender {
 }
 
 // Over HTTP/2 as over HTTP/1.1 the same is sent, and the same comes of it.
-func TestOverHTTP2(t *testing.T) {
+func TestSend_HTTP2(t *testing.T) {
 	for _, multiplexed := range []bool{false, true} {
 		answer := http.StatusAccepted
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -58,7 +58,7 @@ func authorized(t *testing.T, a http.Handler, partner http.HandlerFunc) (*Sender
 }
 
 // A token is asked for once, over a real connection, and used until it ends.
-func TestTokensAreShared(t *testing.T) {
+func TestTokens_Shared(t *testing.T) {
 	a := &tokenServer{}
 	s, e := authorized(t, a, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get("X-Own") != "yes" {
@@ -84,7 +84,7 @@ func TestTokensAreShared(t *testing.T) {
 
 // A token that the destination refuses is replaced once, within the attempt; where
 // the new one is refused as well, nobody asks for more.
-func TestARefusedTokenIsReplacedOnce(t *testing.T) {
+func TestTokens_Refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		good           string
 		verdict        policy.Verdict
@@ -117,7 +117,7 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 
 // Whatever a token endpoint answers, what is told of it does not repeat what it was
 // sent, and the failure is one that is tried again.
-func TestWhatTokenEndpointsAnswer(t *testing.T) {
+func TestTokens_Responses(t *testing.T) {
 	write := func(status int, kind, body string) func(int, http.ResponseWriter) {
 		return func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", kind)
@@ -158,7 +158,7 @@ func TestWhatTokenEndpointsAnswer(t *testing.T) {
 }
 
 // A token endpoint is dialled under the guard like any destination.
-func TestTheGuardHoldsForTokenEndpoints(t *testing.T) {
+func TestTokens_Guard(t *testing.T) {
 	a := &tokenServer{}
 	_, e := authorized(t, a, func(http.ResponseWriter, *http.Request) {})
 	s := New(Options{IdlePerDestination: 1})

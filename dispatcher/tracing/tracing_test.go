@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestWithoutTracingNothingIsPaid wants no allocation for spans that nobody asked for.
-func TestWithoutTracingNothingIsPaid(t *testing.T) {
+// TestTracing_OffAllocatesNothing wants no allocation for spans that nobody asked for.
+func TestTracing_OffAllocatesNothing(t *testing.T) {
 	handle := func(context.Context, events.Slice, events.Taken) error { return nil }
 	s := events.Slice{Trigger: events.Trigger{ID: "trg_1"}}
 	handler := Handle(nil, "walk slice", Slice, handle)
@@ -20,9 +20,9 @@ func TestWithoutTracingNothingIsPaid(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoTraceBeginsNone wants no span for a trigger that nobody traced, such as
+// TestTracing_NoParent wants no span for a trigger that nobody traced, such as
 // one of a process that has no tracer.
-func TestWhatHasNoTraceBeginsNone(t *testing.T) {
+func TestTracing_NoParent(t *testing.T) {
 	tracer := &countingTracer{}
 	handler := Handle(tracer, "walk slice", Slice, func(context.Context, events.Slice, events.Taken) error { return nil })
 	s := events.Slice{}

@@ -6,7 +6,7 @@ import (
 )
 
 // Responses that say nothing of the messages say that all have arrived.
-func TestReadResults_NothingSaid(t *testing.T) {
+func TestReadResults_Empty(t *testing.T) {
 	for _, body := range []string{"", "ok", "null", "[]", `"{"`, "{}", `{"ok":true}`, `{"results":[]}`, `{"results":null}`, `{"results":[{"webhookId":"another","status":500}]}`,
 		`{ok}`, `{"type":"price_signal.batch","data":[{"webhookId":"msg_1",`, // an echo of the batch that is cut at the limit of a response
 	} {

@@ -10,7 +10,7 @@ import (
 
 // While an endpoint goes from HMAC to Ed25519 both sign, each verifiable by
 // itself.
-func TestEd25519BesideHMAC(t *testing.T) {
+func TestSign_Ed25519(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)

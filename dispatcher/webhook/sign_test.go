@@ -44,7 +44,7 @@ func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) 
 	})
 }
 
-func TestPartnersCanVerify(t *testing.T) {
+func TestSign_Verifies(t *testing.T) {
 	now := time.Unix(1782907200, 999_999_999)
 	secret, old := secretOf(strings.Repeat("n", 24)), secretOf(strings.Repeat("o", 64))
 	signers := []*Signer{newTestSigner(t, secret, time.Time{}), newTestSigner(t, old, now.Add(time.Second))}
@@ -71,7 +71,7 @@ func TestPartnersCanVerify(t *testing.T) {
 	}
 }
 
-func TestSecretsThatHaveExpired(t *testing.T) {
+func TestSign_ExpiredSecrets(t *testing.T) {
 	now := time.Unix(1000, 0)
 	secret, old := secretOf("new"), secretOf("old")
 	for after, want := range map[time.Duration]int{-1: 2, 0: 2, 1: 1} {
@@ -98,7 +98,7 @@ func TestWrongSecrets(t *testing.T) {
 }
 
 // One signer is used by many goroutines.
-func TestSignersAreShared(t *testing.T) {
+func TestSigners_Shared(t *testing.T) {
 	s := newTestSigner(t, secretOf("secret"), time.Time{})
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -117,7 +117,7 @@ func TestSignersAreShared(t *testing.T) {
 
 // The vectors of Project Wycheproof: a signer's keyed hash makes the tags they
 // give.
-func TestWycheproof(t *testing.T) {
+func TestSign_Wycheproof(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no vectors")

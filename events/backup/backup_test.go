@@ -141,7 +141,7 @@ func retry(id string, due time.Time) events.Retry {
 
 // What is put back is what there was: revisions, gaps between them, times, what
 // waits, and where each log goes on.
-func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
+func TestRestore_RoundTrip(t *testing.T) {
 	c := connect(t, server(t))
 	log := c.StateLog()
 	revisions := map[int]uint64{}
@@ -239,7 +239,7 @@ func first[T any](t *testing.T, consume func(ctx, taking context.Context, slots 
 // What is written over and over while it is copied is in the copy all the same: in
 // a log that keeps the last value alone the old one may be gone before its turn,
 // and the new one come after the end.
-func TestAnEntityThatChangesIsNotLost(t *testing.T) {
+func TestBackup_ChangingEntity(t *testing.T) {
 	const homes = 300
 	c := connect(t, server(t))
 	log := c.StateLog()
@@ -289,7 +289,7 @@ func TestAnEntityThatChangesIsNotLost(t *testing.T) {
 
 // A retry or a task may be put, and taken off again, between the copying of its queue
 // and that of the receipts, which speak of it. It is in the backup.
-func TestWhatCameAndWentIsNoted(t *testing.T) {
+func TestBackup_AcknowledgedMessages(t *testing.T) {
 	c := connect(t, server(t))
 	var noted, tasks []string
 	var mu sync.Mutex
@@ -321,7 +321,7 @@ func TestWhatCameAndWentIsNoted(t *testing.T) {
 
 // Every stream is copied, but for those that follow from the others and the dead letters,
 // which are for the operator of this installation.
-func TestEveryStreamIsCopied(t *testing.T) {
+func TestBackup_EveryStream(t *testing.T) {
 	var copied, made []string
 	for _, content := range jetstream.Contents() {
 		copied = append(copied, content.Stream)
@@ -345,7 +345,7 @@ func TestEveryStreamIsCopied(t *testing.T) {
 	}
 }
 
-func TestNothingIsPutBackOverSomething(t *testing.T) {
+func TestRestore_NonEmptyTarget(t *testing.T) {
 	s := server(t)
 	c := connect(t, s)
 	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
@@ -362,7 +362,7 @@ func TestNothingIsPutBackOverSomething(t *testing.T) {
 
 // Streams that hold nothing any more go on where they were: a newer trigger must
 // have a higher sequence than the retries of older ones speak of.
-func TestAnEmptyBackup(t *testing.T) {
+func TestBackup_Empty(t *testing.T) {
 	b := back(t, connect(t, server(t)))
 	s := server(t)
 	must(t, b.Restore(t.Context(), bare(t, s), options, false))
@@ -372,7 +372,7 @@ func TestAnEmptyBackup(t *testing.T) {
 }
 
 // Nothing of the content can be read in the file.
-func TestNothingIsInTheClear(t *testing.T) {
+func TestBackup_Encrypted(t *testing.T) {
 	c := connect(t, server(t))
 	_, err := c.StateLog().Append(t.Context(), home(1, strings.Repeat("verysecret", 10)))
 	must(t, err)
@@ -392,7 +392,7 @@ func TestNothingIsInTheClear(t *testing.T) {
 }
 
 // A backup of a format or of a state that is not known yet is refused.
-func TestABackupOfANewerGridhook(t *testing.T) {
+func TestRestore_NewerFormat(t *testing.T) {
 	for _, test := range []struct {
 		change map[string]any
 		says   string

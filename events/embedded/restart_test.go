@@ -10,7 +10,7 @@ import (
 )
 
 // A client goes on after a restart as if nothing had been, on what was stored.
-func TestRestartUnderAClient(t *testing.T) {
+func TestServer_RestartUnderClient(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	s := start(t, t.TempDir())
 	defer stop(t, s)

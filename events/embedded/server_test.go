@@ -46,7 +46,7 @@ func connect(t *testing.T, s *embedded.Server) (*nats.Conn, jetstream.JetStream)
 	return nc, js
 }
 
-func TestARestartKeepsWhatWasStored(t *testing.T) {
+func TestServer_RestartKeepsData(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := filepath.Join(t.TempDir(), "nats")
 	for round := uint64(1); round <= 3; round++ {
@@ -65,7 +65,7 @@ func TestARestartKeepsWhatWasStored(t *testing.T) {
 	}
 }
 
-func TestItOpensNoPort(t *testing.T) {
+func TestServer_NoPort(t *testing.T) {
 	s := start(t, t.TempDir())
 	defer stop(t, s)
 	nc, _ := connect(t, s)
@@ -75,7 +75,7 @@ func TestItOpensNoPort(t *testing.T) {
 	}
 }
 
-func TestAFullStoreRefuses(t *testing.T) {
+func TestServer_FullStore(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxStore: 1 << 20, StartTimeout: patience, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestAFullStoreRefuses(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeUsed(t *testing.T) {
+func TestServer_InvalidFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func completed(i int, ago time.Duration) events.Progress {
 
 // Every end is told once, however many there are and whatever fails in between; those
 // of long ago are not any more.
-func TestEndsAreTold(t *testing.T) {
+func TestNotifier_Completed(t *testing.T) {
 	f := &fake{fail: maxCompleted + 10}
 	for i := range maxCompleted + 50 {
 		f.ended = append(f.ended, completed(i, time.Duration(i%2)*time.Hour))
@@ -109,7 +109,7 @@ func TestEndsAreTold(t *testing.T) {
 }
 
 // An endpoint's policy bears what it says, and a disabling is counted once.
-func TestFailingEndpoints(t *testing.T) {
+func TestNotifier_FailingEndpoints(t *testing.T) {
 	const bears = 3600
 	failing := func(failures int, lasted time.Duration) events.Health {
 		return events.Health{

@@ -219,7 +219,7 @@ func TestReplay(t *testing.T) {
 
 // Wherever a replay breaks off, before something has taken effect or after, who takes
 // it next takes up the rest, and nothing twice that the ledger tells was tried.
-func TestABrokenReplayIsTakenUpWhereItWasLeft(t *testing.T) {
+func TestReplay_Resume(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		n := rapid.IntRange(1, 3*pageSize).Draw(rt, "homes")

@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func TestForgottenReplaysAreFoundAndOldOnesForgotten(t *testing.T) {
+func TestReplay_FindsLostDeletesOld(t *testing.T) {
 	w := newWorld(t)
 	w.ask(events.OutcomeFailed)
 	old := storage.Replay{ReplayProgress: storage.ReplayProgress{

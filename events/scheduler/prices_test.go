@@ -98,7 +98,7 @@ func (w *world) triggered() string {
 	return strings.Join(list, ", ")
 }
 
-func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
+func TestFollowPrices_AffectedHomes(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(w *world)
@@ -172,7 +172,7 @@ func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
 }
 
 // The trigger has the schedule's window and name, and the homes of the moment.
-func TestTheTriggerOfAPriceChange(t *testing.T) {
+func TestFollowPrices_Trigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		w.change("sch", func(s *storage.Schedule) { s.Window.LengthMinutes = 60 })
@@ -210,7 +210,7 @@ func TestFollowPrices_SuspendedOrganization(t *testing.T) {
 
 // What changed while nobody was there is found, once; and what was done is not done
 // again by who comes next, though its answer was lost.
-func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
+func TestFollowPrices_ExactlyOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		stop := w.fleet(2)
@@ -250,7 +250,7 @@ func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
 }
 
 // Where very many plans have changed, all homes are triggered.
-func TestManyPlansChange(t *testing.T) {
+func TestFollowPrices_ManyPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		for i := range maxPlans + 1 {

@@ -27,7 +27,7 @@ func (w *world) expect(what string, want ...time.Duration) {
 	}
 }
 
-func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
+func TestScheduler_RunOncePerFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -45,7 +45,7 @@ func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
 	})
 }
 
-func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
+func TestScheduler_MissedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -67,7 +67,7 @@ func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
 
 // The schedules of a suspended organization do not run; resumed, they run as before, and
 // what was left out is not made up for.
-func TestSuspendedOrganization(t *testing.T) {
+func TestScheduler_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -85,7 +85,7 @@ func TestSuspendedOrganization(t *testing.T) {
 
 // A run beyond the organization's quota is left out, with a line in the log, and the next
 // run is made as ever. The next change of prices makes up for a run that was left out.
-func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
+func TestScheduler_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		timed := schedule(15)
@@ -126,7 +126,7 @@ func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
 	})
 }
 
-func TestAChangeTakesEffectWithTheNextRun(t *testing.T) {
+func TestScheduler_ChangeBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -156,7 +156,7 @@ func TestAChangeTakesEffectWithTheNextRun(t *testing.T) {
 }
 
 // What was due before a change is made, though by who comes after it.
-func TestAChangeDoesNotLoseTheRunBefore(t *testing.T) {
+func TestScheduler_ChangeKeepsDueRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(60))
@@ -172,7 +172,7 @@ func TestAChangeDoesNotLoseTheRunBefore(t *testing.T) {
 }
 
 // A schedule whose first run was not put, as its maker crashed, is found.
-func TestAForgottenScheduleIsFound(t *testing.T) {
+func TestScheduler_FindsLostSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		s := schedule(15)
@@ -193,7 +193,7 @@ func TestAForgottenScheduleIsFound(t *testing.T) {
 // Whatever fails, before it has taken effect or after, and however often processes
 // come and go: no run is made twice, and none of a time when somebody was there is
 // left out.
-func TestRunsAreMadeExactlyOnce(t *testing.T) {
+func TestScheduler_ExactlyOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		every := rapid.SampledFrom([]int{5, 15, 60}).Draw(rt, "every")
 		faults := map[string]int{}
@@ -256,7 +256,7 @@ func TestRunsAreMadeExactlyOnce(t *testing.T) {
 	})
 }
 
-func TestWhoIsToldOfAnOldRuleLeavesTheNewOneAlone(t *testing.T) {
+func TestScheduler_StaleTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))

@@ -101,7 +101,7 @@ func TestTierRules(t *testing.T) {
 	}
 }
 
-func TestTiersResetOnTheBillingMonth(t *testing.T) {
+func TestTiers_BillingMonth(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
 	b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Usage: pricing.Usage{BillingDay: 16}})
 	if len(b.Months) != 2 || b.Months[0].Start.String() != "2026-03-16" || b.Months[0].Days != 31 || b.Months[1].Days != 30 {
@@ -114,7 +114,7 @@ func TestTiersResetOnTheBillingMonth(t *testing.T) {
 	}
 }
 
-func TestDailyAndBaselineBounds(t *testing.T) {
+func TestTiers_DailyAndBaseline(t *testing.T) {
 	for unit, usage := range map[string]pricing.Usage{"kWh daily": {}, "baseline": {BaselineDailyKWh: 5}} {
 		bound := 10.0
 		if unit == "baseline" {
@@ -194,7 +194,7 @@ func TestMetering(t *testing.T) {
 	}
 }
 
-func TestNonBypassableIsPaidOnEveryKWhDrawn(t *testing.T) {
+func TestNonBypassable_EveryImport(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.3}}}, "nonbypassable": 0.02})
 	b := calculate(t, hours(1, always(1), noon), bill.Terms{Tariff: tariff})
 	if want := 0.3*14 + 0.02*8; !near(b.Total, want) {
@@ -230,7 +230,7 @@ func TestYearlySettlement(t *testing.T) {
 
 // What is sent out beyond the use of a period pays for the same period of the next
 // month, kWh for kWh, and of no other one.
-func TestEnergyRollsOver(t *testing.T) {
+func TestRollover_Energy(t *testing.T) {
 	tariff := parse(t, fields{
 		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}},
 		"energyweekdayschedule": schedule(),
@@ -257,7 +257,7 @@ func TestEnergyRollsOver(t *testing.T) {
 
 // A period that the next month does not have hands its kWh to the one at the same
 // time of the day.
-func TestEnergyRollsOverBetweenSeasons(t *testing.T) {
+func TestRollover_Seasons(t *testing.T) {
 	var weekdays [12][24]int
 	for month := range weekdays {
 		for hour := 12; hour < 24; hour++ {
@@ -282,7 +282,7 @@ func TestEnergyRollsOverBetweenSeasons(t *testing.T) {
 
 // The price signal is what the bill makes of one kWh more: with a steady load the
 // two agree in every hour of a year, whatever the tiers, riders and holidays.
-func TestSignalIsTheMarginalBill(t *testing.T) {
+func TestSignal_MarginalBill(t *testing.T) {
 	location, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestSignalIsTheMarginalBill(t *testing.T) {
 	}
 }
 
-func TestCalculateRefuses(t *testing.T) {
+func TestCalculate_Invalid(t *testing.T) {
 	good, tariff := hours(1, always(1), nil), parse(t, twoPeriods())
 	ended := twoPeriods()
 	ended["enddate"] = "2026-03-31"

@@ -20,7 +20,7 @@ func demandMeter() bill.Meter {
 	return m
 }
 
-func TestDemandCharges(t *testing.T) {
+func TestDemand_Charges(t *testing.T) {
 	flat := func(extra fields, tiers ...any) fields {
 		all := fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{tiers}}
 		for k, v := range extra {
@@ -75,7 +75,7 @@ func TestDemandCharges(t *testing.T) {
 
 // What solar covers is not drawn, unless it feeds in by a meter of its own; and a
 // minimum charge counts what power costs.
-func TestDemandWithSolar(t *testing.T) {
+func TestDemand_Solar(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{[]any{fields{"rate": 10}}}, "mincharge": 15})
 	m := demandMeter()
 	m.Solar = make([]float64, len(m.Load))

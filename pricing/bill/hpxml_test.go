@@ -10,7 +10,7 @@ import (
 )
 
 // Every published bill of OpenStudio-HPXML comes out to the dollar.
-func TestBillsOfOpenStudioHPXML(t *testing.T) {
+func TestBill_OpenStudioHPXML(t *testing.T) {
 	for _, c := range billtest.HPXML(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			meter := bill.Meter{

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
 )
 
-func TestBillsOfSAM(t *testing.T) {
+func TestBill_SAM(t *testing.T) {
 	for _, c := range billtest.SAM(t) {
 		terms, err := bill.ReadRate(c.Tariff)
 		if err != nil {

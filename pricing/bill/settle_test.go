@@ -14,7 +14,7 @@ func threeMonths() bill.Meter {
 	return m
 }
 
-func TestCreditsExpire(t *testing.T) {
+func TestCredits_Expire(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
 	for months, want := range map[int]float64{0: 0, 1: 10, 2: 0} {
 		if b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, CreditMonths: months}); !near(b.Total, want) {
@@ -23,7 +23,7 @@ func TestCreditsExpire(t *testing.T) {
 	}
 }
 
-func TestTrueUpEndsCredits(t *testing.T) {
+func TestCredits_TrueUp(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
 	for month, want := range map[time.Month]float64{0: 0, time.January: 7, time.February: 7, time.March: 0, time.April: 0} {
 		for _, rollover := range []bill.Rollover{bill.Dollars, bill.Energy} {

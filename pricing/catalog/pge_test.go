@@ -16,7 +16,7 @@ import (
 // The totals that PG&E prints for each season and period, from the day on which
 // each version came into force, above and within the baseline allowance. The
 // printed components do not always add up to the last digit of the total.
-func TestPGESheets(t *testing.T) {
+func TestPGE_Sheets(t *testing.T) {
 	var file struct {
 		Tariffs []struct {
 			Tariff, Effective string
@@ -120,7 +120,7 @@ func sheetSum(t *testing.T, version *pricing.Tariff, season, period string, dail
 
 // Under net metering, California's non-bypassable charges are not paid back: the
 // sum of them is printed in the sheets of 2026.
-func TestPGENonBypassable(t *testing.T) {
+func TestPGE_NonBypassable(t *testing.T) {
 	sum := 0.0
 	for _, r := range parse(t, "pge-e-elec").Riders() {
 		if r.Uncredited {

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-func TestPlansAreUsable(t *testing.T) {
+func TestPlans_Usable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, plan := range catalog.All() {
 		t.Run(plan.ID, func(t *testing.T) {
@@ -40,10 +40,10 @@ func TestPlansAreUsable(t *testing.T) {
 
 // Every plan parses as a tariff, and its price in every hour of every month is
 // that of the period its seasons name.
-func TestPlanURDBMatchesItsSeasons(t *testing.T) {
+func TestPlans_URDBMatchesSeasons(t *testing.T) {
 	for _, plan := range catalog.All() {
 		if plan.Baseline != nil {
-			continue // its rates depend on the usage: see TestPGESheets
+			continue // its rates depend on the usage: see TestPGE_Sheets
 		}
 		t.Run(plan.ID, func(t *testing.T) {
 			tariff, err := urdb.Parse(plan.URDB())
@@ -138,7 +138,7 @@ func rateAt(t *testing.T, plan catalog.Plan, hours map[string]string, hour int) 
 }
 
 // The rates as the tariff sheets and the rate database print them.
-func TestPlansHaveThePublishedRates(t *testing.T) {
+func TestPlans_PublishedRates(t *testing.T) {
 	for _, tt := range []struct {
 		id      string
 		at      string // local hour
@@ -182,7 +182,7 @@ func TestPlansHaveThePublishedRates(t *testing.T) {
 }
 
 // The result of Plans is the caller's own.
-func TestPlansAreCopies(t *testing.T) {
+func TestPlans_Copies(t *testing.T) {
 	first := catalog.Plans()
 	first[0].Periods[0].Rate = 9
 	if catalog.Plans()[0].Periods[0].Rate == 9 {

@@ -69,7 +69,7 @@ func (o *openTariff) at(hour int, weekend bool) float64 {
 
 // Every rate of the collection is in the embedded catalogue, and is priced there
 // as the collection has it.
-func TestUSCatalogueIsTheCollection(t *testing.T) {
+func TestUSCatalog_MatchesCollection(t *testing.T) {
 	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n"))
 	if len(lines) != len(catalog.US()) {
 		t.Fatalf("%d rates in the catalogue, %d in the collection", len(catalog.US()), len(lines))
@@ -123,7 +123,7 @@ func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 
 // A rate whose other seasons the collection does not tell is in doubt outside of
 // January, and says so.
-func TestUSCatalogueTellsItsDoubts(t *testing.T) {
+func TestUSCatalog_Doubts(t *testing.T) {
 	counts := map[bool]int{}
 	for _, plan := range catalog.US() {
 		seasonal := plan.Confidence[6] < plan.Confidence[0]
@@ -163,7 +163,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestReadOpenTariffSaysWhatIsWrong(t *testing.T) {
+func TestReadOpenTariff_Errors(t *testing.T) {
 	const head = `{"state":"AZ","utility":"Example","eia_id":"7","plan":"P","urdb":"x","tz":"UTC",`
 	for _, tt := range []struct{ name, line, want string }{
 		{"not JSON", `{`, "unexpected end of JSON input"},

@@ -15,7 +15,7 @@ import (
 
 // The places that had the climate of another city: Los Angeles, Las Vegas, Atlanta,
 // Duluth, Phoenix and Portland, Oregon.
-func TestPlacesHaveTheirOwnClimate(t *testing.T) {
+func TestChoose_ClimateOfPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		place            climate.Place
@@ -51,7 +51,7 @@ type zipcode struct {
 // station has the degree days of the one that is best by zone, distance and height among
 // all 1,020. It has them within 15 %, or 150 F days where there are few. The station is
 // within 100 km and 300 m where that one is, but for few, as 6 MB hold 541 stations.
-func TestChosenStationsAreLikeTheBestOfTheZone(t *testing.T) {
+func TestChoose_NearBestOfZone(t *testing.T) {
 	zips, zones := zipcodes(t)
 	total := 0.0
 	for _, z := range zips {
@@ -87,7 +87,7 @@ func TestChosenStationsAreLikeTheBestOfTheZone(t *testing.T) {
 
 // The heights of zipcodes are those of the stations within 3 km, which nobody here
 // measured.
-func TestHeightsOfZipcodesAreThoseOfStations(t *testing.T) {
+func TestHeights_MatchStations(t *testing.T) {
 	all := index(t)
 	squares, near, pairs := 0.0, 0, 0
 	for code := range 100_000 {
@@ -115,7 +115,7 @@ func TestHeightsOfZipcodesAreThoseOfStations(t *testing.T) {
 
 // Held-out stations: the choice by zone, distance and height has a smaller error of degree
 // days than the choice by zone and distance, and the error that it states.
-func TestHeightImprovesTheChoice(t *testing.T) {
+func TestChoose_HeightHelps(t *testing.T) {
 	zips, zones := zipcodes(t)
 	by := map[string]float64{}
 	stated, count := 0.0, 0.0
@@ -221,7 +221,7 @@ func table(t *testing.T, path ...string) [][]string {
 
 // The error that a choice states is the one measured between pairs of stations that
 // are as far apart, within 300 m of height, in one zone or in two.
-func TestErrorIsThatOfPairsOfStations(t *testing.T) {
+func TestChoose_Error(t *testing.T) {
 	zips, zones := zipcodes(t)
 	type bin struct {
 		same bool

@@ -13,7 +13,7 @@ import (
 )
 
 // A market whose hours are alike from week to week is forecast without error.
-func TestForecastOfARegularMarket(t *testing.T) {
+func TestForecast_RegularMarket(t *testing.T) {
 	price := func(at time.Time) float64 {
 		v := 0.02 + 0.03*math.Sin(float64(at.Hour())/24*2*math.Pi)
 		if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
@@ -47,7 +47,7 @@ func TestForecastOfARegularMarket(t *testing.T) {
 }
 
 // What is unusual at the end of the series fades away.
-func TestForecastRemembersTheLastHours(t *testing.T) {
+func TestForecast_LastHours(t *testing.T) {
 	var prices []float64
 	for range 30 * 24 {
 		prices = append(prices, 0.03)
@@ -66,7 +66,7 @@ func TestForecastRemembersTheLastHours(t *testing.T) {
 
 // An erratic market is forecast with less confidence than a steady one, and each as often
 // as its own hours came within a tenth of their mean.
-func TestForecast_ConfidenceIsTheSeriesOwn(t *testing.T) {
+func TestForecast_ConfidenceOfSeries(t *testing.T) {
 	confidence := func(jitter float64) float64 {
 		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // reproducible by intent
 		var prices []float64
@@ -85,7 +85,7 @@ func TestForecast_ConfidenceIsTheSeriesOwn(t *testing.T) {
 
 // Estimates of a year go further than a forecast: to the same hour of the published year,
 // and to the shape where there is none.
-func TestTypical_ReachesAnyTime(t *testing.T) {
+func TestTypical_AnyTime(t *testing.T) {
 	var prices []float64
 	for i := range 364 * 24 {
 		prices = append(prices, 0.03+0.001*float64(i/24))
@@ -106,7 +106,7 @@ func TestTypical_ReachesAnyTime(t *testing.T) {
 	}
 }
 
-func TestForecastFillsGaps(t *testing.T) {
+func TestForecast_Gaps(t *testing.T) {
 	var prices []float64
 	for i := range 10 * 24 {
 		prices = append(prices, 0.01*float64(i%24))
@@ -150,7 +150,7 @@ func backtest(t *testing.T, points []market.Point, location *time.Location) (mod
 
 // On four months of a real hub the model's error is a fifth below that of the
 // better naive forecast.
-func TestForecastBeatsNaiveOnPJM(t *testing.T) {
+func TestForecast_BeatsNaiveOnPJM(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
@@ -175,7 +175,7 @@ func TestForecastBeatsNaiveOnPJM(t *testing.T) {
 }
 
 // The same holds on a made-up market with noise and spikes.
-func TestForecastBeatsNaiveOnNoise(t *testing.T) {
+func TestForecast_BeatsNaiveOnNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	var points []market.Point
 	for i := range 90 * 24 {

@@ -33,7 +33,7 @@ func series(t testing.TB, step time.Duration, prices ...float64) *market.Series 
 	return s
 }
 
-func TestAtGivesThePublishedPrice(t *testing.T) {
+func TestAt_PublishedPrice(t *testing.T) {
 	gap := math.NaN()
 	for _, tt := range []struct {
 		name   string

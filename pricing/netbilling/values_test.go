@@ -95,7 +95,7 @@ func TestAdder(t *testing.T) {
 }
 
 // Every value of the source is in the embedded tables.
-func TestValuesAreThoseOfTheSource(t *testing.T) {
+func TestValues_MatchSource(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")

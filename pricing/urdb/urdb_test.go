@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseNamesEveryProblem(t *testing.T) {
+func TestParse_EveryProblem(t *testing.T) {
 	_, err := urdb.Parse([]byte(`{"energyratestructure":[[{"rate":101},{}]],"startdate":"soon","holidays":[7]}`))
 	var wrong *urdb.Error
 	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "pricing: invalid tariff: ") {
@@ -47,7 +47,7 @@ func TestParseNamesEveryProblem(t *testing.T) {
 	}
 }
 
-func TestVersionsThatStartOnOneDay(t *testing.T) {
+func TestVersions_SameDay(t *testing.T) {
 	const rate = `{"name":"P","startdate":"2026-01-01","energyratestructure":[[{"rate":0.1}]]}`
 	_, err := urdb.Parse([]byte("[" + rate + "," + rate + "]"))
 	if err == nil || !strings.Contains(err.Error(), "items: two versions start on 2026-01-01") {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPartner signs in where partners do: with keys that may little, and sees no
+// TestContext_Partner signs in where partners do: with keys that may little, and sees no
 // more than they may.
-func TestPartner(t *testing.T) {
+func TestContext_Partner(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.API + "/console/")

@@ -146,9 +146,9 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// TestIngressIsTrusted wants the api behind the chart's ingress to take the ingress's word
+// TestManifests_TrustedIngress wants the api behind the chart's ingress to take the ingress's word
 // for who the client is, and the api without one to take nobody's.
-func TestIngressIsTrusted(t *testing.T) {
+func TestManifests_TrustedIngress(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		ingress, trusts := false, false
 		for _, m := range manifests {

@@ -15,10 +15,10 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestRestoreOntoACluster takes what began in one process with NATS embedded to a fleet
+// TestCluster_Restore takes what began in one process with NATS embedded to a fleet
 // on three servers: a trigger whose homes all wait for their receiver is delivered
 // there, every stream has three copies, and one of the servers can go.
-func TestRestoreOntoACluster(t *testing.T) {
+func TestCluster_Restore(t *testing.T) {
 	t.Parallel()
 	b := build(t)
 	alone := startWith(t, b, "serve")

@@ -72,11 +72,11 @@ func (p *prometheus) fires(alert string) {
 	p.t.Logf("%s fires after %s", alert, time.Since(began).Round(time.Second))
 }
 
-// TestAlertsAreSilent wants nothing to fire while everything is as it should be:
+// TestAlerts_Silent wants nothing to fire while everything is as it should be:
 // triggers, some requests that fail and are tried again, a process that is
 // restarted, and an import. It runs alone: beside the other tests, which keep every
 // processor busy, a scrape of half a second or a probe of two does come late.
-func TestAlertsAreSilent(t *testing.T) {
+func TestAlerts_Silent(t *testing.T) {
 	tool(t, "prometheus")
 	f := newFleet(t, 1)
 	f.organization("acme", 300, stumbling(t))
@@ -123,8 +123,8 @@ func stumbling(t *testing.T) client.EndpointFields {
 	})
 }
 
-// TestAlertsOfEndpoints wants what goes wrong at partners to be noticed.
-func TestAlertsOfEndpoints(t *testing.T) {
+// TestAlerts_Endpoints wants what goes wrong at partners to be noticed.
+func TestAlerts_Endpoints(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	serve := start(t, "serve", t.TempDir())
@@ -151,9 +151,9 @@ func TestAlertsOfEndpoints(t *testing.T) {
 	p.fires("GridhookSignalsStale")
 }
 
-// TestAlertsOfProcesses wants a stuck worker, a lagging replica and a NATS that
+// TestAlerts_Processes wants a stuck worker, a lagging replica and a NATS that
 // does not answer to be noticed.
-func TestAlertsOfProcesses(t *testing.T) {
+func TestAlerts_Processes(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	f := newFleet(t, 1)
@@ -206,8 +206,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestAlertsOfDisks wants a full store and a full disk to be noticed.
-func TestAlertsOfDisks(t *testing.T) {
+// TestAlerts_Disks wants a full store and a full disk to be noticed.
+func TestAlerts_Disks(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	t.Run("store", func(t *testing.T) {

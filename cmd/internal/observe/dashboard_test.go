@@ -33,8 +33,8 @@ func panels(t *testing.T) []panel {
 	return dashboard.Panels
 }
 
-// TestDashboardLayout wants every panel to have a place and a title of its own.
-func TestDashboardLayout(t *testing.T) {
+// TestDashboard_Layout wants every panel to have a place and a title of its own.
+func TestDashboard_Layout(t *testing.T) {
 	type cell struct{ x, y int }
 	taken, titles, ids := map[cell]string{}, map[string]bool{}, map[int]bool{}
 	section := ""

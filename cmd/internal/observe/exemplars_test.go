@@ -12,7 +12,7 @@ import (
 )
 
 // The histograms are native ones too, and lead to traces, as a real Prometheus sees them.
-func TestPrometheusHasNativeHistogramsAndExemplars(t *testing.T) {
+func TestPrometheus_Exemplars(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	c := newCollector(t, "", "")

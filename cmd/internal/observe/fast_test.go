@@ -38,7 +38,7 @@ func shorten(text string) string {
 	return fmt.Sprintf("%dms", (time.Duration(n) * unit[text[len(text)-1]] / hurry).Milliseconds())
 }
 
-func TestHurried(t *testing.T) {
+func TestRules_FasterClock(t *testing.T) {
 	const rule = "expr: deriv(x[30m:1m]) > 3600 and f(y[6h], 24 * 3600) > 5\n        for: 10m\n        labels: {for: 2m}\n"
 	const want = "expr: deriv(x[30000ms:1000ms]) > 3600 and f(y[360000ms], 24 * 60) > 5\n        for: 10000ms\n        labels: {for: 2m}\n"
 	if got := hurried(map[string]string{"a": rule})["a"]; got != want {

@@ -57,9 +57,9 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// TestMetricsExist wants every metric that the rules and the dashboard name to be
+// TestMetrics_Exist wants every metric that the rules and the dashboard name to be
 // told by a process.
-func TestMetricsExist(t *testing.T) {
+func TestMetrics_Exist(t *testing.T) {
 	serve := start(t, "serve", t.TempDir())
 	told := scrape(t, serve.Admin+"/metrics")
 	texts := rules(t)
@@ -79,9 +79,9 @@ func TestMetricsExist(t *testing.T) {
 	}
 }
 
-// TestMetricsAreExplained wants every metric that a process tells to be in the
+// TestMetrics_Documented wants every metric that a process tells to be in the
 // operator's guide.
-func TestMetricsAreExplained(t *testing.T) {
+func TestMetrics_Documented(t *testing.T) {
 	guide := read(t, "../../../docs/operator-guide.md")
 	told := scrape(t, start(t, "serve", t.TempDir()).Admin+"/metrics")
 	families := regexp.MustCompile(`(?m)^# TYPE (gridhook_\w+) `).FindAllStringSubmatch(told, -1)
@@ -135,8 +135,8 @@ func alerts(t *testing.T) []string {
 	return names
 }
 
-// TestRunbooks wants each alert to have a runbook under its name, and a unit test.
-func TestRunbooks(t *testing.T) {
+// TestAlerts_Runbooks wants each alert to have a runbook under its name, and a unit test.
+func TestAlerts_Runbooks(t *testing.T) {
 	names := alerts(t)
 	books := runbook.FindAllStringSubmatch(rules(t)["alerts.yml.rules"], -1)
 	if len(books) != len(names) {

@@ -85,9 +85,9 @@ const (
 	callersSpan  = "b7ad6b7169203331"
 )
 
-// TestATraceFromTheRequestToTheWebhook follows one trigger of three slices through two
+// TestTraces_RequestToWebhook follows one trigger of three slices through two
 // processes: from the caller's traceparent to those that the webhooks have.
-func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
+func TestTraces_RequestToWebhook(t *testing.T) {
 	t.Parallel()
 	const homes, slices = 130, 3
 	c := newCollector(t, "Authorization", "secret")
@@ -266,8 +266,8 @@ func exemplified(t *testing.T, g *blackbox.Gridhook, histogram, trace string) {
 	t.Errorf("%s has no exemplar of the trace", histogram)
 }
 
-// TestNothingIsTracedByDefault wants no trace of a trigger whose caller traces.
-func TestNothingIsTracedByDefault(t *testing.T) {
+// TestTraces_Default wants no trace of a trigger whose caller traces.
+func TestTraces_Default(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, start(t, "serve", t.TempDir()))
 	hook := &places{got: map[string]int{}}
@@ -282,8 +282,8 @@ func TestNothingIsTracedByDefault(t *testing.T) {
 	}
 }
 
-// TestACollectorThatIsAwayHoldsNothingUp traces to where nobody is.
-func TestACollectorThatIsAwayHoldsNothingUp(t *testing.T) {
+// TestTraces_CollectorDown traces to where nobody is.
+func TestTraces_CollectorDown(t *testing.T) {
 	t.Parallel()
 	g := start(t, "serve", t.TempDir(), "--trace-endpoint", *nobody(t).URL)
 	w := newWorld(t, g)

@@ -26,9 +26,9 @@ func at(path, operation, id string) func(*callback) bool {
 
 const allOperations = `"CREATE","UPDATE","DELETE"`
 
-// TestCallbacks_OfWrittenObjects: a subscriber is notified of what clients write, with its
+// TestCallbacks_WrittenObjects: a subscriber is notified of what clients write, with its
 // bearer token, and reads what it was notified of.
-func TestCallbacks_OfWrittenObjects(t *testing.T) {
+func TestCallbacks_WrittenObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.subscribe("ven1", "/ven1", `"PROGRAM","EVENT","REPORT","VEN","RESOURCE","SUBSCRIPTION"`, allOperations, "")
@@ -112,9 +112,9 @@ func TestCallbacks_Targets(t *testing.T) {
 	w.want(http.StatusForbidden, "ven1", http.MethodPut, "vens/"+w.venOf("ven1"), `{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"ven1","targets":["group2"]}`)
 }
 
-// TestCallbacks_OfPrices: a changed tariff updates the events of its days, under the same
+// TestCallbacks_Prices: a changed tariff updates the events of its days, under the same
 // identifiers.
-func TestCallbacks_OfPrices(t *testing.T) {
+func TestCallbacks_Prices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe("ven1", "/prices", `"EVENT"`, allOperations, `,"programID":"ev"`)

@@ -52,9 +52,9 @@ func TestPrograms_Derived(t *testing.T) {
 	w.want(http.StatusNotFound, "foreign", http.MethodGet, "events/"+id, "")
 }
 
-// TestPrograms_OfOwnHomes: a target that was granted and is a home asks for the program of
+// TestPrograms_OwnHomes: a target that was granted and is a home asks for the program of
 // the home's plan.
-func TestPrograms_OfOwnHomes(t *testing.T) {
+func TestPrograms_OwnHomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ven := w.want(http.StatusCreated, "bl", http.MethodPost, "vens",

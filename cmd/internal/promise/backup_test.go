@@ -56,7 +56,7 @@ const slots = (4 + 8) * 64
 // A backup that is made in the middle of a walk, of a process that is killed soon
 // after, goes on elsewhere: every home is delivered, and only what was under way
 // when the backup was made, or came after it, is repeated.
-func TestABackupGoesOnElsewhere(t *testing.T) {
+func TestBackup_RestoreElsewhere(t *testing.T) {
 	t.Parallel()
 	const homes = 3000
 	key, recipient := keygen(t)
@@ -88,7 +88,7 @@ func TestABackupGoesOnElsewhere(t *testing.T) {
 }
 
 // The same on an external NATS, into another one.
-func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
+func TestBackup_FleetToOtherNATS(t *testing.T) {
 	t.Parallel()
 	const homes = 2000
 	key, recipient := keygen(t)
@@ -127,7 +127,7 @@ func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 }
 
 // What cannot be put back is refused in a sentence, and nothing is touched.
-func TestBackupsThatAreRefused(t *testing.T) {
+func TestBackup_Invalid(t *testing.T) {
 	t.Parallel()
 	key, recipient := keygen(t)
 	other, _ := keygen(t)

@@ -24,7 +24,7 @@ func (p *partner) breaker() breaker {
 
 // An api tells of an endpoint that nobody answers at what its workers, which are other
 // processes, know: that they stopped trying, that one of them died, and that it is back.
-func TestBreakerIsTold(t *testing.T) {
+func TestBreaker_Shown(t *testing.T) {
 	t.Parallel()
 	const homes = 2000
 	server := nats(t)

@@ -40,7 +40,7 @@ func (h *hanging) counts() (most, all int) {
 }
 
 // The requests in flight never exceed the concurrency, however many endpoints hang.
-func TestConcurrencyHoldsWhateverTheEndpoints(t *testing.T) {
+func TestConcurrency_HangingEndpoints(t *testing.T) {
 	t.Parallel()
 	const endpoints, concurrency = 300, 32
 	p := start(t, "serve", t.TempDir(), "--max-endpoints", fmt.Sprint(endpoints),

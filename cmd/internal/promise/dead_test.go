@@ -11,7 +11,7 @@ import (
 
 // A partner whose endpoint refuses connections costs a handful of messages,
 // whatever the number of its homes, and gets everything once it is back.
-func TestDeadPartnerIsParked(t *testing.T) {
+func TestDeadEndpoint_Parked(t *testing.T) {
 	t.Parallel()
 	const homes = 10_000
 	p := start(t, "serve", t.TempDir())
@@ -37,7 +37,7 @@ func TestDeadPartnerIsParked(t *testing.T) {
 }
 
 // A newer trigger takes the place of what still waits of an older one.
-func TestNewestWins(t *testing.T) {
+func TestSupersede_NewestWins(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	p := start(t, "serve", t.TempDir())

@@ -19,7 +19,7 @@ const (
 
 // Each webhook equals the operation's own answer for that home, over a clock
 // change, on real tariffs.
-func TestWebhooksEqualTheOperation(t *testing.T) {
+func TestDelivery_EqualsOperation(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	p := start(t, "serve", t.TempDir(), "--rate-limit", "10000", "--rate-burst", "10000")
@@ -63,7 +63,7 @@ func TestWebhooksEqualTheOperation(t *testing.T) {
 
 // Three kills in the middle of a walk lose nothing and repeat at most the slices
 // that were in flight.
-func TestKilledThreeTimes(t *testing.T) {
+func TestDelivery_KilledThreeTimes(t *testing.T) {
 	t.Parallel()
 	const (
 		homes     = 6000
@@ -97,7 +97,7 @@ func TestKilledThreeTimes(t *testing.T) {
 
 // A home whose endpoint answers 500 twice is delivered on the third attempt,
 // though the process is restarted in between.
-func TestThirdAttemptAfterRestart(t *testing.T) {
+func TestDelivery_ThirdAttemptAfterRestart(t *testing.T) {
 	t.Parallel()
 	const homes = 200
 	data := t.TempDir()
@@ -153,7 +153,7 @@ func (p *partner) pauses(messageID string, ceilings ...time.Duration) {
 }
 
 // After a graceful stop nothing is delivered again.
-func TestGracefulStopRepeatsNothing(t *testing.T) {
+func TestDelivery_GracefulStop(t *testing.T) {
 	t.Parallel()
 	const homes = 3000
 	data := t.TempDir()

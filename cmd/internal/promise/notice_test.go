@@ -82,7 +82,7 @@ func (l *listener) counts() (refused int, got []told) {
 
 // The end of a trigger is told though the process is killed while the partner refuses
 // to hear of it, and so is the disabling of an endpoint that is gone.
-func TestToldThoughKilled(t *testing.T) {
+func TestNotice_Killed(t *testing.T) {
 	t.Parallel()
 	const homes = 200
 	data := t.TempDir()

@@ -116,7 +116,7 @@ func (g *gateway) identity(t *testing.T) (certificate, key []byte) {
 // An endpoint that asks for all of it at once gets batches, compressed, under its
 // certificate and its token, signed as they are sent and as they read; and the delivery
 // log names the batch of each home.
-func TestEverythingThatAnEndpointMayAsk(t *testing.T) {
+func TestEndpoint_AllOptions(t *testing.T) {
 	t.Parallel()
 	const homes, size = 150, 20
 	g := &gateway{batches: map[string]string{}}

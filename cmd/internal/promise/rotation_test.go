@@ -50,7 +50,7 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // delivery verifies with a secret that the partner had been given before it came and
 // that is no older than the one before the newest, so that a partner who knows both can
 // refuse everything else.
-func TestRotationUnderLoad(t *testing.T) {
+func TestRotation_UnderLoad(t *testing.T) {
 	t.Parallel()
 	const homes, triggers = 1500, 3
 	server := nats(t)

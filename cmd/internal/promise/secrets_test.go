@@ -89,7 +89,7 @@ func ask(t *testing.T, method, url, key, body string) []byte {
 
 // Everything is done once, well and wrong, and then no secret is found in what was
 // logged, answered, shown, measured, stored or backed up.
-func TestNoSecretIsSeenAnywhere(t *testing.T) {
+func TestSecrets_NeverShown(t *testing.T) {
 	t.Parallel()
 	const homes = 60
 	master := base64.StdEncoding.EncodeToString([]byte("a master key of exactly 32 bytes"))
@@ -299,7 +299,7 @@ func readFile(t *testing.T, path string) string {
 }
 
 // A master key that is not there, or another, stops the start with one sentence.
-func TestALockedVaultDoesNotStart(t *testing.T) {
+func TestSecrets_LockedVault(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	key := func(text string) string {

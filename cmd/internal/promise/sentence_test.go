@@ -8,7 +8,7 @@ import (
 )
 
 // What goes wrong at the start is said in one sentence that says what to do.
-func TestOneSentence(t *testing.T) {
+func TestStartErrors_OneSentence(t *testing.T) {
 	t.Parallel()
 	held := t.TempDir()
 	start(t, "serve", held)
@@ -58,7 +58,7 @@ func wantSentence(t *testing.T, out string, err error, code int, says ...string)
 }
 
 // A broken tariff is refused whole; of an import, only the bad lines are.
-func TestBadInput(t *testing.T) {
+func TestStartErrors_BadInput(t *testing.T) {
 	t.Parallel()
 	p := start(t, "serve", t.TempDir())
 	furnish(t, p, 3)

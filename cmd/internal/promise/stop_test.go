@@ -9,7 +9,7 @@ import (
 
 // A process that is told to stop is not ready from then on, and waits for what it sent;
 // told again it ends at once. What was under way is delivered after the next start.
-func TestASecondSignalStopsAtOnce(t *testing.T) {
+func TestStop_SecondSignal(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	data := t.TempDir()

@@ -66,7 +66,7 @@ func TestReceiver(t *testing.T) {
 // A failed delivery was not taken: when it comes again it is no repeat.
 // A compressed delivery verifies as it was sent, and is read and shown as what is in
 // it; one that inflates to too much, or to nothing, is told.
-func TestCompressed(t *testing.T) {
+func TestReceiver_Compressed(t *testing.T) {
 	r, events := newTestReceiver(t, Options{})
 	for _, text := range []string{event, strings.Repeat(" ", maxBody+1)} {
 		var packed bytes.Buffer
@@ -90,7 +90,7 @@ func TestCompressed(t *testing.T) {
 }
 
 // A batch is one delivery, of so many events.
-func TestBatch(t *testing.T) {
+func TestReceiver_Batch(t *testing.T) {
 	r, events := newTestReceiver(t, Options{})
 	const batch = `{"type":"price_signal.batch","data":[{"webhookId":"msg_1"},{"webhookId":"msg_2"}]}`
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks", strings.NewReader(batch))
@@ -103,7 +103,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-func TestFailing(t *testing.T) {
+func TestReceiver_Failing(t *testing.T) {
 	draws := []float64{0.19, 0.2, 0.1999}
 	r, events := newTestReceiver(t, Options{Faults: Faults{Fail: 0.2, Status: 503, Random: func() float64 {
 		next := draws[0]
@@ -124,7 +124,7 @@ func TestFailing(t *testing.T) {
 }
 
 // What does not verify is refused at once, whatever the faults.
-func TestFaultsAreForWhatVerifies(t *testing.T) {
+func TestReceiver_FaultsAfterVerification(t *testing.T) {
 	r, _ := newTestReceiver(t, Options{Faults: Faults{Hang: 1, Slow: time.Hour}})
 	request := delivery(t.Context(), t, "msg_1")
 	request.Header.Set("webhook-id", "msg_2")
@@ -133,7 +133,7 @@ func TestFaultsAreForWhatVerifies(t *testing.T) {
 	}
 }
 
-func TestHanging(t *testing.T) {
+func TestReceiver_Hanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := newTestReceiver(t, Options{Faults: Faults{Hang: 1}})
 		ctx, giveUp := context.WithTimeout(t.Context(), time.Hour)
@@ -146,7 +146,7 @@ func TestHanging(t *testing.T) {
 	})
 }
 
-func TestSlow(t *testing.T) {
+func TestReceiver_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := newTestReceiver(t, Options{Faults: Faults{Slow: 2 * time.Second}})
 		started := time.Now()
@@ -163,7 +163,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-func TestForwarding(t *testing.T) {
+func TestReceiver_Forwarding(t *testing.T) {
 	own := make(chan *http.Request, 1)
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -202,7 +202,7 @@ func TestForwarding(t *testing.T) {
 	}
 }
 
-func TestShare(t *testing.T) {
+func TestReceiver_Share(t *testing.T) {
 	for text, want := range map[string]Share{"0": 0, "0.2": 0.2, "1": 1, "20%": 0.2, " 1 % ": 0.01, "100%": 1, "0.5%": 0.005} {
 		var s Share
 		if err := s.Set(text); err != nil || s != want {
@@ -216,7 +216,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-func TestFaultsCheck(t *testing.T) {
+func TestFaults_Check(t *testing.T) {
 	for _, f := range []Faults{{Hang: 0.6, Fail: 0.5}, {Status: 204}, {Status: 600}, {Slow: -1}} {
 		if f.Check() == nil {
 			t.Errorf("%+v is taken", f)

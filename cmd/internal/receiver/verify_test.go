@@ -136,7 +136,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestAnyAge(t *testing.T) {
+func TestVerify_AnyAge(t *testing.T) {
 	v := newTestVerifier(t, mine)
 	v.AnyAge = true
 	if _, err := v.Verify(signed(t, "msg_1", arrival.AddDate(-1, 0, 0), event, mine), []byte(event)); err != nil {
@@ -153,7 +153,7 @@ func TestWrongSecrets(t *testing.T) {
 }
 
 // Whatever single byte of what is signed changes, it does not verify.
-func TestNoChangeVerifies(t *testing.T) {
+func TestVerify_Tampered(t *testing.T) {
 	public, private := pair('a')
 	v := newTestVerifier(t, mine, public)
 	v.AnyAge = true

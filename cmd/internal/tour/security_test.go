@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-var namedTest = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9]+)`")
+var namedTest = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
 
 // Every test that the threat model names is there: a defence whose test was
 // renamed or removed is held by nothing.
-func TestTheThreatModelsTestsAreThere(t *testing.T) {
+func TestThreatModel_Tests(t *testing.T) {
 	const top = "../../.."
 	text, err := os.ReadFile(filepath.Join(top, "docs", "security.md"))
 	if err != nil {
@@ -65,7 +65,7 @@ var ranTest = regexp.MustCompile("`go test ([./a-z0-9 ]+?)(?: -run ([A-Za-z]+))?
 
 // Every command that the promises are shown by runs a test that is there: "go test" is
 // content when there is none of that name.
-func TestThePromisesTestsAreThere(t *testing.T) {
+func TestPromises_Tests(t *testing.T) {
 	const top = "../../.."
 	text, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
 	if err != nil {

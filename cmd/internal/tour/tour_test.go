@@ -56,9 +56,9 @@ func documents(t *testing.T) map[string]string {
 // for a shell, and in text that is indented.
 var unseen = regexp.MustCompile("(?m)^(?: *```(?:bash|shell|console|zsh|shell-session|sh .*)| +```sh|(?: {4,}|\t)(?:\\$ |gridhook |go (?:run|build|test) |curl |docker |helm |kubectl |systemctl |npm ).*)$")
 
-// TestEveryCommandIsSeen wants the commands of every document to be in blocks that
+// TestDocuments_EveryCommand wants the commands of every document to be in blocks that
 // TestDocuments runs.
-func TestEveryCommandIsSeen(t *testing.T) {
+func TestDocuments_EveryCommand(t *testing.T) {
 	for _, hidden := range []string{"```bash", "    gridhook demo", "\tcurl http://127.0.0.1", "  ```sh", "    $ ls"} {
 		if !unseen.MatchString("text\n" + hidden + "\n") {
 			t.Errorf("%q would be passed over", hidden)

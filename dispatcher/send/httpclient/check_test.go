@@ -51,7 +51,7 @@ func securePair(t testing.TB) (ours *tls.Conn, theirs *tls.Conn) {
 }
 
 // A check that finds nothing costs little, and the connection goes on after it.
-func TestCheckKeepsQuietConnection(t *testing.T) {
+func TestCheck_QuietConnection(t *testing.T) {
 	plain, plainEnd := pair(t)
 	secure, secureEnd := securePair(t)
 	piped, pipedEnd := net.Pipe() // has no reads that do not wait
@@ -91,7 +91,7 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // Requests that are larger than what a system's buffers take go through whole.
-func TestLargeRequest(t *testing.T) {
+func TestPost_LargeRequest(t *testing.T) {
 	ours, theirs := pair(t)
 	c := newHTTP1Conn(newCheckedConn(ours), 1024)
 	defer c.bind(t.Context(), time.Now().Add(10*time.Second))()

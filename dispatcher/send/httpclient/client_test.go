@@ -86,7 +86,7 @@ func patience(t testing.TB) context.Context {
 	return ctx
 }
 
-func TestPostSendsWhatWasAsked(t *testing.T) {
+func TestPost_Request(t *testing.T) {
 	var got *http.Request
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func TestPostSendsWhatWasAsked(t *testing.T) {
 }
 
 // Answers of all kinds, and whether the connection goes on after each.
-func TestPostReadsAnswers(t *testing.T) {
+func TestPost_Responses(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	cases := []struct {
 		name, answer string
@@ -170,7 +170,7 @@ func TestPostReadsAnswers(t *testing.T) {
 }
 
 // A success whose body is cut off is told apart from a whole one.
-func TestPostTellsACutOffBody(t *testing.T) {
+func TestPost_TruncatedBody(t *testing.T) {
 	var dials atomic.Int64
 	to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
 		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
@@ -184,7 +184,7 @@ func TestPostTellsACutOffBody(t *testing.T) {
 
 // A body that does not come costs BodyTimeout and the connection, not all of the
 // request's time.
-func TestPostDoesNotWaitForABody(t *testing.T) {
+func TestPost_NoBody(t *testing.T) {
 	var dials atomic.Int64
 	c := newClient(t, &dials)
 	c.options.BodyTimeout = 50 * time.Millisecond
@@ -205,7 +205,7 @@ func TestPostDoesNotWaitForABody(t *testing.T) {
 
 // A connection that the other side closed while it was kept costs nothing but a
 // new one.
-func TestPostOnAStaleConnection(t *testing.T) {
+func TestPost_StaleConnection(t *testing.T) {
 	var dials atomic.Int64
 	closed := make(chan struct{}, 1)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -245,7 +245,7 @@ func TestPostOnAStaleConnection(t *testing.T) {
 
 // A new connection that is closed without an answer is a failure: only a kept
 // one is tried again.
-func TestPostUnanswered(t *testing.T) {
+func TestPost_NoResponse(t *testing.T) {
 	var dials atomic.Int64
 	to := target(t, newClient(t, &dials), scripted(t, func(int, io.Writer) bool { return false }))
 	if answer, err := to.post(patience(t), []byte("{}"), 10); err == nil || !errors.Is(err, io.EOF) {
@@ -258,7 +258,7 @@ func TestPostUnanswered(t *testing.T) {
 
 // An answer may come before the request was read, as of a server that refuses a
 // body for its size.
-func TestPostAnsweredEarly(t *testing.T) {
+func TestPost_EarlyResponse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestPostAnsweredEarly(t *testing.T) {
 	}
 }
 
-func TestPostEndsWithItsContext(t *testing.T) {
+func TestPost_Context(t *testing.T) {
 	silent := make(chan struct{})
 	asked := make(chan struct{}, 2)
 	url := scripted(t, func(int, io.Writer) bool { asked <- struct{}{}; <-silent; return false })
@@ -304,7 +304,7 @@ func TestPostEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestPostOverTLS(t *testing.T) {
+func TestPost_TLS(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) })
 	server := httptest.NewTLSServer(handler)
 	defer server.Close()
@@ -338,7 +338,7 @@ func named(address string) destinationKey {
 
 // A destination is remembered while it has connections, or somebody who may make some,
 // and no longer: partners may name any number of them.
-func TestDestinationsAreForgotten(t *testing.T) {
+func TestPool_ForgetsDestinations(t *testing.T) {
 	p := newPool(2, time.Hour)
 	defer p.close()
 	ours, theirs := net.Pipe()
@@ -403,7 +403,7 @@ func TestPool(t *testing.T) {
 }
 
 // Whatever a destination answers, a request ends, and soon.
-func FuzzAnswer(f *testing.F) {
+func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 	f.Add([]byte("HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"))

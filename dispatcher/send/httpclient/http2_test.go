@@ -115,7 +115,7 @@ func TestProtocols(t *testing.T) {
 
 // Organizations share no connection, over either protocol; one organization's endpoints
 // do.
-func TestOrganizationsShareNoConnection(t *testing.T) {
+func TestPool_PerOrganization(t *testing.T) {
 	for _, protocol := range []Protocol{HTTP1, HTTP2} {
 		s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RemoteAddr) }, func(*httptest.Server) {})
 		var dials atomic.Int64
@@ -142,7 +142,7 @@ func TestOrganizationsShareNoConnection(t *testing.T) {
 
 // Many requests at a time share a few connections, and no more streams than the server
 // allows.
-func TestHTTP2SharesConnections(t *testing.T) {
+func TestHTTP2_SharesConnections(t *testing.T) {
 	const most, requests = 5, 200
 	var mu sync.Mutex
 	active := map[string]int{}
@@ -179,7 +179,7 @@ func TestHTTP2SharesConnections(t *testing.T) {
 
 // A server that ends each connection after a request (GOAWAY) costs connections, no
 // requests.
-func TestHTTP2GoAway(t *testing.T) {
+func TestHTTP2_GoAway(t *testing.T) {
 	s := secureServer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }, func(*httptest.Server) {})
 	var dials atomic.Int64
 	client := newClient(t, &dials)
@@ -196,7 +196,7 @@ func TestHTTP2GoAway(t *testing.T) {
 }
 
 // Close ends idle connections now, and a connection in use after its request.
-func TestHTTP2Close(t *testing.T) {
+func TestHTTP2_Close(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	closed := make(chan struct{}, 1)
 	s := secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -243,7 +243,7 @@ func TestHTTP2Close(t *testing.T) {
 
 // Of many requests that wait for one connection attempt, each learns why it failed, and
 // the next request makes another attempt.
-func TestHTTP2ConnectFails(t *testing.T) {
+func TestHTTP2_ConnectFailure(t *testing.T) {
 	var dials atomic.Int64
 	client := newClient(t, &dials)
 	refused := errors.New("refused")

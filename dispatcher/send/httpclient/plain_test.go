@@ -48,7 +48,7 @@ func FuzzPlain(f *testing.F) {
 }
 
 // A response that is no plain success is left to net/http.
-func TestNotPlain(t *testing.T) {
+func TestPlain_Rejected(t *testing.T) {
 	const length = "Content-Length: 0\r\n"
 	for name, head := range map[string]string{
 		"an error":                 "HTTP/1.1 500 No\r\n" + length,

@@ -13,7 +13,7 @@ import (
 )
 
 // A burst of requests opens few connections at a time.
-func TestBurstOpensFewConnectionsAtATime(t *testing.T) {
+func TestPool_Burst(t *testing.T) {
 	var dials, most, now atomic.Int64
 	c := newClient(t, &dials)
 	dial := c.options.Dial
@@ -44,7 +44,7 @@ func TestBurstOpensFewConnectionsAtATime(t *testing.T) {
 
 // A request that waits takes an idle connection, the turn to open one, the end of its
 // patience or the end of its context.
-func TestWaitingForConnection(t *testing.T) {
+func TestPool_Wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, time.Hour)
 		defer p.close()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestPostTimesItsParts(t *testing.T) {
+func TestPost_Timing(t *testing.T) {
 	const pause = 20 * time.Millisecond
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-time.After(pause) }))
 	defer server.Close()
@@ -38,7 +38,7 @@ func TestPostTimesItsParts(t *testing.T) {
 }
 
 // A name's resolving counts apart, and what is not reached has taken nothing.
-func TestPostTimesAsFarAsItComes(t *testing.T) {
+func TestPost_TimingOfFailure(t *testing.T) {
 	c := newClient(t, new(atomic.Int64))
 	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

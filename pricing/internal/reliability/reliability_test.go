@@ -8,7 +8,7 @@ import (
 )
 
 // A confidence is the share of such intervals that came within a tenth of the truth.
-func TestReliability_ClaimsComeTrue(t *testing.T) {
+func TestReliability_Calibrated(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")

@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestStepsKeepSums(t *testing.T) {
+func TestSteps_Sums(t *testing.T) {
 	values := make([]float64, 1000)
 	sum := 0.0
 	for i := range values {

@@ -30,7 +30,7 @@ func (e *env) repeat(server, key, path, body string, idempotency ...string) answ
 
 const feedbackPath = "/v1/feedback"
 
-func TestRepeats(t *testing.T) {
+func TestIdempotency_Repeats(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	for _, c := range []struct {
@@ -72,9 +72,9 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestRepeatsAtTheSameTime sends one request many times at once, to two processes'
+// TestIdempotency_Concurrent sends one request many times at once, to two processes'
 // APIs, each on a replica that may be behind the other's.
-func TestRepeatsAtTheSameTime(t *testing.T) {
+func TestIdempotency_Concurrent(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	acme, _ := e.twoTenants()
 	servers := []string{e.public.URL, e.another(rest.Options{FeedbackBurst: 1000})}
@@ -106,8 +106,8 @@ func TestRepeatsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestRepeatOfWhatWasCutOff repeats a request that had been noted and not done.
-func TestRepeatOfWhatWasCutOff(t *testing.T) {
+// TestIdempotency_AbortedRequest repeats a request that had been noted and not done.
+func TestIdempotency_AbortedRequest(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
@@ -167,7 +167,7 @@ func TestFeedback(t *testing.T) {
 	}
 }
 
-func TestFeedbackBounds(t *testing.T) {
+func TestFeedback_Limits(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	with := func(field, value string) string {
 		return `{"feedback_type":"bug","summary":"s","message":"m",` + fmt.Sprintf(field, value) + `}`
@@ -211,7 +211,7 @@ func TestFeedbackBounds(t *testing.T) {
 
 // Behind a trusted proxy clients share neither a limit nor idempotency keys, and the log
 // names each. What a client says of itself changes nothing.
-func TestFeedbackBehindAProxy(t *testing.T) {
+func TestFeedback_BehindProxy(t *testing.T) {
 	proxies := rest.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1, Proxies: proxies})
 	from := func(hops, key string) answer {
@@ -231,7 +231,7 @@ func TestFeedbackBehindAProxy(t *testing.T) {
 	}
 }
 
-func TestFeedbackIsLimitedByAddress(t *testing.T) {
+func TestFeedback_LimitPerAddress(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1})
 	acme, _ := e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`

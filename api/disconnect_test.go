@@ -30,9 +30,9 @@ func closeWriteAfter(t *testing.T, s *listening, key, path, body string) *net.TC
 	return conn.(*net.TCPConn)
 }
 
-// TestHalfClosedClientGetsItsAnswer: a client that has said all that it will is still
+// TestHalfClose_Response: a client that has said all that it will is still
 // told what came of it.
-func TestHalfClosedClientGetsItsAnswer(t *testing.T) {
+func TestHalfClose_Response(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for path, body := range map[string]string{
@@ -69,8 +69,8 @@ func (l acceptLog) Accept(ctx context.Context, t events.Trigger) (uint64, error)
 	return l.TriggerLog.Accept(ctx, t)
 }
 
-// TestLeavingClientUndoesNothing: what a client asked for is stored though it left.
-func TestLeavingClientUndoesNothing(t *testing.T) {
+// TestDisconnect_KeepsChanges: what a client asked for is stored though it left.
+func TestDisconnect_KeepsChanges(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	log := acceptLog{TriggerLog: e.deps.Triggers, left: make(chan error), ended: make(chan error)}
@@ -100,9 +100,9 @@ func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (ev
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
 }
 
-// TestEndpointTestTakesItsFullTimeout: neither the timeout of operations nor the
+// TestEndpointTest_FullTimeout: neither the timeout of operations nor the
 // server's for writing cuts the test of a slow endpoint short.
-func TestEndpointTestTakesItsFullTimeout(t *testing.T) {
+func TestEndpointTest_FullTimeout(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks","timeoutSeconds":60}`).ok(t)["id"].(string)
@@ -116,9 +116,9 @@ func TestEndpointTestTakesItsFullTimeout(t *testing.T) {
 	}
 }
 
-// TestHeadersThatDifferInCase: of two values for one HTTP header nobody knows which is
+// TestHeaders_Case: of two values for one HTTP header nobody knows which is
 // sent.
-func TestHeadersThatDifferInCase(t *testing.T) {
+func TestHeaders_Case(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	refused := func(what string, a answer) {

@@ -13,10 +13,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// path is a route's path with an identifier in the place of {id}.
+// path returns a route's path with an identifier instead of {id}.
 func path(r rest.Route, id string) string { return strings.ReplaceAll(r.Path, "{id}", id) }
 
-// bodyOf is a body that gets as far as the operation's own checks.
+// bodyOf returns a body that reaches the operation's own checks.
 func bodyOf(r rest.Route) (contentType, body string) {
 	switch r.Body {
 	case rest.BodyRequired:
@@ -28,7 +28,7 @@ func bodyOf(r rest.Route) (contentType, body string) {
 	}
 }
 
-// at sends a request to a route on the listener where it is.
+// at sends a request to a route on its listener.
 func (e *env) at(r rest.Route, keys []string, change func(*request)) answer {
 	e.t.Helper()
 	contentType, body := bodyOf(r)
@@ -73,8 +73,8 @@ func TestAuthentication_EveryOperation(t *testing.T) {
 	}
 }
 
-// TestMissingKey_Bearer: a key in the header Authorization is missing, and the message
-// says which header is read.
+// TestMissingKey_Bearer checks that a key in the header Authorization counts as missing,
+// and that the message names the right header.
 func TestMissingKey_Bearer(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -87,8 +87,8 @@ func TestMissingKey_Bearer(t *testing.T) {
 	}
 }
 
-// TestNotFound_NamesTheEntity: the message has the kind, the identifier of the request and
-// the organization of the key.
+// TestNotFound_NamesTheEntity checks that the message has the kind, the identifier of the
+// request and the organization of the key.
 func TestNotFound_NamesTheEntity(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
@@ -129,15 +129,15 @@ func TestAuthentication_RevokedLikeExpired(t *testing.T) {
 	for _, a := range answers {
 		a.expect(t, 401, rest.CodeInvalidAPIKey)
 		if anonymous(a) != anonymous(answers[0]) {
-			t.Errorf("one reads %s, another %s", a.body, answers[0].body)
+			t.Errorf("one body is %s, another %s", a.body, answers[0].body)
 		}
 	}
 }
 
 var requestIDField = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// anonymous is an answer's body without the request's identifier.
-// It also leaves out the identifiers that a NOT_FOUND repeats from the request.
+// anonymous returns a response body without the request id and the identifiers that a
+// NOT_FOUND repeats.
 func anonymous(a answer) string {
 	return namedField.ReplaceAllString(requestIDField.ReplaceAllString(string(a.body), ""), "There is no $1")
 }
@@ -226,7 +226,7 @@ func TestRequestID_FromCaller(t *testing.T) {
 	}
 	a := e.send(request{url: e.public.URL + "/v1", header: http.Header{"X-Request-Id": {"a", "b"}}})
 	if got := a.header.Get("X-Request-Id"); !strings.HasPrefix(got, "req_") {
-		t.Errorf("two identifiers became %q", got)
+		t.Errorf("two identifiers were merged into %q", got)
 	}
 }
 
@@ -284,8 +284,8 @@ func TestDecode_UnknownFieldsAndTypes(t *testing.T) {
 	}
 }
 
-// TestTenancy_ForeignIdentifiers asks for everything by the identifiers of another tenant:
-// the answers are those to identifiers that nobody has, byte for byte.
+// TestTenancy_ForeignIdentifiers requests every object by the identifiers of another
+// tenant. The responses equal those to unknown identifiers, byte for byte.
 func TestTenancy_ForeignIdentifiers(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
@@ -306,13 +306,13 @@ func TestTenancy_ForeignIdentifiers(t *testing.T) {
 			}
 			foreign, absent := as(id), as("nobodys_"+id)
 			if foreign.status != http.StatusNotFound || anonymous(foreign) != anonymous(absent) || foreign.status != absent.status {
-				t.Errorf("%s of another: %d %s, of nobody: %d %s", r.Path, foreign.status, foreign.body, absent.status, absent.body)
+				t.Errorf("foreign %s: %d %s, unknown: %d %s", r.Path, foreign.status, foreign.body, absent.status, absent.body)
 			}
 		}
 	}
 }
 
-// foreignBody is a body that is right, so that only the identifier is wrong.
+// foreignBody returns a valid body, so that only the identifier is wrong.
 func foreignBody(r rest.Route) string {
 	bodies := map[string]string{
 		"updateHVACLinkedFlag": `{"linked":true}`, "getHVACEstimatedSavings": `{"type":"monthly"}`, "replayEndpoint": `{"since":"2026-07-01T00:00:00Z"}`,

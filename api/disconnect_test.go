@@ -30,8 +30,8 @@ func closeWriteAfter(t *testing.T, s *listening, key, path, body string) *net.TC
 	return conn.(*net.TCPConn)
 }
 
-// TestHalfClose_Response: a client that has said all that it will is still
-// told what came of it.
+// TestHalfClose_Response checks that a client that closed its sending side gets the
+// response.
 func TestHalfClose_Response(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -46,30 +46,30 @@ func TestHalfClose_Response(t *testing.T) {
 			text, err := io.ReadAll(res.Body)
 			must(t, err)
 			if res.StatusCode != http.StatusOK {
-				t.Fatalf("%s was answered %d %s", path, res.StatusCode, text)
+				t.Fatalf("%s: response %d %s", path, res.StatusCode, text)
 			}
 		}
 	}
 }
 
-// acceptLog tells how the context of a trigger stands once the client has left.
+// acceptLog records whether the context of a trigger has ended after the client left.
 type acceptLog struct {
 	events.TriggerLog
 	left, ended chan error
 }
 
 func (l acceptLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	l.left <- nil // the request has come to the log
+	l.left <- nil // the request has reached the log
 	<-l.left      // the client has left
 	select {
 	case <-ctx.Done():
-	case <-time.After(100 * time.Millisecond): // as long as net/http may take to notice
+	case <-time.After(100 * time.Millisecond): // net/http may need this long to notice
 	}
 	l.ended <- ctx.Err()
 	return l.TriggerLog.Accept(ctx, t)
 }
 
-// TestDisconnect_KeepsChanges: what a client asked for is stored though it left.
+// TestDisconnect_KeepsChanges checks that the change of a client that left is stored.
 func TestDisconnect_KeepsChanges(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -85,7 +85,7 @@ func TestDisconnect_KeepsChanges(t *testing.T) {
 	}
 }
 
-// slowTester takes longer than the server gives other operations.
+// slowTester takes longer than the timeout of other operations.
 type slowTester struct{ wait time.Duration }
 
 func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
@@ -100,8 +100,8 @@ func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (ev
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
 }
 
-// TestEndpointTest_FullTimeout: neither the timeout of operations nor the
-// server's for writing cuts the test of a slow endpoint short.
+// TestEndpointTest_FullTimeout checks that neither the timeout of operations nor the
+// server's write timeout ends the test of a slow endpoint.
 func TestEndpointTest_FullTimeout(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -112,12 +112,12 @@ func TestEndpointTest_FullTimeout(t *testing.T) {
 	server := rest.NewHTTPServer(api.Public(deps, rest.Options{Timeout: others}), rest.Connections{WriteTimeout: 2 * others}, slog.New(slog.DiscardHandler))
 	a := e.send(request{url: listen(t, server).URL + "/v1/webhook/endpoints/" + id + "/test", header: http.Header{rest.KeyHeader: {key}}})
 	if a.ok(t)["outcome"] != "DELIVERED" {
-		t.Errorf("answered %s", a.body)
+		t.Errorf("response %s", a.body)
 	}
 }
 
-// TestHeaders_Case: of two values for one HTTP header nobody knows which is
-// sent.
+// TestHeaders_Case checks that two names of one HTTP header are refused, because either
+// value could be sent.
 func TestHeaders_Case(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// TestFacts_Override overrides what is published by import, and takes it back.
+// TestFacts_Override imports a row that replaces a published one, and deletes it.
 func TestFacts_Override(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
@@ -39,7 +39,7 @@ func TestFacts_Override(t *testing.T) {
 	}
 	e.load(lines...)
 	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 5.0 {
-		t.Errorf("the same again: %v", again)
+		t.Errorf("the second import: %v", again)
 	}
 	if got := check("00901"); !got.Supported || !strings.Contains(got.Reason, "a pilot") || !strings.Contains(got.Reason, "Island Electric") || !slices.Contains(got.Programs, any("Island Peak Savers")) {
 		t.Errorf("00901 is %+v", got)
@@ -59,7 +59,7 @@ func TestFacts_Override(t *testing.T) {
 		e.operate("/v1/admin/"+kind+"/"+id+"/delete", "").expect(t, 404, rest.CodeNotFound)
 	}
 	if got := check("60614"); !got.Supported || !slices.Equal(got.Programs, before.Programs) {
-		t.Errorf("after all was deleted 60614 is %+v, before %+v", got, before)
+		t.Errorf("after the deletion 60614 is %+v, before %+v", got, before)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestFacts_Invalid(t *testing.T) {
 	}
 }
 
-// TestCatalog_Plans are at hand without being imported.
+// TestCatalog_Plans checks that the catalog needs no import.
 func TestCatalog_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
@@ -96,7 +96,7 @@ func TestCatalog_Plans(t *testing.T) {
 		t.Errorf("answered %v", got)
 	}
 	if len(deps.Eligibility.Tariffs) != 1 {
-		t.Error("the options were written to")
+		t.Error("the caller's options changed")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// everything is a line of each resource, in an order that only works when the
-// importer sorts them.
+// everything is a line of each resource, in an order that works only if the importer
+// sorts the lines.
 const everything = `
 {"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks"}
 {"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","secret":"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
@@ -45,10 +45,10 @@ func TestImport_Idempotent(t *testing.T) {
 		t.Fatalf("first: %+v", first)
 	}
 	if len(first.Secrets) != 1 || first.Secrets[0].ID != "ep1" || first.Secrets[0].Line != 2 {
-		t.Errorf("the secrets made are %+v", first.Secrets)
+		t.Errorf("the new secrets are %+v", first.Secrets)
 	}
 	if got := e.secrets("ep1"); !slices.Equal(got, []string{first.Secrets[0].Secret}) {
-		t.Errorf("stored %v, told %v", got, first.Secrets)
+		t.Errorf("stored %v, response %v", got, first.Secrets)
 	}
 	revision := e.store.Revision()
 	e.pass(time.Hour)
@@ -59,7 +59,7 @@ func TestImport_Idempotent(t *testing.T) {
 		}
 	}
 	if e.store.Revision() != revision {
-		t.Errorf("importing again wrote %d records", e.store.Revision()-revision)
+		t.Errorf("the second import wrote %d records", e.store.Revision()-revision)
 	}
 	home, err := storage.Get[storage.Home](e.store, storage.HomeRef("acme", "home1"))
 	must(t, err)
@@ -83,7 +83,7 @@ func TestImport_Updates(t *testing.T) {
 		t.Errorf("a line without a secret changed it to %v", now)
 	}
 	if now := e.secrets("ep1"); len(now) != 2 || now[0] != "whsec_"+own32 {
-		t.Errorf("a line with another secret made it %v", now)
+		t.Errorf("a line with another secret changed it to %v", now)
 	}
 }
 

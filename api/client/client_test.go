@@ -17,13 +17,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// request is what a server was sent.
+// request is a request as a server received it.
 type request struct {
 	Path, Body string
 	Header     http.Header
 }
 
-// serve answers every request the same, and notes the last.
+// serve gives the same response to every request, and records the last request.
 func serve(t *testing.T, status int, answer string) (*client.Client, *request) {
 	t.Helper()
 	var got request
@@ -35,7 +35,7 @@ func serve(t *testing.T, status int, answer string) (*client.Client, *request) {
 		got = request{r.URL.EscapedPath(), string(body), r.Header}
 		w.Header().Set("X-Request-Id", "req_1")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer) // the client's fault if it went
+		_, _ = io.WriteString(w, answer) // the client must not send it
 	}))
 	t.Cleanup(server.Close)
 	return &client.Client{BaseURL: server.URL + "/", Key: "ghk_1", HTTP: server.Client()}, &got
@@ -184,7 +184,7 @@ func TestHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Header.Values("x-gridhook-organization"))+len(got.Header.Values("Idempotency-Key")) > 0 {
-		t.Errorf("headers that nobody asked for: %v", got.Header)
+		t.Errorf("unexpected headers: %v", got.Header)
 	}
 	if _, err := c.For("acme").Trigger(t.Context(), client.TriggerRequest{IdempotencyKey: "once"}); err != nil {
 		t.Fatal(err)
@@ -197,13 +197,13 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	if c.Organization != "" {
-		t.Error("For changed the client that it was asked of")
+		t.Error("For changed the client that it was called on")
 	}
 	if _, err := c.Import(t.Context(), strings.NewReader("{}")); err != nil {
 		t.Fatal(err)
 	}
 	if got := got.Header.Get("Content-Type"); got != "application/x-ndjson" {
-		t.Errorf("an import is sent as %s", got)
+		t.Errorf("an import was sent as %s", got)
 	}
 }
 
@@ -230,10 +230,10 @@ func TestErrors(t *testing.T) {
 			_, err := c.GetTrigger(t.Context(), "trg_1")
 			var got *client.Error
 			if !errors.As(err, &got) {
-				t.Fatalf("the error is %v, no *client.Error", err)
+				t.Fatalf("the error is %v, not a *client.Error", err)
 			}
 			if !strings.HasSuffix(err.Error(), test.says) {
-				t.Errorf("it says %q, want %q", err, test.says)
+				t.Errorf("the error says %q, want %q", err, test.says)
 			}
 			if test.want.Message == "" { // it names the server's address
 				test.want.Message = got.Message
@@ -268,7 +268,7 @@ func TestAll_Pages(t *testing.T) {
 		case `{"limit":1000,"after":"b"}`:
 			_, _ = io.WriteString(w, `{"data":[{"id":"c"}],"next":null}`)
 		default:
-			t.Errorf("asked for %s", body)
+			t.Errorf("requested %s", body)
 		}
 	}))
 	defer server.Close()
@@ -287,7 +287,7 @@ func TestAll_Empty(t *testing.T) {
 	}
 }
 
-// A backup is read as it comes; one that the server cuts off is none.
+// A backup is read as a stream. A backup that the server cuts off is an error.
 func TestBackup(t *testing.T) {
 	c, got := serve(t, http.StatusOK, "a file")
 	b, err := c.Backup(t.Context(), []string{"age1x"})
@@ -301,7 +301,7 @@ func TestBackup(t *testing.T) {
 	c, _ = serve(t, http.StatusConflict, `{"error_code":"CONFLICT","message":"A backup is being made already."}`)
 	var refused *client.Error
 	if _, err := c.Backup(t.Context(), []string{"age1x"}); !errors.As(err, &refused) || refused.Code != client.CodeConflict || refused.Status != http.StatusConflict {
-		t.Errorf("refused it says %v", err)
+		t.Errorf("the refused backup says %v", err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 1<<16))
@@ -314,6 +314,6 @@ func TestBackup(t *testing.T) {
 	}
 	defer broken.Close()
 	if _, err := io.ReadAll(broken); err == nil {
-		t.Error("half a backup is taken for one")
+		t.Error("half a backup was accepted")
 	}
 }

@@ -9,7 +9,7 @@ import (
 func TestLeastStolen(t *testing.T) {
 	list, stolen := leastStolen([]round[string]{{"a", 7}, {"b", 0.5}, {"c", 0}, {"d", 0.5}, {"e", 40}}, 3)
 	if want := []string{"c", "b", "d"}; !reflect.DeepEqual(list, want) || stolen != 0.5 {
-		t.Errorf("it takes %v, with %v %% stolen", list, stolen)
+		t.Errorf("got %v, with %v %% stolen", list, stolen)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestSink_Handshakes(t *testing.T) {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 		defer transport.CloseIdleConnections()
 		for range 2 {
-			response, err := http.Get(s.URL + "reset") // also closes what is open
+			response, err := http.Get(s.URL + "reset") // also closes open connections
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestSink_Handshakes(t *testing.T) {
 				}
 				_ = response.Body.Close()
 				if response.StatusCode != http.StatusOK || response.ProtoMajor != major {
-					t.Fatalf("HTTP/%s was answered %s over %s", version, response.Status, response.Proto)
+					t.Fatalf("HTTP/%s: response %s over %s", version, response.Status, response.Proto)
 				}
 			}
 			if a := arrivals(t, s); a.Requests != 3 || a.Handshakes != 2 {

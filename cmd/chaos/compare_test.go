@@ -11,8 +11,8 @@ import (
 
 var noon = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
 
-// wellDone is what is known of two partners' triggers that went as they should:
-// acme's two homes at two endpoints, and one of bravo's at one.
+// wellDone is the evidence of two partners' triggers without a fault: acme's two homes at
+// two endpoints, and one of bravo's at one.
 func wellDone() evidence {
 	acme := &partner{org: "acme", endpoints: []*endpoint{{org: "acme", name: "acme/1", giveUp: time.Hour}, {org: "acme", name: "acme/2", giveUp: time.Hour}}}
 	bravo := &partner{org: "bravo", endpoints: []*endpoint{{org: "bravo", name: "bravo/1", giveUp: time.Hour}}}
@@ -63,7 +63,7 @@ func TestCompare(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(*evidence)
-		want   []string // the broken invariants
+		want   []string // the violated invariants
 	}{
 		{"all is well", func(*evidence) {}, nil},
 		{"a home that nobody got", func(e *evidence) { e.arrivals = e.arrivals[1:] }, []string{"I1"}},
@@ -116,7 +116,7 @@ func TestCompare(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, c.want) {
-				t.Errorf("broken are %v, want %v; %+v", v.all(), c.want, tally)
+				t.Errorf("violated %v, want %v; %+v", v.all(), c.want, tally)
 			}
 			if tally.Expected != 5 {
 				t.Errorf("%d were expected, want 5", tally.Expected)
@@ -133,7 +133,7 @@ func TestCompare_Misordered(t *testing.T) {
 	}{
 		{2, noon.Add(time.Minute), 0},
 		{1, noon.Add(time.Minute), 1},
-		{1, noon, 0}, // at the same time there is no order
+		{1, noon, 0}, // arrivals at the same time have no order
 	} {
 		e := wellDone()
 		newer := e.arrivals[0]
@@ -161,7 +161,7 @@ func TestHomeSet(t *testing.T) {
 	h = h.without(1).with(3).without(0)
 	for i, want := range []bool{false, false, true, true, false} {
 		if h.has(i) != want {
-			t.Errorf("home %d is there: %v", i, !want)
+			t.Errorf("home %d is in the set: %v", i, !want)
 		}
 	}
 	if h.count() != 2 || h.has(-1) {
@@ -176,6 +176,6 @@ func TestFaults_Topology(t *testing.T) {
 		}
 	}
 	if share(25, 0, 3)+share(25, 1, 3)+share(25, 2, 3) != 25 {
-		t.Error("the shares are not the whole")
+		t.Error("the shares do not add up to the whole")
 	}
 }

@@ -81,7 +81,7 @@ func (f *faults) fillDisk(d *disk) (what string, err error) {
 
 // restarts returns how often a node has restarted its embedded nats-server.
 func (w *world) restarts(n *node) (int, error) {
-	response, err := w.http.Get("http://" + n.admin + "/metrics") //nolint:noctx // the client has a time-out
+	response, err := w.http.Get("http://" + n.admin + "/metrics") //nolint:noctx // the client has a timeout
 	if err != nil {
 		return 0, err
 	}

@@ -44,7 +44,7 @@ func (w *world) ready(n *node) error {
 	if err := n.died(); err != nil {
 		return err
 	}
-	response, err := w.http.Get("http://" + n.admin + "/readyz") //nolint:noctx // the client has a time-out
+	response, err := w.http.Get("http://" + n.admin + "/readyz") //nolint:noctx // the client has a timeout
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-func TestUsage_Errors(t *testing.T) {
+func TestUsage(t *testing.T) {
 	s := newStage(t)
 	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
 	usage := func(org string) map[string]any {

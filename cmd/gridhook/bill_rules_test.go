@@ -11,9 +11,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
 )
 
-// The sun keeps the time of the wall clock that prices follow: an hour later in
-// summer than by standard time. 240.69 is with the full weather of Los Angeles Intl
-// Airport, by standard time it was 334.89.
+// Solar follows the wall clock like prices: an hour later in summer than by standard
+// time. 240.69 uses the full weather of Los Angeles Intl Airport. By standard time it was
+// 334.89.
 func TestBill_SolarWallClock(t *testing.T) {
 	b := billed(t, nil, "--catalog", "pge-e-elec", "--load", hoursOf(t, 8760, 0.5), "--zipcode", "90012", "--solar-kw", "8")
 	if energy := b.Energy - b.Credit; math.Abs(energy-240.69) > 2 {
@@ -32,8 +32,8 @@ func TestBill_NegativeMeter(t *testing.T) {
 	}
 }
 
-// Two months: 100 kWh are sent out beyond use in January and 300 drawn in February,
-// at 0.20 $/kWh and 10 $ a month.
+// Two months at 0.20 $/kWh and 10 $ a month: the home exports 100 kWh in January and uses
+// 300 kWh in February.
 func TestBill_Rules(t *testing.T) {
 	load := "kwh\n" + strings.Repeat("0\n", 31*24-1) + "-100\n" + strings.Repeat("0\n", 28*24-1) + "300\n"
 	args := []string{
@@ -89,7 +89,7 @@ func TestBill_InvalidRules(t *testing.T) {
 	}
 }
 
-// Every published bill of OpenStudio-HPXML comes out to the dollar by the command.
+// The command reproduces every published bill of OpenStudio-HPXML to the dollar.
 func TestBill_OpenStudioHPXML(t *testing.T) {
 	columns := map[string]string{}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -125,7 +125,7 @@ func TestBill_OpenStudioHPXML(t *testing.T) {
 	}
 }
 
-// Every bill of SAM comes out to the dollar by the command.
+// The command reproduces every bill of SAM to the dollar.
 func TestBill_SAM(t *testing.T) {
 	words := strings.NewReplacer("_", "-")
 	for i, c := range billtest.SAM(t) {

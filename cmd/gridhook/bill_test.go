@@ -14,7 +14,7 @@ import (
 // flatTariff costs 0.20 $/kWh and 10 $ a month, and pays 0.05 $/kWh.
 const flatTariff = `{"name":"Flat","fixedchargefirstmeter":10,"fixedchargeunits":"$/month","energyratestructure":[[{"rate":0.20,"sell":0.05}]]}`
 
-// hoursOf is a file of hours of the same energy.
+// hoursOf returns a file of hours with the same energy.
 func hoursOf(t *testing.T, hours int, kwh float64) string {
 	t.Helper()
 	return writeFile(t, "load.csv", "hour,kwh\n"+strings.Repeat("x,"+strconv.FormatFloat(kwh, 'g', -1, 64)+"\n", hours))
@@ -64,10 +64,10 @@ func TestBill_Solar(t *testing.T) {
 		sent, solar = sent+m.SentKWh, solar+m.SolarKWh
 	}
 	if want := 0.2*(solar-sent) + 0.05*sent; math.Abs(with.Credit-want) > 0.01 || math.Abs(without.Total-with.Total-want) > 0.01 || solar < 9000 || solar > 11500 {
-		t.Errorf("%.0f kWh of solar take off $ %.2f, want %.2f", solar, with.Credit, want)
+		t.Errorf("%.0f kWh of solar save $ %.2f, want %.2f", solar, with.Credit, want)
 	}
 	if flat.Credit >= with.Credit {
-		t.Errorf("modules to the north take off $ %.2f, to the south %.2f", flat.Credit, with.Credit)
+		t.Errorf("modules to the north save $ %.2f, to the south %.2f", flat.Credit, with.Credit)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestBill_HomeMatchesServer(t *testing.T) {
 	}
 	for _, want := range []string{`"annualKwh":1000`, `"tilt":0`, `"metering":"NET_BILLING"`, `"tariff":{`} {
 		if !strings.Contains(f.last().body, want) {
-			t.Errorf("it asks %.300s, want ...%s...", f.last().body, want)
+			t.Errorf("it requests %.300s, want ...%s...", f.last().body, want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestBill_PlanOfServer(t *testing.T) {
 	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
 	stored, chosen := billed(t, f, "--plan", "e", "--zipcode", "94103", "--annual-kwh", "9000"), billed(t, nil, "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000")
 	if stored.Total != chosen.Total || stored.Total < 1500 {
-		t.Errorf("$ %.2f by the server's plan, %.2f by the catalogue's", stored.Total, chosen.Total)
+		t.Errorf("$ %.2f by the server's plan, %.2f by the catalog's", stored.Total, chosen.Total)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 
 func data(items ...string) string { return `{"data":[` + strings.Join(items, ",") + `],"next":null}` }
 
-// Each command sends one request and shows its answer.
+// Each command sends one request and prints its response.
 func TestCommands(t *testing.T) {
 	tariff := filepath.Join(t.TempDir(), "tariff.json")
 	if err := os.WriteFile(tariff, []byte(`{"items": []}`), 0o600); err != nil {
@@ -34,7 +34,7 @@ func TestCommands(t *testing.T) {
 	tests := []struct {
 		args   string
 		path   string
-		org    string // that the request acts for
+		org    string // organization of the request
 		body   string
 		answer string
 		out    string
@@ -248,7 +248,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// With --json a command prints the answer for programs, lists as arrays.
+// With --json a command prints the response for programs, and lists as arrays.
 func TestJSON(t *testing.T) {
 	tests := []struct{ args, path, answer, out string }{
 		{
@@ -292,7 +292,7 @@ func TestDeliveries_Limit(t *testing.T) {
 		t.Fatalf("exit %d after %d requests: %s", got.code, n, got.err)
 	}
 	if want := `{"triggerId":"trg_1","limit":500,"after":"c"}`; !sameJSON(t, f.last().body, want) {
-		t.Errorf("it asked for %s, want %s", f.last().body, want)
+		t.Errorf("requested %s, want %s", f.last().body, want)
 	}
 }
 

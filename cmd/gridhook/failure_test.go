@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A command line that cannot be followed sends nothing, exits 2 and says what to
-// do in one sentence.
+// An invalid command line sends nothing, exits 2 and says in one sentence what to do.
 func TestUsage_Errors(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
@@ -63,7 +62,7 @@ func TestSettings_ErrorPerLine(t *testing.T) {
 	}
 }
 
-// Every command has a help that says what it is for, and help is no mistake.
+// Every command has a help that says what it does, and exits 0.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"org"}, {"org", "create", "--help"}, {"serve", "--help"}, {"help", "import"}} {
 		if got := run(t, nil, "", args); got.code != 0 || !strings.Contains(got.out, "Usage:") || got.err != "" {
@@ -128,14 +127,14 @@ func TestServer_Unreachable(t *testing.T) {
 	}
 }
 
-// The operator's key is that of the variable, or of the file in the data folder.
+// The operator's key comes from the variable, or from the file in the data folder.
 func TestOperatorKey(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", ok(data()))
 	folder := t.TempDir()
 	file := filepath.Join(folder, "operator.key")
 	list := []string{"org", "list", "--data", folder}
-	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first of a name counts
+	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first variable of a name counts
 
 	got := run(t, f, "", list, noKey)
 	if want := "gridhook: operator's key not found at " + file + ": name the server's data folder with --data, or set GRIDHOOK_OPERATOR_KEY\n"; got.code != exitFailure || got.err != want {
@@ -154,7 +153,7 @@ func TestOperatorKey(t *testing.T) {
 		}
 	}
 	if run(t, f, "", list); f.last().key != testKey {
-		t.Errorf("the key sent is %q, want that of the variable", f.last().key)
+		t.Errorf("the key sent is %q, want the variable's", f.last().key)
 	}
 }
 

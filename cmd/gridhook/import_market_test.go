@@ -63,7 +63,7 @@ func TestImportMarketPrices_MissingInput(t *testing.T) {
 	}
 }
 
-// Lines of what may be shared, or is the operator's own, are left as they are.
+// Lines of shared or operator resources stay unchanged.
 func TestImport_OrganizationColumn(t *testing.T) {
 	for _, resource := range []string{"organization", "utility", "demandResponse", "area", "ratePlan", "planEvent", "marketSeries"} {
 		line := `{"resource":"` + resource + `"}`

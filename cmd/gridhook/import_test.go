@@ -66,8 +66,8 @@ func TestImport_CSV(t *testing.T) {
 	}
 }
 
-// Homes that name what does not exist are imported with a warning for each kind, and left
-// out by --strict.
+// Homes that name an unknown plan or zipcode are imported with a warning for each kind.
+// With --strict they are skipped.
 func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	lines := `{"resource":"ratePlan","id":"new","tariff":{}}
 {"resource":"home","id":"h1","ratePlanId":"shared","zipcode":"60614"}
@@ -152,7 +152,7 @@ func TestImport_NoFile(t *testing.T) {
 	}
 }
 
-// collect returns a chunker that keeps what it was given, and how it was cut.
+// collect returns a chunker that records its chunks.
 func collect(chunks *[]chunk) *chunker {
 	return newChunker(func(c *chunk) error {
 		kept := chunk{numbers: c.numbers}
@@ -187,7 +187,7 @@ func TestImport_ChunkSize(t *testing.T) {
 		t.Errorf("the second chunk begins with line %d, want 7", got)
 	}
 	if got := chunks[1].number(99); got != 99 {
-		t.Errorf("a line that was not sent is %d, want as the server said", got)
+		t.Errorf("a rejected line has the number %d, want the server's number", got)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestImport_LongLines(t *testing.T) {
 	input := "{}\n" + strings.Repeat("x", maxLine+1) + "\n{}\n"
 	err := readNDJSON(strings.NewReader(input), "", collect(&chunks), func(e fileError) { left = append(left, e) })
 	if err != nil || len(left) != 1 || left[0].Line != 2 || len(chunks) != 1 || fmt.Sprint(chunks[0].numbers) != "[1 3]" {
-		t.Errorf("left out %+v, sent %d chunks, %v", left, len(chunks), err)
+		t.Errorf("skipped %+v, sent %d chunks, %v", left, len(chunks), err)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestImport_WithOrganization(t *testing.T) {
 	}
 }
 
-// A home's row says in JSON what its cells say, whatever they hold.
+// A home's row gives JSON with the values of its cells, whatever they contain.
 func TestReadCSV_Cells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
@@ -244,8 +244,8 @@ func TestReadCSV_Cells(t *testing.T) {
 	})
 }
 
-// Whatever a file holds, reading it ends, and each line is sent once or left out
-// once, under its own number.
+// Reading ends for any file, and each line is sent once or reported once, under its own
+// number.
 func FuzzReadNDJSON(f *testing.F) {
 	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{"))
 	f.Fuzz(func(t *testing.T, input []byte) {

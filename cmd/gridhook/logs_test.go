@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// A tail prints each attempt once, the oldest first, also those that come late.
+// A tail prints each attempt once, oldest first, including late ones.
 func TestLogs_Tail(t *testing.T) {
 	f := newFake(t)
 	at := func(second, attempt, outcome string) string {
@@ -41,6 +41,6 @@ func TestLogs_Tail(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, known := tl.seen[late]; known {
-		t.Error("what is long past is remembered for ever")
+		t.Error("an old attempt is never forgotten")
 	}
 }

@@ -57,7 +57,7 @@ func TestSavings_Plot(t *testing.T) {
 			t.Errorf("exit %d %s: %q is not in\n%s", got.code, got.err, part, got.out)
 		}
 	}
-	for range 2 { // what was imported is no day, and then there is none
+	for range 2 { // an imported run has no day
 		if got := run(t, f, "", []string{"savings", "h1", "--org", "acme", "--plot"}); got.code != 1 || !strings.Contains(got.err, "no stored day to plot") {
 			t.Errorf("exit %d, %s", got.code, got.err)
 		}

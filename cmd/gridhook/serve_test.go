@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// start runs a command line whose server is the given function.
+// start runs a command line with a given function as the server.
 func start(t *testing.T, args []string, server func(context.Context, config.Config) error) result {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -30,7 +30,8 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// Hours are marked by the clock of the zone, also where it changes, and days on long plots.
+// The plot marks hours by the zone's clock, also at clock changes, and days on long
+// plots.
 func TestPlot_Hours(t *testing.T) {
 	chicago, err := time.LoadLocation("America/Chicago")
 	if err != nil {
@@ -70,7 +71,7 @@ func TestResample_Mean(t *testing.T) {
 		}
 		for _, v := range out {
 			if v < -1.000001 || v > 1.000001 {
-				t.Fatalf("%g is outside of what went in", v)
+				t.Fatalf("%g is outside of the input's range", v)
 			}
 		}
 		if len(out) > 0 && len(series)%len(out) == 0 && math.Abs(mean(series)-mean(out)) > 1e-9 {
@@ -100,6 +101,6 @@ func TestInstant(t *testing.T) {
 		}
 	}
 	if got, err := instant("--x", "", now); got != nil || err != nil {
-		t.Errorf("nothing is %v, %v", got, err)
+		t.Errorf("an empty text gives %v, %v", got, err)
 	}
 }

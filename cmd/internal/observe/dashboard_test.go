@@ -12,7 +12,7 @@ import (
 
 var dashboardFile = filepath.Join(deploy, "grafana/dashboards/gridhook.json")
 
-// panel is a panel of the dashboard, as far as it matters here.
+// panel is the part of a dashboard's panel that the tests read.
 type panel struct {
 	ID      int
 	Type    string
@@ -33,7 +33,7 @@ func panels(t *testing.T) []panel {
 	return dashboard.Panels
 }
 
-// TestDashboard_Layout wants every panel to have a place and a title of its own.
+// TestDashboard_Layout checks that every panel has its own place and title.
 func TestDashboard_Layout(t *testing.T) {
 	type cell struct{ x, y int }
 	taken, titles, ids := map[cell]string{}, map[string]bool{}, map[int]bool{}

@@ -29,7 +29,7 @@ func TestSettings_Roles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := InferRole(flags, test.environ); got != test.want {
-			t.Errorf("%v %v are meant for %s, want %s", test.args, test.environ, got, test.want)
+			t.Errorf("%v %v belong to %s, want %s", test.args, test.environ, got, test.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// load reads a configuration as a command line, an environment and a file say.
+// load loads a configuration from a command line, an environment and a file.
 func load(t *testing.T, role config.Role, args []string, environ []string, file string) (*config.Loaded, error) {
 	t.Helper()
 	if file != "" {
@@ -47,12 +47,12 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-// mistakes are the lines of an error, without the file's folder.
+// mistakes returns the lines of an error, without the file's folder.
 func mistakes(t *testing.T, err error) []string {
 	t.Helper()
 	var wrong *config.Error
 	if !errors.As(err, &wrong) {
-		t.Fatalf("the error is %v, no *config.Error", err)
+		t.Fatalf("the error is %v, not a *config.Error", err)
 	}
 	lines := make([]string, len(wrong.Mistakes))
 	for i, m := range wrong.Mistakes {
@@ -211,10 +211,10 @@ func TestLoad_Errors(t *testing.T) {
 func TestLoad_ErrorPerLine(t *testing.T) {
 	_, err := load(t, config.Serve, []string{"--slices", "x"}, nil, "")
 	if got := err.Error(); strings.Contains(got, "\n") || strings.Contains(got, "wrong:") {
-		t.Errorf("one mistake is told as %q", got)
+		t.Errorf("one mistake is printed as %q", got)
 	}
 	_, err = load(t, config.Serve, []string{"--slices", "x", "--curves", "x"}, nil, "")
 	if got := err.Error(); !strings.HasPrefix(got, "2 settings are wrong:\n  slices ") {
-		t.Errorf("two mistakes are told as %q", got)
+		t.Errorf("two mistakes are printed as %q", got)
 	}
 }

@@ -28,9 +28,9 @@ func TestSettings_Independent(t *testing.T) {
 			}
 		}
 		if s.Help == "" || len(s.Roles) == 0 || strings.HasSuffix(s.Help, ".") {
-			t.Errorf("%s has no help that can be listed, or no role", s.Name)
+			t.Errorf("%s has no help, or no role", s.Name)
 		}
-		_ = s.check(&Config{}) // it panics where a bound is no value of the setting
+		_ = s.check(&Config{}) // it panics if a limit is not a value of the setting
 		if strings.Contains(s.Help, "{") {
 			t.Errorf("the help of %s has a placeholder left: %s", s.Name, s.Help)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Every way to fail has its class.
+// Every failure has its class.
 func TestAttempt_ErrorClasses(t *testing.T) {
 	status := func(code int) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
@@ -85,7 +85,7 @@ func TestAttempt_Timing(t *testing.T) {
 	}
 	a.Timing.FirstByte = 23500 * time.Microsecond // and then it was over
 	if got := a.parts(); got.FirstByte != 0 {
-		t.Errorf("%+v tells again how long it took in all", got)
+		t.Errorf("%+v repeats the total duration", got)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// deflate is a piece as package signals makes it.
+// deflate returns a piece as package signals makes it.
 func deflate(t rapid.TB, piece []byte) []byte {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)
@@ -28,8 +28,7 @@ func deflate(t rapid.TB, piece []byte) []byte {
 	return out.Bytes()
 }
 
-// Whatever a text is made of, and wherever its pieces are, what is put together is
-// a gzip member of it and of nothing more.
+// Whatever the text and its pieces, the result is one gzip member of the text.
 func TestGzip_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 2000), 0, 4).Draw(rt, "pieces")
@@ -65,7 +64,7 @@ func TestGzip_RoundTrip(t *testing.T) {
 	})
 }
 
-// A rotation under compression has both signatures of each secret.
+// A rotation with compression has both signatures of each secret.
 func TestSign_CompressedBody(t *testing.T) {
 	signers := []*Signer{newTestSigner(t, secretOf(strings.Repeat("s", 24)), time.Time{}), newTestSigner(t, secretOf(strings.Repeat("o", 24)), time.Time{})}
 	_, value := Sign(signers, &Payload{ID: "msg_1", text: []byte("text"), packed: []byte("packed")}, noon)

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// The body is an envelope around the price signal that the API answers.
+// The body is an envelope around the API's price signal.
 func TestMessage_BodyEqualsAPI(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawtest.Trigger(rt)
@@ -51,8 +51,7 @@ func TestMessage_BodyEqualsAPI(t *testing.T) {
 	})
 }
 
-// An endpoint that asks for OpenADR gets the signal as an event, in the same
-// envelope.
+// An endpoint with the format OpenADR gets the signal as an event, in the same envelope.
 func TestMessage_OpenADR(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawtest.Trigger(rt)

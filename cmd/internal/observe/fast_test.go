@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// hurry is how much faster than shipped the rules are tested: a minute takes a
-// second.
+// hurry is the acceleration of the tested rules: a minute takes a second.
 const hurry = 60
 
 var (
-	// spans are where rules have durations: ranges, and how long an alert holds.
+	// spans matches the durations of rules: ranges, and the hold time of alerts.
 	spans    = regexp.MustCompile(`\[[0-9a-z:]+\]|(?m)^ +for: [0-9a-z]+$`)
 	duration = regexp.MustCompile(`\d+[smhd]`)
-	// horizons are how far rules look ahead: hours, in seconds.
+	// horizons matches the prediction horizons of rules: hours, in seconds.
 	horizons = regexp.MustCompile(`(\d+) \* 3600\b`)
 )
 
-// hurried are the rules with every duration shortened.
+// hurried returns the rules with every duration shortened.
 func hurried(texts map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range texts {

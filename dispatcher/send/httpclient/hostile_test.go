@@ -55,8 +55,8 @@ const (
 func send(texts ...string) step { return step{kind: write, texts: texts} }
 func do(kind stepKind) step     { return step{kind: kind} }
 
-// hostile is a receiver. After its steps it answers further requests with 500, and every
-// request on further connections with 503: neither is mistaken for what the script sends.
+// hostile is a receiver. After its steps it responds to further requests with 500, and to
+// every request on further connections with 503. Both differ from the script's responses.
 type hostile struct {
 	name  string
 	steps []step
@@ -72,7 +72,7 @@ const (
 	second = "HTTP/1.1 503 Honest\r\nContent-Length: 0\r\n\r\n"
 )
 
-// outcome is what a request came to.
+// outcome is the result of a request.
 type outcome struct {
 	status int // 0 if there was no response
 	cut    bool
@@ -451,11 +451,11 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// second plays the receiver, and demands the status of the second request.
+// second plays the receiver, and requires the status of the second request.
 func (h *hostile) second(t *testing.T, status int) {
 	certificate := certify()
 	if ours := h.test(t, &certificate); ours[1].status != status || ours[1].reused {
-		t.Errorf("the second request came to %+v, want the status %d over a new connection", ours[1], status)
+		t.Errorf("the outcome of the second request is %+v, want the status %d over a new connection", ours[1], status)
 	}
 }
 

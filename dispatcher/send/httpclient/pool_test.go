@@ -42,8 +42,8 @@ func TestPool_Burst(t *testing.T) {
 	}
 }
 
-// A request that waits takes an idle connection, the turn to open one, the end of its
-// patience or the end of its context.
+// A waiting request gets an idle connection, its turn to open one, a timeout or the end
+// of its context.
 func TestPool_Wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, time.Hour)
@@ -62,7 +62,7 @@ func TestPool_Wait(t *testing.T) {
 			c   *http1Conn
 			err error
 		}
-		// wait begins to wait, and returns when it does.
+		// wait starts a request that waits, and returns when it does.
 		wait := func(ctx context.Context) chan result {
 			results := make(chan result, 1)
 			go func() {

@@ -33,11 +33,11 @@ func TestPost_Timing(t *testing.T) {
 		t.Errorf("on a new connection: %+v", first)
 	}
 	if second.Connect != 0 || second.TLS != 0 || second.DNS != 0 {
-		t.Errorf("on one that was open already: %+v", second)
+		t.Errorf("on an open connection: %+v", second)
 	}
 }
 
-// A name's resolving counts apart, and what is not reached has taken nothing.
+// Name resolution is timed separately, and a part that was not reached takes no time.
 func TestPost_TimingOfFailure(t *testing.T) {
 	c := newClient(t, new(atomic.Int64))
 	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -52,7 +52,7 @@ func TestPost_TimingOfFailure(t *testing.T) {
 	if !errors.As(err, &dns) || timing.DNS <= 0 || timing.TLS != 0 || timing.FirstByte != 0 {
 		t.Errorf("%+v, %v", timing, err)
 	}
-	raw := scripted(t, func(int, io.Writer) bool { return false }) // it speaks no TLS
+	raw := scripted(t, func(int, io.Writer) bool { return false }) // it does not use TLS
 	timing = Timing{}
 	_, err = target(t, newClient(t, new(atomic.Int64)), "https"+raw[len("http"):]).Do(patience(t), &Request{}, &timing)
 	if !errors.Is(err, ErrTLS) || timing.TLS <= 0 || timing.FirstByte != 0 {

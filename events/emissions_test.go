@@ -17,6 +17,6 @@ func TestEmissions_RoundTrip(t *testing.T) {
 		}
 	})
 	if got := events.Emissions([]events.EmissionRun{{N: 1 << 40, Grams: 1}}); len(got) > 4000 {
-		t.Errorf("a run of absurd length unfolds to %d", len(got))
+		t.Errorf("a run of absurd length expands to %d", len(got))
 	}
 }

@@ -38,7 +38,7 @@ func TestEvents_ChangePrice(t *testing.T) {
 	}
 }
 
-// An event elsewhere in time changes nothing.
+// An event at another time changes nothing.
 func TestEvents_OutsideWindow(t *testing.T) {
 	w := window("2026-07-10T00:00:00Z", "2026-07-11T00:00:00Z")
 	in := pricing.Input{Tariff: flat(0.2).Parse(t), Location: time.UTC}

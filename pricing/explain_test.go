@@ -10,8 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/carbon"
 )
 
-// explain gives the reasons of a window, having checked that they add up to the
-// curve.
+// explain returns the reasons of a window. It checks that they add up to the curve.
 func explain(t testing.TB, in pricing.Input, w pricing.Window) []pricing.Reason {
 	t.Helper()
 	reasons, err := pricing.Explain(in, w)
@@ -114,7 +113,7 @@ func TestExplain_SameReasons(t *testing.T) {
 	in := pricing.Input{Tariff: apsSaverChoicePlus().Parse(t), Location: time.UTC}
 	reasons := explain(t, in, window("2026-07-01T14:00:00Z", "2026-07-01T16:00:00Z"))
 	if !reasons[0].SameAs(reasons[3]) || reasons[3].SameAs(reasons[4]) || !reasons[4].SameAs(reasons[7]) {
-		t.Error("runs of one reason are not told apart")
+		t.Error("runs of one reason are not distinguished")
 	}
 }
 

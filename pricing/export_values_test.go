@@ -8,8 +8,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/netbilling"
 )
 
-// Whole years of net billing by the hour, against a plain look-up by the local
-// clock and the utility's list of holidays.
+// The test compares whole years of hourly net billing with a lookup by the local clock
+// and the utility's list of holidays.
 func TestNetBilling_Hourly(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	holidays := map[string]bool{}
@@ -38,7 +38,7 @@ func TestNetBilling_Hourly(t *testing.T) {
 		}
 	}
 	if above == 0 {
-		t.Error("no hour of scarcity: the values of September evenings are above the import price")
+		t.Error("no hour of scarcity: the values of September evenings exceed the import price")
 	}
 }
 
@@ -60,8 +60,8 @@ func TestNetBilling_ValuesAndMetering(t *testing.T) {
 	}
 }
 
-// A year that is not published has the values of the nearest one, in which a home
-// with solar has less confidence. A home without has nothing to export.
+// A year without published values has the values of the nearest year. A home with solar
+// has less confidence in it, a home without has no exports.
 func TestNetBilling_BeyondPublishedYears(t *testing.T) {
 	tariff := flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)
 	for first, solar := range map[float64]*pricing.Solar{0.7: {SizeKw: 5}, 1: nil} {
@@ -72,8 +72,8 @@ func TestNetBilling_BeyondPublishedYears(t *testing.T) {
 	}
 }
 
-// A home of 2024 is paid the adder of its segment on top of the avoided cost, for
-// nine years, and the reasons say so.
+// A home of 2024 gets the adder of its segment on top of the avoided cost, for nine
+// years, and the reasons say so.
 func TestNetBilling_Adder(t *testing.T) {
 	tariff := flat(0.4).With("exportvalues", "SCE NBT24").Parse(t)
 	in := pricing.Input{Tariff: tariff, Location: zone(t, "America/Los_Angeles"), Solar: &pricing.Solar{SizeKw: 5, NonNetMetered: true}}
@@ -99,20 +99,20 @@ func TestNetBilling_Adder(t *testing.T) {
 			sum += part.Rate
 		}
 		if !sameRate(sum, with.Export[0]) {
-			t.Errorf("%s: the parts come to %v, the price is %v", start, sum, with.Export[0])
+			t.Errorf("%s: the parts add up to %v, the price is %v", start, sum, with.Export[0])
 		}
 	}
 }
 
-// Independence Day of 2026 is a Saturday, which SCE does not move to the Friday:
-// imports and exports of the 3rd are both a weekday's.
+// Independence Day of 2026 is a Saturday, which SCE does not move to the Friday: the 3rd
+// is a weekday for imports and exports.
 func TestHolidays_SharedByDirections(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	values, _ := netbilling.Named("SCE NBT24")
 	weekday := values.At(2026, time.July, false, 18).Total()
 	weekend := values.At(2026, time.July, true, 18).Total()
 	if weekday == weekend {
-		t.Fatal("the day makes no difference")
+		t.Fatal("the day has no effect")
 	}
 	for name, tt := range map[string]struct {
 		tariff *pricing.Tariff

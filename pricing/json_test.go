@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// decodedSignal is the price signal as a receiver would declare it.
+// decodedSignal is the price signal as a receiver declares it.
 type decodedSignal struct {
 	HomeID    string            `json:"homeId"`
 	StartTime time.Time         `json:"startTime"`
@@ -171,7 +171,7 @@ func TestSignalJSON_Strings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := decode(t, encoded); got.HomeID != back {
-			t.Errorf("%.60q came back as %.60q", s, got.HomeID)
+			t.Errorf("%.60q decodes to %.60q", s, got.HomeID)
 		}
 	}
 }

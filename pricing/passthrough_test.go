@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// hourlyMarket is a month of prices that are ten times the hour of the day in
-// $/MWh, from 2026-06-01.
+// hourlyMarket is a month of prices from 2026-06-01, in $/MWh ten times the hour of the
+// day.
 func hourlyMarket(t testing.TB) *market.Series {
 	t.Helper()
 	var points []market.Point
@@ -54,7 +54,7 @@ func TestPassthrough_FollowsMarket(t *testing.T) {
 	}
 }
 
-// Beyond the end of the series there are forecasts, with less confidence.
+// After the end of the series there are forecasts, with less confidence.
 func TestPassthrough_Forecasts(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: passthrough().Parse(t), Location: time.UTC, Market: hourlyMarket(t)},
 		window("2026-06-30T23:00:00Z", "2026-07-03T23:00:00Z"))

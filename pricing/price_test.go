@@ -25,8 +25,8 @@ func TestPrice_FirstTierAndAdjustment(t *testing.T) {
 }
 
 func TestPrice_ClockChange(t *testing.T) {
-	// The peak is at 15:00 to 20:00 of the wall clock, whatever the length of
-	// the day. These are Sundays: the schedule is made the same every day.
+	// The peak is from 15:00 to 20:00 by the wall clock, whatever the length of the day.
+	// These are Sundays: the schedule is the same every day.
 	tariff := apsSaverChoicePlus().With("energyweekendschedule", nil).Parse(t)
 	for _, tt := range []struct {
 		zone       string
@@ -113,8 +113,8 @@ func TestPrice_Invalid(t *testing.T) {
 	}
 }
 
-// A window within another has the same values at the same instants, and the
-// same inputs give the same bytes.
+// A window within another has the same values at the same instants. The same inputs give
+// the same bytes.
 func TestPrice_IndependentOfWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	location := zone(t, "America/Los_Angeles")
@@ -128,7 +128,7 @@ func TestPrice_IndependentOfWindow(t *testing.T) {
 		c := price(t, in, part)
 		for i := range c.Len() {
 			if c.Import[i] != whole.Import[from+i] || c.Export[i] != whole.Export[from+i] {
-				t.Fatalf("%v: interval %d differs from that of the wide window", part, i)
+				t.Fatalf("%v: interval %d differs from the wide window's", part, i)
 			}
 		}
 		if again := price(t, in, part); !bytes.Equal(curveText(again), curveText(c)) {
@@ -141,6 +141,6 @@ func TestPrice_SeriesDoNotShare(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: flat(0.1).Parse(t), Location: time.UTC}, window("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"))
 	_ = append(c.Import, 9)
 	if c.Export[0] == 9 {
-		t.Error("appending to Import wrote into Export")
+		t.Error("append to Import wrote into Export")
 	}
 }

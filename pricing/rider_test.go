@@ -37,7 +37,7 @@ func TestRiders_Taxes(t *testing.T) {
 	}
 }
 
-// The non-bypassable part of a rate is in the rate, and is not paid back.
+// The non-bypassable part of a rate is not credited.
 func TestNonBypassable_NotCredited(t *testing.T) {
 	for _, key := range []string{"nonbypassable", "nonbypassable_usd_kwh"} {
 		tariff := flat(0.3).With("dgrules", "Net Metering").With(key, 0.0162).Parse(t)

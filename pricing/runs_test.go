@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// carried is what a retry keeps of a curve.
+// carried is the part of a curve that a retry stores.
 type carried struct {
 	Window       pricing.Window
 	Runs         []pricing.Run
@@ -52,7 +52,7 @@ func TestRuns_RoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(signal(c), signal(again)) {
-				t.Errorf("%s, %v: the encoding changed on the way through runs", tariff.Info().Name, w)
+				t.Errorf("%s, %v: the encoding changed through runs", tariff.Info().Name, w)
 			}
 			// Export values that change by the hour make some thirty runs of a day.
 			if runs, _ := json.Marshal(c.Runs()); w.Len() <= 100 && len(runs) > 1300 {
@@ -92,12 +92,12 @@ func signal(c *pricing.Curve) []byte {
 	return encode("home_1", c, "plan", pricing.Meta{GeneratedAt: now, Sequence: 7})
 }
 
-// encode is a whole price signal.
+// encode returns a whole price signal.
 func encode(homeID string, c *pricing.Curve, ratePlanID string, m pricing.Meta) []byte {
 	return append(pricing.AppendSignal([]byte("{"), homeID, c.AppendShared(nil, ratePlanID), m), '}')
 }
 
-// curveText is the fields of a signal that the curve's values decide.
+// curveText returns the fields of a signal that depend on the curve's values.
 func curveText(c *pricing.Curve) []byte {
 	values, _, _ := bytes.Cut(c.AppendShared(nil, ""), []byte(`,"metadata":`))
 	return values

@@ -38,7 +38,7 @@ func TestBillingMonth(t *testing.T) {
 	}
 }
 
-// firstPrice is the import price at the start of a UTC instant.
+// firstPrice returns the import price at the start of a UTC instant.
 func firstPrice(t *testing.T, tariff *pricing.Tariff, usage pricing.Usage, at string) float64 {
 	t.Helper()
 	start := instant(at)
@@ -104,7 +104,7 @@ func TestTiers_Units(t *testing.T) {
 	}
 }
 
-// The sell rate is that of the tier that the next kWh falls in.
+// The sell rate belongs to the tier of the next kWh.
 func TestTiers_SellRate(t *testing.T) {
 	tariff := doc{"energyratestructure": []any{[]any{
 		map[string]any{"rate": 0.2, "sell": 0.05, "max": 100}, map[string]any{"rate": 0.3, "sell": 0.07},
@@ -118,8 +118,8 @@ func TestTiers_SellRate(t *testing.T) {
 	}
 }
 
-// Without a usage the first tier is a guess: the confidence is the share of homes that
-// are still in it, or in one with a price within a tenth. It falls through the month.
+// Without a usage the first tier is a guess. The confidence is the share of homes that
+// are still in it, or in a tier with a price within a tenth. It falls through the month.
 func TestTiers_NoUsage(t *testing.T) {
 	reading := pricing.Date{Year: 2026, Month: time.July, Day: 10}
 	for name, tt := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// threeRates changes twice in 2026: what each version says of its end is left to
-// the reader in all the ways that occur.
+// threeRates changes twice in 2026. Its versions state their ends in all the ways that
+// occur.
 func threeRates() doc {
 	v := func(rate float64, from, to any) doc {
 		d := flat(rate).With("utility", "Example Light").With("riders", []any{map[string]any{"name": "fuel", "rate": rate / 10}})
@@ -60,7 +60,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Between two versions there may be a time without any, which is not priced.
+// Between two versions there may be a time without a version, which has no price.
 func TestVersions_Gap(t *testing.T) {
 	tariff := doc{"items": []any{
 		flat(0.1).With("startdate", "2026-01-01").With("enddate", "2026-01-31"),

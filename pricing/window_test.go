@@ -34,7 +34,7 @@ func TestResolveWindow(t *testing.T) {
 				t.Errorf("got %v, %v; want %v", got, err, tt.want)
 			}
 			if !got.Askable() {
-				t.Errorf("%v is not askable", got)
+				t.Errorf("%v is outside of the range", got)
 			}
 			if got.Start.Location() != time.UTC || got.End.Location() != time.UTC {
 				t.Errorf("%v is not in UTC", got)
@@ -53,7 +53,7 @@ func TestResolveWindow_OutOfRange(t *testing.T) {
 		"too long":        window("2026-05-01T00:00:00Z", "2026-06-01T00:30:00Z"),
 	} {
 		if w.Askable() {
-			t.Errorf("%s: %v is askable", name, w)
+			t.Errorf("%s: %v is within the range", name, w)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func TestResolveWindow_Problems(t *testing.T) {
 	}
 }
 
-// Whatever is asked and accepted, the window covers it, is whole, and is less
-// than one interval wider on each side.
+// An accepted window covers the request, has whole intervals, and is less than one
+// interval wider on each side.
 func TestResolveWindow_WidensOutward(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {

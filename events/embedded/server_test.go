@@ -95,10 +95,10 @@ func TestServer_FullStore(t *testing.T) {
 		t.Errorf("2 MB into 1 MiB: %v", err)
 	}
 	if usage, err := s.Usage(); err != nil || usage.Limit != 1<<20 || usage.Used < 800<<10 {
-		t.Errorf("it says that it uses %+v, %v", usage, err)
+		t.Errorf("it reports a usage of %+v, %v", usage, err)
 	}
 	if info, err := js.Stream(t.Context(), "S"); err != nil || info.CachedInfo().State.Msgs == 0 {
-		t.Errorf("what was stored before is gone: %v", err)
+		t.Errorf("the earlier data is gone: %v", err)
 	}
 }
 
@@ -113,6 +113,6 @@ func TestServer_InvalidFolder(t *testing.T) {
 		t.Errorf("got %v, want an error that names the folder", err)
 	}
 	if took := time.Since(began); took > patience {
-		t.Errorf("it took %s to say so", took)
+		t.Errorf("the error took %s", took)
 	}
 }

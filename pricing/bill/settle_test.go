@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill"
 )
 
-// threeMonths generates 100 kWh beyond use in January, and uses as much in March.
+// threeMonths exports 100 kWh in January, and uses 100 kWh in March.
 func threeMonths() bill.Meter {
 	m := bill.Meter{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC, Load: make([]float64, 90*24)}
 	m.Load[0], m.Load[len(m.Load)-1] = -100, 100

@@ -28,7 +28,7 @@ func TestRegion_County(t *testing.T) {
 		}
 	}
 	if _, ok := carbon.Named("nowhere"); ok {
-		t.Error("found a region that is not there")
+		t.Error("found an unknown region")
 	}
 }
 
@@ -63,7 +63,7 @@ func readCSV(t *testing.T, name string) [][]string {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	text, err := os.ReadFile(filepath.Join(root, "data", "carbon", name))
 	if err != nil {
@@ -76,7 +76,7 @@ func readCSV(t *testing.T, name string) [][]string {
 	return rows
 }
 
-// The embedded means are those of the published hours.
+// The embedded means equal the means of the published hours.
 func TestRates_MatchPublishedHours(t *testing.T) {
 	rows := readCSV(t, "avert_2023_co2_lb_per_kwh.csv")
 	for column := 2; column < len(rows[0]); column++ {

@@ -40,11 +40,11 @@ func TestPlans_SourceDate(t *testing.T) {
 		}
 	}
 	if before2018 != 236 {
-		t.Errorf("%d rates of the US catalogue were entered before 2018, want 236", before2018)
+		t.Errorf("%d rates of the US catalog were entered before 2018, want 236", before2018)
 	}
 }
 
-// full is the confidence of August in a plan that is not stale.
+// full is the confidence in August for a plan that is not stale.
 func full(p catalog.Plan) float64 {
 	if p.Confidence == nil {
 		return 1
@@ -99,8 +99,7 @@ func TestPlans_Replacement(t *testing.T) {
 	}
 }
 
-// A rate that is in the catalogue under two identifiers has one price and one
-// confidence.
+// A rate with two identifiers in the catalog has one price and one confidence.
 func TestPlans_TwinsShareConfidence(t *testing.T) {
 	twins := 0
 	for _, p := range catalog.Plans() {

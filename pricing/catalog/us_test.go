@@ -16,12 +16,12 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// testdata is a file of the shared data, which is not part of this repository.
+// testdata returns a file of the shared data, which is not part of this repository.
 func testdata(t testing.TB, path ...string) []byte {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	data, err := os.ReadFile(filepath.Join(append([]string{root, "data"}, path...)...))
 	if err != nil {
@@ -30,7 +30,7 @@ func testdata(t testing.TB, path ...string) []byte {
 	return data
 }
 
-// openTariff is the collection's form, read as plainly as can be.
+// openTariff is the collection's form, with all its fields.
 type openTariff struct {
 	ID, State, Utility, Plan, URDB, TZ string
 	EIAID                              string `json:"eia_id"`
@@ -48,7 +48,7 @@ type openTariff struct {
 	}
 }
 
-// at is the collection's price at an hour of a weekday or of a weekend.
+// at returns the collection's price in an hour of a weekday or of a weekend.
 func (o *openTariff) at(hour int, weekend bool) float64 {
 	if o.Tariff.Kind == "flat" {
 		return o.Tariff.Import.FlatRate
@@ -67,12 +67,11 @@ func (o *openTariff) at(hour int, weekend bool) float64 {
 	return math.NaN()
 }
 
-// Every rate of the collection is in the embedded catalogue, and is priced there
-// as the collection has it.
+// The embedded catalog has every rate of the collection, with the collection's prices.
 func TestUSCatalog_MatchesCollection(t *testing.T) {
 	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n"))
 	if len(lines) != len(catalog.US()) {
-		t.Fatalf("%d rates in the catalogue, %d in the collection", len(catalog.US()), len(lines))
+		t.Fatalf("%d rates in the catalog, %d in the collection", len(catalog.US()), len(lines))
 	}
 	for _, line := range lines {
 		var o openTariff
@@ -81,13 +80,13 @@ func TestUSCatalog_MatchesCollection(t *testing.T) {
 		}
 		plan, ok := catalog.ByID(o.URDB)
 		if !ok {
-			t.Fatalf("%s: not in the catalogue", o.URDB)
+			t.Fatalf("%s: not in the catalog", o.URDB)
 		}
 		read, err := catalog.ReadOpenTariff(line)
 		if !strings.HasPrefix(plan.Caveat, read.Caveat) {
 			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
 		}
-		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know of the others
+		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know the other lines
 		if err != nil || fmt.Sprint(read) != fmt.Sprint(plan) {
 			t.Errorf("%s: read %v, %v", o.URDB, read, err)
 		}
@@ -121,8 +120,7 @@ func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 	}
 }
 
-// A rate whose other seasons the collection does not tell is in doubt outside of
-// January, and says so.
+// A rate without data for its other seasons is in doubt outside of January, and says so.
 func TestUSCatalog_Doubts(t *testing.T) {
 	counts := map[bool]int{}
 	for _, plan := range catalog.US() {

@@ -72,7 +72,7 @@ func TestIndex_FollowsSun(t *testing.T) {
 	}
 }
 
-// ahead is how many hours the source has the sun of a station ahead: SOURCES.md.
+// ahead is how many hours ahead the source has the sun of a station: see SOURCES.md.
 var ahead = map[string]float64{"911820": 0.7, "702000": 0.83, "702610": 0.84}
 
 func TestSun_HighestAtNoon(t *testing.T) {
@@ -82,7 +82,7 @@ func TestSun_HighestAtNoon(t *testing.T) {
 			sun := y.Quarter(quarter).GHI
 			weighted, sum = weighted+sun*(float64(quarter%96)+0.5)/4, sum+sun
 		}
-		// Mean solar noon of the station on its clock of standard time.
+		// This is the station's mean solar noon, in standard time.
 		noon := 12 + y.Offset.Hours() - y.Lon/15
 		noon -= ahead[y.Station]
 		if got := weighted / sum; math.Abs(got-noon) > 0.45 {

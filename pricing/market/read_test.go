@@ -156,7 +156,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// text writes what is wrong with a line as a sentence.
+// text returns a line's error as a sentence.
 func text(e market.LineError) string {
 	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Reason)
 }

@@ -53,7 +53,7 @@ func TestChance_FollowsDay(t *testing.T) {
 	}
 }
 
-// More modules export more often, more use less, and no chance is beyond 0 and 1.
+// More modules export more often, and more use less often. A chance is from 0 to 1.
 func TestChance_Monotonic(t *testing.T) {
 	small, middle, large, thirsty := phoenix(t, 1, 0), phoenix(t, 4, 0), phoenix(t, 12, 0), phoenix(t, 4, 25000)
 	start := instant("2026-01-01T00:00:00Z").Unix()
@@ -66,8 +66,8 @@ func TestChance_Monotonic(t *testing.T) {
 	}
 }
 
-// The home's output over the year is above its load about as often as a plain
-// count over the typical year says, without any variation of the load.
+// The home's output exceeds its load in about as many hours of the typical year as a
+// plain count without variation of the load.
 func TestChance_MatchesCount(t *testing.T) {
 	p := profile(t, "Denver", solar.Array{})
 	location := zone(t, "America/Denver")
@@ -131,7 +131,7 @@ func TestNewChance_Invalid(t *testing.T) {
 	}
 }
 
-// A home like no other costs a month or two of its table.
+// A new home costs a month or two of its table.
 func BenchmarkNewChance(b *testing.B) {
 	p := profile(b, "Phoenix", solar.Array{})
 	home := solar.Home{SizeKW: 5, Lat: 33.5, Lon: -112, Location: zone(b, "America/Phoenix")}
@@ -151,7 +151,7 @@ func BenchmarkChanceAt(b *testing.B) {
 	}
 }
 
-// A house's load at noon is not that of an apartment: the house of OpenStudio-HPXML in
+// A house's load at noon differs from an apartment's: the house of OpenStudio-HPXML in
 // Denver uses 5,289 kWh a year, and 1 kW of modules exported at noon on 0.27 of its days.
 func TestChance_SmallArrayAtNoon(t *testing.T) {
 	p := profile(t, "Denver", solar.Array{})

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
-// stations of names that others begin with, too.
+// stations includes names that are prefixes of others.
 var stations = map[string]string{"Portland": "726980", "Charlotte": "723140", "Chicago": "725300", "Denver": "725650", "Miami": "722020", "Dallas": "722590"}
 
 // year finds a typical year by the start of its name.
@@ -35,8 +35,8 @@ func profile(t testing.TB, name string, a solar.Array) *solar.Profile {
 	return p
 }
 
-// What PVWatts version 5 (NREL's System Advisor Model, SSC e97a19f) puts out for
-// the same typical years, kWh per kW: fixed open rack, standard module, losses of
+// These are the results of PVWatts version 5 (NREL's System Advisor Model, SSC e97a19f)
+// for the same typical years, kWh per kW: fixed open rack, standard module, losses of
 // 14.08 %, DC to AC ratio of 1.2, inverter efficiency of 96 %.
 var pvwatts = map[string]struct {
 	south20, west35 float64 // 20 degrees to 180; 35 degrees to 250
@@ -91,8 +91,7 @@ func TestYield_Array(t *testing.T) {
 	}
 }
 
-// Power is never below nothing nor above the inverter's, and there is none at
-// night.
+// Power is at least 0 and at most the inverter's, and 0 at night.
 func TestPower_Bounds(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
 	most := 0.0
@@ -108,7 +107,7 @@ func TestPower_Bounds(t *testing.T) {
 	}
 }
 
-// Noon of the sun is the same everywhere on a parallel.
+// Solar noon is the same everywhere on a parallel.
 func TestPowerAt_FollowsSun(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
 	at := time.Date(2026, time.June, 21, 19, 30, 0, 0, time.UTC)

@@ -16,13 +16,13 @@ func instant(s string) time.Time {
 	return t
 }
 
-// closeTo holds when two angles differ by at most 0.05 degrees.
+// closeTo reports whether two angles differ by at most 0.05 degrees.
 func closeTo(got, want float64) bool { return math.Abs(math.Remainder(got-want, 360)) <= 0.05 }
 
-// The instants of the equinoxes and solstices, to the minute, as the Astronomical
-// Applications Department of the US Naval Observatory publishes them. At the
-// equinoxes the declination of the sun is nothing, at the solstices it is that of
-// the ecliptic.
+// These are the instants of the equinoxes and solstices, to the minute, as the
+// Astronomical Applications Department of the US Naval Observatory publishes them. The
+// sun's declination is 0 at the equinoxes, and the obliquity of the ecliptic at the
+// solstices.
 func TestSun_EquinoxesAndSolstices(t *testing.T) {
 	const obliquity = 23.436
 	for at, want := range map[string]float64{
@@ -55,8 +55,8 @@ func TestSun_PublishedPositions(t *testing.T) {
 	}
 }
 
-// The equation of time at its four extremes, as almanacs print it: a second of
-// time is 0.004 degrees of hour angle.
+// These are the four extremes of the equation of time in almanacs. A second of time is
+// 0.004 degrees of hour angle.
 func TestSun_EquationOfTime(t *testing.T) {
 	for at, want := range map[string]string{
 		"2026-02-11T12:00:00Z": "-14m13s", "2026-05-14T12:00:00Z": "3m39s",
@@ -72,8 +72,8 @@ func TestSun_EquationOfTime(t *testing.T) {
 	}
 }
 
-// The sun is overhead where it should be, whatever the instant: at the latitude of
-// its declination, where the sundial shows noon.
+// At any instant the sun is overhead at the latitude of its declination, where the
+// sundial shows noon.
 func TestSun_Overhead(t *testing.T) {
 	for day := range 366 {
 		at := instant("2026-01-01T05:17:00Z").Add(time.Duration(day) * 25 * time.Hour)

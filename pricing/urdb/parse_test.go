@@ -55,7 +55,7 @@ func TestTariff_Immutable(t *testing.T) {
 	}
 }
 
-// Each of these spells the same prices as the plain document does.
+// Each of these documents has the same prices as the plain document.
 func TestParse_Tolerated(t *testing.T) {
 	plain := tarifftest.APSSaverChoicePlus()
 	w := tarifftest.Window("2026-06-26T00:00:00Z", "2026-07-06T00:00:00Z")
@@ -86,7 +86,7 @@ func TestParse_Tolerated(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(importPrices(t, tariff, w), want) {
-				t.Error("the prices differ from those of the plain document")
+				t.Error("the prices differ from the plain document's")
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestParse_Dates(t *testing.T) {
 	}
 }
 
-// The whole winter of instants at midnight in Denver gives the right days.
+// Each instant of midnight in Denver over the whole winter gives the right day.
 func TestParse_DatesInDenver(t *testing.T) {
 	denver := tarifftest.Zone(t, "America/Denver")
 	for n := range 800 {
@@ -228,7 +228,7 @@ func TestParse_ScheduleEntries(t *testing.T) {
 	})
 }
 
-// A hopeless document gives a bounded list and says how much it left out.
+// A document with very many errors gives a limited list with the number of the rest.
 func TestParse_ProblemLimit(t *testing.T) {
 	data := tarifftest.APSSaverChoicePlus().With("energyweekdayschedule", tarifftest.Year("9x96", "9x96")).JSON(t)
 	_, err := urdb.Parse(data)
@@ -248,7 +248,7 @@ func TestParse_ProblemsOfMarketAndExports(t *testing.T) {
 	wantProblems(t, tarifftest.Flat(1).With("exportvalues", "PG&E NBT99").JSON(t), []string{`exportvalues: "PG&E NBT99" is not known; these are: PG&E NBT00, `})
 }
 
-// importPrices are the prices of a tariff in Phoenix, to be compared.
+// importPrices returns the prices of a tariff in Phoenix, to compare.
 func importPrices(t *testing.T, tariff *pricing.Tariff, w pricing.Window) []float64 {
 	t.Helper()
 	return tarifftest.Price(t, pricing.Input{Tariff: tariff, Location: tarifftest.Zone(t, "America/Phoenix")}, w).Import

@@ -21,8 +21,7 @@ type told struct {
 	}
 }
 
-// listener is an endpoint for other events than signals. It refuses them while refusing
-// is set.
+// listener is an endpoint for other events than signals. It responds with status.
 type listener struct {
 	t      *testing.T
 	verify *standardwebhooks.Webhook

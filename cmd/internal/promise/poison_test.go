@@ -46,8 +46,7 @@ func (p *process) spoil(server, kind, id string) {
 	if _, err := js.Publish(p.t.Context(), subject, data, jetstream.WithExpectLastSequencePerSubject(last.Sequence)); err != nil {
 		p.t.Fatal(err)
 	}
-	// The API's own writes do not exceed the replica's revision, so the API has read
-	// them.
+	// After its own write the API has also read the record before it.
 	p.command("key", "create", "--org", organization)
 }
 

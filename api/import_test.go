@@ -117,7 +117,7 @@ func TestImport_Errors(t *testing.T) {
 		{`{"resource":"home","id":"h"}`, "home", []string{"organizationId"}},
 		{`{"resource":"home","organizationId":"_","id":"h"}`, "home", []string{"organizationId"}},
 		{`{"resource":"home","organizationId":"nobody","id":"h.h","zipcode":7,"timezone":"x"}`, "home", []string{"id", "organizationId", "timezone", "zipcode"}},
-		{`{"resource":"home","organizationId":"acme","id":"h","colour":"red"}`, "home", []string{"colour"}},
+		{`{"resource":"home","organizationId":"acme","id":"h","color":"red"}`, "home", []string{"color"}},
 		{`{"resource":"solar","organizationId":"acme","homeId":"none","solarSystemSizeKw":0}`, "solar", []string{"homeId", "solarSystemSizeKw"}},
 		{`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":1000.1}`, "solar", []string{"solarSystemSizeKw"}},
 		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d","homeId":"none","maxTemp":200,"lastSetPointSchedule":[]}`, "hvacDevice", []string{"homeId", "lastSetPointSchedule", "maxTemp"}},

@@ -130,9 +130,9 @@ func TestLoad_AllErrors(t *testing.T) {
 	_, err := load(t, config.Serve,
 		[]string{"--http", "8080", "--slices", "many", "--receipts-age", "1h"},
 		[]string{"GRIDHOOK_LOG_LEVEL=loud", "GRIDHOOK_OPERATOR_KEY=short"},
-		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolour: red\nadmin:\n  port: 1\n")
+		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolor: red\nadmin:\n  port: 1\n")
 	want := []string{
-		`colour (gridhook.yaml) is not a setting`,
+		`color (gridhook.yaml) is not a setting`,
 		`max-bdy (gridhook.yaml) is not a setting: did you mean max-body?`,
 		`http (flag --http) must be an address to listen on, such as 127.0.0.1:8080 or :8080, not "8080"`,
 		`admin (gridhook.yaml: admin) must be a single value`,

@@ -49,7 +49,7 @@ type Deps struct {
 
 	// Placer returns a function that sets a home's time zone and city from its zipcode.
 	Placer func(v storage.View) (place func(*storage.Home), err error)
-	// ChooseTariff sets the tariff of the chosen plan of the catalogue.
+	// ChooseTariff sets the tariff of the chosen plan of the catalog.
 	ChooseTariff func(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
 	// SetEvents sets events of a plan atomically.
 	SetEvents func(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)

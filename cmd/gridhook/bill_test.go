@@ -123,7 +123,7 @@ func TestBill_MissingInput(t *testing.T) {
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--start", "July", "--timezone", "UTC"}, "--start"},
 		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
-		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalogue"},
+		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalog"},
 		{[]string{"h1", "--annual-kwh", "1"}, "--org"},
 		{[]string{"h1", "--org", "acme", "--annual-kwh", "1", "--zipcode", "60614"}, "conflict with a home"},
 	} {

@@ -36,8 +36,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},
-		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalogue: did you mean pge-e-elec; see "gridhook plan add --help"`},
-		{"plan add frobnicate", `plan "frobnicate" not found in the catalogue: run gridhook plan catalog for a list`},
+		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalog: did you mean pge-e-elec; see "gridhook plan add --help"`},
+		{"plan add frobnicate", `plan "frobnicate" not found in the catalog: run gridhook plan catalog for a list`},
 		{"trigger --org acme --timeout 1m", `--timeout needs --watch`},
 		{"serve extra", `unexpected argument "extra"`},
 	}

@@ -154,7 +154,7 @@ func TestGuard_Corpus(t *testing.T) {
 			if (err == nil) != want {
 				t.Errorf("%q (%s): %v, want %s", row.Input, row.Reason, err, row.Verdict)
 			}
-		default: // redirects and resolvers: other tests check the dialled address
+		default: // redirects and resolvers: other tests check the dialed address
 			continue
 		}
 		tried++

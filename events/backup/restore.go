@@ -47,7 +47,7 @@ func (b *Backup) restoreStream(ctx context.Context, conn *jetstream.Conn, conten
 	read := make(chan jetstream.Raw, 1024)
 	go func() {
 		defer close(read)
-		cancelled := b.messages(s, func(m jetstream.Raw) error {
+		canceled := b.messages(s, func(m jetstream.Raw) error {
 			select {
 			case read <- m:
 				return nil
@@ -55,8 +55,8 @@ func (b *Backup) restoreStream(ctx context.Context, conn *jetstream.Conn, conten
 				return ctx.Err()
 			}
 		})
-		if cancelled != nil {
-			cancel(cancelled)
+		if canceled != nil {
+			cancel(canceled)
 		}
 	}()
 	next := func() (jetstream.Raw, error) {

@@ -82,7 +82,7 @@ func (p *tab) clickOn(element string) {
 	p.t.Fatalf("%s keeps moving away from the mouse", element)
 }
 
-// enter types a text into a labelled field and replaces its content.
+// enter types a text into a labeled field and replaces its content.
 func (p *tab) enter(label, text string) {
 	p.t.Helper()
 	field := fmt.Sprintf("t.field(%s)", js(label))

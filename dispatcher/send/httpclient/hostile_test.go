@@ -102,7 +102,7 @@ type stage struct {
 	last      int         // the connection of the last request
 	serving   sync.WaitGroup
 	accepted  []net.Conn
-	dialled   []net.Conn
+	dialed   []net.Conn
 }
 
 func newStage(t testing.TB, h *hostile, certificate *tls.Certificate) *stage {
@@ -132,7 +132,7 @@ func (s *stage) close() {
 	s.mu.Lock()
 	s.completed = 1 << 20
 	s.changed.Broadcast()
-	for _, c := range append(s.accepted, s.dialled...) {
+	for _, c := range append(s.accepted, s.dialed...) {
 		_ = c.Close()
 	}
 	s.mu.Unlock()
@@ -304,7 +304,7 @@ func (s *stage) run(send poster, settle func(), timeout time.Duration) (outcomes
 func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err == nil {
-		s.update(func() { s.dialled = append(s.dialled, conn) })
+		s.update(func() { s.dialed = append(s.dialed, conn) })
 	}
 	return conn, err
 }
@@ -355,12 +355,12 @@ func (s *stage) arrived() { s.untilClosed(readable) }
 // holds of it.
 func (s *stage) untilClosed(or func(fd uintptr) bool) {
 	s.mu.Lock()
-	dialled := s.dialled
+	dialed := s.dialed
 	s.mu.Unlock()
-	if len(dialled) == 0 {
+	if len(dialed) == 0 {
 		return
 	}
-	raw, err := dialled[0].(*net.TCPConn).SyscallConn()
+	raw, err := dialed[0].(*net.TCPConn).SyscallConn()
 	for done := false; err == nil && !done; runtime.Gosched() {
 		err = raw.Control(func(fd uintptr) { done = or(fd) })
 	}

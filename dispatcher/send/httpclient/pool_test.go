@@ -80,7 +80,7 @@ func TestPool_Wait(t *testing.T) {
 		if r := <-first; r.c != idle || r.err != nil {
 			t.Errorf("the first in line got %+v, not the idle connection", r)
 		}
-		d.dialled()
+		d.dialed()
 		if r := <-second; r.c != nil || r.err != nil {
 			t.Errorf("the second in line got %+v, not the turn", r)
 		}
@@ -88,7 +88,7 @@ func TestPool_Wait(t *testing.T) {
 		third := wait(ctx)
 		cancel()
 		if r := <-third; !errors.Is(r.err, context.Canceled) {
-			t.Errorf("cancelled: %+v", r)
+			t.Errorf("canceled: %+v", r)
 		}
 		began := time.Now()
 		turn()
@@ -96,7 +96,7 @@ func TestPool_Wait(t *testing.T) {
 			t.Errorf("the turn came after %s, and %d connections are being opened", waited, d.dials)
 		}
 		for range maxDials + 1 {
-			d.dialled()
+			d.dialed()
 		}
 		if d.dials != 0 || len(d.waiting) != 0 {
 			t.Errorf("%d connections are being opened, %d requests wait", d.dials, len(d.waiting))

@@ -69,8 +69,8 @@ func (d *Delivery) Last() Attempt {
 // Tried reports whether the attempt made a request.
 func (a *Attempt) Tried() bool { return a.Milliseconds > 0 }
 
-// Counts reports whether the attempt made a request that no stopping worker cut off. Only
-// such a request uses up an attempt and says something about the endpoint.
+// Counts reports whether the attempt made a request that no stopping worker canceled. Only
+// such a request counts as an attempt, and as a result of the endpoint.
 func (a *Attempt) Counts() bool { return a.Tried() && a.ErrorClass != ErrorStopping }
 
 // DeliveryLog is a delivery with all its attempts, oldest first.

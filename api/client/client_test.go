@@ -221,8 +221,8 @@ func TestErrors(t *testing.T) {
 			"url: is required; mode: is odd"},
 		{"again later", 503, `{"request_id":"req_9","error_code":"UNAVAILABLE","message":"Not now.","retry_after_seconds":5}`,
 			client.Error{Status: 503, RequestID: "req_9", Code: "UNAVAILABLE", Message: "Not now.", RetryAfterSeconds: 5}, "Not now."},
-		{"something else answers", 502, `<html>`, client.Error{Status: 502, RequestID: "req_1"}, "answered 502 Bad Gateway, but not as a Gridhook server does."},
-		{"JSON of something else", 404, `{"error":"x"}`, client.Error{Status: 404, RequestID: "req_1"}, "answered 404 Not Found, but not as a Gridhook server does."},
+		{"something else answers", 502, `<html>`, client.Error{Status: 502, RequestID: "req_1"}, "responded 502 Bad Gateway, but not like a Gridhook server."},
+		{"JSON of something else", 404, `{"error":"x"}`, client.Error{Status: 404, RequestID: "req_1"}, "responded 404 Not Found, but not like a Gridhook server."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -44,13 +44,13 @@ func TestPaths(t *testing.T) {
 		contentType  string
 		caches       string
 	}{
-		{"GET", "/console/", 200, "text/html; charset=utf-8", askAgain},
-		{"HEAD", "/console/", 200, "text/html; charset=utf-8", askAgain},
-		{"GET", "/console/?x=1", 200, "text/html; charset=utf-8", askAgain},
-		{"GET", base + "main.js", 200, "text/javascript; charset=utf-8", forever},
-		{"GET", base + "lib/format.js", 200, "text/javascript; charset=utf-8", forever},
-		{"GET", base + "console.css", 200, "text/css; charset=utf-8", forever},
-		{"GET", base + "icon.svg", 200, "image/svg+xml", forever},
+		{"GET", "/console/", 200, "text/html; charset=utf-8", revalidate},
+		{"HEAD", "/console/", 200, "text/html; charset=utf-8", revalidate},
+		{"GET", "/console/?x=1", 200, "text/html; charset=utf-8", revalidate},
+		{"GET", base + "main.js", 200, "text/javascript; charset=utf-8", immutable},
+		{"GET", base + "lib/format.js", 200, "text/javascript; charset=utf-8", immutable},
+		{"GET", base + "console.css", 200, "text/css; charset=utf-8", immutable},
+		{"GET", base + "icon.svg", 200, "image/svg+xml", immutable},
 		{"GET", base + "index.html", 404, "text/plain; charset=utf-8", "no-store"},
 		{"GET", "/console/0000000000000000/main.js", 404, "text/plain; charset=utf-8", "no-store"},
 		{"GET", "/console/../etc/passwd", 404, "text/plain; charset=utf-8", "no-store"},

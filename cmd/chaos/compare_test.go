@@ -17,10 +17,10 @@ func wellDone() evidence {
 	acme := &partner{org: "acme", endpoints: []*endpoint{{org: "acme", name: "acme/1", giveUp: time.Hour}, {org: "acme", name: "acme/2", giveUp: time.Hour}}}
 	bravo := &partner{org: "bravo", endpoints: []*endpoint{{org: "bravo", name: "bravo/1", giveUp: time.Hour}}}
 	e := evidence{
-		asked: []asked{
-			{At: noon, Org: "acme", Answer: answerOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
-			{At: noon, Org: "bravo", Answer: answerOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
-			{Org: "bravo", Answer: answerLost},
+		triggers: []request{
+			{At: noon, Org: "acme", Result: resultOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
+			{At: noon, Org: "bravo", Result: resultOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
+			{Org: "bravo", Result: resultLost},
 		},
 		finals: map[string]final{},
 		slack:  time.Minute,
@@ -28,7 +28,7 @@ func wellDone() evidence {
 			return map[string]*partner{"acme": acme, "bravo": bravo}[org]
 		},
 	}
-	for _, a := range e.asked[:2] {
+	for _, a := range e.triggers[:2] {
 		p := e.find(a.Org)
 		f := final{progress: events.Progress{Status: events.TriggerCompleted}}
 		for i := range a.Homes.UpTo {
@@ -86,18 +86,18 @@ func TestCompare(t *testing.T) {
 		{"a trigger that is not there", func(e *evidence) {
 			atEnd(e, "trg_1", func(f *final) { f.err = fmt.Errorf("not found") })
 		}, []string{"I9"}},
-		{"a wrong number of homes", func(e *evidence) { e.asked[0].Said = 3 }, []string{"I1"}},
+		{"a wrong number of homes", func(e *evidence) { e.triggers[0].Said = 3 }, []string{"I1"}},
 		{"a second webhook-id", func(e *evidence) { again(e, func(a *arrival) { a.ID, a.Answered = "other", 0 }) }, []string{"I2"}},
 		{"a second body", func(e *evidence) { again(e, func(a *arrival) { a.Body, a.Answered = "other", 0 }) }, []string{"I2"}},
 		{"a webhook-id that is another's", func(e *evidence) { e.arrivals[1].ID = e.arrivals[0].ID }, []string{"I2"}},
 		{"a wrong signature", func(e *evidence) { e.arrivals[0].Verified = false }, []string{"I3"}},
 		{"another's home", func(e *evidence) { e.arrivals[0].Endpoint = "bravo/1" }, []string{"I1", "I3"}},
-		{"a trigger whose answer was lost", func(e *evidence) {
+		{"a trigger whose response was lost", func(e *evidence) {
 			again(e, func(a *arrival) {
 				a.Trigger, a.ID, a.Org, a.Home, a.Endpoint = "trg_3", "x", "bravo", "bravo_00000", "bravo/1"
 			})
 		}, nil},
-		{"a trigger that nobody asked for", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
+		{"a trigger without a request", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
 		{"a repeat that nothing accounts for", func(e *evidence) { again(e, func(*arrival) {}) }, []string{"I5"}},
 		{"a repeat after a kill", func(e *evidence) { again(e, func(*arrival) {}); e.excused = 1 }, nil},
 		{"two sequences of one trigger", func(e *evidence) { e.arrivals[0].Sequence = 7 }, []string{"I10"}},
@@ -139,7 +139,7 @@ func TestCompare_Misordered(t *testing.T) {
 		newer := e.arrivals[0]
 		newer.Sequence, newer.Trigger = c.sequence, "trg_3"
 		e.arrivals = append(e.arrivals, newer)
-		e.asked = append(e.asked, asked{At: c.created, Created: c.created, Org: "acme", Answer: answerOK, Trigger: "trg_3"})
+		e.triggers = append(e.triggers, request{At: c.created, Created: c.created, Org: "acme", Result: resultOK, Trigger: "trg_3"})
 		if n := e.misordered(&violations{}); n != c.want {
 			t.Errorf("%+v: %d are misordered", c, n)
 		}

@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 			"a fault with its request", answer{503, `{"request_id":"req_1","error_code":"UNAVAILABLE","message":"Not now.","recovery_action":"Send it again.","retry_after_seconds":5}`},
 			"Not now. Send it again (request req_1)",
 		},
-		{"no Gridhook", answer{404, `<html>`}, "answered 404 Not Found, but not as a Gridhook server does"},
+		{"no Gridhook", answer{404, `<html>`}, "responded 404 Not Found, but not like a Gridhook server"},
 		{"no answer to read", ok(`{`), "read the answer of /v1/admin/organizations/create: unexpected end of JSON input"},
 	}
 	for _, test := range tests {

@@ -63,7 +63,7 @@ func run(program, report string, w io.Writer) error {
 	var refs []string
 	for _, m := range info.Deps {
 		if m.Replace != nil {
-			return fmt.Errorf("%s is replaced by %s: what is built is not what is released", m.Path, m.Replace.Path)
+			return fmt.Errorf("%s is replaced by %s: the build differs from the released module", m.Path, m.Replace.Path)
 		}
 		c := component(m, licenses, cdx.ComponentTypeLibrary)
 		if c.Licenses == nil {

@@ -168,7 +168,7 @@ func TestReadOpenTariff_Errors(t *testing.T) {
 		{"no name", `{"utility":"Example"}`, "utility, plan and urdb must be given"},
 		{"two lines", `{"utility":"a\nb","plan":"P","urdb":"x"}`, "must be one line each"},
 		{"EIA number", `{"utility":"a","plan":"P","urdb":"x","eia_id":"seven"}`, "eia_id"},
-		{"kind", head + `"tariff":{"kind":"tiers"}}`, `tariff.kind: "tiers" has no rates that are known here`},
+		{"kind", head + `"tariff":{"kind":"tiers"}}`, `tariff.kind: "tiers" has unknown rates`},
 		{"no rate", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a"}]}}}`, "bands[0]"},
 		{"twice", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1},{"id":"a","rate":1}]}}}`, "bands[1]"},
 		{"band", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"00:00","to":"24:00","band":"b"}]}}}`, `schedule[0]: band "b"`},

@@ -67,7 +67,7 @@ type balanced struct {
 	home string
 	http *http.Client
 	// turns holds the apis in rotation. A holder of all of them stops the requests.
-	turns          chan *node
+	turns         chan *node
 	sent, refused int
 }
 

@@ -137,7 +137,7 @@ func TestReceivers_Complete(t *testing.T) {
 var inTime = map[string]string{
 	"alternates 200/500":    "TestReceiversInTime",
 	"down for 60 s then up": "TestReceiversInTime",
-	"slow neighbour":       "TestReceiversInTime",
+	"slow neighbour":        "TestReceiversInTime",
 }
 
 // receivers are the behaviors, with the verdict of each.

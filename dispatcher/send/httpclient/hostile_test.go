@@ -102,7 +102,7 @@ type stage struct {
 	last      int         // the connection of the last request
 	serving   sync.WaitGroup
 	accepted  []net.Conn
-	dialed   []net.Conn
+	dialed    []net.Conn
 }
 
 func newStage(t testing.TB, h *hostile, certificate *tls.Certificate) *stage {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
-// phoenixChance is that of a home with 6 kW near Phoenix.
+// phoenixChance is the chance of a home with 6 kW near Phoenix.
 func phoenixChance(t testing.TB) *solar.Chance {
 	t.Helper()
 	p, err := solar.NewProfile(climate.Choose(climate.Place{Lat: 33.4, Lon: -112}).Year, solar.Array{})
@@ -25,7 +25,7 @@ func phoenixChance(t testing.TB) *solar.Chance {
 	return c
 }
 
-func TestExpectedPriceWeighsImportAndExport(t *testing.T) {
+func TestExpectedPrice_WeighsImportAndExport(t *testing.T) {
 	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
 	w := localDay(phoenix, 2026, time.April, 15)
 	for _, tt := range []struct {
@@ -72,9 +72,9 @@ func TestCarbonAdder(t *testing.T) {
 	}
 }
 
-// The regime of the home settles its exports where facts say so. Elsewhere the plan's own
-// rule does, with half the confidence wherever another regime would change the price.
-func TestRegimeSettlesExports(t *testing.T) {
+// The home's regime settles its exports if the facts name one. Otherwise the plan's own
+// rule does, with half the confidence if another regime would change the price.
+func TestRegime_SettlesExports(t *testing.T) {
 	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
 	w := localDay(phoenix, 2026, time.April, 15)
 	metered := pricing.Regime{Name: "NEM", Metering: pricing.NetMetering, Source: "Order 1", Ends: pricing.Date{Year: 2026, Month: time.April, Day: 15}}

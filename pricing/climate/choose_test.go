@@ -13,9 +13,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// The places that had the climate of another city: Los Angeles, Las Vegas, Atlanta,
+// These places once had the climate of another city: Los Angeles, Las Vegas, Atlanta,
 // Duluth, Phoenix and Portland, Oregon.
-func TestPlacesHaveTheirOwnClimate(t *testing.T) {
+func TestChoose_ClimateOfPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		place            climate.Place
@@ -40,18 +40,18 @@ func TestPlacesHaveTheirOwnClimate(t *testing.T) {
 	}
 }
 
-// zipcode is a place with the station that is the nearest of its zone among all.
+// zipcode is a place with the nearest of all stations in its zone.
 type zipcode struct {
 	code   string
 	place  climate.Place
 	people float64
 }
 
-// Of 200 zipcodes at even steps through the people of the United States, the chosen
-// station has the degree days of the one that is best by zone, distance and height among
-// all 1,020. It has them within 15 %, or 150 F days where there are few. The station is
-// within 100 km and 300 m where that one is, but for few, as 6 MB hold 541 stations.
-func TestChosenStationsAreLikeTheBestOfTheZone(t *testing.T) {
+// The test takes 200 zipcodes at even steps through the people of the United States. The
+// chosen station has the degree days of the best one by zone, distance and height among
+// all 1,020: within 15 %, or 150 F days where there are few. It is within 100 km and 300
+// m if the best one is. There are a few exceptions, because 6 MB hold 541 stations.
+func TestChoose_NearBestOfZone(t *testing.T) {
 	zips, zones := zipcodes(t)
 	total := 0.0
 	for _, z := range zips {
@@ -79,15 +79,14 @@ func TestChosenStationsAreLikeTheBestOfTheZone(t *testing.T) {
 			t.Logf("%s: %s at %.0f km and %.0f m above; the best is %s at %.0f km and %.0f m", z.code, c.Name, c.Km, c.MetersUp, want.ID, km, want.Elevation-place.Height)
 		}
 	}
-	t.Logf("%d of %d zipcodes have a station beyond 100 km or 300 m where a better one exists", far, taken)
+	t.Logf("%d of %d zipcodes have a station beyond 100 km or 300 m although a better one exists", far, taken)
 	if taken != samples || far > mostFar {
 		t.Errorf("%d of %d zipcodes have a far station, want at most %d", far, taken, mostFar)
 	}
 }
 
-// The heights of zipcodes are those of the stations within 3 km, which nobody here
-// measured.
-func TestHeightsOfZipcodesAreThoseOfStations(t *testing.T) {
+// The heights of zipcodes match those of the stations within 3 km, an independent source.
+func TestHeights_MatchStations(t *testing.T) {
 	all := index(t)
 	squares, near, pairs := 0.0, 0, 0
 	for code := range 100_000 {
@@ -113,9 +112,9 @@ func TestHeightsOfZipcodesAreThoseOfStations(t *testing.T) {
 	}
 }
 
-// Held-out stations: the choice by zone, distance and height has a smaller error of degree
-// days than the choice by zone and distance, and the error that it states.
-func TestHeightImprovesTheChoice(t *testing.T) {
+// For held-out stations, the choice by zone, distance and height has a smaller error of
+// degree days than the choice by zone and distance. Its error is the stated one.
+func TestChoose_HeightHelps(t *testing.T) {
 	zips, zones := zipcodes(t)
 	by := map[string]float64{}
 	stated, count := 0.0, 0.0
@@ -174,7 +173,7 @@ func zipcodes(t *testing.T) (zips []zipcode, zones map[string]string) {
 	return zips, zones
 }
 
-// zonedStations are all stations of the source by the zone of the nearest zipcode.
+// zonedStations returns all stations of the source by the zone of the nearest zipcode.
 func zonedStations(t *testing.T, zips []zipcode, zones map[string]string) map[string][]listed {
 	t.Helper()
 	stations := map[string][]listed{}
@@ -194,7 +193,7 @@ func zonedStations(t *testing.T, zips []zipcode, zones map[string]string) map[st
 	return stations
 }
 
-// bestOf is the nearest station, where more than 300 m of height count as 100 km.
+// bestOf returns the nearest station. More than 300 m of height count as 100 km.
 func bestOf(stations []listed, p climate.Place) (best listed, km float64) {
 	least := math.Inf(1)
 	for _, s := range stations {
@@ -219,9 +218,9 @@ func table(t *testing.T, path ...string) [][]string {
 	return rows
 }
 
-// The error that a choice states is the one measured between pairs of stations that
-// are as far apart, within 300 m of height, in one zone or in two.
-func TestErrorIsThatOfPairsOfStations(t *testing.T) {
+// The stated error of a choice was measured between pairs of stations at the same
+// distance, within 300 m of height, in one zone or in two.
+func TestChoose_Error(t *testing.T) {
 	zips, zones := zipcodes(t)
 	type bin struct {
 		same bool

@@ -66,7 +66,7 @@ func (p *partner) change(homes homeSet) {
 // furnish creates the organizations, their homes on a real tariff, and their endpoints.
 func (w *world) furnish() error {
 	ctx := context.Background()
-	api := w.those((*node).answers)[0]
+	api := w.those((*node).servesAPI)[0]
 	plan := catalog.Plans()[0]
 	if _, err := w.operator(api, "").ImportPlan(ctx, client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
 		return err

@@ -69,7 +69,7 @@ func (s *Server) start() error {
 func (o *Options) server(password string) (*server.Options, error) {
 	host, port, err := listenOn(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("where the nats-server listens: %w", err)
+		return nil, fmt.Errorf("parse the address of the nats-server: %w", err)
 	}
 	options := &server.Options{
 		ServerName:        "gridhook",

@@ -48,13 +48,13 @@ type Deps struct {
 // replay is a task of one replayer, and another replayer can resume it.
 type Replayer struct {
 	Deps
-	takenUp prometheus.Counter
+	retried prometheus.Counter
 }
 
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
-	return &Replayer{Deps: d, takenUp: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Exhausted or expired deliveries that were retried by hand.",
+	return &Replayer{Deps: d, retried: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
 	})}
 }
 
@@ -154,7 +154,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 		}
 		deliveries = deliveries[of:]
 	}
-	r.takenUp.Add(float64(n.retried))
+	r.retried.Add(float64(n.retried))
 	return n, err
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// changed are the objects that subscribers were notified of.
+// changed returns the objects of the notifications.
 func (w *world) changed() (list []string) {
 	w.triggers.mu.Lock()
 	defer w.triggers.mu.Unlock()
@@ -25,8 +25,8 @@ func openADR(of storage.OpenADRType, id string) *storage.OpenADRObject {
 	return &storage.OpenADRObject{ID: id, Type: of, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"}}
 }
 
-// The subscribers of a suspended organization are notified of no object and of no changed
-// price. Once it is resumed, they are notified of the prices that changed meanwhile.
+// The subscribers of a suspended organization get no notification of objects and prices.
+// After the resumption they are notified of the prices that changed meanwhile.
 func TestChanges_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
@@ -43,19 +43,19 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 		pass(minute)
 		before := w.changed()
 		if !slices.Contains(before, "one") || len(before) < 2 {
-			t.Fatalf("it notifies of %q, want derived events and the program one", before)
+			t.Fatalf("notifications of %q, want derived events and the program one", before)
 		}
 		w.suspend(true)
 		w.put(openADR(storage.OpenADRProgram, "two"))
 		w.peak("p")
 		pass(10 * minute)
 		if got := w.changed(); len(got) != len(before) {
-			t.Errorf("suspended, it notifies of %q", got[len(before):])
+			t.Errorf("suspended: notifications of %q", got[len(before):])
 		}
 		w.suspend(false)
 		pass(minute)
 		if got := w.changed(); len(got) == len(before) || slices.Contains(got, "two") {
-			t.Errorf("resumed, it notifies of %q, want the changed prices alone", got[len(before):])
+			t.Errorf("resumed: notifications of %q, want only the changed prices", got[len(before):])
 		}
 		stop()
 	})

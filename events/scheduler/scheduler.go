@@ -165,7 +165,7 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	if err != nil || suspended {
 		return err
 	}
-	if err := s.accept(ctx, &t); err != nil {
+	if _, err := s.accept(ctx, &t); err != nil {
 		return fmt.Errorf("run %s of the schedule %s: %w", run.Format(time.RFC3339), schedule.ID, err)
 	}
 	return nil
@@ -173,21 +173,21 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 
 // accept accepts the trigger of a run. If the organization has reached a limit, accept
 // skips the run. A later run sends newer signals.
-func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) error {
-	_, err := s.Triggers.Accept(ctx, *t)
+func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) (skipped bool, err error) {
+	_, err = s.Triggers.Accept(ctx, *t)
 	over, skip := errors.AsType[*events.QuotaError](err)
 	switch {
 	case skip:
 		s.skipped.Inc()
 		s.Log.Warn("schedule run skipped, organization has reached a limit",
 			"schedule", t.ScheduleID, "org", t.OrganizationID, "limit", over.Setting, "used", over.Used, "max", over.Max)
-		return nil
+		return true, nil
 	case err == nil:
 		s.runs.Inc()
 		s.Log.Info("schedule run accepted",
 			"schedule", t.ScheduleID, "org", t.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
 	}
-	return err
+	return false, err
 }
 
 // window returns the window of the signals of a run.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asked is a trigger request and its response.
+// asked is a trigger request, or a write of an OpenADR event, and its response.
 type asked struct {
 	At  time.Time `json:"at"` // time of the response
 	Org string    `json:"org"`

@@ -10,40 +10,6 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// programOf encodes a derived program as an OpenADR object.
-func programOf(p *signals.Program) (json.RawMessage, error) {
-	text := func(kind string, value any) valuesMap { return valuesMap{Type: kind, Values: []any{value}} }
-	shown := program{ProgramName: p.Name}
-	price := payloadDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "PRICE", Units: "KWH", Currency: "USD"}
-	export := price
-	export.PayloadType = "EXPORT_PRICE"
-	shown.PayloadDescriptors = []payloadDescriptor{price, export}
-	if p.Region != nil {
-		shown.PayloadDescriptors = []payloadDescriptor{{ObjectType: price.ObjectType, PayloadType: "GHG", Units: "GHG"}}
-	}
-	for _, a := range []struct{ kind, value string }{
-		{"PROGRAM_LONG_NAME", p.LongName}, {"RETAILER_LONG_NAME", p.Utility}, {"PRINCIPAL_SUBDIVISION", p.State},
-	} {
-		if a.value != "" {
-			shown.Attributes = append(shown.Attributes, text(a.kind, cut(a.value)))
-		}
-	}
-	shown.Attributes = append(shown.Attributes, text("COUNTRY", "US"), text("BINDING_EVENTS", false))
-	body, err := json.Marshal(&shown)
-	o := storage.OpenADRObject{ID: p.ID, Type: storage.OpenADRProgram, Body: body}
-	o.CreatedAt, o.UpdatedAt = storage.Time{Time: p.Created}, storage.Time{Time: p.Update}
-	return o.JSON(), err
-}
-
-// cut truncates a text to the maximum length of an attribute.
-func cut(text string) string {
-	const most = 128
-	if r := []rune(text); len(r) > most {
-		return string(r[:most])
-	}
-	return text
-}
-
 // derivedProgram returns a derived program, or nil if there is no such program.
 func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
 	list, err := s.Book.Reader(v).Programs(org)
@@ -112,7 +78,7 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			continue
 		}
 		if a.kind.of == storage.OpenADRProgram {
-			more, err = p.add(func() (json.RawMessage, error) { return withTargets(programOf(program))(targets[program.ID]) })
+			more, err = p.add(func() (json.RawMessage, error) { return withTargets(program.Encode())(targets[program.ID]) })
 			if err != nil || !more {
 				return false, err
 			}
@@ -163,7 +129,7 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 		if p == nil {
 			return nil, err
 		}
-		return programOf(p)
+		return p.Encode()
 	case storage.OpenADREvent:
 		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfDay(r.id))
 		if p == nil {

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // changed are the objects that subscribers were notified of.
@@ -25,18 +27,73 @@ func openADR(of storage.OpenADRType, id string) *storage.OpenADRObject {
 	return &storage.OpenADRObject{ID: id, Type: of, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"}}
 }
 
+// subscribe turns OpenADR on and stores a subscription to every operation.
+func (w *world) subscribe(objects ...storage.OpenADRType) {
+	subscription := openADR(storage.OpenADRSubscription, "sub")
+	subscription.Callbacks = []storage.Callback{{
+		URL: "https://ven.example", Objects: objects, Operations: []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete},
+	}}
+	w.put(subscription)
+	w.state = w.log
+}
+
+// operations are the operations of the notifications of an object, in order.
+func (w *world) operations(id string) (list []string) {
+	w.triggers.mu.Lock()
+	defer w.triggers.mu.Unlock()
+	for i := range w.triggers.list {
+		if c := w.triggers.list[i].Change; c != nil && c.ObjectID == id {
+			list = append(list, c.Operation)
+		}
+	}
+	return list
+}
+
+// Subscribers are notified one time of each change of a rate plan, whichever process sees
+// it, also if the plan is removed while no process runs. They are not notified of plans
+// that did not change for a day, and not of the emission programs.
+func TestChanges_RatePlans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		pass(48 * time.Hour)
+		w.subscribe(storage.OpenADRProgram)
+		stop := w.fleet(2)
+		pass(minute)
+		if got := w.changed(); len(got) != 0 {
+			t.Errorf("it notifies of %q, which did not change", got)
+		}
+		home := storagetest.Home("org", "h6", "new")
+		w.put(home)
+		w.put(storagetest.RatePlan("org", "new", 0.1))
+		pass(minute)
+		w.put(storagetest.RatePlan("org", "new", 0.2))
+		pass(minute)
+		w.peak("new")
+		pass(minute)
+		stop()
+		if err := w.store.Delete(t.Context(), storage.RatePlanRef("org", "new")); err != nil {
+			t.Fatal(err)
+		}
+		stop = w.fleet(2)
+		pass(minute)
+		w.put(storagetest.RatePlan("org", "new", 0.1))
+		pass(minute)
+		stop()
+		if got := w.operations("new"); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE"}) {
+			t.Errorf("it notifies of %q", got)
+		}
+		if got := w.changed(); len(got) != 4 {
+			t.Errorf("it notifies of %q", got)
+		}
+	})
+}
+
 // The subscribers of a suspended organization are notified of no object and of no changed
 // price. Once it is resumed, they are notified of the prices that changed meanwhile.
 func TestChanges_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
-		subscription := openADR(storage.OpenADRSubscription, "sub")
-		subscription.Callbacks = []storage.Callback{{
-			URL: "https://ven.example", Objects: []storage.OpenADRType{storage.OpenADRProgram, storage.OpenADREvent},
-			Operations: []string{events.OperationCreate, events.OperationUpdate},
-		}}
-		w.put(subscription)
-		w.state = w.log
+		w.subscribe(storage.OpenADRProgram, storage.OpenADREvent)
 		stop := w.fleet(2)
 		pass(minute)
 		w.put(openADR(storage.OpenADRProgram, "one"))

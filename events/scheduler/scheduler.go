@@ -94,7 +94,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if s.State != nil {
 		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
 		group.Go(func() error { return c.follow(ctx) })
-		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
+		repeat(pricesEvery, "detect changed OpenADR programs and events", c.checkDerived)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}
 	return group.Wait()

@@ -25,12 +25,15 @@ type Program struct {
 	Utility, State  string
 	Location        *time.Location
 	Created, Update time.Time
+	// New reports whether the rate plan is unchanged since its creation.
+	New bool
 }
 
 // programFacts holds the values of a program that come from its rate plan.
 type programFacts struct {
 	name, utility string
 	created       time.Time
+	unchanged     bool
 	place         catalog.Place
 }
 
@@ -118,9 +121,29 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 	}
 	p = Program{
 		ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, LongName: facts.name, Utility: facts.utility,
-		State: place.State, Location: location, Created: facts.created, Update: record.At,
+		State: place.State, Location: location, Created: facts.created, Update: record.At, New: facts.unchanged,
 	}
 	return p, true, nil
+}
+
+// RemovedPrograms returns the programs of an organization's removed rate plans. Only their
+// identifiers and the time of the removal are known.
+func (r *Reader) RemovedPrograms(org string) (list []Program, err error) {
+	for _, of := range []string{storage.Shared, org} {
+		err := r.view.Scan(storage.KindRatePlan, of, "", func(record storage.Record) bool {
+			if !record.Deleted {
+				return true
+			}
+			if _, err := storage.FindShared(r.view, storage.RatePlanRef(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
+				list = append(list, Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At})
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
@@ -132,7 +155,7 @@ func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 	if err != nil {
 		return programFacts{}, &HomeError{"the plan cannot be read", err}
 	}
-	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time}
+	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time, unchanged: plan.CreatedAt.Equal(plan.UpdatedAt.Time)}
 	facts.place, _ = catalog.PlaceOf(t.Info().EIAID)
 	return facts, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -91,7 +92,42 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			return false, err
 		}
 	}
-	return p.limit > 0, err
+	if err != nil || p.limit == 0 || a.kind.of != storage.OpenADREvent {
+		return p.limit > 0, err
+	}
+	return s.eachHomeSignal(v, a, func(program *signals.Program, targets []string) (bool, error) {
+		if id := query.Get("programID"); id != "" && id != program.ID {
+			return true, nil
+		}
+		return s.addDays(v, a, r, p, program, targets)
+	})
+}
+
+// homeSignalPrefix begins the targets that ask for a home's own signal. The home's
+// identifier follows.
+const homeSignalPrefix = "signal/"
+
+// eachHomeSignal calls do for each home whose own signal the request asks for and may see,
+// until do returns false.
+func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.Program, targets []string) (more bool, err error)) (more bool, err error) {
+	more = true
+	for _, t := range a.asked {
+		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
+		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
+			continue
+		}
+		p, err := s.Book.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		if errors.Is(err, storage.ErrNotFound) || signals.OfOne(err) {
+			continue
+		}
+		if err == nil {
+			more, err = do(p, []string{t})
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return more, nil
 }
 
 // addDays adds a program's events to a page. A day without prices has no event.
@@ -132,19 +168,36 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 		return p.Encode()
 	case storage.OpenADREvent:
 		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfDay(r.id))
-		if p == nil {
+		if p != nil {
+			return s.findDay(v, a, r, p)
+		}
+		if err != nil {
 			return nil, err
 		}
-		for _, day := range p.Days(r.Now) {
-			if day.ID != r.id {
-				continue
+		var found json.RawMessage
+		_, err = s.eachHomeSignal(v, a, func(p *signals.Program, targets []string) (more bool, err error) {
+			if found, err = s.findDay(v, a, r, p); found != nil {
+				found = events.WithTargets(found, targets)
 			}
-			e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
-			if signals.OfOne(err) {
-				return nil, errGone
-			}
-			return e.JSON, err
+			return found == nil, err
+		})
+		return found, err
+	}
+	return nil, nil
+}
+
+// findDay returns the program's event of a path, or nil if there is none. Errors: errGone
+// for a day without prices.
+func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Program) (json.RawMessage, error) {
+	for _, day := range p.Days(r.Now) {
+		if day.ID != r.id {
+			continue
 		}
+		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+		if signals.OfOne(err) {
+			return nil, errGone
+		}
+		return e.JSON, err
 	}
 	return nil, nil
 }

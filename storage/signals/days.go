@@ -35,7 +35,7 @@ func (p *Program) Days(now time.Time) []DayEvent {
 		if p.Created.After(created) {
 			created = p.Created
 		}
-		days[i] = DayEvent{ID: p.ID + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
+		days[i] = DayEvent{ID: p.eventPrefix() + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
 	}
 	return days
 }
@@ -172,13 +172,19 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	if p.Region != nil {
 		channels = []channel{emissionChannel(emissions(p.Region, p.Location, d.Window))}
 	} else {
-		home := &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+		home := p.home
+		if home == nil {
+			home = &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+		}
 		signal, err := r.Signal(home, d.Window)
 		if err != nil {
 			return EncodedEvent{}, err
 		}
 		revision, channels = signal.Revision, priceChannels(&signal.Curve.Curve)
-		if at := r.changedAt(org, p.RatePlanID); at.After(changed) {
+		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
+			channels = append(channels, emissionChannel(grams))
+		}
+		if at := r.changedAt(org, p); at.After(changed) {
 			changed = at
 		}
 	}
@@ -193,14 +199,17 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
 }
 
-// changedAt returns the time of the last write of a plan's inputs: the plan, its events
-// and its market series.
-func (r *Reader) changedAt(org, planID string) (latest time.Time) {
-	p, err := r.plan(org, planID)
+// changedAt returns the time of the last write of a program's inputs: the plan, its events
+// and its market series, and the home with its solar system.
+func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
+	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
 		return latest
 	}
-	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, planID)}
+	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, of.RatePlanID)}
+	if of.home != nil {
+		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
+	}
 	if s := p.series; s != nil && s.stored > 0 {
 		refs = append(refs, storage.MarketSeriesRef(s.org, s.kind, s.node))
 	}

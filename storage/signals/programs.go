@@ -27,6 +27,8 @@ type Program struct {
 	Created, Update time.Time
 	// New reports whether the rate plan is unchanged since its creation.
 	New bool
+	// home is the home whose own signal the events have, nil for the prices of the plan.
+	home *Home
 }
 
 // programFacts holds the values of a program that come from its rate plan.
@@ -209,6 +211,29 @@ func (r *Reader) HomeProgram(org, homeID string) (string, error) {
 		return "", storage.ErrNotFound
 	}
 	return programID(home.RatePlanID), nil
+}
+
+// HomeSignal returns the program of a home's rate plan, with the home's own signal as its
+// events. Errors: storage.ErrNotFound, *HomeError, and errors of the store.
+func (r *Reader) HomeSignal(org, homeID string) (*Program, error) {
+	found, err := r.find(org, homeID)
+	if err != nil {
+		return nil, err
+	}
+	home := *found
+	location, known := storage.Location(home.Timezone)
+	if home.RatePlanID == "" || !known {
+		return nil, storage.ErrNotFound
+	}
+	return &Program{ID: programID(home.RatePlanID), Name: home.ID, RatePlanID: home.RatePlanID, Location: location, home: &home}, nil
+}
+
+// eventPrefix begins the identifiers of the program's events.
+func (p *Program) eventPrefix() string {
+	if p.home == nil {
+		return p.ID
+	}
+	return programID("signal_" + p.home.ID)
 }
 
 // day returns the program's local day that contains a time, or the day that is later days

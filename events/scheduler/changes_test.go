@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,66 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 		pass(minute)
 		if got := w.changed(); len(got) == len(before) || slices.Contains(got, "two") {
 			t.Errorf("resumed, it notifies of %q, want the changed prices alone", got[len(before):])
+		}
+		stop()
+	})
+}
+
+// A critical peak and new market hours update the days of their plan under the same
+// identifiers. The days of other plans stay as they are.
+func TestChanges_Days(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		days := func() { w.addHoursFrom("COMED", began.Add(-24*time.Hour), 72) }
+		days()
+		w.subscribe(storage.OpenADREvent)
+		stop := w.fleet(2)
+		pass(minute)
+		if created := w.operations("hourly_19991231"); !slices.Equal(created, []string{"CREATE"}) {
+			t.Errorf("the day began with %q", created)
+		}
+		for _, c := range []struct {
+			plan   string
+			change func()
+		}{{"p", func() { w.peak("p") }}, {"hourly", days}} {
+			before := w.changed()
+			c.change()
+			pass(minute)
+			after := w.changed()[len(before):]
+			if len(after) == 0 || slices.ContainsFunc(after, func(id string) bool { return !strings.HasPrefix(id, c.plan+"_") }) {
+				t.Errorf("a change of %s notifies of %q", c.plan, after)
+			}
+			for _, id := range after {
+				if got := w.operations(id); got[len(got)-1] != events.OperationUpdate {
+					t.Errorf("%s: %q", id, got)
+				}
+			}
+		}
+		stop()
+	})
+}
+
+// Reports are deleted after their retention.
+func TestChanges_ReportRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.state = w.log
+		stop := w.fleet(1)
+		w.put(openADR(storage.OpenADRReport, "report"))
+		listed := func() (n int) {
+			_ = w.store.View(func(v storage.View) error { // the function returns no error
+				n = v.Count(storage.KindOpenADRReport, "org")
+				return nil
+			})
+			return n
+		}
+		pass(59 * minute)
+		if listed() != 1 {
+			t.Error("the report is gone before its retention")
+		}
+		pass(2 * time.Hour)
+		if listed() != 0 {
+			t.Error("the report outlives its retention")
 		}
 		stop()
 	})

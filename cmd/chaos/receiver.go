@@ -38,7 +38,7 @@ type endpoint struct {
 	org, name string
 	// verify is nil for the callbacks of OpenADR subscriptions.
 	verify *standardwebhooks.Webhook
-	giveUp    time.Duration
+	giveUp time.Duration
 
 	mu   sync.Mutex
 	mood mood

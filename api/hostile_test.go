@@ -64,8 +64,9 @@ func TestTextsThatAreNoJSON(t *testing.T) {
 	t.Logf("%d texts that are no JSON were refused by %d operations", refused, len(api.Routes())-1)
 }
 
-// TestNaughtyStrings puts each string of the list into the texts of every
-// operation's example, into identifiers in paths, and into a line of an import.
+// TestNaughtyStrings puts each string of the list into the texts of a quarter of the
+// operations' examples, into identifiers in paths, and into a line of an import. Most
+// requests wait for the disk.
 func TestNaughtyStrings(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpora(t), "naughty_strings.json"))
 	must(t, err)
@@ -82,17 +83,20 @@ func TestNaughtyStrings(t *testing.T) {
 		}
 	}
 	examples := api.RequestExamples()
-	for _, r := range api.Routes() {
+	for n, r := range api.Routes() {
 		for i, text := range naughty {
+			if (i+n)%4 != 0 {
+				continue
+			}
 			if r.Body == rest.BodyLines {
 				for line := range strings.Lines(examples[r.Name]) {
-					note(r.Name, text, s.importLines(replaceOne(t, line, text, i)))
+					note(r.Name, text, s.importLines(replaceOne(t, line, text, i/4)))
 				}
 				continue
 			}
 			if examples[r.Name] != "" {
 				req := s.request(r)
-				req.body = replaceOne(t, examples[r.Name], text, i)
+				req.body = replaceOne(t, examples[r.Name], text, i/4)
 				note(r.Name, text, s.send(req))
 			}
 			if identified(r) && i%10 == len(r.Name)%10 {

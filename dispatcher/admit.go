@@ -14,10 +14,10 @@ import (
 type recipients struct {
 	targets []*target.Target
 	broken  []target.Broken
-	// parkUntil is set if no endpoint is available now. down reports whether an endpoint
-	// is down.
+	// parkUntil is set if no endpoint is available now. failing reports whether an
+	// endpoint is down because of failures.
 	parkUntil time.Time
-	down      bool
+	failing   bool
 }
 
 // admit returns the endpoints of a trigger once one of them is available. A slice for a
@@ -36,7 +36,7 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 		if err != nil {
 			return to, err
 		}
-		to.parkUntil, to.down = w.parkUntil(t, to.targets, w.Now())
+		to.parkUntil, to.failing = w.parkUntil(t, to.targets, w.Now())
 		if to.parkUntil.IsZero() {
 			return to, nil
 		}
@@ -57,21 +57,22 @@ func firstFull(targets []*target.Target, now time.Time) *gate.Endpoint {
 	return nil
 }
 
-// parkUntil returns the time until which no endpoint is available, zero if one is. down
-// reports whether an endpoint is down. A slice past its deadline does not wait.
+// parkUntil returns the time until which no endpoint is available, zero if one is. failing
+// reports whether an endpoint is down because of failures. A slice past its deadline does
+// not wait.
 //
-// A slice that waits for an endpoint that is down is late afterwards, so a newer trigger
-// supersedes it at once. A slice that waits for a slow endpoint is not late. Otherwise
-// triggers could arrive faster than a slow endpoint takes their walks. The last homes
-// would then never receive any signal.
-func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time.Time) (until time.Time, down bool) {
+// A slice that waits for a failing endpoint is late afterwards, so a newer trigger
+// supersedes it at once. A slice that waits for a slow endpoint, or for the end of a
+// Retry-After, is not late. Otherwise triggers could arrive faster than such an endpoint
+// takes their walks. The last homes would then never receive any signal.
+func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time.Time) (until time.Time, failing bool) {
 	var first, deadline time.Time
 	for _, e := range targets {
 		until := w.unavailableUntil(e, now)
 		if until.IsZero() {
 			return time.Time{}, false
 		}
-		down = down || !e.Gate.OpenUntil(now).IsZero()
+		failing = failing || e.Gate.Failing(now)
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}
@@ -81,9 +82,9 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 		return time.Time{}, false
 	}
 	if deadline.Before(first) {
-		return deadline, down
+		return deadline, failing
 	}
-	return first, down
+	return first, failing
 }
 
 // unavailableUntil returns the time until which an endpoint is unavailable: it is down,

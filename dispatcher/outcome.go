@@ -93,8 +93,11 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 // the wait for an endpoint that is slow.
 func (w *Worker) putOff(j *job, until time.Time) result {
 	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and at its concurrency limit"
-	if !j.target.Gate.OpenUntil(now).IsZero() {
+	switch g := j.target.Gate; {
+	case g.Failing(now):
 		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down, no attempt was made"
+	case !g.OpenUntil(now).IsZero():
+		reason = "the endpoint asked to wait, no attempt was made"
 	}
 	a := attempt{Attempt: send.Attempt{At: now}}
 	if !now.Before(deadline) {

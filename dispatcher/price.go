@@ -1,10 +1,11 @@
 package dispatcher
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	jobs = make([]job, 0, len(read.homes)*len(to.targets))
 	err = w.view(func(v storage.View) error {
 		prices := w.Book.Reader(v)
-		for _, r := range read.homes {
+		for _, r := range rotated(read.homes, t.ID) {
 			signal, why, err := priceHome(prices, r, t)
 			var home *signals.HomeError
 			switch {
@@ -63,6 +64,19 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	})
 	w.reportFailures(s, failed, to.broken)
 	return jobs, outcomes, err
+}
+
+// rotated returns the homes of a slice from a position that depends on the trigger. If an
+// endpoint takes only the first homes before it asks to wait, each trigger reaches other
+// homes.
+func rotated(homes []storage.Record, triggerID string) []storage.Record {
+	if len(homes) == 0 {
+		return nil
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(triggerID))    // it never fails
+	at := h.Sum32() % uint32(len(homes)) //nolint:gosec // a slice has few homes
+	return slices.Concat(homes[at:], homes[:at])
 }
 
 // withoutRequest returns a home's outcomes at the broken endpoints. Without any endpoint
@@ -155,18 +169,6 @@ func walked(t *events.Trigger) storage.Kind {
 		return storage.KindOpenADRSubscription
 	}
 	return storage.KindHome
-}
-
-// announce publishes a trigger's change by MQTT. The change may depend on a grant that the
-// replica does not have yet.
-func (w *Worker) announce(ctx context.Context, t *events.Trigger) error {
-	if t.Change == nil || w.Announce == nil {
-		return nil
-	}
-	if err := w.awaitState(ctx, t.Revision); err != nil {
-		return err
-	}
-	return w.Announce(ctx, t.OrganizationID, t.Change)
 }
 
 // notify makes the jobs of a slice of subscriptions. Errors: *storeError.

@@ -14,11 +14,6 @@ import (
 
 // handleTrigger starts a trigger's walk.
 func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken events.Taken) error {
-	// The resumer may begin the walk of a trigger that could not be announced, so the
-	// announcement comes first.
-	if err := w.announce(ctx, &t); err != nil {
-		return err
-	}
 	if taken.Redelivered || w.Now().Sub(t.CreatedAt.Time) > events.StalledAfter/2 {
 		if begun, err := w.Bus.Reached(ctx, t, 0); begun || err != nil {
 			return err
@@ -40,14 +35,14 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	s.Trigger.Sequence = s.Sequence
 	// The slice holds a slot of the worker in addition to its slot of the queue. A slow
 	// slice frees both.
-	org, freeQueue, began := s.Trigger.OrganizationID, taken.Free, w.Now()
+	org, freeQueue := s.Trigger.OrganizationID, taken.Free
+	taken.At = w.Now()
 	contended := func() bool { return s.Trigger.Change == nil && w.walks.othersActive(org) }
 	done, err := w.turns.Take(ctx, org, contended, freeQueue)
 	if err != nil {
 		return err
 	}
 	defer done()
-	taken.Waited = w.Now().Sub(began)
 	taken.Free = func() { done(); freeQueue() }
 	err = contained(func() error { return w.walkSlice(ctx, &s, taken) })
 	if err == nil || handsBack(ctx, err) {
@@ -70,8 +65,11 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err != nil {
 		return err
 	}
+	if done, err := w.doneMeanwhile(ctx, s, taken); done || err != nil {
+		return err
+	}
 	if !to.parkUntil.IsZero() {
-		s.Late = s.Late || to.down
+		s.Late = s.Late || to.failing
 		return w.park(ctx, s, to.parkUntil)
 	}
 	homes, err := w.readHomes(s)
@@ -100,14 +98,22 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	return w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})
 }
 
+// alreadyDone reports whether a redelivered or resumed slice has a receipt. A slice with a
+// receipt is not repeated.
+func (w *Worker) alreadyDone(ctx context.Context, s *events.Slice, taken events.Taken) (bool, error) {
+	if !taken.Redelivered && !s.Resumed {
+		return false, nil
+	}
+	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())
+}
+
 // longWait is a wait after which another worker may have processed a slice, because this
 // one could not show NATS that it was alive.
 const longWait = 3 * time.Second
 
-// alreadyDone reports whether a redelivered, resumed or long-waiting slice has a receipt.
-// A slice with a receipt is not repeated.
-func (w *Worker) alreadyDone(ctx context.Context, s *events.Slice, taken events.Taken) (bool, error) {
-	if !taken.Redelivered && !s.Resumed && taken.Waited < longWait {
+// doneMeanwhile reports whether a slice that has waited for long has a receipt.
+func (w *Worker) doneMeanwhile(ctx context.Context, s *events.Slice, taken events.Taken) (bool, error) {
+	if w.Now().Sub(taken.At) < longWait {
 		return false, nil
 	}
 	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())

@@ -259,6 +259,26 @@ func TestAWorkerDies(t *testing.T) {
 	}
 }
 
+// A slice that waited for long may have been processed by another worker meanwhile.
+func TestWalkSlice_DoneMeanwhile(t *testing.T) {
+	for waited, want := range map[time.Duration]int{0: 2 * events.SliceHomes, longWait: events.SliceHomes} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.homes(events.SliceHomes)
+			w.endpoint("ep")
+			n := w.worker()
+			tr := w.trigger(24)
+			w.settled(tr)
+			taken := events.Taken{At: time.Now().Add(-waited), Free: func() {}}
+			if err := n.walkSlice(t.Context(), &events.Slice{Trigger: tr}, taken); err != nil {
+				t.Error(err)
+			}
+			if got := len(w.partner.got()); got != want {
+				t.Errorf("after a wait of %s %d were sent in all, want %d", waited, got, want)
+			}
+		})
+	}
+}
+
 // A bus that does not answer for a while holds everything up and loses nothing.
 func TestTheBusIsDownForAWhile(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -36,6 +36,40 @@ func TestASlowEndpointStarvesNoHome(t *testing.T) {
 	})
 }
 
+// An endpoint that asks to wait after a number of requests a minute does not starve the
+// last homes either.
+func TestRetryAfter_StarvesNoHome(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes, triggers, quota = 32 * events.SliceHomes, 12, 2 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		var since time.Time
+		n := 0
+		w.partner.answers(func(*http.Request, arrival) int {
+			if now := time.Now(); now.Sub(since) >= time.Minute {
+				since, n = now, 0
+			}
+			if n++; n > quota {
+				return http.StatusTooManyRequests
+			}
+			return http.StatusOK
+		})
+		w.partner.server.Handler = withHeader(w.partner, "Retry-After", "60")
+		w.worker()
+		for range triggers {
+			w.trigger(24)
+			<-time.After(5 * time.Minute)
+		}
+		had := map[string]bool{}
+		for _, a := range w.partner.got() {
+			had[a.home] = true
+		}
+		if len(had) < homes*95/100 {
+			t.Errorf("%d of %d homes were sent any of %d triggers", len(had), homes, triggers)
+		}
+	})
+}
+
 // A message system that hangs in the middle of a slice holds up none of its requests
 // for long: they were in their turn when it was last asked.
 // hang is how long the partner takes while the message system hangs.

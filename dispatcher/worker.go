@@ -72,9 +72,6 @@ type Deps struct {
 	Now        func() time.Time
 	// Jitter returns a number in [0,1). nil selects a random number.
 	Jitter func() float64
-	// Announce publishes a change of an OpenADR object by MQTT. If it is nil, there is no
-	// MQTT.
-	Announce func(ctx context.Context, org string, c *events.Change) error
 	// Tracer makes the spans. nil disables spans.
 	Tracer trace.Tracer
 	// Sender sends the webhooks. If it is nil, New makes a sender from the options. The

@@ -76,8 +76,8 @@ func (r *Retry) Check() error {
 type Taken struct {
 	// Redelivered reports whether another worker may have taken the message before.
 	Redelivered bool
-	// Waited is how long the message has waited for a slot of the worker.
-	Waited time.Duration
+	// At is when the worker took the message.
+	At time.Time
 	// Free lets the queue hand out another message before this message is done.
 	Free func()
 }

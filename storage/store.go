@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -350,29 +351,38 @@ func (s *Store) append(ctx context.Context, w Write) error {
 
 // appendBatch appends writes atomically. The log removes tombstones a little before the
 // replica. After a conflict, appendBatch therefore reads the records that the replica
-// shows as deleted from the log.
+// shows as deleted from the log, and retries if some are gone. More tombstones may go
+// meanwhile.
 func (s *Store) appendBatch(ctx context.Context, batch []Write) (uint64, error) {
-	last, err := s.log.AppendBatch(ctx, batch)
-	if !errors.Is(err, ErrConflict) {
-		return last, err
+	const tries = 5
+	for try := 1; ; try++ {
+		last, err := s.log.AppendBatch(ctx, batch)
+		if !errors.Is(err, ErrConflict) || try == tries {
+			return last, err
+		}
+		removed, failed := s.dropRemoved(ctx, batch)
+		if failed != nil || !removed {
+			return 0, cmp.Or(failed, err)
+		}
 	}
-	removed := false
+}
+
+// dropRemoved updates the expectations of a batch about tombstones that the log has
+// removed. It reports whether there are any.
+func (s *Store) dropRemoved(ctx context.Context, batch []Write) (removed bool, err error) {
 	for i := range batch {
 		if batch[i].over {
 			continue
 		}
 		there, err := s.log.Read(ctx, batch[i].Ref)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		if !there.live() && there.Revision != batch[i].Expect {
 			batch[i].Expect, batch[i].First, removed = there.Revision, there.First, true
 		}
 	}
-	if !removed {
-		return 0, err
-	}
-	return s.log.AppendBatch(ctx, batch)
+	return removed, nil
 }
 
 // CatchUp returns when reads include everything that the log holds now.

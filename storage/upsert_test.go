@@ -143,3 +143,28 @@ func TestUpsertGivesUpAgainstAnEndlessRival(t *testing.T) {
 	log.Intercept(func(storage.Write) error { return storage.ErrConflict })
 	upsert(t, s, "conflict", home("h", "Mine"))
 }
+
+// The log may remove the tombstones of a batch one after another while the batch is
+// written.
+func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	ids := []string{"a", "b", "c", "d"}
+	var homes []storage.Entity
+	for _, id := range ids {
+		homes = append(homes, home(id, "Mine"))
+	}
+	upsert(t, s, "created created created created", homes...)
+	for _, id := range ids {
+		if err := s.DeleteHome(t.Context(), "org", id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Intercept(func(w storage.Write) error {
+		if w.Ref.ID == "a" && len(ids) > 0 { // the first write of each attempt
+			log.Expire(storage.HomeRef("org", ids[0]))
+			ids = ids[1:]
+		}
+		return nil
+	})
+	upsert(t, s, "created created created created", homes...)
+}

@@ -32,7 +32,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
 			Help:                        "Duration of HTTP requests by operation, in seconds.",
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 25},
+			// Few buckets, because each operation has them.
+			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10},
 		}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",

@@ -90,6 +90,14 @@ func (b *breaker) openUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
+// failing reports whether failures keep the breaker open. If a Retry-After keeps it open,
+// the endpoint responds and only asks to wait.
+func (b *breaker) failing(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return now.Before(b.probeAt) && !now.Before(b.heldUntil)
+}
+
 // down reports whether recent requests indicate that the endpoint is down.
 func (b *breaker) down(now time.Time) bool {
 	b.mu.Lock()
@@ -195,6 +203,9 @@ func (e *Endpoint) Down(now time.Time) bool { return e.breaker.down(now) }
 // OpenUntil returns the time when an open breaker allows a probe. It is zero if the
 // breaker is closed or the probe is due.
 func (e *Endpoint) OpenUntil(now time.Time) time.Time { return e.breaker.openUntil(now) }
+
+// Failing reports whether failures, not a Retry-After, keep the breaker open.
+func (e *Endpoint) Failing(now time.Time) bool { return e.breaker.failing(now) }
 
 // Standing returns the times of the breaker's opening and of its next probe. open is
 // false if the breaker is closed.

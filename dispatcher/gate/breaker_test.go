@@ -149,6 +149,26 @@ func TestBreakerHoldsAsAsked(t *testing.T) {
 	}
 }
 
+// A Retry-After keeps the breaker open, and is no failure.
+func TestBreaker_Failing(t *testing.T) {
+	b := &breaker{}
+	b.hold(noon, noon.Add(30*time.Second))
+	if b.failing(noon) || b.openUntil(noon).IsZero() {
+		t.Error("a held breaker is failing, or closed")
+	}
+	at := noon.Add(30 * time.Second)
+	l, _ := b.ask(at)
+	if b.failed(l.probe, weightNoAnswer, at, seconds5); !b.failing(at) {
+		t.Error("not failing after a failed probe")
+	}
+	if b.failing(at.Add(5 * time.Second)) {
+		t.Error("failing when the next probe is due")
+	}
+	if b.hold(at, at.Add(time.Minute)); b.failing(at) {
+		t.Error("failing although the endpoint has responded since")
+	}
+}
+
 func TestBreakerIsDownWhileItIsTried(t *testing.T) {
 	b := &breaker{}
 	if b.down(noon) {

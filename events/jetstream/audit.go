@@ -77,6 +77,11 @@ func (c *Conn) Audit(ctx context.Context, f storage.AuditFilter, before string, 
 		}
 		end = min(end, given)
 	}
+	if !f.Until.IsZero() {
+		if end, err = c.auditAfter(ctx, info.State.FirstSeq, end, f.Until.Add(auditDelay)); err != nil {
+			return nil, err
+		}
+	}
 	const widen = 4
 	list, span := []storage.AuditEntry{}, uint64(limit) //nolint:gosec // positive
 	for end > info.State.FirstSeq && len(list) < limit {
@@ -95,6 +100,51 @@ func (c *Conn) Audit(ctx context.Context, f storage.AuditFilter, before string, 
 	return list[:min(limit, len(list))], nil
 }
 
+// auditDelay is the longest delay between the time of an entry and its storage. So an entry
+// may follow an entry that is newer by this much.
+const auditDelay = time.Minute
+
+// auditAfter returns the sequence of the first entry after a time, from first to end, and
+// end if there is none.
+func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) (uint64, error) {
+	s, err := c.handle(ctx, auditStream)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	for first < end {
+		middle := first + (end-first)/2
+		e, sequence, err := c.auditEntry(ctx, s, middle, auditSubjects)
+		switch {
+		case err != nil:
+			return 0, err
+		case sequence == 0 || sequence >= end || e.Time.After(at):
+			end = middle
+		default:
+			first = sequence + 1
+		}
+	}
+	return end, nil
+}
+
+// auditEntry returns the first entry of a subject from a sequence on, and its sequence, 0
+// if there is none.
+func (c *Conn) auditEntry(ctx context.Context, s jetstream.Stream, from uint64, subject string) (e storage.AuditEntry, sequence uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
+	defer cancel()
+	m, err := s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return e, 0, nil
+	case err != nil:
+		return e, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if err := json.Unmarshal(m.Data, &e); err != nil {
+		return e, 0, fmt.Errorf("the stored audit entry %d: %w", m.Sequence, err)
+	}
+	e.ID = auditID(m.Sequence)
+	return e, m.Sequence, nil
+}
+
 // auditRange returns the entries from start to before end, newest first. passed reports
 // whether the range begins before the filter's Since.
 func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
@@ -104,24 +154,14 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 	}
 	subject := auditSubject(f.OrganizationID, f.KeyID, f.Operation)
 	for next := start; next < end; {
-		one, cancel := context.WithTimeout(ctx, c.publishWait)
-		m, err := s.GetMsg(one, next, jetstream.WithGetMsgSubject(subject))
-		cancel()
-		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-			next = end
-			continue
-		case err != nil:
-			return nil, false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		e, sequence, err := c.auditEntry(ctx, s, next, subject)
+		if err != nil {
+			return nil, false, err
 		}
-		if next = m.Sequence + 1; m.Sequence >= end {
+		if sequence == 0 || sequence >= end {
 			break
 		}
-		e := storage.AuditEntry{}
-		if err := json.Unmarshal(m.Data, &e); err != nil {
-			return nil, false, fmt.Errorf("the stored audit entry %d: %w", m.Sequence, err)
-		}
-		e.ID = auditID(m.Sequence)
+		next = sequence + 1
 		passed = passed || e.Time.Before(f.Since.Time)
 		if !e.Time.Before(f.Since.Time) && (f.Until.IsZero() || e.Time.Before(f.Until.Time)) {
 			list = append(list, e)

@@ -109,6 +109,12 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 	return consume(ctx, taking, c, startQueue, slots, decodeTrigger, handle)
 }
 
+// ConsumeChanges calls handle for triggers, one at a time and in the order of the log. See
+// consume.
+func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error {
+	return consume(ctx, taking, c, changeQueue, 1, decodeTrigger, handle)
+}
+
 // ConsumeSlices calls handle for slices. See consume.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
 	return consume(ctx, taking, c, sliceQueue, slots, work[events.Slice], handle)

@@ -38,6 +38,35 @@ func TestAccept(t *testing.T) {
 	stop()
 }
 
+// A change that fails is delivered again before any later change, also to another process.
+func TestConsumeChanges_InOrder(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	first, second := newTrigger("org"), newTrigger("org")
+	for _, tr := range []events.Trigger{first, second} {
+		_, err := b.Accept(within(t), tr)
+		must(t, err)
+	}
+	got := make(chan string, 3)
+	failed := false
+	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error {
+		got <- tr.ID
+		if !failed {
+			failed = true
+			return errors.New("the broker is unavailable")
+		}
+		return nil
+	}
+	for range 2 { // two processes
+		defer consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeChanges(ctx, taking, handle) })()
+	}
+	for i, want := range []string{first.ID, first.ID, second.ID} {
+		if id := receive(t, got); id != want {
+			t.Errorf("delivery %d is of %s, want %s", i, id, want)
+		}
+	}
+}
+
 func TestAcceptOnce(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())

@@ -18,7 +18,7 @@ const (
 	noticeSubjects = noticePrefix + ">"
 )
 
-var noticeQueue = queue{noticesStream, "tellers", noticeSubjects}
+var noticeQueue = queue{stream: noticesStream, name: "tellers", filter: noticeSubjects}
 
 // PutNotice stores a notice and returns when it is durable. fresh is false if the notice
 // was already stored.

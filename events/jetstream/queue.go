@@ -28,14 +28,19 @@ const nakDelay = time.Second
 const maxNakDelay = 30 * time.Second
 
 // maxHandling limits the unacknowledged messages of a queue, over all workers.
-const maxHandling = 16384
+const maxHandling = 65536
 
-// queue is a durable consumer that all workers share.
-type queue struct{ stream, name, filter string }
+// queue is a durable consumer that all workers share. If it is in order, a message is
+// delivered only after all earlier messages are acknowledged.
+type queue struct {
+	stream, name, filter string
+	inOrder              bool
+}
 
 var (
-	startQueue = queue{triggersStream, "starters", triggerSubjects}
-	sliceQueue = queue{workStream, "walkers", workSubjects}
+	startQueue  = queue{stream: triggersStream, name: "starters", filter: triggerSubjects}
+	changeQueue = queue{stream: triggersStream, name: "changes", filter: triggerSubjects, inOrder: true}
+	sliceQueue  = queue{stream: workStream, name: "walkers", filter: workSubjects}
 )
 
 // pullWait is the duration of one request for a message. A request is never canceled: a

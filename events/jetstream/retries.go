@@ -38,10 +38,10 @@ func retryLane(r *events.Retry) string {
 
 // retryQueues returns the queues of the lanes.
 func retryQueues() []queue {
-	queues := []queue{{retriesStream, "retriers_" + walksLane, retryDuePrefix + walksLane + ".>"}}
+	queues := []queue{{stream: retriesStream, name: "retriers_" + walksLane, filter: retryDuePrefix + walksLane + ".>"}}
 	for i := range retryLanes {
 		lane := strconv.Itoa(i)
-		queues = append(queues, queue{retriesStream, "retriers_" + lane, retryDuePrefix + lane + ".>"})
+		queues = append(queues, queue{stream: retriesStream, name: "retriers_" + lane, filter: retryDuePrefix + lane + ".>"})
 	}
 	return queues
 }

@@ -94,9 +94,13 @@ func refused(err error) bool {
 
 // config returns the settings of the consumer that all workers share.
 func (q queue) config() jetstream.ConsumerConfig {
+	handling := maxHandling
+	if q.inOrder {
+		handling = 1
+	}
 	return jetstream.ConsumerConfig{
 		Durable: q.name, FilterSubject: q.filter, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: ackWait, MaxAckPending: maxHandling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckWait: ackWait, MaxAckPending: handling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
 	}
 }
 

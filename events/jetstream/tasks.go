@@ -25,7 +25,7 @@ const (
 )
 
 func taskQueue(k events.TaskKind) queue {
-	return queue{tasksStream, "tasks-" + string(k), taskDuePrefix + string(k) + ".>"}
+	return queue{stream: tasksStream, name: "tasks-" + string(k), filter: taskDuePrefix + string(k) + ".>"}
 }
 
 // PutTask schedules a task and returns when it is durable. It replaces a pending task of

@@ -3,8 +3,8 @@ package mqtt
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	client "github.com/at-wat/mqtt-go"
@@ -16,9 +16,26 @@ import (
 // publishTimeout is the timeout of one message.
 const publishTimeout = 10 * time.Second
 
+// catchUpTimeout is how long a change waits for the replica before it is redelivered.
+const catchUpTimeout = 5 * time.Second
+
+// maxAge is how long the publisher retries a change. So a change that the broker refuses
+// does not hold back later changes for ever.
+const maxAge = time.Hour
+
+// Bus delivers the triggers.
+type Bus interface {
+	// ConsumeChanges handles one trigger at a time, in the order of the log, until taking
+	// ends. A trigger whose handler returns an error is redelivered before any other.
+	ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error
+}
+
 // Options are the options of a publisher.
 type Options struct {
+	Bus   Bus
 	Store *storage.Store
+	Log   *slog.Logger
+	Now   func() time.Time
 	// Dial connects to the broker. User and Password are the publisher's credentials.
 	Dial           func(ctx context.Context) (net.Conn, error)
 	User, Password string
@@ -29,15 +46,42 @@ type Options struct {
 type Publisher struct {
 	Options
 
-	mu   sync.Mutex
 	conn *client.BaseClient // nil while not connected
 }
 
-// New returns a publisher. It connects when it has something to publish.
+// New returns a publisher.
 func New(o Options) *Publisher { return &Publisher{Options: o} }
 
-// Announce publishes a change. It returns when the broker has stored every message.
-func (p *Publisher) Announce(ctx context.Context, org string, c *events.Change) error {
+// Run publishes changes, in the order of the log, until ctx ends.
+func (p *Publisher) Run(ctx context.Context) error {
+	defer p.disconnect()
+	return p.Bus.ConsumeChanges(ctx, ctx, p.handle)
+}
+
+// handle publishes the change of a trigger. After an error the trigger is redelivered.
+func (p *Publisher) handle(ctx context.Context, t events.Trigger, _ events.Taken) error {
+	if t.Change == nil {
+		return nil
+	}
+	if age := p.Now().Sub(t.CreatedAt.Time); age > maxAge {
+		p.Log.Warn("change too old for MQTT, dropped", "trigger", t.ID, "org", t.OrganizationID, "age", age.Round(time.Second))
+		return nil
+	}
+	if err := p.awaitState(ctx, t.Revision); err != nil {
+		return err
+	}
+	return p.announce(ctx, t.OrganizationID, t.Change)
+}
+
+// awaitState waits for the replica, because a change may depend on a new grant.
+func (p *Publisher) awaitState(ctx context.Context, revision uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
+	defer cancel()
+	return p.Store.WaitFor(ctx, revision)
+}
+
+// announce publishes a change. It returns when the broker has stored every message.
+func (p *Publisher) announce(ctx context.Context, org string, c *events.Change) error {
 	var list []message
 	err := p.Store.View(func(v storage.View) (err error) {
 		list, err = messages(v, org, c)
@@ -46,8 +90,6 @@ func (p *Publisher) Announce(ctx context.Context, org string, c *events.Change) 
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, m := range list {
 		if err := p.publish(ctx, m); err != nil {
 			return fmt.Errorf("publish %s of %s %s by MQTT: %w", m.topic, c.ObjectType, c.ObjectID, err)
@@ -93,12 +135,4 @@ func (p *Publisher) disconnect() {
 		_ = p.conn.Close() // nothing is left to send
 		p.conn = nil
 	}
-}
-
-// Close disconnects.
-func (p *Publisher) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.disconnect()
-	return nil
 }

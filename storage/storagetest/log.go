@@ -22,8 +22,8 @@ type Log struct {
 
 var _ storage.Log = (*Log)(nil)
 
-// DeletionsAge is the age at which a tombstone with Forget expires. This log does not
-// remove expired tombstones.
+// DeletionsAge is the age at which a tombstone with Forget expires. Only Expire removes
+// tombstones from this log.
 const DeletionsAge = 30 * 24 * time.Hour
 
 // NewLog returns an empty log.
@@ -38,6 +38,13 @@ func (l *Log) Intercept(fn func(storage.Write) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fail = fn
+}
+
+// Expire removes the tombstone of an entity from the log. Replicas keep it.
+func (l *Log) Expire(ref storage.Ref) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.last, ref)
 }
 
 // Append stores one write.

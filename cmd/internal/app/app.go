@@ -126,7 +126,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	}
 	parts = append(parts, a.startGuard, a.watchHealth)
 	if o.delivers() {
-		parts = append(parts, a.startWorker, a.reportBreakers)
+		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.answers() {
 		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.scheduleEstimates, a.listenPublic)
@@ -330,7 +330,7 @@ func (a *App) recordUses(context.Context) error {
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: pausingBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
-		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer, Announce: a.announcer(),
+		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)
 	return nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/config"
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/mqtt"
 )
@@ -27,14 +26,13 @@ func (a *App) mqttListener() (m *embedded.MQTT, err error) {
 	return m, err
 }
 
-// announcer returns the function that publishes changes by MQTT, nil without MQTT.
-func (a *App) announcer() func(context.Context, string, *events.Change) error {
+// startMQTT starts the publisher of changes, if MQTT is on.
+func (a *App) startMQTT(context.Context) error {
 	if a.MQTT == "" {
 		return nil
 	}
-	o := mqtt.Options{Store: a.store, Dial: a.embedded.DialMQTT}
+	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Now: time.Now, Dial: a.embedded.DialMQTT}
 	o.User, o.Password = a.embedded.Credentials()
-	p := mqtt.New(o)
-	a.onStop("the MQTT publisher", p.Close)
-	return p.Announce
+	a.run("the MQTT publisher", mqtt.New(o).Run)
+	return nil
 }

@@ -86,15 +86,16 @@ func TestAudit_Pages(t *testing.T) {
 	e.operate("/v1/admin/audit/list", `{"after":"key_1"}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
-// brokenAudit stores nothing.
+// brokenAudit stores no entry.
 type brokenAudit struct{ storage.AuditLog }
 
 func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error {
 	return errors.New("disk gone")
 }
 
-// A change stands although its audit entry was not stored. The entry is in the log.
-func TestAudit_NotStored(t *testing.T) {
+// A change stands although its audit entry was not stored. The process's log has the
+// entry.
+func TestAudit_StoreUnavailable(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	var log syncBuffer
 	deps := e.process(slog.New(slog.NewTextHandler(&log, nil)))

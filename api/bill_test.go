@@ -14,7 +14,7 @@ import (
 
 const billPath = "/v1/homes/home1/bill"
 
-// billHome pays 0.20 $/kWh and 10 $ a month, and 0.05 $ is paid for what it sends out.
+// billHome pays 0.20 $/kWh and 10 $ a month, and gets 0.05 $/kWh for exports.
 func (e *env) billHome() string {
 	e.load(
 		`{"resource":"organization","id":"acme","name":"A"}`,
@@ -69,12 +69,12 @@ func TestBill(t *testing.T) {
 		`{"tariff":{},"ratePlanId":"plan1"}`:                   "ratePlanId",
 	} {
 		if fields := e.ask(key, billPath, body).fields(t); !slices.Contains(fields, want) {
-			t.Errorf("%s: %v are wrong, want %s", body, fields, want)
+			t.Errorf("%s: wrong fields %v, want %s", body, fields, want)
 		}
 	}
 	for path, want := range map[string]string{"/v1/homes/bare/bill": "ratePlanId"} {
 		if fields := e.ask(key, path, `{}`).fields(t); !slices.Contains(fields, want) {
-			t.Errorf("%s: %v are wrong, want %s", path, fields, want)
+			t.Errorf("%s: wrong fields %v, want %s", path, fields, want)
 		}
 	}
 	e.ask(key, "/v1/homes/nobody/bill", `{}`).expect(t, 404, rest.CodeNotFound)
@@ -82,7 +82,7 @@ func TestBill(t *testing.T) {
 }
 
 // The solar of a home generates as in a typical year, unless the request says otherwise.
-func TestBillWithTheHomesSolar(t *testing.T) {
+func TestBill_SolarOfHome(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key := e.billHome()
 	e.load(`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":6}`)
@@ -93,12 +93,12 @@ func TestBillWithTheHomesSolar(t *testing.T) {
 		t.Errorf("without solar $ %v", total)
 	}
 	if own["metering"] != "NET_BILLING" || own["sun"] == nil || own["credit"].(float64) < 500 || double["credit"].(float64) <= own["credit"].(float64) {
-		t.Errorf("6 kW take off $ %v by %v under %v, 12 kW %v", own["credit"], own["metering"], own["sun"], double["credit"])
+		t.Errorf("6 kW save $ %v by %v under %v, 12 kW %v", own["credit"], own["metering"], own["sun"], double["credit"])
 	}
 }
 
-// A bill is settled by the regime of the home's solar where nothing else is said.
-func TestBillByTheRegime(t *testing.T) {
+// A bill is settled by the regime of the home's solar, unless the request names another.
+func TestBill_Regime(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key := e.billHome()
 	e.load(
@@ -132,12 +132,12 @@ func TestBillByTheRegime(t *testing.T) {
 	}
 }
 
-// Every published bill of OpenStudio-HPXML comes out to the dollar by the operation.
-func TestBillsOfOpenStudioHPXML(t *testing.T) {
+// The operation reproduces every published bill of OpenStudio-HPXML to the dollar.
+func TestBill_OpenStudioHPXML(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key := e.billHome()
 	for _, c := range billtest.HPXML(t) {
-		var tariff any // a rate has a key twice, which the decoder refuses
+		var tariff any // the decoder refuses the duplicate key of a rate
 		must(t, json.Unmarshal(c.Rate, &tariff))
 		body := map[string]any{
 			"tariff": tariff, "loadKwh": c.Load, "calendarYear": 2007, "tierRule": "PRORATED",
@@ -158,8 +158,8 @@ func TestBillsOfOpenStudioHPXML(t *testing.T) {
 	}
 }
 
-// Every bill of SAM comes out to the dollar by the operation.
-func TestBillsOfSAM(t *testing.T) {
+// The operation reproduces every bill of SAM to the dollar.
+func TestBill_SAM(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key := e.billHome()
 	for _, c := range billtest.SAM(t) {

@@ -13,20 +13,20 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The sizes that bodies are bounded to in these tests.
+// These are the size limits of bodies in these tests.
 const (
 	smallBody   = 8 << 10
 	smallImport = 16 << 10
 )
 
-// refusal is one thing that must be refused, of each operation that it applies to.
+// refusal is an error case for each operation that it applies to.
 type refusal struct {
 	name    string
 	applies func(rest.Route) bool
 	change  func(*request)
 	status  int
 	code    string
-	field   string // what is named, where a field is
+	field   string // name of the wrong field, if there is one
 }
 
 func always(rest.Route) bool       { return true }
@@ -70,7 +70,7 @@ var refusals = []refusal{
 	{"an encoding", always, with("Content-Encoding", "gzip"), 415, rest.CodeUnsupportedMediaType, ""},
 }
 
-// limit is the most bytes that an operation takes in these tests.
+// limit returns the maximum body size of an operation in these tests.
 func limit(r rest.Route) int {
 	if r.Body == rest.BodyLines {
 		return smallImport
@@ -78,10 +78,10 @@ func limit(r rest.Route) int {
 	return smallBody
 }
 
-// TestEveryOperation goes through all operations there are, so that one that is
-// added has its cases, and fails until its example works. What the document says
-// of each field is held against the API in TestBoundsAreThoseOfTheDocument.
-func TestEveryOperation(t *testing.T) {
+// TestOperations_Served goes through all operations, so a new operation fails until its
+// example works and its cases pass. TestBounds_MatchDocument compares the fields with the
+// OpenAPI document.
+func TestOperations_Served(t *testing.T) {
 	s := newStageWith(t, rest.Options{MaxBody: smallBody, MaxImportBody: smallImport})
 	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
 	examples, bolt := api.RequestExamples(), s.env.key("bolt")
@@ -107,7 +107,7 @@ func TestEveryOperation(t *testing.T) {
 	t.Logf("%d cases of %d operations", cases, len(api.Routes()))
 }
 
-// request is one that gets as far as the operation's own checks.
+// request is a request that reaches the operation's own checks.
 func (s *stage) request(r rest.Route) request {
 	contentType, text := bodyOf(r)
 	req := request{url: s.public.URL + path(r, "none"), body: text, header: http.Header{"Content-Type": {contentType}, rest.KeyHeader: {s.key}}}
@@ -135,7 +135,7 @@ func (s *stage) refuses(r rest.Route, refused refusal) {
 	}
 }
 
-// sizes sends bodies as large as they may be, and one byte larger.
+// sizes sends bodies of the maximum size, and one byte larger.
 func (s *stage) sizes(r rest.Route) (cases int) {
 	s.t.Helper()
 	for size, refused := range map[int]bool{limit(r): false, limit(r) + 1: true} {
@@ -145,14 +145,14 @@ func (s *stage) sizes(r rest.Route) (cases int) {
 			s.t.Errorf("%d bytes: %d %s", size, a.status, a.body)
 		}
 		if status := s.chunked(req); (status == http.StatusRequestEntityTooLarge) != refused {
-			s.t.Errorf("%d bytes without their number: %d", size, status)
+			s.t.Errorf("%d bytes without Content-Length: %d", size, status)
 		}
 		cases += 2
 	}
 	return cases
 }
 
-// chunked sends a body without saying how long it is, and returns the status.
+// chunked sends a body without Content-Length and returns the status.
 func (s *stage) chunked(r request) int {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, r.url, struct{ io.Reader }{strings.NewReader(r.body)})
@@ -168,7 +168,7 @@ func (s *stage) chunked(r request) int {
 	return res.StatusCode
 }
 
-// scopes sends with a key of every other scope.
+// scopes sends with a key of each other scope.
 func (s *stage) scopes(r rest.Route) (cases int) {
 	s.t.Helper()
 	if r.Operator || r.Open {
@@ -181,23 +181,22 @@ func (s *stage) scopes(r rest.Route) (cases int) {
 		req := s.request(r)
 		req.header[rest.KeyHeader] = []string{s.env.key("acme", scope)}
 		if a := s.send(req); a.status != http.StatusForbidden || a.code(s.t) != rest.CodeForbidden {
-			s.t.Errorf("with the scope %s alone: %d %s", scope, a.status, a.body)
+			s.t.Errorf("with only the scope %s: %d %s", scope, a.status, a.body)
 		}
 		cases++
 	}
 	return cases
 }
 
-// things are acme's, by the fields that name them.
+// things are acme's objects, by the fields that name them.
 func (s *stage) things() map[string]string {
 	return map[string]string{
 		"homeId": "home_1", "deviceId": "dev_1", "triggerId": s.trigger, "endpointId": s.endpoint, "scheduleId": s.schedule,
 	}
 }
 
-// foreign asks with another organization's key for what is acme's: what an
-// operation names in its path or its body is answered as what nobody has, and
-// nothing else tells of it.
+// foreign uses another organization's key for acme's objects. The response is the same as
+// for an unknown identifier.
 func (s *stage) foreign(r rest.Route, key, example string) {
 	s.t.Helper()
 	in := map[string]any{}
@@ -209,7 +208,7 @@ func (s *stage) foreign(r rest.Route, key, example string) {
 		if strings.HasSuffix(field, "Id") && field != "organizationId" {
 			named = append(named, field)
 			if s.things()[field] == "" {
-				s.t.Errorf("the test does not know what %s names: say it in things", field)
+				s.t.Errorf("the test has no object for %s: add it to things", field)
 			}
 		}
 	}
@@ -227,10 +226,10 @@ func (s *stage) foreign(r rest.Route, key, example string) {
 	case !identified(r) && len(named) == 0:
 		for _, id := range s.things() {
 			if theirs.status != http.StatusOK || strings.Contains(string(theirs.body), `"`+id+`"`) {
-				s.t.Errorf("another organization is told %d %s", theirs.status, theirs.body)
+				s.t.Errorf("another organization gets %d %s", theirs.status, theirs.body)
 			}
 		}
 	case theirs.status != http.StatusNotFound || anonymous(theirs) != anonymous(nobodys):
-		s.t.Errorf("of another: %d %s, of nobody: %d %s", theirs.status, theirs.body, nobodys.status, nobodys.body)
+		s.t.Errorf("foreign identifier: %d %s, unknown identifier: %d %s", theirs.status, theirs.body, nobodys.status, nobodys.body)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// stage has what the documented examples refer to.
+// stage has the objects that the documented examples name.
 type stage struct {
 	*env
 	key                string
@@ -27,7 +27,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage { return newStageWith(t, rest.Options{}) }
 
-// newStageWith is a stage on which nobody is limited in number.
+// newStageWith returns a stage without limits on the number of objects.
 func newStageWith(t *testing.T, o rest.Options) *stage {
 	o.Rate, o.Burst, o.FeedbackRate, o.FeedbackBurst = 1e6, 1e6, 1e6, 1e6
 	e := newEnv(t, o)
@@ -55,7 +55,8 @@ func (s *stage) newEndpoint() string {
 	return s.ask(s.key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(s.t)["id"].(string)
 }
 
-// imported are what operations delete, and the line that brings it back.
+// imported holds the objects that operations delete, with the import line that restores
+// each.
 var imported = map[string][2]string{
 	"deleteUtility":        {"1", `{"resource":"utility","eiaId":1,"name":"One"}`},
 	"deleteDemandResponse": {"1", `{"resource":"demandResponse","eiaId":1}`},
@@ -64,7 +65,7 @@ var imported = map[string][2]string{
 	"deleteArea":           {"IL", `{"resource":"area","area":"IL","supported":true}`},
 }
 
-// identifier is what an operation's path names.
+// identifier returns the object that an operation's path names.
 func (s *stage) identifier(r rest.Route) string {
 	switch {
 	case r.Name == "deleteEndpoint":
@@ -106,7 +107,7 @@ func (s *stage) identifier(r rest.Route) string {
 	}
 }
 
-// send sends an operation a body.
+// send sends a body to an operation.
 func (s *stage) sendTo(r rest.Route, body string) answer {
 	s.t.Helper()
 	body = strings.ReplaceAll(body, "trg_01JZ2E6K8M0000000000000000", s.trigger)
@@ -121,13 +122,13 @@ func (s *stage) sendTo(r rest.Route, body string) answer {
 	}
 }
 
-func TestEveryExampleWorks(t *testing.T) {
+func TestExamples_Accepted(t *testing.T) {
 	s := newStage(t)
 	requests := api.RequestExamples()
 	for _, r := range api.Routes() {
 		a := s.sendTo(r, requests[r.Name])
 		if a.status != http.StatusOK {
-			t.Errorf("the example of %s is answered %s", r.Name, a.body)
+			t.Errorf("the example of %s gets %s", r.Name, a.body)
 		}
 		if r.Body == rest.BodyLines && a.object(t)["failed"].(float64) != 0 {
 			t.Errorf("the example of %s fails: %s", r.Name, a.body)
@@ -135,14 +136,13 @@ func TestEveryExampleWorks(t *testing.T) {
 		delete(requests, r.Name)
 	}
 	for name := range requests {
-		t.Errorf("there is an example of %s, and no such operation", name)
+		t.Errorf("%s has an example, but there is no such operation", name)
 	}
 }
 
-// TestBoundsAreThoseOfTheDocument changes one field of an example at a time, to
-// what the document allows and to what it does not, and looks whether the API
-// agrees.
-func TestBoundsAreThoseOfTheDocument(t *testing.T) {
+// TestBounds_MatchDocument changes one field of an example at a time, to values inside
+// and outside the documented bounds. The API must agree with the document.
+func TestBounds_MatchDocument(t *testing.T) {
 	s := newStage(t)
 	d, err := theDocument()
 	must(t, err)
@@ -168,7 +168,7 @@ func TestBoundsAreThoseOfTheDocument(t *testing.T) {
 	}
 }
 
-// prober changes an example of a body.
+// prober changes the example of a body.
 type prober struct {
 	*stage
 	d       *document
@@ -177,7 +177,7 @@ type prober struct {
 	root    string
 }
 
-// companions are what must change with a field for its bound to be reached.
+// companions must change together with a field to reach the field's bound.
 var companions = map[string]map[string]any{
 	"retryPolicy.maxSeconds":     {"retryPolicy.initialSeconds": 1.0},
 	"retryPolicy.initialSeconds": {"retryPolicy.maxSeconds": 86400.0},
@@ -195,8 +195,8 @@ var companions = map[string]map[string]any{
 	"tariff":                     {"catalogId": "pge-e-elec"},
 }
 
-// crossed are fields that are bound by others as well, so that what the document
-// allows of them alone need not be right beside the others.
+// crossed are fields that other fields bound as well. A value within the documented
+// bounds may be wrong beside the others.
 var crossed = []string{
 	"targetTemp", "targetCoolSetpoint", "targetHeatSetpoint", "minTemp", "maxTemp", "months",
 	"defaultMaxTemp", "defaultMinTemp", "defaultCoolSetpoint", "defaultHeatSetpoint", "start.month",
@@ -204,7 +204,7 @@ var crossed = []string{
 	"clientCertificate.certificate", "clientCertificate.privateKey",
 }
 
-// probe goes through the fields of an object's schema.
+// probe checks the fields of an object's schema.
 func (p prober) probe(schema map[string]any, path []string) {
 	schema = p.resolve(schema)
 	properties, _ := schema["properties"].(map[string]any)
@@ -236,7 +236,7 @@ func (p prober) probe(schema map[string]any, path []string) {
 	}
 }
 
-// probeItems goes through the values of an array's elements.
+// probeItems checks the elements of an array.
 func (p prober) probeItems(items map[string]any, field []string) {
 	element := append(slices.Clone(field[:len(field)-1]), field[len(field)-1]+"[0]")
 	if items["properties"] != nil {
@@ -248,7 +248,7 @@ func (p prober) probeItems(items map[string]any, field []string) {
 	}
 }
 
-// resolve follows references, and takes the schema out of one that may be null.
+// resolve follows references and returns the schema of a nullable value.
 func (p prober) resolve(schema map[string]any) map[string]any {
 	if either, ok := schema["anyOf"].([]any); ok {
 		inner := maps.Clone(p.resolve(either[0].(map[string]any)))
@@ -261,21 +261,21 @@ func (p prober) resolve(schema map[string]any) map[string]any {
 	return schema
 }
 
-// absent stands for a field that is not there.
+// absent stands for a missing field.
 var absent any = struct{ absent bool }{true}
 
 func (p prober) refuses(field []string, value any) { p.refusesAs(field, value, field) }
 
-// refusesAs wants the value refused, naming the field.
+// refusesAs checks that the API refuses the value and names the field.
 func (p prober) refusesAs(field []string, value any, named []string) {
 	p.t.Helper()
 	want := strings.Join(named, ".")
 	if fields, a := p.fieldsWith(field, value); !slices.Contains(fields, want) {
-		p.t.Errorf("%s: the document does not allow %s = %.80v, and the API answers %d %.300s", p.route.Name, want, value, a.status, a.body)
+		p.t.Errorf("%s: the document does not allow %s = %.80v, and the API responds %d %.300s", p.route.Name, want, value, a.status, a.body)
 	}
 }
 
-// takes wants the value not to be what is wrong.
+// takes checks that the API does not report the value as wrong.
 func (p prober) takes(field []string, value any) {
 	p.t.Helper()
 	name := strings.Join(field, ".")
@@ -283,12 +283,12 @@ func (p prober) takes(field []string, value any) {
 		return
 	}
 	if fields, a := p.fieldsWith(field, value); slices.Contains(fields, name) {
-		p.t.Errorf("%s: the document allows %s = %.80v, and the API answers %d %.300s", p.route.Name, name, value, a.status, a.body)
+		p.t.Errorf("%s: the document allows %s = %.80v, and the API responds %d %.300s", p.route.Name, name, value, a.status, a.body)
 	}
 }
 
-// fieldsWith sends the example with one field changed, and returns what the API
-// says is wrong.
+// fieldsWith sends the example with one changed field and returns the fields that the API
+// reports as wrong.
 func (p prober) fieldsWith(field []string, value any) ([]string, answer) {
 	p.t.Helper()
 	var body map[string]any
@@ -314,7 +314,7 @@ func (p prober) fieldsWith(field []string, value any) ([]string, answer) {
 	return fields, a
 }
 
-// set sets a field of nested objects.
+// set sets a field in nested objects.
 func set(o map[string]any, path []string, value any) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := o[name].(map[string]any)
@@ -331,7 +331,7 @@ func set(o map[string]any, path []string, value any) {
 	}
 }
 
-// kind is the type of a schema, and whether null is one too.
+// kind returns the type of a schema, and whether it is nullable.
 func kind(schema map[string]any) (name string, null bool) {
 	switch v := schema["type"].(type) {
 	case string:
@@ -351,7 +351,7 @@ func number(v any) (float64, bool) {
 	return f, err == nil
 }
 
-// text is a string of a length, of the schema's format where it has one.
+// text returns a string of a length, in the schema's format if it has one.
 func textOf(schema map[string]any, length int) string {
 	prefix := ""
 	if schema["format"] == "uri" {
@@ -360,7 +360,7 @@ func textOf(schema map[string]any, length int) string {
 	return prefix + strings.Repeat("a", max(0, length-len(prefix)))
 }
 
-// element is one that an array may have.
+// element returns a valid element of an array.
 func element(schema map[string]any) any {
 	if items, _ := schema["items"].(map[string]any); items["type"] == "integer" {
 		return 1.0
@@ -368,7 +368,7 @@ func element(schema map[string]any) any {
 	return "https://acme.example/"
 }
 
-// wrongValues are values that a schema does not allow.
+// wrongValues returns values that a schema does not allow.
 func wrongValues(schema map[string]any) []any {
 	name, null := kind(schema)
 	wrong := map[string][]any{
@@ -423,7 +423,7 @@ func wrongValues(schema map[string]any) []any {
 	return wrong
 }
 
-// rightValues are values that a schema allows, at its bounds.
+// rightValues returns values at the bounds of a schema.
 func rightValues(schema map[string]any) []any {
 	var right []any
 	if _, null := kind(schema); null {

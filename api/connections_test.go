@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 )
 
-// bounded serves with bounds on connections, and dials it.
+// bounded serves with limits on connections, and dials the server.
 func bounded(t *testing.T, c rest.Connections) net.Conn {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
@@ -24,12 +24,12 @@ func bounded(t *testing.T, c rest.Connections) net.Conn {
 	return conn
 }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func TestConnections_Limit(t *testing.T) {
 	const wait = 50 * time.Millisecond
 	for name, test := range map[string]struct {
 		bounds rest.Connections
 		sent   string
-		answer string // how what comes back begins, until the connection ends
+		answer string // start of the response, until the connection ends
 	}{
 		"headers that fit":        {rest.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
 		"headers that do not":     {rest.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
@@ -44,19 +44,19 @@ func TestConnectionsAreBounded(t *testing.T) {
 			conn := bounded(t, test.bounds)
 			_, err := io.WriteString(conn, test.sent)
 			must(t, err)
-			got, err := io.ReadAll(conn) // ends when the server hangs up
+			got, err := io.ReadAll(conn) // ends when the server closes the connection
 			if err != nil && len(got) == 0 {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(string(got), test.answer) || test.answer == "" && len(got) > 0 {
-				t.Errorf("answered %.60q, want %q", got, test.answer)
+				t.Errorf("response %.60q, want %q", got, test.answer)
 			}
 		})
 	}
 }
 
-// TestDefaultsOfConnections: what nobody configures is bounded all the same.
-func TestDefaultsOfConnections(t *testing.T) {
+// TestConnections_Defaults checks the limits of a configuration without settings.
+func TestConnections_Defaults(t *testing.T) {
 	s := rest.NewHTTPServer(http.NotFoundHandler(), rest.Connections{}, slog.New(slog.DiscardHandler))
 	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second ||
 		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 12<<10 {

@@ -13,10 +13,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// path is a route's path with an identifier in the place of {id}.
+// path returns a route's path with an identifier instead of {id}.
 func path(r rest.Route, id string) string { return strings.ReplaceAll(r.Path, "{id}", id) }
 
-// bodyOf is a body that gets as far as the operation's own checks.
+// bodyOf returns a body that reaches the operation's own checks.
 func bodyOf(r rest.Route) (contentType, body string) {
 	switch r.Body {
 	case rest.BodyRequired:
@@ -28,7 +28,7 @@ func bodyOf(r rest.Route) (contentType, body string) {
 	}
 }
 
-// at sends a request to a route on the listener where it is.
+// at sends a request to a route on its listener.
 func (e *env) at(r rest.Route, keys []string, change func(*request)) answer {
 	e.t.Helper()
 	contentType, body := bodyOf(r)
@@ -49,7 +49,7 @@ func keyed() []rest.Route {
 	return slices.DeleteFunc(api.Routes(), func(r rest.Route) bool { return r.Open })
 }
 
-func TestEveryOperationNeedsItsKey(t *testing.T) {
+func TestAuthentication_EveryOperation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	good, foreign := e.twoTenants()
 	for _, r := range keyed() {
@@ -73,8 +73,8 @@ func TestEveryOperationNeedsItsKey(t *testing.T) {
 	}
 }
 
-// TestMissingKey_Bearer: a key in the header Authorization is missing, and the message
-// says which header is read.
+// TestMissingKey_Bearer checks that a key in the header Authorization counts as missing,
+// and that the message names the right header.
 func TestMissingKey_Bearer(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -87,8 +87,8 @@ func TestMissingKey_Bearer(t *testing.T) {
 	}
 }
 
-// TestNotFound_NamesTheEntity: the message has the kind, the identifier of the request and
-// the organization of the key.
+// TestNotFound_NamesTheEntity checks that the message has the kind, the identifier of the
+// request and the organization of the key.
 func TestNotFound_NamesTheEntity(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
@@ -110,7 +110,7 @@ func TestNotFound_NamesTheEntity(t *testing.T) {
 	}
 }
 
-func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
+func TestAuthentication_RevokedLikeExpired(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	revoked, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(revoked)
@@ -129,15 +129,15 @@ func TestRevokedAndExpiredKeysReadAlike(t *testing.T) {
 	for _, a := range answers {
 		a.expect(t, 401, rest.CodeInvalidAPIKey)
 		if anonymous(a) != anonymous(answers[0]) {
-			t.Errorf("one reads %s, another %s", a.body, answers[0].body)
+			t.Errorf("one body is %s, another %s", a.body, answers[0].body)
 		}
 	}
 }
 
 var requestIDField = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// anonymous is an answer's body without the request's identifier.
-// It also leaves out the identifiers that a NOT_FOUND repeats from the request.
+// anonymous returns a response body without the request id and the identifiers that a
+// NOT_FOUND repeats.
 func anonymous(a answer) string {
 	return namedField.ReplaceAllString(requestIDField.ReplaceAllString(string(a.body), ""), "There is no $1")
 }
@@ -161,7 +161,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsAreRefused(t *testing.T) {
+func TestMethods_NotAllowed(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for _, r := range api.Routes() {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
@@ -174,7 +174,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnknownPaths(t *testing.T) {
+func TestPaths_Unknown(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, p := range []string{
@@ -189,7 +189,7 @@ func TestUnknownPaths(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerHasTheHeaders(t *testing.T) {
+func TestResponses_Headers(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	list, signal := "/v1/webhook/endpoints/list", "/v1/homes/home1/price_signal"
@@ -214,7 +214,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 	}
 }
 
-func TestRequestIDOfTheCaller(t *testing.T) {
+func TestRequestID_FromCaller(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for given, kept := range map[string]bool{
 		"mine-1": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "two words": false, "a.b": false, "": false,
@@ -226,11 +226,11 @@ func TestRequestIDOfTheCaller(t *testing.T) {
 	}
 	a := e.send(request{url: e.public.URL + "/v1", header: http.Header{"X-Request-Id": {"a", "b"}}})
 	if got := a.header.Get("X-Request-Id"); !strings.HasPrefix(got, "req_") {
-		t.Errorf("two identifiers became %q", got)
+		t.Errorf("two identifiers were merged into %q", got)
 	}
 }
 
-func TestIdentifiersInPaths(t *testing.T) {
+func TestIdentifiers_InPaths(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range keyed() {
@@ -255,7 +255,7 @@ func TestIdentifiersInPaths(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAndWrongTypes(t *testing.T) {
+func TestDecode_UnknownFieldsAndTypes(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range api.Routes() {
@@ -284,9 +284,9 @@ func TestUnknownFieldsAndWrongTypes(t *testing.T) {
 	}
 }
 
-// TestNothingForeign asks for everything by the identifiers of another tenant:
-// the answers are those to identifiers that nobody has, byte for byte.
-func TestNothingForeign(t *testing.T) {
+// TestTenancy_ForeignIdentifiers requests every object by the identifiers of another
+// tenant. The responses equal those to unknown identifiers, byte for byte.
+func TestTenancy_ForeignIdentifiers(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	endpoint := e.ask(acme, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`).ok(t)["id"].(string)
@@ -306,13 +306,13 @@ func TestNothingForeign(t *testing.T) {
 			}
 			foreign, absent := as(id), as("nobodys_"+id)
 			if foreign.status != http.StatusNotFound || anonymous(foreign) != anonymous(absent) || foreign.status != absent.status {
-				t.Errorf("%s of another: %d %s, of nobody: %d %s", r.Path, foreign.status, foreign.body, absent.status, absent.body)
+				t.Errorf("foreign %s: %d %s, unknown: %d %s", r.Path, foreign.status, foreign.body, absent.status, absent.body)
 			}
 		}
 	}
 }
 
-// foreignBody is a body that is right, so that only the identifier is wrong.
+// foreignBody returns a valid body, so that only the identifier is wrong.
 func foreignBody(r rest.Route) string {
 	bodies := map[string]string{
 		"updateHVACLinkedFlag": `{"linked":true}`, "getHVACEstimatedSavings": `{"type":"monthly"}`, "replayEndpoint": `{"since":"2026-07-01T00:00:00Z"}`,
@@ -323,7 +323,7 @@ func foreignBody(r rest.Route) string {
 	return `{}`
 }
 
-func TestActingForAnotherOrganization(t *testing.T) {
+func TestTenancy_OrganizationField(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme","unborn"]}`)
@@ -353,7 +353,7 @@ func TestActingForAnotherOrganization(t *testing.T) {
 	e.ask(acme, trigger, `{"organizationId":""}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
-func TestOperatorActsForAnOrganization(t *testing.T) {
+func TestOperator_ForOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	signal := "/v1/homes/home1/price_signal"
@@ -369,7 +369,7 @@ func TestOperatorActsForAnOrganization(t *testing.T) {
 	}
 }
 
-func TestNoOperatorKeyIsNobodys(t *testing.T) {
+func TestOperatorKey_Unset(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	deps := e.deps
 	deps.Registerer, deps.OperatorKey = nil, ""

@@ -19,8 +19,8 @@ func (e *env) fromPage(method, path, origin string, more http.Header) answer {
 	return e.send(request{method: method, url: e.public.URL + path, header: header})
 }
 
-// TestNoCrossOriginByDefault: whatever a page asks, nothing allows it.
-func TestNoCrossOriginByDefault(t *testing.T) {
+// TestCORS_Default checks that no request of a page is allowed.
+func TestCORS_Default(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for _, a := range []answer{
@@ -36,18 +36,18 @@ func TestNoCrossOriginByDefault(t *testing.T) {
 	}
 }
 
-func TestCrossOrigin(t *testing.T) {
+func TestCORS_Allowed(t *testing.T) {
 	e := newEnv(t, rest.Options{Origins: []string{page}})
 	key, _ := e.twoTenants()
 	asked := http.Header{"Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type,x-ws-api-key"}}
 	a := e.fromPage(http.MethodOptions, signalPath, page, asked)
 	if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != page || a.header.Get("Access-Control-Allow-Methods") != "POST" ||
 		!strings.Contains(a.header.Get("Access-Control-Allow-Headers"), rest.KeyHeader) || len(a.body) > 0 {
-		t.Errorf("asked beforehand: %d %v", a.status, a.header)
+		t.Errorf("preflight: %d %v", a.status, a.header)
 	}
 	a = e.fromPage(http.MethodPost, signalPath, page, http.Header{rest.KeyHeader: {key}})
 	if a.ok(t); a.header.Get("Access-Control-Allow-Origin") != page || !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
-		t.Errorf("answered with %v", a.header)
+		t.Errorf("response with %v", a.header)
 	}
 	for _, foreign := range []string{"https://evil.example", "https://app.example.evil.example", "http://app.example", "https://app.example:8443", "null", ""} {
 		a := e.fromPage(http.MethodOptions, signalPath, foreign, asked).expect(t, 405, rest.CodeMethodNotAllowed)
@@ -57,7 +57,7 @@ func TestCrossOrigin(t *testing.T) {
 		}
 	}
 	if a := e.send(request{method: http.MethodOptions, url: e.admin.URL + signalPath, header: http.Header{"Origin": {page}, "Access-Control-Request-Method": {"POST"}}}); a.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Error("the operator's listener takes part")
+		t.Error("the operator's listener allows CORS")
 	}
-	e.fromPage(http.MethodOptions, signalPath, page, nil).expect(t, 405, rest.CodeMethodNotAllowed) // nothing was asked beforehand
+	e.fromPage(http.MethodOptions, signalPath, page, nil).expect(t, 405, rest.CodeMethodNotAllowed) // there was no preflight
 }

@@ -14,7 +14,7 @@ import (
 
 const deliveriesPath = "/v1/webhook/deliveries/"
 
-// record stores a receipt as a worker does, and waits until the ledger has it.
+// record stores a receipt like a worker, and waits until the ledger has it.
 func (e *env) record(r events.Receipt, shown func() bool) {
 	e.t.Helper()
 	must(e.t, e.bus.PutReceipt(e.t.Context(), r))
@@ -34,7 +34,7 @@ func (e *env) record(r events.Receipt, shown func() bool) {
 	}
 }
 
-// deliver records what became of a trigger's one home, and returns the message's
+// deliver records the outcome of a trigger's only home, and returns the message's
 // identifier.
 func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) string {
 	e.t.Helper()

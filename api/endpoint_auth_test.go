@@ -19,7 +19,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// clientCertificate makes a certificate that ends at a time, and its key, in PEM.
+// clientCertificate returns a certificate that expires at a time, and its key, in PEM.
 func clientCertificate(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(text)
 }
 
-// stored is acme's endpoint as it is stored.
+// stored returns acme's endpoint as it is stored.
 func (e *env) stored(id string) storage.WebhookEndpoint {
 	e.t.Helper()
 	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
@@ -47,9 +47,9 @@ func (e *env) stored(id string) storage.WebhookEndpoint {
 	return ep
 }
 
-// What authorizes requests is sealed where it is stored, and never shown; what is not
-// given again stays, unless it would then go elsewhere.
-func TestAuthenticationLife(t *testing.T) {
+// Credentials are sealed in the store and never shown. An update without them keeps them,
+// unless they would go to another host.
+func TestEndpointAuth_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","authentication":{"type":"bearer","token":"opaque-token"}}`)
@@ -102,7 +102,7 @@ func TestAuthenticationLife(t *testing.T) {
 		if step.wrong == "" {
 			a.ok(t)
 		} else if got := a.fields(t); !slices.Contains(got, step.wrong) {
-			t.Errorf("step %d: wrong are %v, want %s: %s", i, got, step.wrong, a.body)
+			t.Errorf("step %d: wrong fields %v, want %s: %s", i, got, step.wrong, a.body)
 		}
 		if got := tokenURL(); strings.Contains(step.body, "token?********") && got != "https://auth.example/token?k=opaque-q" {
 			t.Errorf("step %d: the token URL opens as %s", i, got)
@@ -118,7 +118,7 @@ func TestAuthenticationLife(t *testing.T) {
 	}
 }
 
-func TestWrongAuthentication(t *testing.T) {
+func TestEndpointAuth_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(time.Hour))
@@ -145,7 +145,7 @@ func TestWrongAuthentication(t *testing.T) {
 	} {
 		got := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/",`+body+`}`).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("of %.100s wrong are %v, want %v", body, got, want)
+			t.Errorf("%.100s: wrong fields %v, want %v", body, got, want)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func oauth2(tokenURL string) string {
 	return `"authentication":{"type":"oauth2","clientId":"us","clientSecret":"x","tokenUrl":"` + tokenURL + `"}`
 }
 
-func TestClientCertificateLife(t *testing.T) {
+func TestClientCertificate_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	certificate, private := clientCertificate(t, e.clock().Add(24*time.Hour))
@@ -172,7 +172,7 @@ func TestClientCertificateLife(t *testing.T) {
 		}
 		return text
 	}
-	// What is shown can be sent back, and changes nothing.
+	// An update with the masked values of a response changes nothing.
 	before := e.stored(id).ClientCertificate.SealedKey
 	e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, shown)+`}`).ok(t)
 	if opened() != private || e.stored(id).ClientCertificate.SealedKey != before {
@@ -180,7 +180,7 @@ func TestClientCertificateLife(t *testing.T) {
 	}
 	other, otherKey := clientCertificate(t, e.clock().Add(24*time.Hour))
 	if got := e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, map[string]string{"certificate": other})+`}`).fields(t); !slices.Equal(got, []string{"clientCertificate.privateKey"}) {
-		t.Errorf("with another's key wrong are %v", got)
+		t.Errorf("with another's key: wrong fields %v", got)
 	}
 	e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":`+jsonOf(t, map[string]string{"certificate": other, "privateKey": otherKey})+`}`).ok(t)
 	if opened() != otherKey {
@@ -191,8 +191,8 @@ func TestClientCertificateLife(t *testing.T) {
 	}
 }
 
-// The same line again changes nothing, although what is sealed is never sealed alike.
-func TestImportedAuthentication(t *testing.T) {
+// A second import of the same line changes nothing, although each seal differs.
+func TestEndpointAuth_Import(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"imported","url":"https://acme.example/","authentication":{"type":"bearer","token":"TOKEN"}}`
@@ -202,10 +202,10 @@ func TestImportedAuthentication(t *testing.T) {
 		var got wire.Imported
 		must(t, json.Unmarshal(e.importLines(strings.Replace(line, "TOKEN", step.token, 1)).body, &got))
 		if n := map[string]int{"created": got.Created, "unchanged": got.Unchanged, "updated": got.Updated}[step.change]; n != 1 {
-			t.Errorf("step %d: it is %+v, want it %s", i, got, step.change)
+			t.Errorf("step %d: %+v, want %s", i, got, step.change)
 		}
 		if text, err := e.vault.Open("acme", "imported", e.stored("imported").Authentication.Sealed); err != nil || text != step.holds {
-			t.Errorf("step %d: it holds %q, %v", i, text, err)
+			t.Errorf("step %d: the record holds %q, %v", i, text, err)
 		}
 	}
 	if a := e.ask(key, endpointsPath+"imported/get", ""); bytes.Contains(a.body, []byte("other")) {

@@ -10,9 +10,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Header values and the URL's query are sealed where they are stored and masked in every
-// answer. A mask keeps the stored value, unless the value would go to another host.
-func TestEndpointMasks_Life(t *testing.T) {
+// Header values and the URL's query are sealed in the store and masked in every response.
+// A mask keeps the stored value, unless the value would go to another host.
+func TestEndpointMasks_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks?sig=opaque-q","headers":{"X-Token":"opaque-h"}}`).ok(t)["id"].(string)
@@ -39,7 +39,7 @@ func TestEndpointMasks_Life(t *testing.T) {
 		if step.wrong == "" {
 			a.ok(t)
 		} else if got := a.fields(t); !slices.Contains(got, step.wrong) {
-			t.Errorf("step %d: wrong are %v, want %s: %s", i, got, step.wrong, a.body)
+			t.Errorf("step %d: wrong fields %v, want %s: %s", i, got, step.wrong, a.body)
 		}
 		stored := e.stored(id)
 		if text := jsonOf(t, stored); bytes.Contains([]byte(text), []byte("opaque")) {
@@ -57,7 +57,8 @@ func TestEndpointMasks_Life(t *testing.T) {
 	}
 }
 
-// An import of the same line changes nothing, though values are sealed with random nonces.
+// A second import of the same line changes nothing, although values are sealed with
+// random nonces.
 func TestEndpointMasks_ImportIsIdempotent(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
@@ -73,7 +74,7 @@ func TestEndpointMasks_ImportIsIdempotent(t *testing.T) {
 	}
 }
 
-// An unsealed record is masked when it is shown, and sealed when it is written.
+// An unsealed record is masked in responses, and sealed when it is written.
 func TestEndpointMasks_UnsealedRecords(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()

@@ -18,7 +18,7 @@ import (
 
 const endpointsPath = "/v1/webhook/endpoints/"
 
-func TestEndpointLife(t *testing.T) {
+func TestEndpoints_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","eventTypes":["price_signal.updated"],"headers":{"X-Site":"1"}}`).ok(t)
@@ -46,7 +46,7 @@ func TestEndpointLife(t *testing.T) {
 			body = "{}"
 		}
 		if a := e.ask(key, endpointsPath+operation, body); strings.Contains(string(a.body), `"secret"`) || strings.Contains(string(a.body), "sealed") || !strings.Contains(string(a.body), id) {
-			t.Errorf("%s answers %s", operation, a.body)
+			t.Errorf("%s responds %s", operation, a.body)
 		}
 	}
 	if d := e.ask(key, endpointsPath+id+"/test", "").ok(t); d["outcome"] != "DELIVERED" || d["endpointId"] != id {
@@ -65,12 +65,12 @@ func bytesOf(t *testing.T, secret string) []byte {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil {
-		t.Fatalf("%q is no signing secret", secret)
+		t.Fatalf("%q is not a signing secret", secret)
 	}
 	return raw
 }
 
-// secrets are what would sign a delivery of acme's endpoint now, newest first.
+// secrets returns the secrets that sign a delivery of acme's endpoint now, newest first.
 func (e *env) secrets(id string) []string {
 	e.t.Helper()
 	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
@@ -86,7 +86,7 @@ func (e *env) secrets(id string) []string {
 	return list
 }
 
-func TestSecretRotation(t *testing.T) {
+func TestEndpoints_SecretRotation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef01234567"))
@@ -111,13 +111,13 @@ func TestSecretRotation(t *testing.T) {
 		e.ask(key, endpointsPath+id+"/rotate_secret", "{}").ok(t)
 	}
 	if n := len(e.secrets(id)); n > 4 {
-		t.Errorf("%d secrets sign", n)
+		t.Errorf("%d secrets sign deliveries", n)
 	}
 }
 
-// An endpoint may be signed for with a key pair, of which nobody is told the
-// private half, and may go from one way of signing to the other.
-func TestPublicKeys(t *testing.T) {
+// An endpoint can be signed for with a key pair, whose private half is never shown. It
+// can change between the two signature types.
+func TestEndpoints_PublicKeys(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/","signature":"ed25519"}`).ok(t)
@@ -130,7 +130,7 @@ func TestPublicKeys(t *testing.T) {
 	private, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(e.secrets(id)[0], "whsk_"))
 	must(t, err)
 	if !bytes.Equal(ed25519.PrivateKey(private).Public().(ed25519.PublicKey), raw) {
-		t.Error("the public key is not that of the stored private one")
+		t.Error("the public key does not belong to the stored private key")
 	}
 	again := e.ask(key, endpointsPath+id+"/rotate_secret", "{}").ok(t)
 	if again["publicKey"] == public || again["secret"] != "" {
@@ -148,7 +148,7 @@ func TestPublicKeys(t *testing.T) {
 	}
 }
 
-func TestWrongEndpoints(t *testing.T) {
+func TestEndpoints_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
@@ -193,10 +193,10 @@ func TestWrongEndpoints(t *testing.T) {
 	}
 }
 
-// own32 is a secret of a partner's own, without its prefix.
+// own32 is a partner's own secret, without its prefix.
 var own32 = base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 
-func TestEndpointPages(t *testing.T) {
+func TestEndpoints_Pages(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	made := []string{}
@@ -226,7 +226,7 @@ func TestEndpointPages(t *testing.T) {
 	}
 }
 
-func TestNoTester(t *testing.T) {
+func TestEndpoints_NoTester(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)

@@ -33,10 +33,10 @@ import (
 // operatorKey opens the admin listener of a test.
 const operatorKey = "gho_0123456789abcdef"
 
-// start is the time at which every test begins.
+// start is the time at the beginning of each test.
 var start = time.Date(2026, 7, 1, 12, 7, 30, 0, time.UTC)
 
-// env is a whole API on a real log of record, with its clock in the test's hand.
+// env is a complete API on a real log of record, with a clock that the test controls.
 type env struct {
 	t        *testing.T
 	store    *storage.Store
@@ -47,7 +47,7 @@ type env struct {
 	deps     api.Deps
 	tasks    *waitingTasks
 	bus      *jetstream.Conn
-	quota    events.Quota // of processes that start from now on
+	quota    events.Quota // of processes that start later
 
 	public, admin *listening
 
@@ -55,14 +55,14 @@ type env struct {
 	now time.Time
 }
 
-// tester answers every test webhook.
+// tester responds to every test webhook.
 type tester struct{}
 
 func (tester) SendTest(_ context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
 }
 
-// publicOnly is a destination policy that refuses this machine.
+// publicOnly is a destination policy that refuses loopback addresses.
 func publicOnly(url string) error {
 	if strings.Contains(url, "localhost") {
 		return &storage.InvalidError{Fields: []storage.FieldError{{Field: "url", Message: "must not lead to this machine"}}}
@@ -89,7 +89,7 @@ func newEnv(t *testing.T, options rest.Options) *env {
 	return e
 }
 
-// process is what one process has: a connection, a replica and a ledger.
+// process has the parts of one process: a connection, a replica and a ledger.
 func (e *env) process(log *slog.Logger) api.Deps {
 	t, dir := e.t, e.t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -121,7 +121,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	}
 }
 
-// another is the public address of another process on the same log of record.
+// another returns the public address of another process on the same log of record.
 func (e *env) another(o rest.Options) (url string) {
 	return e.serve(api.Public(e.process(slog.New(slog.DiscardHandler)), o)).URL
 }
@@ -132,7 +132,7 @@ type listening struct {
 	close func()
 }
 
-// Close waits until all requests are answered, and logged.
+// Close waits until all responses are written and logged.
 func (l *listening) Close() { l.close() }
 
 // serve serves the partners' operations as the process does.
@@ -169,7 +169,7 @@ func (e *env) clock() time.Time {
 	return e.now
 }
 
-// pass lets time pass.
+// pass advances the clock.
 func (e *env) pass(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -183,19 +183,19 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// answer is what a request was answered.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// object is the answer's JSON object.
+// object returns the response's JSON object.
 func (a answer) object(t *testing.T) map[string]any {
 	t.Helper()
 	var o map[string]any
 	if err := json.Unmarshal(a.body, &o); err != nil {
-		t.Fatalf("the answer is no JSON object: %v\n%s", err, a.body)
+		t.Fatalf("the response is not a JSON object: %v\n%s", err, a.body)
 	}
 	return o
 }
@@ -206,7 +206,7 @@ func (a answer) code(t *testing.T) string {
 	return code
 }
 
-// fields are the names of the wrong fields.
+// fields returns the names of the wrong fields.
 func (a answer) fields(t *testing.T) []string {
 	t.Helper()
 	if a.status == http.StatusOK {
@@ -223,7 +223,7 @@ func (a answer) fields(t *testing.T) []string {
 	return names
 }
 
-// request is a request in the making.
+// request is a request that the test builds.
 type request struct {
 	url, method, body string
 	header            http.Header
@@ -270,7 +270,7 @@ func (e *env) operateFor(org, path, body string) answer {
 	return e.send(request{url: e.admin.URL + path, body: body, header: http.Header{rest.KeyHeader: {operatorKey}, rest.OrganizationHeader: {org}}})
 }
 
-// load imports lines, all of which must be right.
+// load imports lines, all of which must be valid.
 func (e *env) load(lines ...string) {
 	e.t.Helper()
 	a := e.importLines(strings.Join(lines, "\n"))
@@ -286,7 +286,7 @@ func (e *env) importLines(ndjson string) answer {
 	}})
 }
 
-// key makes an API key of an organization, with all scopes unless some are named.
+// key creates an API key of an organization, by default with all scopes.
 func (e *env) key(org string, scopes ...storage.Scope) string {
 	e.t.Helper()
 	in := map[string]any{"organizationId": org}
@@ -302,7 +302,7 @@ func (e *env) key(org string, scopes ...storage.Scope) string {
 	return a.object(e.t)["key"].(string)
 }
 
-// twoTenants has two organizations with a home each, acme's on a real tariff.
+// twoTenants creates two organizations with a home each. Acme's home has a real tariff.
 func (e *env) twoTenants() (acme, bolt string) {
 	e.t.Helper()
 	e.load(
@@ -330,12 +330,12 @@ func (a answer) expect(t *testing.T, status int, code string) answer {
 		got = a.code(t)
 	}
 	if a.status != status || got != code {
-		t.Fatalf("answered %d %s, want %d %s\n%s", a.status, got, status, code, a.body)
+		t.Fatalf("response %d %s, want %d %s\n%s", a.status, got, status, code, a.body)
 	}
 	return a
 }
 
-// ok checks that the answer is 200 and returns its object.
+// ok checks that the response is 200 and returns its object.
 func (a answer) ok(t *testing.T) map[string]any {
 	t.Helper()
 	return a.expect(t, http.StatusOK, "").object(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 )
 
-// An estimate rests nine times as long as it has worked where webhooks were sent
-// meanwhile, but no longer than 50 ms, and not at all where none was.
-func TestEstimatesYieldToWebhooks(t *testing.T) {
+// An estimate that worked while webhooks were sent rests nine times as long, at most 50
+// ms. Without webhooks it does not rest.
+func TestEstimates_YieldToWebhooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent uint64
 		done, pause, err := NewEstimates(1, func() uint64 { return sent }).turn(t.Context(), "acme")
@@ -33,15 +33,14 @@ func TestEstimatesYieldToWebhooks(t *testing.T) {
 			sent += tt.webhooks
 			began := time.Now()
 			if err := pause(); err != nil || time.Since(began) != tt.want {
-				t.Errorf("after %s and %d webhooks it rests for %s, want %s: %v", tt.worked, tt.webhooks, time.Since(began), tt.want, err)
+				t.Errorf("after %s and %d webhooks it rests %s, want %s: %v", tt.worked, tt.webhooks, time.Since(began), tt.want, err)
 			}
 		}
 	})
 }
 
-// Whoever waits for no answer any more gets no place, and gives up the one it has at
-// its next rest.
-func TestAbandonedEstimatesEnd(t *testing.T) {
+// An estimate without a client gets no slot, and gives up its slot at its next rest.
+func TestEstimates_Abandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent := uint64(0)
 		e := NewEstimates(1, func() uint64 { sent++; return sent })
@@ -60,13 +59,13 @@ func TestAbandonedEstimatesEnd(t *testing.T) {
 		began := time.Now()
 		err = pause()
 		if !errors.Is(err, errNoSlot) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
-			t.Errorf("it went on after %s: %v", time.Since(began), err)
+			t.Errorf("it continued after %s: %v", time.Since(began), err)
 		}
 		if p := explainError(err); p != rest.ErrUnavailable {
 			t.Errorf("that is %v", p)
 		}
 		if pause() == nil {
-			t.Error("it goes on after all")
+			t.Error("it continues after all")
 		}
 		done()
 		if done, _, err = e.turn(t.Context(), "acme"); err != nil {
@@ -76,8 +75,8 @@ func TestAbandonedEstimatesEnd(t *testing.T) {
 	})
 }
 
-// TestEstimatesStop: a process that stops does not wait for estimates.
-func TestEstimatesStop(t *testing.T) {
+// TestEstimates_Stop checks that a stopping process does not wait for estimates.
+func TestEstimates_Stop(t *testing.T) {
 	e := NewEstimates(1, nil)
 	done, pause, err := e.turn(t.Context(), "acme")
 	if err != nil {
@@ -88,16 +87,16 @@ func TestEstimatesStop(t *testing.T) {
 	go func() { _, _, err := e.turn(t.Context(), "acme"); waiting <- err }()
 	e.Stop()
 	if err := <-waiting; !errors.Is(err, errNoSlot) {
-		t.Errorf("the one that waited: %v", err)
+		t.Errorf("the waiting estimate: %v", err)
 	}
 	if err := pause(); !errors.Is(err, errNoSlot) {
-		t.Errorf("the one that was worked on: %v", err)
+		t.Errorf("the running estimate: %v", err)
 	}
 }
 
-// TestEstimates_OrganizationsTakeTurns: an organization with many estimates waiting makes
-// another's wait for one of them, and no more of them may wait than the limit.
-func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
+// TestEstimates_Fairness checks that an organization with many waiting estimates delays
+// another's by one of them, and that no more of them wait than the limit.
+func TestEstimates_Fairness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewEstimates(1, nil)
 		began := time.Now()
@@ -112,17 +111,17 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 			ended <- time.Since(began)
 		}
 		busy, other := make(chan time.Duration, maxWaiting+1), make(chan time.Duration, 2)
-		for range maxWaiting + 1 { // one at work
+		for range maxWaiting + 1 { // one is running
 			go work("busy", busy)
 		}
 		synctest.Wait()
 		if _, _, err := e.turn(t.Context(), "busy"); !errors.Is(err, errWaiting) {
-			t.Errorf("one more is %v", err)
+			t.Errorf("another one: %v", err)
 		}
 		go work("other", other)
 		go work("other", other)
 		if first, second := <-other, <-other; first != 2*time.Second && first != 3*time.Second || second != first+2*time.Second {
-			t.Errorf("the other organization's estimates ended after %s and %s, each shall wait for one of busy's", first, second)
+			t.Errorf("the other organization's estimates ended after %s and %s, each may wait for one of busy's", first, second)
 		}
 		for range maxWaiting + 1 {
 			<-busy
@@ -134,8 +133,8 @@ func TestEstimates_OrganizationsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestEstimates_LeavingTheQueue: who no longer waits takes nobody's turn.
-func TestEstimates_LeavingTheQueue(t *testing.T) {
+// TestEstimates_LeaveQueue checks that a client that leaves the queue takes no turn.
+func TestEstimates_LeaveQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewEstimates(1, nil)
 		done, _, err := e.turn(t.Context(), "acme")

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// TestOperatorsFacts overrides what is published by import, and takes it back.
-func TestOperatorsFacts(t *testing.T) {
+// TestFacts_Override imports a row that replaces a published one, and deletes it.
+func TestFacts_Override(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	acme := e.key("acme")
@@ -39,7 +39,7 @@ func TestOperatorsFacts(t *testing.T) {
 	}
 	e.load(lines...)
 	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 5.0 {
-		t.Errorf("the same again: %v", again)
+		t.Errorf("the second import: %v", again)
 	}
 	if got := check("00901"); !got.Supported || !strings.Contains(got.Reason, "a pilot") || !strings.Contains(got.Reason, "Island Electric") || !slices.Contains(got.Programs, any("Island Peak Savers")) {
 		t.Errorf("00901 is %+v", got)
@@ -59,11 +59,11 @@ func TestOperatorsFacts(t *testing.T) {
 		e.operate("/v1/admin/"+kind+"/"+id+"/delete", "").expect(t, 404, rest.CodeNotFound)
 	}
 	if got := check("60614"); !got.Supported || !slices.Equal(got.Programs, before.Programs) {
-		t.Errorf("after all was deleted 60614 is %+v, before %+v", got, before)
+		t.Errorf("after the deletion 60614 is %+v, before %+v", got, before)
 	}
 }
 
-func TestWrongFacts(t *testing.T) {
+func TestFacts_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for line, want := range map[string]string{
 		`{"resource":"utility"}`:                                                       "eiaId name",
@@ -85,8 +85,8 @@ func TestWrongFacts(t *testing.T) {
 	}
 }
 
-// TestPlansThatComeWithTheProduct are at hand without being imported.
-func TestPlansThatComeWithTheProduct(t *testing.T) {
+// TestCatalog_Plans checks that the catalog needs no import.
+func TestCatalog_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	deps := e.deps
@@ -96,11 +96,11 @@ func TestPlansThatComeWithTheProduct(t *testing.T) {
 		t.Errorf("answered %v", got)
 	}
 	if len(deps.Eligibility.Tariffs) != 1 {
-		t.Error("the options were written to")
+		t.Error("the caller's options changed")
 	}
 }
 
-func TestHomesTakeTheirPlaceFromTheirZipcode(t *testing.T) {
+func TestHomes_PlaceFromZipcode(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	for fields, want := range map[string][2]string{

@@ -21,7 +21,7 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// nothing takes triggers and remembers none.
+// nothing accepts triggers and stores none.
 type nothing struct{}
 
 func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
@@ -45,7 +45,7 @@ func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, stri
 	return []events.Delivery{}, "", nil
 }
 
-// memory is a whole API in memory, for many requests a second.
+// memory is a complete API in memory, for many requests per second.
 type memory struct {
 	public, admin http.Handler
 	key           string
@@ -71,8 +71,7 @@ func newMemory(f *testing.F) *memory {
 	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}
 }
 
-// ask sends a request and reads the answer, which is JSON and no fault of the
-// server's whatever was asked.
+// ask sends a request and reads the response, which must be JSON and not a server error.
 func (m *memory) ask(t *testing.T, h http.Handler, path, body string, header http.Header) (status int, answer map[string]any) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
@@ -84,19 +83,19 @@ func (m *memory) ask(t *testing.T, h http.Handler, path, body string, header htt
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
-		t.Fatalf("%s with %q is answered %d %q: %v", path, body, w.Code, w.Body, err)
+		t.Fatalf("%s with %q: response %d %q: %v", path, body, w.Code, w.Body, err)
 	}
 	if w.Code >= http.StatusInternalServerError {
-		t.Fatalf("%s with %q is answered %d %s", path, body, w.Code, w.Body)
+		t.Fatalf("%s with %q: response %d %s", path, body, w.Code, w.Body)
 	}
 	if w.Code == http.StatusOK {
 		return w.Code, answer
 	}
 	if answer["error_code"] == "" || answer["request_id"] == "" || answer["message"] == "" {
-		t.Fatalf("%s with %q is refused without a word: %s", path, body, w.Body)
+		t.Fatalf("%s with %q: an error without a message: %s", path, body, w.Body)
 	}
 	if fields, _ := answer["field_errors"].([]any); w.Code == http.StatusBadRequest && len(fields) == 0 {
-		t.Fatalf("%s with %q is wrong in no field: %s", path, body, w.Body)
+		t.Fatalf("%s with %q: a validation error without a field: %s", path, body, w.Body)
 	}
 	return w.Code, answer
 }
@@ -109,7 +108,7 @@ func operator(contentType string) http.Header {
 	return h
 }
 
-// FuzzOperation asks for any operation with any identifier and any body.
+// FuzzOperation calls any operation with any identifier and any body.
 func FuzzOperation(f *testing.F) {
 	routes, examples := api.Routes(), api.RequestExamples()
 	for i, r := range routes {
@@ -124,7 +123,7 @@ func FuzzOperation(f *testing.F) {
 	})
 }
 
-// FuzzImport imports any lines: each is counted once.
+// FuzzImport imports any lines: the report counts each once.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(api.RequestExamples()["import"]))
 	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{\"resource\":\"area\",\"area\":\"IL\",\"supported\":null}\n\xff"))
@@ -136,12 +135,12 @@ func FuzzImport(f *testing.F) {
 		}
 		n := func(field string) int { return int(answer[field].(float64)) }
 		if n("created")+n("updated")+n("unchanged")+n("failed") != n("lines") || len(answer["errors"].([]any)) != n("failed") {
-			t.Errorf("%q is counted as %v", lines, answer)
+			t.Errorf("%q is reported as %v", lines, answer)
 		}
 	})
 }
 
-// FuzzKeyHeader asks with any key: none but the right one is let in.
+// FuzzKeyHeader sends any key: only the right key is accepted.
 func FuzzKeyHeader(f *testing.F) {
 	for _, seed := range []string{"", "ghk_", "ghk_key_1_00", "ghk_a.b_00", "ghk__", operatorKey, "\x00", strings.Repeat("_", 300)} {
 		f.Add(seed)
@@ -152,13 +151,13 @@ func FuzzKeyHeader(f *testing.F) {
 		header.Set(rest.KeyHeader, key)
 		status, answer := m.ask(t, m.public, "/v1/webhook/endpoints/list", "", header)
 		if (status == http.StatusOK) != (key == m.key) {
-			t.Errorf("%q is answered %d %v", key, status, answer)
+			t.Errorf("%q: response %d %v", key, status, answer)
 		}
 	})
 }
 
-// FuzzWindow asks for the prices between any two times: what is answered is whole
-// quarter hours around them, and what is refused names them.
+// FuzzWindow requests prices between any two times. The response covers them with whole
+// quarter hours, or an error names them.
 func FuzzWindow(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"2026-07-01T12:00:00Z", "2026-07-02T12:00:00Z"}, {"2026-07-01T12:07:00+05:30", "2026-07-01T12:08:00.5+05:30"},
@@ -182,7 +181,7 @@ func FuzzWindow(f *testing.F) {
 		first, last := moment(t, answer["startTime"]), moment(t, answer["endTime"])
 		asked, until := moment(t, from), moment(t, to)
 		if first.After(asked) || last.Before(until) || asked.Sub(first) >= pricing.Interval || last.Sub(until) >= pricing.Interval {
-			t.Errorf("%s is answered from %s to %s", body, first, last)
+			t.Errorf("%s: response from %s to %s", body, first, last)
 		}
 		if intervals := len(answer["data"].([]any)); first.Add(time.Duration(intervals)*pricing.Interval) != last {
 			t.Errorf("%s has %d intervals from %s to %s", body, intervals, first, last)

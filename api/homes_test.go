@@ -27,7 +27,7 @@ func TestPriceSignal(t *testing.T) {
 		t.Errorf("metadata %v", metadata)
 	}
 	if again := e.ask(acme, signalPath, "{}").ok(t); fmt.Sprint(again) != fmt.Sprint(got) {
-		t.Error("no body and {} differ")
+		t.Error("no body and {} have different responses")
 	}
 	short := e.ask(acme, signalPath, `{"startTime":"2026-07-01T14:01:00+02:00","endTime":"2026-07-01T14:16:00+02:00"}`).ok(t)
 	if short["startTime"] != "2026-07-01T12:00:00.000Z" || len(short["data"].([]any)) != 2 {
@@ -39,7 +39,7 @@ func TestPriceSignal(t *testing.T) {
 	}
 	foreign, absent := e.ask(bolt, signalPath, ""), e.ask(bolt, "/v1/homes/nobody/price_signal", "")
 	if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
-		t.Errorf("another's home: %s, nobody's: %s", foreign.body, absent.body)
+		t.Errorf("foreign home: %s, unknown home: %s", foreign.body, absent.body)
 	}
 	if fields := e.ask(bolt, "/v1/homes/home2/price_signal", "").expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"ratePlanId"}) {
 		t.Errorf("a home without a plan: fields %v", fields)
@@ -86,17 +86,17 @@ func TestSolar(t *testing.T) {
 	acme, bolt := e.twoTenants()
 	create := "/v1/homes/solar/create"
 	if got := e.ask(acme, create, `{"homeId":"home1","solarSystemSizeKw":5,"isNonNetMetered":true}`).ok(t); got["id"] != "home1" || got["timezone"] != "America/Los_Angeles" {
-		t.Errorf("answered %v", got)
+		t.Errorf("response %v", got)
 	}
 	e.ask(acme, create, `{"homeId":"home1","solarSystemSizeKw":1000}`).ok(t)
 	solar, err := storage.Get[storage.Solar](e.store, storage.SolarRef("acme", "home1"))
 	must(t, err)
 	if solar.SizeKw != 1000 || solar.NonNetMetered {
-		t.Errorf("creating again left %+v", solar)
+		t.Errorf("the second creation left %+v", solar)
 	}
 	foreign, absent := e.ask(bolt, create, `{"homeId":"home1","solarSystemSizeKw":5}`), e.ask(bolt, create, `{"homeId":"nobody","solarSystemSizeKw":5}`)
 	if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
-		t.Errorf("another's home: %s, nobody's: %s", foreign.body, absent.body)
+		t.Errorf("foreign home: %s, unknown home: %s", foreign.body, absent.body)
 	}
 	for body, want := range map[string][]string{
 		`{}`: {"homeId", "solarSystemSizeKw"},
@@ -194,7 +194,7 @@ func TestOnboarding(t *testing.T) {
 	for _, operation := range []string{"status/get", "start", "step/complete", "fail"} {
 		foreign, absent := e.ask(bolt, "/v1/onboarding/"+operation, home), e.ask(bolt, "/v1/onboarding/"+operation, `{"homeId":"nobody"}`)
 		if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {
-			t.Errorf("%s of another's: %s, of nobody's: %s", operation, foreign.body, absent.body)
+			t.Errorf("foreign %s: %s, unknown: %s", operation, foreign.body, absent.body)
 		}
 		if fields := do(operation, `{"homeId":"*"}`).expect(t, 400, rest.CodeValidationFailed).fields(t); !slices.Equal(fields, []string{"homeId"}) {
 			t.Errorf("%s: fields %v", operation, fields)
@@ -233,7 +233,7 @@ func TestEligibility(t *testing.T) {
 	// A rate plan of the utility there (Commonwealth Edison, EIA number 4110).
 	e.operate("/v1/admin/plans/import", `{"id":"p","organizationId":"acme","tariff":{"eiaid":4110,"energyratestructure":[[{"rate":0.1}]]}}`).ok(t)
 	if mine, theirs := check(acme, "60614"), check(bolt, "60614"); mine["tariffData"] != true || theirs["tariffData"] != false {
-		t.Errorf("with a plan of acme's own: %v, for bolt: %v", mine, theirs)
+		t.Errorf("with acme's own plan: %v, for bolt: %v", mine, theirs)
 	}
 	e.pass(time.Second)
 	e.operate("/v1/admin/plans/p/delete", `{"organizationId":"acme"}`).ok(t)

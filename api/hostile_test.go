@@ -23,19 +23,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// corpora is the folder of bad inputs, where it is at hand.
+// corpora is the folder of hostile inputs, if GRIDHOOK_TESTDATA is set.
 func corpora(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the corpora of bad inputs are not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no corpora of hostile inputs")
 	}
 	return filepath.Join(dir, "corpora")
 }
 
-// TestTextsThatAreNoJSON sends the parsing tests of nst/JSONTestSuite to every
-// operation: what is no JSON is refused, and nothing is the server's fault.
-func TestTextsThatAreNoJSON(t *testing.T) {
+// TestHostile_InvalidJSON sends the parsing tests of nst/JSONTestSuite to every
+// operation. Invalid JSON is refused, and nothing is a server error.
+func TestHostile_InvalidJSON(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpora(t), "json", "test_parsing", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d texts, %v", len(files), err)
@@ -48,7 +48,7 @@ func TestTextsThatAreNoJSON(t *testing.T) {
 		name := filepath.Base(file)
 		for _, r := range api.Routes() {
 			if r.Body == rest.BodyLines || len(text) == 0 && r.Body != rest.BodyRequired {
-				continue // a bad line is reported, and no text is no body
+				continue // a bad line is reported, and an empty text is an empty body
 			}
 			req := s.request(r)
 			req.body = string(text)
@@ -61,13 +61,13 @@ func TestTextsThatAreNoJSON(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d texts that are no JSON were refused by %d operations", refused, len(api.Routes())-1)
+	t.Logf("%d invalid texts were refused by %d operations", refused, len(api.Routes())-1)
 }
 
-// TestNaughtyStrings puts each string of the list into the texts of a quarter of the
+// TestHostile_Strings puts each string of the list into the texts of a quarter of the
 // operations' examples, into identifiers in paths, and into a line of an import. Most
 // requests wait for the disk.
-func TestNaughtyStrings(t *testing.T) {
+func TestHostile_Strings(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(corpora(t), "naughty_strings.json"))
 	must(t, err)
 	var naughty []string
@@ -106,11 +106,10 @@ func TestNaughtyStrings(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d requests, %d of them taken", sent, taken)
+	t.Logf("%d requests, %d of them accepted", sent, taken)
 }
 
-// replaceOne puts a text in the place of one of an object's texts, the next of
-// them each time.
+// replaceOne replaces one of an object's texts, the next one at each call.
 func replaceOne(t *testing.T, object, text string, turn int) string {
 	t.Helper()
 	var o any
@@ -144,11 +143,11 @@ func replaceOne(t *testing.T, object, text string, turn int) string {
 	return string(replaced)
 }
 
-// mark is in no identifier but those of these tests.
+// mark is only in the identifiers of these tests.
 const mark = "Zq9x"
 
-// badIDs are identifiers that must be refused: those that are listed here, and
-// those of the corpus where it is at hand.
+// badIDs returns invalid identifiers: the ones listed here, and those of the corpus if
+// GRIDHOOK_TESTDATA is set.
 func badIDs(t *testing.T) []string {
 	t.Helper()
 	ids := []string{".", "*", ">", "a.b", "a b", " ", "..", "../..", "%2e", "%2e%2e", "\x00", "a\x00b", "a\r\nPUB x 1\r\n", "\u202e", "é", "$SYS", strings.Repeat("a", 300), "\xff"}
@@ -168,10 +167,10 @@ func badIDs(t *testing.T) []string {
 	return ids
 }
 
-// TestBadIdentifiersLeaveNoTrace sends identifiers that are none, each with a mark
-// in it, wherever an identifier is taken. All are refused, and the mark is in no
-// subject, in no key of the replica, and in no line of the log.
-func TestBadIdentifiersLeaveNoTrace(t *testing.T) {
+// TestHostile_Identifiers sends invalid identifiers with a mark to every place that takes
+// one. All are refused, and the mark is in no subject, no key of the replica and no line
+// of the log.
+func TestHostile_Identifiers(t *testing.T) {
 	s := newStage(t)
 	examples := api.RequestExamples()
 	sent := 0
@@ -214,7 +213,7 @@ func TestBadIdentifiersLeaveNoTrace(t *testing.T) {
 	if len(subjects) < 10 || len(keys) < 5 {
 		t.Fatalf("%d subjects and %d keys", len(subjects), len(keys))
 	}
-	t.Logf("%d identifiers refused; %d subjects and %d keys looked at", sent, len(subjects), len(keys))
+	t.Logf("%d identifiers refused; %d subjects and %d keys checked", sent, len(subjects), len(keys))
 }
 
 func noTrace(t *testing.T, where, text string) {
@@ -249,7 +248,7 @@ func withField(t *testing.T, example, field, text string) string {
 	return string(body)
 }
 
-// badLines imports each line of an example with each of its identifiers bad.
+// badLines imports each line of an example with each of its identifiers invalid.
 func (s *stage) badLines(example, id string) (sent int) {
 	s.t.Helper()
 	for line := range strings.Lines(example) {
@@ -267,10 +266,10 @@ func (s *stage) badLines(example, id string) (sent int) {
 	return sent
 }
 
-// subjectToken is what a subject may be made of.
+// subjectToken matches a valid token of a subject.
 var subjectToken = regexp.MustCompile(`^[A-Za-z0-9_=-]{1,128}$`)
 
-// subjects are those of every stream, each looked at token by token.
+// subjects returns the tokens of the subjects of every stream.
 func (s *stage) subjects() (all []string) {
 	s.t.Helper()
 	conn, err := nats.Connect("", s.nats.Option())
@@ -298,7 +297,7 @@ func (s *stage) subjects() (all []string) {
 	return all
 }
 
-// replicaKeys are the references of everything that is stored.
+// replicaKeys returns the references of all stored records.
 func (s *stage) replicaKeys() (all []string) {
 	s.t.Helper()
 	must(s.t, s.store.View(func(v storage.View) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// everything is a line of each resource, in an order that only works when the
-// importer sorts them.
+// everything is a line of each resource, in an order that works only if the importer
+// sorts the lines.
 const everything = `
 {"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks"}
 {"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","secret":"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
@@ -38,17 +38,17 @@ func (e *env) imported(ndjson string) wire.Imported {
 	return got
 }
 
-func TestImportIsIdempotent(t *testing.T) {
+func TestImport_Idempotent(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	first := e.imported(everything)
 	if first.Lines != 10 || first.Created != 10 || first.Failed != 0 {
 		t.Fatalf("first: %+v", first)
 	}
 	if len(first.Secrets) != 1 || first.Secrets[0].ID != "ep1" || first.Secrets[0].Line != 2 {
-		t.Errorf("the secrets made are %+v", first.Secrets)
+		t.Errorf("the new secrets are %+v", first.Secrets)
 	}
 	if got := e.secrets("ep1"); !slices.Equal(got, []string{first.Secrets[0].Secret}) {
-		t.Errorf("stored %v, told %v", got, first.Secrets)
+		t.Errorf("stored %v, response %v", got, first.Secrets)
 	}
 	revision := e.store.Revision()
 	e.pass(time.Hour)
@@ -59,7 +59,7 @@ func TestImportIsIdempotent(t *testing.T) {
 		}
 	}
 	if e.store.Revision() != revision {
-		t.Errorf("importing again wrote %d records", e.store.Revision()-revision)
+		t.Errorf("the second import wrote %d records", e.store.Revision()-revision)
 	}
 	home, err := storage.Get[storage.Home](e.store, storage.HomeRef("acme", "home1"))
 	must(t, err)
@@ -68,7 +68,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestImportUpdates(t *testing.T) {
+func TestImport_Updates(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.imported(everything)
 	own := e.secrets("ep2")[0]
@@ -83,11 +83,11 @@ func TestImportUpdates(t *testing.T) {
 		t.Errorf("a line without a secret changed it to %v", now)
 	}
 	if now := e.secrets("ep1"); len(now) != 2 || now[0] != "whsec_"+own32 {
-		t.Errorf("a line with another secret made it %v", now)
+		t.Errorf("a line with another secret changed it to %v", now)
 	}
 }
 
-func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
+func TestImport_RepeatedEndpoint(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	line := `{"resource":"webhookEndpoint","organizationId":"acme","id":"ep9","url":"https://acme.example/"}` + "\n"
 	got := e.imported(`{"resource":"organization","id":"acme","name":"A"}` + "\n" + line + line)
@@ -96,7 +96,7 @@ func TestImportOfANewEndpointTwiceInOneFile(t *testing.T) {
 	}
 }
 
-func TestImportErrors(t *testing.T) {
+func TestImport_Errors(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(everything)
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestImportErrors(t *testing.T) {
 		{`{"resource":"home","id":"h"}`, "home", []string{"organizationId"}},
 		{`{"resource":"home","organizationId":"_","id":"h"}`, "home", []string{"organizationId"}},
 		{`{"resource":"home","organizationId":"nobody","id":"h.h","zipcode":7,"timezone":"x"}`, "home", []string{"id", "organizationId", "timezone", "zipcode"}},
-		{`{"resource":"home","organizationId":"acme","id":"h","colour":"red"}`, "home", []string{"colour"}},
+		{`{"resource":"home","organizationId":"acme","id":"h","color":"red"}`, "home", []string{"color"}},
 		{`{"resource":"solar","organizationId":"acme","homeId":"none","solarSystemSizeKw":0}`, "solar", []string{"homeId", "solarSystemSizeKw"}},
 		{`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":1000.1}`, "solar", []string{"solarSystemSizeKw"}},
 		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d","homeId":"none","maxTemp":200,"lastSetPointSchedule":[]}`, "hvacDevice", []string{"homeId", "lastSetPointSchedule", "maxTemp"}},
@@ -146,7 +146,7 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
-func TestImportReportsInTheOrderOfLines(t *testing.T) {
+func TestImport_ReportOrder(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	got := e.imported(`{"resource":"webhookEndpoint"}` + "\n" + `{"resource":"home"}` + "\n{\n" + `{"resource":"organization"}`)
 	lines := []int{}
@@ -158,7 +158,7 @@ func TestImportReportsInTheOrderOfLines(t *testing.T) {
 	}
 }
 
-func TestImportOfManyHomes(t *testing.T) {
+func TestImport_ManyHomes(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	const homes = 2500 // more than two batches of the log
 	var b strings.Builder
@@ -177,7 +177,7 @@ func TestImportOfManyHomes(t *testing.T) {
 	}))
 }
 
-func TestImportBounds(t *testing.T) {
+func TestImport_Limits(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.importLines(strings.Repeat("\n", 200_001)).expect(t, 400, rest.CodeValidationFailed)
 	e.importLines("").expect(t, 400, rest.CodeValidationFailed)

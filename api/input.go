@@ -82,7 +82,7 @@ func (s *server) decode(text []byte, dst any, root string) (wrong []storage.Fiel
 
 // do completes a route with the method that it runs.
 func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
-	r.In, r.Out = reflect.TypeFor[In](), answerType(reflect.TypeFor[Out]())
+	r.In, r.Out = reflect.TypeFor[In](), responseType(reflect.TypeFor[Out]())
 	in := new(In)
 	setDefaults(in)
 	if !r.Partial {
@@ -95,9 +95,9 @@ func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
 	return r
 }
 
-// answerType returns the JSON type of a response. An Encoder documents a type other than
+// responseType returns the JSON type of a response. An Encoder documents a type other than
 // its Go type.
-func answerType(t reflect.Type) reflect.Type {
+func responseType(t reflect.Type) reflect.Type {
 	if made, ok := reflect.Zero(t).Interface().(rest.Encoder); ok {
 		return made.Documented()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// used is when the list of keys says that a key was used.
+// used returns when a key was last used, from the list of keys.
 func (e *env) used(key string) any {
 	e.t.Helper()
 	id, _, _ := storage.SplitKey(key)
@@ -25,12 +25,12 @@ func (e *env) used(key string) any {
 	return nil
 }
 
-func TestLastUse(t *testing.T) {
+func TestLastUsed(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	list := "/v1/webhook/endpoints/list"
 	if at := e.used(key); at != nil {
-		t.Errorf("a key that was never used was used at %v", at)
+		t.Errorf("a key that was never used has the last use %v", at)
 	}
 	id, _, _ := storage.SplitKey(key)
 	e.ask(key[:len(key)-1]+"x", list, "").expect(t, 401, rest.CodeInvalidAPIKey)
@@ -64,8 +64,8 @@ func TestLastUse(t *testing.T) {
 	}
 }
 
-// TestAnEarlierUseDoesNotReplaceALaterOne: each api process notes on its own.
-func TestAnEarlierUseDoesNotReplaceALaterOne(t *testing.T) {
+// TestLastUsed_KeepsLatest checks two API processes that each record uses.
+func TestLastUsed_KeepsLatest(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	other := e.deps
@@ -82,8 +82,8 @@ func TestAnEarlierUseDoesNotReplaceALaterOne(t *testing.T) {
 	}
 }
 
-// TestUsesAreStoredAtTheEnd: a process that stops has nothing left to tell.
-func TestUsesAreStoredAtTheEnd(t *testing.T) {
+// TestLastUsed_StoredAtStop checks that a stopping process stores all uses.
+func TestLastUsed_StoredAtStop(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.ask(key, "/v1/webhook/endpoints/list", "").ok(t)
@@ -95,9 +95,9 @@ func TestUsesAreStoredAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestRevocationReachesEveryProcess: a key that is revoked at one is refused by
-// another as soon as that has heard of it. How soon is in the log.
-func TestRevocationReachesEveryProcess(t *testing.T) {
+// TestRevocation_EveryProcess checks that each process refuses a revoked key as soon as
+// its replica has the revocation. The log says how soon.
+func TestRevocation_EveryProcess(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(key)
@@ -112,7 +112,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	}
 	for _, url := range others {
 		if status := ask(url); status != http.StatusOK {
-			t.Fatalf("before, %s answers %d", url, status)
+			t.Fatalf("before, %s responds %d", url, status)
 		}
 	}
 	e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t)
@@ -120,7 +120,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	for i, url := range others {
 		must(t, stores[i].CatchUp(t.Context()))
 		if status := ask(url); status != http.StatusUnauthorized {
-			t.Errorf("though it has heard that the key is revoked, %s answers %d", url, status)
+			t.Errorf("%s has the revocation and responds %d", url, status)
 		}
 	}
 	t.Logf("refused by all after %s", time.Since(revoked))

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// An organization's endpoints are limited, whoever creates them and however.
-func TestEndpointsOfAnOrganizationAreLimited(t *testing.T) {
+// An organization's endpoints are limited, over all keys and operations.
+func TestLimits_EndpointsPerOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 2, Setting: "max-endpoints"})
 	key, _ := e.twoTenants()
@@ -28,13 +28,13 @@ func TestEndpointsOfAnOrganizationAreLimited(t *testing.T) {
 	e.ask(key, endpointsPath+id+"/delete", "").ok(t)
 	got := e.imported(lines)
 	if got.Created != 1 || got.Failed != 1 || got.Errors[0].ID != "ep2" || !strings.Contains(got.Errors[0].Fields[0].Message, "max-endpoints") {
-		t.Errorf("imported %+v, want one, and the other refused by the limit", got)
+		t.Errorf("imported %+v, want one, and an error of the limit for the other", got)
 	}
 }
 
-// TestTriggerQuota asks for more triggers than an organization may have waiting. Another
-// organization's triggers are accepted meanwhile, and a repeated request has its first
-// answer.
+// TestTriggerQuota exceeds an organization's quota of waiting triggers. Another
+// organization's triggers are accepted meanwhile, and a repeated request gets its first
+// response.
 func TestTriggerQuota(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
@@ -46,7 +46,7 @@ func TestTriggerQuota(t *testing.T) {
 	ask(acme).ok(t)
 	first := ask(acme, "one").ok(t)["triggerId"]
 	if again := ask(acme, "one").ok(t)["triggerId"]; again != first {
-		t.Errorf("repeated, the request is answered with %v, want %v", again, first)
+		t.Errorf("the repeated request got %v, want %v", again, first)
 	}
 	ask(acme, "two").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 	refused := ask(acme).expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)

@@ -208,7 +208,7 @@ func (d *document) webhooks() object {
 	for _, e := range wire.Webhooks() {
 		body := d.types.Of(reflect.TypeOf(e.Body), schema.Response)
 		all[e.Name] = object{"post": object{
-			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookAnswer, "parameters": webhookHeaders(),
+			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookResponse, "parameters": webhookHeaders(),
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
 			"responses":   object{"2XX": object{"description": "The webhook is accepted."}},
 			"security":    []object{}, // the signature authenticates the sender

@@ -18,8 +18,8 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 )
 
-// document is the OpenAPI document of the operator, which has every operation,
-// with its schemas compiled. Every answer of every test is held against it.
+// document is the operator's OpenAPI document, which has every operation, with its
+// schemas compiled. Every response of every test is checked against it.
 type document struct {
 	paths    map[string]any
 	root     map[string]any
@@ -45,8 +45,8 @@ var theDocument = sync.OnceValues(func() (*document, error) {
 	return d, d.compiler.AddResource("openapi.json", parsed)
 })
 
-// closed lets no object have a field that its schema does not name. Callers are
-// told to expect further fields; the document is to know them all the same.
+// closed forbids fields that the schema does not name. Callers must expect further
+// fields, but the document must name them all.
 func closed(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -65,7 +65,7 @@ func closed(v any) {
 	}
 }
 
-// at is what a JSON pointer points to, through references.
+// at resolves a JSON pointer and its references.
 func (d *document) at(pointer string) map[string]any {
 	var v any = d.root
 	for _, name := range strings.Split(strings.TrimPrefix(pointer, "#/"), "/") {
@@ -94,7 +94,7 @@ func (d *document) schema(t *testing.T, pointer string) *jsonschema.Schema {
 	return s
 }
 
-// template is the path in the document that a request's path is one of.
+// template returns the path of the document that matches a request's path.
 func (d *document) template(path string) (string, bool) {
 	parts := strings.Split(path, "/")
 	for template := range d.paths {
@@ -106,7 +106,7 @@ func (d *document) template(path string) (string, bool) {
 	return "", false
 }
 
-// conforms holds an answer against the document.
+// conforms checks a response against the document.
 func (e *env) conforms(r request, a answer) {
 	e.t.Helper()
 	d, err := theDocument()
@@ -121,7 +121,7 @@ func (e *env) conforms(r request, a answer) {
 		if _, ok := d.at(operation)[fmt.Sprint(a.status)]; !ok {
 			// The public listener does not know the operator's operations.
 			if strings.HasPrefix(r.url, e.admin.URL) || a.status != http.StatusNotFound {
-				e.t.Errorf("%s answered %d, which is not documented: %s", template, a.status, a.body)
+				e.t.Errorf("%s: status %d is not documented: %s", template, a.status, a.body)
 			}
 			return
 		}
@@ -134,17 +134,17 @@ func (e *env) conforms(r request, a answer) {
 	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
 	must(e.t, err)
 	if err := d.schema(e.t, pointer).Validate(body); err != nil {
-		e.t.Errorf("%s answered %s\nwhich is not what is documented: %v", path, a.body, err)
+		e.t.Errorf("%s: the response %s\ndoes not match the document: %v", path, a.body, err)
 	}
 }
 
-func TestDocumentsAreServed(t *testing.T) {
+func TestOpenAPI_Served(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for audience, url := range map[api.Audience]string{api.AudiencePartner: e.public.URL, api.AudienceOperator: e.admin.URL} {
 		want, err := api.OpenAPI(audience)
 		must(t, err)
 		if admin := bytes.Contains(want, []byte("/v1/admin")); admin != (audience == api.AudienceOperator) {
-			t.Errorf("the document of the %s tells of the operator's operations: %t", audience, admin)
+			t.Errorf("the document of the %s has the operator's operations: %t", audience, admin)
 		}
 		for path, part := range map[string]string{"/openapi.json": string(want), "/docs": `<script src="/docs/redoc.js">`, "/docs/redoc.js": "Redoc"} {
 			a := e.send(request{method: http.MethodGet, url: url + path})
@@ -169,8 +169,8 @@ func TestDocumentsAreServed(t *testing.T) {
 	}
 }
 
-// TestDocumentIsWhole checks what OpenAPI asks beyond the schemas.
-func TestDocumentIsWhole(t *testing.T) {
+// TestOpenAPI_Complete checks rules of OpenAPI beyond the schemas.
+func TestOpenAPI_Complete(t *testing.T) {
 	d, err := theDocument()
 	must(t, err)
 	refs(t, d, d.root)
@@ -188,13 +188,13 @@ func TestDocumentIsWhole(t *testing.T) {
 		}
 		for _, code := range r.Codes() {
 			if !slices.ContainsFunc(api.Problems(), func(p rest.Problem) bool { return p.Code == code }) {
-				t.Errorf("%s may answer %s, of which there is no example", r.Path, code)
+				t.Errorf("%s may respond %s, which has no example", r.Path, code)
 			}
 		}
 	}
 	for name, property := range d.at("#/components/schemas/UpdateEndpointInput/properties") {
 		if property.(map[string]any)["default"] != nil {
-			t.Errorf("%s of an endpoint would change by being left out of a change", name)
+			t.Errorf("an update without %s of an endpoint would change it", name)
 		}
 	}
 	if len(d.paths) != len(api.Routes()) {
@@ -210,7 +210,7 @@ func TestDocumentIsWhole(t *testing.T) {
 			for _, example := range asList(property.(map[string]any)["examples"]) {
 				pointer := "#/components/schemas/" + name + "/properties/" + field
 				if err := d.schema(t, pointer).Validate(example); err != nil {
-					t.Errorf("the example of %s.%s is not of its schema: %v", name, field, example)
+					t.Errorf("the example of %s.%s does not match its schema: %v", name, field, example)
 				}
 			}
 		}
@@ -222,19 +222,18 @@ func asList(v any) []any {
 	return list
 }
 
-// refs checks that every reference leads somewhere, and that every example is of
-// its schema.
+// refs checks that every reference resolves, and that every example matches its schema.
 func refs(t *testing.T, d *document, v any) {
 	t.Helper()
 	switch v := v.(type) {
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok && d.at(ref) == nil {
-			t.Errorf("%s leads nowhere", ref)
+			t.Errorf("the reference %s does not resolve", ref)
 		}
 		if schema, ok := v["schema"].(map[string]any); ok && v["example"] != nil {
 			if ref, ok := schema["$ref"].(string); ok {
 				if err := d.schema(t, ref).Validate(v["example"]); err != nil {
-					t.Errorf("an example is not of its schema %s: %v", ref, err)
+					t.Errorf("an example does not match its schema %s: %v", ref, err)
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func TestOperatorKeys_Roles(t *testing.T) {
 	}
 }
 
-func TestOperatorKeys_Life(t *testing.T) {
+func TestOperatorKeys_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	id, key := e.operatorKey(storage.RoleAdmin)
 	e.operateBy(key, "/v1/admin/organizations/create", `{"id":"acme","name":"Acme"}`).ok(t)
@@ -89,7 +89,7 @@ func TestOperatorKeys_Life(t *testing.T) {
 
 // A page such as the backup needs the role admin. Without a configured key, no request is
 // authorized by an empty key.
-func TestOperators_Only(t *testing.T) {
+func TestOperatorRoutes_Only(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	store := e.store
 	keys := map[string]int{operatorKey: 200, "gho_wrong": 401, "": 401}

@@ -54,7 +54,7 @@ func TestOrganizations_Update(t *testing.T) {
 		t.Errorf("updated to %v", got)
 	}
 	if got := update("acme", `{}`).ok(t); got["name"] != "Acme Power" || fmt.Sprint(got["childOrganizationIds"]) != "[bolt]" {
-		t.Errorf("an update of nothing makes it %v", got)
+		t.Errorf("an empty update changes it to %v", got)
 	}
 	update("none", `{"name":"None"}`).expect(t, 404, rest.CodeNotFound)
 	for body, want := range map[string][]string{`{"name":""}`: {"name"}, `{"name":null}`: {"name"}, `{"childOrganizationIds":["acme"]}`: {"childOrganizationIds[0]"}, `{"id":"x"}`: {"id"}} {
@@ -65,7 +65,7 @@ func TestOrganizations_Update(t *testing.T) {
 }
 
 // The keys of a suspended organization are refused, and so is a channel partner that acts
-// for it. An import does not resume it. Resumed, it is as before.
+// for it. An import does not resume it. After the resumption all is as before.
 func TestOrganizations_Suspend(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
@@ -106,7 +106,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("listed %v", page)
 	}
 	if strings.Contains(string(list.body), "ecretHash") || strings.Contains(string(list.body), `"key"`) {
-		t.Errorf("the list tells %s", list.body)
+		t.Errorf("the list shows %s", list.body)
 	}
 	for body, want := range map[string][]string{
 		`{}`:                                    {"organizationId"},
@@ -127,7 +127,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestKeyRotation(t *testing.T) {
+func TestKeys_Rotation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	old, _ := e.twoTenants()
 	id, _, _ := storage.SplitKey(old)
@@ -188,7 +188,7 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-func TestDeletedHomeLeavesNothing(t *testing.T) {
+func TestHomes_DeleteRemovesRecords(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	e.load(
@@ -197,13 +197,13 @@ func TestDeletedHomeLeavesNothing(t *testing.T) {
 	)
 	of := `{"organizationId":"acme"}`
 	if got := e.operate("/v1/admin/homes/home1/delete", of).ok(t); got["deleted"] != true {
-		t.Errorf("answered %v", got)
+		t.Errorf("response %v", got)
 	}
 	e.operate("/v1/admin/homes/home1/delete", of).expect(t, 404, rest.CodeNotFound)
 	for _, ref := range []storage.Ref{storage.HomeRef("acme", "home1"), storage.SolarRef("acme", "home1"), storage.OnboardingRef("acme", "home1")} {
 		err := e.store.View(func(v storage.View) error {
 			if r, err := v.Get(ref); err != nil || !r.Deleted {
-				t.Errorf("%s is there: %v", ref, err)
+				t.Errorf("%s still exists: %v", ref, err)
 			}
 			return nil
 		})
@@ -242,7 +242,7 @@ func TestPlans(t *testing.T) {
 	e.operate("/v1/admin/plans/plan1/delete", "").expect(t, 404, rest.CodeNotFound)
 }
 
-func TestWrongPlans(t *testing.T) {
+func TestPlans_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	for body, want := range map[string][]string{
 		`{}`:                     {"id", "tariff"},

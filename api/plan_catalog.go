@@ -10,14 +10,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// chooseTariff sets the plan's tariff from the chosen plan of the catalogue. It also sets
+// chooseTariff sets the plan's tariff from the chosen plan of the catalog. It also sets
 // the identifier if the plan has none.
 func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors) {
 	if in.CatalogID == "" {
 		return
 	}
 	chosen, ok := catalog.ByID(in.CatalogID)
-	p.Check(ok, "catalogId", "is not in the catalogue: see the operation listCatalog")
+	p.Check(ok, "catalogId", "is not in the catalog: see the operation listCatalog")
 	p.Check(len(plan.Tariff) == 0, "catalogId", "cannot be combined with tariff")
 	if !ok || len(plan.Tariff) > 0 {
 		return

@@ -25,7 +25,7 @@ func TestRetryDelivery(t *testing.T) {
 	got := e.ask(acme, deliveriesPath+failed+"/retry", "").ok(t)
 	tasks := e.tasks.put()
 	if got["id"] != failed || got["status"] != "ACCEPTED" || len(tasks) != 1 || tasks[0].Kind != events.TaskRetry || tasks[0].ID != failed || tasks[0].OrganizationID != "acme" {
-		t.Errorf("answered %v, and %+v waits", got, tasks)
+		t.Errorf("response %v, and %+v waits", got, tasks)
 	}
 	e.ask(acme, deliveriesPath+arrived+"/retry", "").expect(t, 409, rest.CodeConflict)
 	e.ask(bolt, deliveriesPath+failed+"/retry", "").expect(t, 404, rest.CodeNotFound)
@@ -34,11 +34,11 @@ func TestRetryDelivery(t *testing.T) {
 	e.ask(acme, endpointsPath+endpoint+"/delete", "").ok(t)
 	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)
 	if left := e.tasks.put(); len(left) != 0 {
-		t.Errorf("%+v wait all the same", left)
+		t.Errorf("%+v waits nevertheless", left)
 	}
 }
 
-func TestWhatIsNotKeptCannotBeRetried(t *testing.T) {
+func TestRetryDelivery_NoInputs(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	endpoint := e.newEndpoint(key)
@@ -61,7 +61,7 @@ func TestReplayEndpoint(t *testing.T) {
 	}
 	id := made["id"].(string)
 	if tasks := e.tasks.put(); len(tasks) != 1 || tasks[0].Kind != events.TaskReplay || tasks[0].ID != id {
-		t.Errorf("what waits is %+v", tasks)
+		t.Errorf("the waiting tasks are %+v", tasks)
 	}
 	e.ask(acme, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 409, rest.CodeConflict) // one at a time
 	e.ask(acme, endpointsPath+e.newEndpoint(acme)+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).ok(t)

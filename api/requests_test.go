@@ -36,7 +36,7 @@ func TestMediaTypes(t *testing.T) {
 		"application/json; charset=utf-8; v=1", "application/json; v=1", "application/jsonx", "application/x-ndjson", "json", ";", "*/*",
 	} {
 		send("{}", http.Header{"Content-Type": {refused}}).expect(t, 415, rest.CodeUnsupportedMediaType)
-		send("", http.Header{"Content-Type": {refused}}).ok(t) // there is no body for it to be the type of
+		send("", http.Header{"Content-Type": {refused}}).ok(t) // a request without a body has no media type
 	}
 	send("{}", http.Header{"Content-Type": {"application/json", "application/json"}}).expect(t, 415, rest.CodeUnsupportedMediaType)
 	for _, encoding := range []string{"gzip", "identity", "br", ""} {
@@ -45,7 +45,7 @@ func TestMediaTypes(t *testing.T) {
 	e.operate("/v1/admin/import", `{"resource":"organization","id":"a","name":"A"}`).expect(t, 415, rest.CodeUnsupportedMediaType)
 }
 
-func TestBodySizes(t *testing.T) {
+func TestRequests_BodySize(t *testing.T) {
 	e := newEnv(t, rest.Options{MaxBody: 1000, MaxImportBody: 2000})
 	key, _ := e.twoTenantsSmall()
 	object := func(size int) string { return "{" + strings.Repeat(" ", size-2) + "}" }
@@ -70,7 +70,7 @@ func TestBodySizes(t *testing.T) {
 	chunked(1001).expect(t, 413, rest.CodePayloadTooLarge)
 }
 
-// twoTenantsSmall is twoTenants on flat tariffs, for small limits.
+// twoTenantsSmall is twoTenants with flat tariffs, for small limits.
 func (e *env) twoTenantsSmall() (acme, bolt string) {
 	e.load(`{"resource":"organization","id":"acme","name":"Acme"}`, `{"resource":"organization","id":"bolt","name":"Bolt"}`)
 	e.load(`{"resource":"ratePlan","id":"plan1","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`)
@@ -78,8 +78,8 @@ func (e *env) twoTenantsSmall() (acme, bolt string) {
 	return e.key("acme"), e.key("bolt")
 }
 
-// half sends a request of which half the body never comes, perhaps because the caller
-// has said all that it will, and returns the answer's status line and the rest.
+// half sends a request with half of its body, and may close the sending side. It returns
+// the response's status line and the rest.
 func half(t *testing.T, s *listening, key string, over bool) (status int, text string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -98,26 +98,26 @@ func half(t *testing.T, s *listening, key string, over bool) (status int, text s
 	return res.StatusCode, string(body)
 }
 
-func TestSlowBody(t *testing.T) {
+func TestRequests_SlowBody(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer = nil
 	s := rest.NewHTTPServer(api.Public(deps, rest.Options{}), rest.Connections{ReadTimeout: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
 	if status, text := half(t, listen(t, s), key, false); status != http.StatusRequestTimeout || !strings.Contains(text, rest.CodeRequestTimeout) {
-		t.Errorf("answered %d %s", status, text)
+		t.Errorf("response %d %s", status, text)
 	}
 }
 
-func TestABodyThatEndsTooSoon(t *testing.T) {
+func TestRequests_TruncatedBody(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	if status, text := half(t, e.public, key, true); status != http.StatusBadRequest || !strings.Contains(text, "ended before it was complete") {
-		t.Errorf("answered %d %s", status, text)
+		t.Errorf("response %d %s", status, text)
 	}
 }
 
-func TestPanicIsInternal(t *testing.T) {
+func TestRequests_Panic(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	deps := e.deps
@@ -126,7 +126,7 @@ func TestPanicIsInternal(t *testing.T) {
 	a := e.send(request{url: s.URL + triggerPath, body: "{}", header: http.Header{rest.KeyHeader: {key}}})
 	a.expect(t, 500, rest.CodeInternal)
 	if bytes.Contains(a.body, []byte("nil pointer")) || bytes.Contains(a.body, []byte(".go")) {
-		t.Errorf("the caller is told %s", a.body)
+		t.Errorf("the caller sees %s", a.body)
 	}
 	s.Close() // waits until all is logged
 	log := e.log.String()
@@ -137,7 +137,7 @@ func TestPanicIsInternal(t *testing.T) {
 	}
 }
 
-func TestRateLimit(t *testing.T) {
+func TestRequests_RateLimit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 2, Burst: 3})
 	key, other := e.twoTenants()
 	for range 3 {
@@ -156,7 +156,7 @@ func TestRateLimit(t *testing.T) {
 	e.ask(key, signalPath, "").expect(t, 429, rest.CodeRateLimited)
 }
 
-func TestMetrics(t *testing.T) {
+func TestRequests_Metrics(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.ask(key, signalPath, "").ok(t)
@@ -170,7 +170,7 @@ func TestMetrics(t *testing.T) {
 		for _, m := range f.GetMetric() {
 			text := m.String()
 			if strings.Contains(text, "home1") || strings.Contains(text, "acme") || strings.Contains(text, "somewhere") {
-				t.Errorf("%s has a label that grows with use: %s", f.GetName(), text)
+				t.Errorf("%s has an unbounded label: %s", f.GetName(), text)
 			}
 			name := f.GetName()
 			for _, label := range m.GetLabel() {
@@ -194,7 +194,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestLogHasOneLineARequestAndNoSecret(t *testing.T) {
+func TestRequests_Log(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	secret := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks?token=hush","headers":{"X-Token":"hush"}}`).ok(t)["secret"].(string)
@@ -217,7 +217,7 @@ func TestLogHasOneLineARequestAndNoSecret(t *testing.T) {
 	}
 	for _, hidden := range []string{key[len(key)-64:], secret, operatorKey, "hush"} {
 		if strings.Contains(log, hidden) {
-			t.Errorf("the log tells %q", hidden)
+			t.Errorf("the log shows %q", hidden)
 		}
 	}
 }

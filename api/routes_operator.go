@@ -90,7 +90,7 @@ func (s *server) planRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate,
 			Summary:     "Create or replace a rate plan",
-			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalogue. All organizations share a plan without an organization.",
+			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. All organizations share a plan without an organization.",
 			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).importPlan),
 		do(s, rest.Route{

@@ -10,7 +10,7 @@ func (s *server) signalRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/catalog/list", Name: "listCatalog", Role: storage.RoleRead,
-			Summary:     "List the rate plans of the catalogue",
+			Summary:     "List the rate plans of the catalog",
 			Description: "Real plans of US utilities. Import a plan before homes refer to it.",
 			Body:        rest.BodyOptional,
 		}, (*server).listCatalog),

@@ -11,8 +11,8 @@ import (
 
 const savingsPath = "/v1/homes/home1/hvac/estimate_savings"
 
-// savingsHome has a home with two devices, of which one is not linked, on a
-// tariff that is dearer in the evening.
+// savingsHome creates a home with two devices, one of them not linked, on a tariff with
+// higher evening prices.
 func (e *env) savingsHome() (acme, bolt string) {
 	e.load(
 		`{"resource":"organization","id":"acme","name":"A"}`, `{"resource":"organization","id":"bolt","name":"B"}`,
@@ -58,12 +58,12 @@ func TestSavings(t *testing.T) {
 		foreign := e.ask(bolt, savingsPath, body)
 		absent := e.ask(bolt, "/v1/homes/nobody/hvac/estimate_savings", body)
 		if anonymous(foreign) != anonymous(absent) {
-			t.Errorf("another's home: %s, nobody's: %s", foreign.body, absent.body)
+			t.Errorf("foreign home: %s, unknown home: %s", foreign.body, absent.body)
 		}
 	}
 }
 
-func TestSavingsInput(t *testing.T) {
+func TestSavings_Input(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	for body, want := range map[string][]string{
@@ -99,7 +99,7 @@ func TestSavingsInput(t *testing.T) {
 	}
 }
 
-func TestSavingsOfHomesThatLackSomething(t *testing.T) {
+func TestSavings_IncompleteHomes(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	e.load(
@@ -119,9 +119,9 @@ func TestSavingsOfHomesThatLackSomething(t *testing.T) {
 	}
 }
 
-// TestRunsAreLeftOnTheDevice: an estimate is told by the device, and an import of
-// the same device does not forget it.
-func TestRunsAreLeftOnTheDevice(t *testing.T) {
+// TestSavings_StoresRunsOnDevice checks that a device shows its last estimate, and that
+// an import of the device keeps it.
+func TestSavings_StoresRunsOnDevice(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	device := func(id string) map[string]any { return e.ask(acme, "/v1/devices/hvac/"+id+"/get", "").ok(t) }
@@ -133,7 +133,7 @@ func TestRunsAreLeftOnTheDevice(t *testing.T) {
 	after := device("dev1")
 	run, _ := after["lastOptimizationRunData"].(map[string]any)
 	if run["runAt"] != "2026-07-01T13:07:30.000Z" || run["type"] != "monthly" || run["savings"] != estimated["savings"] {
-		t.Errorf("the run is kept as %v, of %v", run, estimated["savings"])
+		t.Errorf("the stored run is %v, of %v", run, estimated["savings"])
 	}
 	day, _ := run["day"].(map[string]any)
 	for _, series := range []string{"price", "outdoor", "minTemp", "maxTemp"} {
@@ -154,19 +154,19 @@ func TestRunsAreLeftOnTheDevice(t *testing.T) {
 		t.Errorf("the values became of %v", d["thermodynamicValuesUpdatedAt"])
 	}
 	if e.ask(acme, "/v1/devices/hvac/dev2/get", "").ok(t)["lastOptimizationRunData"] != nil {
-		t.Error("a device that is not linked took part")
+		t.Error("a device that is not linked has savings")
 	}
 	line := `{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05,"irradianceCoefficient":1`
 	if again := e.importLines(line + "}").ok(t); again["unchanged"] != 1.0 {
-		t.Errorf("the same device again: %v", again)
+		t.Errorf("after the second import: %v", again)
 	}
 	e.importLines(line + `,"lastSetPointSchedule":null,"lastOptimizationRunData":{"mine":1}}`).ok(t)
 	if d := device("dev1"); d["lastSetPointSchedule"] != nil || fmt.Sprint(d["lastOptimizationRunData"]) != "map[mine:1]" {
-		t.Errorf("an import that says otherwise left %v and %v", d["lastSetPointSchedule"], d["lastOptimizationRunData"])
+		t.Errorf("an import with other values left %v and %v", d["lastSetPointSchedule"], d["lastOptimizationRunData"])
 	}
 }
 
-// A device's equipment decides the fuel, and a setback is compared on request.
+// A device's equipment decides the fuel. A setback is compared on request.
 func TestSavings_EquipmentAndSetback(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()

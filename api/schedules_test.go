@@ -16,7 +16,7 @@ import (
 
 const schedulesPath = "/v1/webhook/schedules/"
 
-// waitingTasks are the tasks that were put.
+// waitingTasks holds the scheduled tasks.
 type waitingTasks struct {
 	mu   sync.Mutex
 	list []events.Task
@@ -30,7 +30,7 @@ func (w *waitingTasks) PutTask(_ context.Context, t events.Task) error {
 	return w.err
 }
 
-// put returns the tasks that were put since it was last asked.
+// put returns the tasks since the last call.
 func (w *waitingTasks) put() []events.Task {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,7 +39,7 @@ func (w *waitingTasks) put() []events.Task {
 	return list
 }
 
-func TestScheduleLife(t *testing.T) {
+func TestSchedules_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	made := e.ask(acme, schedulesPath+"create", "").ok(t)
@@ -51,7 +51,7 @@ func TestScheduleLife(t *testing.T) {
 	}
 	first := e.tasks.put()
 	if len(first) != 1 || first[0].ID != id || first[0].OrganizationID != "acme" || !first[0].DueAt.Equal(time.Date(2026, 7, 1, 12, 15, 0, 0, time.UTC)) {
-		t.Errorf("what waits is %+v", first)
+		t.Errorf("the waiting task is %+v", first)
 	}
 
 	e.pass(time.Minute)
@@ -62,7 +62,7 @@ func TestScheduleLife(t *testing.T) {
 	}
 	second := e.tasks.put()
 	if len(second) != 1 || second[0].Revision <= first[0].Revision || !second[0].DueAt.Equal(time.Date(2026, 7, 2, 11, 0, 0, 0, time.UTC)) {
-		t.Errorf("what waits is %+v", second)
+		t.Errorf("the waiting task is %+v", second)
 	}
 	if same := e.ask(acme, schedulesPath+id+"/update", `{"description":"morning"}`).ok(t); same["cron"] != "0 6 * * *" || same["description"] != "morning" {
 		t.Errorf("a change of the description changes it to %v", same)
@@ -98,7 +98,7 @@ func TestScheduleLife(t *testing.T) {
 	e.ask(acme, schedulesPath+id+"/get", "").expect(t, 404, rest.CodeNotFound)
 }
 
-func TestScheduleMistakes(t *testing.T) {
+func TestSchedules_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "{}").ok(t)["id"].(string)
@@ -128,7 +128,7 @@ func TestScheduleMistakes(t *testing.T) {
 	e.ask(reader, schedulesPath+"create", "{}").expect(t, 403, rest.CodeForbidden)
 }
 
-func TestSchedulesAreLimited(t *testing.T) {
+func TestSchedules_Limit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, bolt := e.twoTenants()
 	var first string
@@ -144,8 +144,8 @@ func TestSchedulesAreLimited(t *testing.T) {
 	e.ask(key, schedulesPath+"create", "{}").ok(t)
 }
 
-// Where the next run cannot be put, the schedule is made all the same.
-func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
+// A schedule is created although its next run could not be queued.
+func TestSchedules_FirstRunNotQueued(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	e.tasks.err = storage.ErrUnavailable
@@ -153,14 +153,14 @@ func TestAScheduleIsMadeWithoutItsFirstRun(t *testing.T) {
 		return e.send(request{url: e.public.URL + schedulesPath + "create", body: "{}", header: http.Header{rest.KeyHeader: {key}, rest.IdempotencyHeader: {"k"}}})
 	}
 	if a, b := made().ok(t), made().ok(t); a["id"] != b["id"] {
-		t.Errorf("a repeat made %v beside %v", b["id"], a["id"])
+		t.Errorf("a repeat created %v beside %v", b["id"], a["id"])
 	}
 	if !strings.Contains(e.log.String(), "next run not scheduled") {
-		t.Error("the log does not tell")
+		t.Error("the log does not report it")
 	}
 }
 
-func TestTheLastRunIsShown(t *testing.T) {
+func TestSchedules_LastRun(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "").ok(t)["id"].(string)

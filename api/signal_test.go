@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 )
 
-// stageOfSignals has an organization with a home on a plan of two prices.
+// stageOfSignals creates an organization with a home on a plan of two prices.
 func stageOfSignals(t *testing.T) (e *env, key string) {
 	e = newEnv(t, rest.Options{})
 	e.load(
@@ -25,7 +25,7 @@ func stageOfSignals(t *testing.T) (e *env, key string) {
 	return e, e.key("acme")
 }
 
-// priced is what a signal says, as far as it is looked at here.
+// priced is the part of a signal that these tests read.
 type priced struct {
 	Import, Export, Prices []float64
 	Metadata               struct{ Sequence uint64 }
@@ -47,14 +47,14 @@ func (e *env) signal(key, home, body string) (p priced) {
 	return p
 }
 
-// counted are the counts of an import's answer.
+// counted returns the counts of an import's response.
 func (e *env) counted(lines ...string) string {
 	e.t.Helper()
 	o := e.importLines(strings.Join(lines, "\n")).ok(e.t)
 	return fmt.Sprint(o["created"], o["updated"], o["unchanged"], o["failed"])
 }
 
-func TestASignalExplainsItself(t *testing.T) {
+func TestSignal_Explanation(t *testing.T) {
 	e, key := stageOfSignals(t)
 	e.ask(key, "/v1/homes/solar/create", `{"homeId":"h","solarSystemSizeKw":8,"tilt":30,"azimuth":190,"losses":10}`).ok(t)
 	got := e.signal(key, "h", `{"explain":true}`)
@@ -68,18 +68,18 @@ func TestASignalExplainsItself(t *testing.T) {
 		}
 		expected := r.ExportChance*got.Export[i] + (1-r.ExportChance)*got.Import[i] + r.Carbon
 		if math.Abs(sum-got.Import[i]-got.Export[i]) > 1e-6 || math.Abs(expected-got.Prices[i]) > 2e-6 || r.Price != got.Prices[i] {
-			t.Fatalf("interval %d is explained by %+v; import %v, export %v, price %v", i, r, got.Import[i], got.Export[i], got.Prices[i])
+			t.Fatalf("interval %d has the explanation %+v; import %v, export %v, price %v", i, r, got.Import[i], got.Export[i], got.Prices[i])
 		}
 	}
 	if plain := e.signal(key, "h", `{}`); plain.Explanation != nil {
-		t.Error("it is explained to those who did not ask")
+		t.Error("the signal is explained without a request")
 	}
 	if got := e.ask(key, "/v1/homes/h/price_signal", `{"explain":true,"format":"openadr3"}`).fields(t); fmt.Sprint(got) != "[explain]" {
-		t.Errorf("an explanation in OpenADR: wrong are %v", got)
+		t.Errorf("an explanation in OpenADR: wrong fields %v", got)
 	}
 }
 
-func TestASignalInOpenADR(t *testing.T) {
+func TestSignal_OpenADR(t *testing.T) {
 	e, key := stageOfSignals(t)
 	a := e.ask(key, "/v1/homes/h/price_signal", `{"format":"openadr3"}`)
 	var events []wire.OpenADREvent
@@ -92,14 +92,14 @@ func TestASignalInOpenADR(t *testing.T) {
 		t.Errorf("the endpoint is %v", endpoint)
 	}
 	if got := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/"}`).ok(t)["format"]; got != "signal" {
-		t.Errorf("an endpoint that asks for nothing has %v", got)
+		t.Errorf("an endpoint without a format has %v", got)
 	}
 	if got := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/","format":"xml"}`).fields(t); fmt.Sprint(got) != "[format]" {
-		t.Errorf("xml: wrong are %v", got)
+		t.Errorf("xml: wrong fields %v", got)
 	}
 }
 
-func TestEventsOfPlans(t *testing.T) {
+func TestPlans_Events(t *testing.T) {
 	e, key := stageOfSignals(t)
 	before := e.signal(key, "h", "{}")
 	peak := `{"resource":"planEvent","planId":"plan","kind":"CRITICAL_PEAK","from":"2026-07-01T13:00:00Z","to":"2026-07-01T14:00:00Z","adder":0.6}`
@@ -123,7 +123,7 @@ func TestEventsOfPlans(t *testing.T) {
 	}
 	made := e.operate("/v1/admin/plan_events/create", `{"planId":"plan","id":"save","kind":"CRITICAL_PEAK","name":"heat","from":"2026-07-01T14:00:00Z","to":"2026-07-01T15:00:00Z","price":1.5}`).ok(t)
 	if made["id"] != "save" || e.signal(key, "h", "{}").Import[8] != 1.5 {
-		t.Errorf("made %v, and the price is %v", made, e.signal(key, "h", "{}").Import[8])
+		t.Errorf("created %v, and the price is %v", made, e.signal(key, "h", "{}").Import[8])
 	}
 	if list := e.operate("/v1/admin/plan_events/list", `{"planId":"plan"}`).ok(t)["data"].([]any); len(list) != 2 {
 		t.Errorf("the events are %v", list)
@@ -132,16 +132,16 @@ func TestEventsOfPlans(t *testing.T) {
 	e.operate("/v1/admin/plan_events/save/delete", `{"planId":"plan"}`).expect(t, 404, rest.CodeNotFound)
 	e.operate("/v1/admin/plan_events/create", `{"planId":"none","kind":"CRITICAL_PEAK","from":"2026-07-01T14:00:00Z","to":"2026-07-01T15:00:00Z","price":1.5}`).expect(t, 404, rest.CodeNotFound)
 	if last := e.signal(key, "h", "{}"); last.Import[8] != 0.2 || last.Import[4] != 0.8 {
-		t.Errorf("called off, the prices are %v", last.Import[:13])
+		t.Errorf("without the event, the prices are %v", last.Import[:13])
 	}
 	e.operate("/v1/admin/plans/plan/delete", `{}`).ok(t)
 	e.load(`{"resource":"ratePlan","id":"plan","tariff":{"name":"New","energyratestructure":[[{"rate":0.25}]]}}`)
 	if last := e.signal(key, "h", "{}"); last.Import[4] != 0.25 {
-		t.Errorf("a plan that took the name of one deleted has its events: %v", last.Import[:13])
+		t.Errorf("a new plan with the name of a deleted one has its events: %v", last.Import[:13])
 	}
 }
 
-func TestMarketPricesComeByImport(t *testing.T) {
+func TestImport_MarketPrices(t *testing.T) {
 	e, key := stageOfSignals(t)
 	refused := e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 	if !strings.Contains(string(refused.body), "no market data") {
@@ -168,7 +168,7 @@ func TestMarketPricesComeByImport(t *testing.T) {
 	}
 	got := e.signal(key, "market", `{"explain":true}`)
 	if got.Import[0] != 0.04 || got.Import[4] != 0.09 || got.Import[8] != 0.03 || got.Explanation[0].Confidence != 1 || got.Explanation[95].Confidence >= 0.8 || !strings.Contains(got.Explanation[95].Doubt, "forecast") {
-		t.Errorf("the prices are %v; the last is explained by %+v", got.Import, got.Explanation[95])
+		t.Errorf("the prices are %v; the last has the explanation %+v", got.Import, got.Explanation[95])
 	}
 	list := e.operate("/v1/admin/market_series/list", `{}`).ok(t)["data"].([]any)
 	if len(list) != 1 || list[0].(map[string]any)["id"] != "REAL_TIME--COMED" || list[0].(map[string]any)["prices"] != 72.0 {
@@ -178,7 +178,7 @@ func TestMarketPricesComeByImport(t *testing.T) {
 	e.ask(key, "/v1/homes/market/price_signal", "{}").expect(t, 400, rest.CodeValidationFailed)
 }
 
-func TestUsageAndMarketsOfHomesGoWithThem(t *testing.T) {
+func TestHomes_DeleteRemovesUsage(t *testing.T) {
 	e, key := stageOfSignals(t)
 	lines := []string{
 		`{"resource":"usage","organizationId":"acme","homeId":"h","assumedMonthlyKwh":900,"billingDay":12}`,
@@ -191,14 +191,14 @@ func TestUsageAndMarketsOfHomesGoWithThem(t *testing.T) {
 		t.Errorf("imported again: %s", got)
 	}
 	if got := e.counted(strings.Replace(lines[0], `"h"`, `"none"`, 1), strings.Replace(lines[0], `900`, `-1`, 1)); got != "0 0 0 2" {
-		t.Errorf("what is wrong: %s", got)
+		t.Errorf("wrong lines: %s", got)
 	}
 	e.operate("/v1/admin/homes/h/delete", `{"organizationId":"acme"}`).ok(t)
 	e.load(`{"resource":"home","organizationId":"acme","id":"h","ratePlanId":"plan","zipcode":"60614","energyMarketBiddingEnabled":true}`)
-	e.signal(key, "h", "{}") // with the market of the one before it, it would have no price
+	e.signal(key, "h", "{}") // with the market of the line before, it would have no price
 }
 
-func TestPlansOfTheCatalogue(t *testing.T) {
+func TestCatalog_Signals(t *testing.T) {
 	e, key := stageOfSignals(t)
 	all, after := 0, ""
 	for {
@@ -231,7 +231,7 @@ func TestPlansOfTheCatalogue(t *testing.T) {
 		`{"id":"x"}`: "[tariff]",
 	} {
 		if got := e.operate("/v1/admin/plans/import", body).fields(t); !strings.HasPrefix(fmt.Sprint(got), want) {
-			t.Errorf("%s: wrong are %v, want %s", body, got, want)
+			t.Errorf("%s: wrong fields %v, want %s", body, got, want)
 		}
 	}
 }

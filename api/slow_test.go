@@ -12,9 +12,9 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 )
 
-// Many who connect and say nothing, or say it slowly, hold nobody up: all others are
-// answered meanwhile. How fast is in the log.
-func TestSlowClientsCostTheOthersNothing(t *testing.T) {
+// Many clients that send nothing, or send slowly, do not delay others. The log has the
+// response times.
+func TestSlowClients_Isolated(t *testing.T) {
 	const clients, asked = 200, 100
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	key, _ := e.twoTenants()

@@ -17,8 +17,8 @@ import (
 // ID stands for an identifier in the bodies below.
 const idHere = "ID"
 
-// tenancyBodies are right bodies of the operations that need one, by name: were a
-// body wrong, it and not the identifier would be refused.
+// tenancyBodies are valid bodies of the operations that need one, by name. In an invalid
+// body the identifier would not be what is refused.
 var tenancyBodies = map[string]string{
 	"createEndpoint":             `{"url":"https://bolt.example/hooks"}`,
 	"updateEndpoint":             `{"description":"mine now","enabled":false}`,
@@ -35,7 +35,7 @@ var tenancyBodies = map[string]string{
 	"failOnboarding":             `{"homeId":"ID"}`,
 }
 
-// victims are an organization's things of every sort, by what they are.
+// victims are an organization's objects of every kind.
 func (e *env) victims(key string) map[string]string {
 	t := e.t
 	t.Helper()
@@ -58,7 +58,7 @@ func (e *env) victims(key string) map[string]string {
 	}
 }
 
-// namedFields are the fields of an operation's input that name a thing.
+// namedFields are the fields of an operation's input that name an object.
 func namedFields(in reflect.Type) (names []string) {
 	for i := range in.NumField() {
 		f := in.Field(i)
@@ -73,11 +73,11 @@ func namedFields(in reflect.Type) (names []string) {
 	return names
 }
 
-// attack is one request with a place for an identifier.
+// attack is a request with a place for an identifier.
 type attack struct{ route, path, body string }
 
-// attacks are every operation of organizations with an identifier in each place
-// that takes one.
+// attacks returns every operation of organizations with an identifier in each place that
+// takes one.
 func attacks(t *testing.T) (list []attack) {
 	t.Helper()
 	for _, r := range api.Routes() {
@@ -107,7 +107,8 @@ func attacks(t *testing.T) (list []attack) {
 	return list
 }
 
-// ends is how far everything durable goes: what moves none of it has no effect.
+// ends returns the last sequences of all durable streams. An operation without effect
+// moves none.
 func (e *env) ends() [4]uint64 {
 	e.t.Helper()
 	e.tasks.mu.Lock()
@@ -121,16 +122,15 @@ func (e *env) ends() [4]uint64 {
 
 var requestID = regexp.MustCompile(`req_[0-9A-Za-z]+`)
 
-// same is an answer without what differs from request to request.
+// same returns a response without the parts that differ from request to request.
 func (a answer) same(id string) string {
 	body := requestID.ReplaceAll(a.body, []byte("req"))
 	return string(bytes.ReplaceAll(body, []byte(id), []byte(idHere)))
 }
 
-// Every operation, with the identifier of every sort of thing of another
-// organization in every place that takes one, answers as for what does not exist,
-// and has no effect.
-func TestNoOperationReachesAnotherOrganization(t *testing.T) {
+// Every operation responds to the identifiers of another organization's objects as to
+// unknown identifiers, and has no effect.
+func TestTenancy_EveryOperation(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -144,16 +144,16 @@ func TestNoOperationReachesAnotherOrganization(t *testing.T) {
 		absent := ask(nobodys)
 		for what, id := range victims {
 			if what == "organization" != strings.Contains(a.body, `"organizationId"`) {
-				continue // it is named by that field alone, and that field names nothing else
+				continue // only that field names it, and the field names nothing else
 			}
 			tried++
 			got := ask(id)
 			if got.status != absent.status || got.same(id) != absent.same(nobodys) {
-				t.Errorf("%s with the %s of another: %d %s\nand with nobody's: %d %s", a.route, what, got.status, got.body, absent.status, absent.body)
+				t.Errorf("%s with the %s of another: %d %s\nand with an unknown one: %d %s", a.route, what, got.status, got.body, absent.status, absent.body)
 			}
 			hidden := got.status == http.StatusNotFound || got.status == http.StatusForbidden
 			if lists := got.status == http.StatusOK && strings.HasPrefix(a.route, "list"); !hidden && !lists {
-				t.Errorf("%s with the %s of another answers %d %s", a.route, what, got.status, got.body)
+				t.Errorf("%s with the %s of another responds %d %s", a.route, what, got.status, got.body)
 			}
 			if now := e.ends(); now != before {
 				t.Fatalf("%s with the %s of another had an effect: %v, and before %v", a.route, what, now, before)
@@ -161,14 +161,13 @@ func TestNoOperationReachesAnotherOrganization(t *testing.T) {
 		}
 	}
 	if least := 15 * len(victims); tried < least {
-		t.Errorf("%d were tried, fewer than %d", tried, least)
+		t.Errorf("%d attacks, fewer than %d", tried, least)
 	}
 	t.Logf("%d requests with another's identifiers", tried)
 }
 
-// Every operation refuses to act for another organization, whether it exists or
-// not.
-func TestNobodyActsForAnotherOrganization(t *testing.T) {
+// Every operation refuses to act for another organization, whether it exists or not.
+func TestTenancy_ForeignOrganization(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -184,7 +183,7 @@ func TestNobodyActsForAnotherOrganization(t *testing.T) {
 		}
 		got, absent := as("acme").expect(t, http.StatusForbidden, rest.CodeForbidden), as("nobody")
 		if got.same("acme") != absent.same("nobody") {
-			t.Errorf("%s tells an organization from none: %s, %s", r.Name, got.body, absent.body)
+			t.Errorf("%s distinguishes an organization from none: %s, %s", r.Name, got.body, absent.body)
 		}
 	}
 	if now := e.ends(); now != before {
@@ -192,8 +191,8 @@ func TestNobodyActsForAnotherOrganization(t *testing.T) {
 	}
 }
 
-// What one organization lists names nothing of another.
-func TestListsNameNothingOfAnother(t *testing.T) {
+// The lists of one organization show no object of another.
+func TestTenancy_Lists(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
@@ -212,8 +211,8 @@ func TestListsNameNothingOfAnother(t *testing.T) {
 	}
 }
 
-// Partners' keys open none of the operator's operations, on either listener.
-func TestPartnersAreNoOperators(t *testing.T) {
+// Partners' keys have no access to the operator's operations, on either listener.
+func TestTenancy_PartnerIsNotOperator(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
 	acme, _ := e.twoTenants()
 	before := e.ends()
@@ -226,7 +225,7 @@ func TestPartnersAreNoOperators(t *testing.T) {
 		for _, key := range []string{acme, "", operatorKey + "x", strings.ToUpper(operatorKey)} {
 			got := e.send(request{url: e.admin.URL + path, body: "{}", header: http.Header{rest.KeyHeader: {key}}})
 			if got.status != http.StatusUnauthorized {
-				t.Errorf("%s with %q answers %d", r.Name, key, got.status)
+				t.Errorf("%s with %q responds %d", r.Name, key, got.status)
 			}
 		}
 	}

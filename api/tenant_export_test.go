@@ -29,8 +29,8 @@ func (e *env) exported(org, limit string) (lines []string) {
 	}
 }
 
-// An export imported into another server exports the same. Page by page it is the same
-// too, and it has nothing of another organization.
+// An export that is imported into another server exports the same there, in one page and
+// page by page. It has no object of another organization.
 func TestExport_RoundTrip(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(

@@ -13,7 +13,7 @@ func TestTrigger(t *testing.T) {
 	if got["status"] != "ACCEPTED" || got["homes"] != 1.0 || got["organizationId"] != "acme" ||
 		got["startTime"] != "2026-07-01T12:00:00.000Z" || got["endTime"] != "2026-07-02T12:00:00.000Z" ||
 		got["createdAt"] != "2026-07-01T12:07:30.000Z" {
-		t.Errorf("answered %v", got)
+		t.Errorf("response %v", got)
 	}
 	id := got["triggerId"].(string)
 	progress := e.ask(acme, "/v1/webhook/price_signal/trigger/"+id+"/get", "").ok(t)
@@ -34,14 +34,14 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A trigger may mean the homes of some plans alone.
-func TestTriggerOfPlans(t *testing.T) {
+// A trigger can be limited to the homes of some plans.
+func TestTrigger_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	for plans, want := range map[string]float64{`["plan_of_nobody"]`: 0, `["plan1","plan_of_nobody"]`: 1, `[]`: 1} {
 		got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":`+plans+`}`).ok(t)
 		if got["homes"] != want {
-			t.Errorf("of %s it answers %v, want %g homes", plans, got, want)
+			t.Errorf("%s: response %v, want %g homes", plans, got, want)
 		}
 	}
 	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, rest.CodeValidationFailed)

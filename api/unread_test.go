@@ -25,10 +25,10 @@ func (l narrow) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// An organization whose clients do not read their answers is refused more of them, others
-// are not, and the clients that stall are disconnected.
+// An organization whose clients do not read their responses gets no further responses.
+// Others do, and the stalled clients are disconnected.
 func TestUnread_SlowReaders(t *testing.T) {
-	const window = `{"startTime":"2026-07-01T00:00:00Z","endTime":"2026-07-29T00:00:00Z"}` // an answer of half a MiB
+	const window = `{"startTime":"2026-07-01T00:00:00Z","endTime":"2026-07-29T00:00:00Z"}` // a response of half a MiB
 	e := newEnv(t, rest.Options{})
 	slow, other := e.twoTenants()
 	e.load(`{"resource":"home","organizationId":"bolt","id":"home2","ratePlanId":"plan1","timezone":"America/Los_Angeles"}`)
@@ -51,7 +51,7 @@ func TestUnread_SlowReaders(t *testing.T) {
 	must(t, conn.(*net.TCPConn).SetReadBuffer(1))
 	_, err = fmt.Fprintf(conn, "POST /v1/homes/home1/price_signal HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", rest.KeyHeader, slow, len(window), window)
 	must(t, err)
-	_, err = io.ReadFull(conn, make([]byte, 1)) // its answer has begun, and the rest is not read
+	_, err = io.ReadFull(conn, make([]byte, 1)) // its response has begun, and the rest is not read
 	must(t, err)
 
 	refused := ask(slow, "home1").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
@@ -62,7 +62,7 @@ func TestUnread_SlowReaders(t *testing.T) {
 	must(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 	for {
 		if a := ask(slow, "home1"); a.status == http.StatusOK {
-			break // the client that stalled was disconnected
+			break // the stalled client was disconnected
 		}
 		select {
 		case <-t.Context().Done():

@@ -26,11 +26,11 @@ func TestUsage(t *testing.T) {
 	trigger := s.ask(s.key, triggerPath, `{}`).ok(t)["triggerId"].(string)
 	accepted := usage("acme")
 	if accepted["waitingTriggers"] != before["waitingTriggers"].(float64)+1 {
-		t.Errorf("after a trigger %v wait, before %v", accepted["waitingTriggers"], before["waitingTriggers"])
+		t.Errorf("after a trigger %v wait, before it %v", accepted["waitingTriggers"], before["waitingTriggers"])
 	}
 	s.deliver("acme", trigger, s.endpoint, "home_1", events.OutcomeDelivered)
 	if after := usage("acme"); after["deliveries"] != before["deliveries"].(float64)+1 {
-		t.Errorf("after a delivery there are %v, before %v", after["deliveries"], before["deliveries"])
+		t.Errorf("after a delivery there are %v, before it %v", after["deliveries"], before["deliveries"])
 	}
 	for field, used := range usage("bolt") {
 		if n, isNumber := used.(float64); isNumber && n != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func TestWhomSettingsAreMeantFor(t *testing.T) {
+func TestSettings_Roles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(file, []byte("nats: nats://h:1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestWhomSettingsAreMeantFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := InferRole(flags, test.environ); got != test.want {
-			t.Errorf("%v %v are meant for %s, want %s", test.args, test.environ, got, test.want)
+			t.Errorf("%v %v belong to %s, want %s", test.args, test.environ, got, test.want)
 		}
 	}
 }

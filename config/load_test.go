@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// load reads a configuration as a command line, an environment and a file say.
+// load loads a configuration from a command line, an environment and a file.
 func load(t *testing.T, role config.Role, args []string, environ []string, file string) (*config.Loaded, error) {
 	t.Helper()
 	if file != "" {
@@ -47,12 +47,12 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-// mistakes are the lines of an error, without the file's folder.
+// mistakes returns the lines of an error, without the file's folder.
 func mistakes(t *testing.T, err error) []string {
 	t.Helper()
 	var wrong *config.Error
 	if !errors.As(err, &wrong) {
-		t.Fatalf("the error is %v, no *config.Error", err)
+		t.Fatalf("the error is %v, not a *config.Error", err)
 	}
 	lines := make([]string, len(wrong.Mistakes))
 	for i, m := range wrong.Mistakes {
@@ -62,7 +62,7 @@ func mistakes(t *testing.T, err error) []string {
 	return lines
 }
 
-func TestStrongestPlaceCounts(t *testing.T) {
+func TestLoad_Precedence(t *testing.T) {
 	const file = "http: 127.0.0.1:3\nslices: 3\nallow-private-destinations: true\n"
 	tests := []struct {
 		name    string
@@ -87,7 +87,7 @@ func TestStrongestPlaceCounts(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentNamesTheFile(t *testing.T) {
+func TestLoad_FileFromEnvironment(t *testing.T) {
 	path := write(t, "env.yaml", "slices: 7\n")
 	c := mustLoad(t, config.Serve, nil, []string{"GRIDHOOK_CONFIG=" + path}, "")
 	if c.Worker.Slices != 7 {
@@ -95,7 +95,7 @@ func TestTheEnvironmentNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestEveryKindOfValue(t *testing.T) {
+func TestLoad_EveryType(t *testing.T) {
 	c := mustLoad(t, config.Serve, []string{"--allow-private-destinations", "--log-level", "DEBUG", "--log-format=text"},
 		[]string{"GRIDHOOK_DRAIN_TIMEOUT=90s", "GRIDHOOK_MAX_STORE=20GiB"},
 		"slices: 3\nrate-limit: 12.5\nmax-body: 2097152\nreceipts-age: 48h\noperator-key: 0123456789abcdef\n")
@@ -118,7 +118,7 @@ func TestEveryKindOfValue(t *testing.T) {
 	}
 }
 
-func TestSettingsOfOtherRolesArePassedOver(t *testing.T) {
+func TestLoad_SettingsOfOtherRoles(t *testing.T) {
 	file := "http: nonsense\nslices: 9\nnats: nats://10.0.0.5:4222\n"
 	c := mustLoad(t, config.Worker, nil, []string{"GRIDHOOK_RATE_LIMIT=nonsense"}, file)
 	if c.Worker.Slices != 9 || c.HTTP != "127.0.0.1:8080" || c.Limits.RateLimit != 100 {
@@ -126,13 +126,13 @@ func TestSettingsOfOtherRolesArePassedOver(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAtOnce(t *testing.T) {
+func TestLoad_AllErrors(t *testing.T) {
 	_, err := load(t, config.Serve,
 		[]string{"--http", "8080", "--slices", "many", "--receipts-age", "1h"},
 		[]string{"GRIDHOOK_LOG_LEVEL=loud", "GRIDHOOK_OPERATOR_KEY=short"},
-		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolour: red\nadmin:\n  port: 1\n")
+		"max-bdy: 1\nconcurrency: 0\nrate-limit: [1, 2]\nmax-body: 1MB\ncolor: red\nadmin:\n  port: 1\n")
 	want := []string{
-		`colour (gridhook.yaml) is not a setting`,
+		`color (gridhook.yaml) is not a setting`,
 		`max-bdy (gridhook.yaml) is not a setting: did you mean max-body?`,
 		`http (flag --http) must be an address to listen on, such as 127.0.0.1:8080 or :8080, not "8080"`,
 		`admin (gridhook.yaml: admin) must be a single value`,
@@ -149,7 +149,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestLoad_Errors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	there := write(t, "there.pem", "x")
 	nats := []string{"--nats", "nats://h:1"}
@@ -208,13 +208,13 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestOneMistakeIsOneLine(t *testing.T) {
+func TestLoad_ErrorPerLine(t *testing.T) {
 	_, err := load(t, config.Serve, []string{"--slices", "x"}, nil, "")
 	if got := err.Error(); strings.Contains(got, "\n") || strings.Contains(got, "wrong:") {
-		t.Errorf("one mistake is told as %q", got)
+		t.Errorf("one mistake is printed as %q", got)
 	}
 	_, err = load(t, config.Serve, []string{"--slices", "x", "--curves", "x"}, nil, "")
 	if got := err.Error(); !strings.HasPrefix(got, "2 settings are wrong:\n  slices ") {
-		t.Errorf("two mistakes are told as %q", got)
+		t.Errorf("two mistakes are printed as %q", got)
 	}
 }

@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// nearest returns a hint with the setting that a misspelt key may mean, "" if no name is
+// nearest returns a hint with the setting that a misspelled key may mean, "" if no name is
 // similar.
 func nearest(key string) string {
 	var names []string
@@ -15,7 +15,7 @@ func nearest(key string) string {
 	return ""
 }
 
-// Nearest returns the known word closest to a misspelt word, at most two edits away. It
+// Nearest returns the known word closest to a misspelled word, at most two edits away. It
 // returns "" if no word is that close.
 func Nearest(word string, known []string) (best string) {
 	least := 3

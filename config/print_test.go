@@ -18,7 +18,7 @@ func yaml(t *testing.T, l *config.Loaded) string {
 	return b.String()
 }
 
-func TestPrintSaysWhereFromAndMasksSecrets(t *testing.T) {
+func TestPrint_SourcesAndSecrets(t *testing.T) {
 	loaded, err := load(t, config.API,
 		[]string{"--nats", "nats://u:hunter2@a:1,nats://hunter2@b:1", "--rate-burst", "9"},
 		[]string{"GRIDHOOK_OPERATOR_KEY=hunter2hunter2hunter2"}, "http: ':1'\n")
@@ -45,23 +45,23 @@ func TestPrintSaysWhereFromAndMasksSecrets(t *testing.T) {
 	}
 }
 
-// What is printed, read again, is the same configuration: where nothing is
-// secret, it is a file for --config.
-func TestPrintIsAConfigFile(t *testing.T) {
+// The printed configuration, loaded again, is the same. Without secrets the output is a
+// file for --config.
+func TestPrint_RoundTrip(t *testing.T) {
 	args := []string{"--data", "a #folder: x", "--rate-limit", "0.5", "--max-store", "3GiB", "--max-body", "4096", "--allow-private-destinations", "--log-level", "warn"}
 	loaded, err := load(t, config.Serve, args, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again := mustLoad(t, config.Serve, nil, nil, yaml(t, loaded)); !reflect.DeepEqual(again, loaded.Config) {
-		t.Errorf("read again it is %+v, not %+v", again, loaded.Config)
+		t.Errorf("the loaded configuration is %+v, not %+v", again, loaded.Config)
 	}
 }
 
-func TestReferenceIsUpToDate(t *testing.T) {
+func TestReference_UpToDate(t *testing.T) {
 	file, err := os.ReadFile("../docs/configuration.md")
 	if os.IsNotExist(err) {
-		t.Skip("docs/configuration.md is not here")
+		t.Skip("docs/configuration.md does not exist")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +71,6 @@ func TestReferenceIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(file) {
-		t.Error(`docs/configuration.md is not what the table of settings says: run "go generate ./config"`)
+		t.Error(`docs/configuration.md is not what the table of settings says: run "outdated: run go generate ./config"`)
 	}
 }

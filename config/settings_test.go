@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEachSettingStandsForItself(t *testing.T) {
+func TestSettings_Independent(t *testing.T) {
 	var c Config
 	names, variables, fields := map[string]bool{}, map[string]bool{}, map[any]string{}
 	for _, s := range Settings() {
@@ -28,9 +28,9 @@ func TestEachSettingStandsForItself(t *testing.T) {
 			}
 		}
 		if s.Help == "" || len(s.Roles) == 0 || strings.HasSuffix(s.Help, ".") {
-			t.Errorf("%s has no help that can be listed, or no role", s.Name)
+			t.Errorf("%s has no help, or no role", s.Name)
 		}
-		_ = s.check(&Config{}) // it panics where a bound is no value of the setting
+		_ = s.check(&Config{}) // it panics if a limit is not a value of the setting
 		if strings.Contains(s.Help, "{") {
 			t.Errorf("the help of %s has a placeholder left: %s", s.Name, s.Help)
 		}
@@ -41,7 +41,7 @@ func TestEachSettingStandsForItself(t *testing.T) {
 	}
 }
 
-func TestFlagsAreThoseOfTheRole(t *testing.T) {
+func TestFlags_Role(t *testing.T) {
 	for _, role := range Roles() {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		AddFlags(flags, role)
@@ -53,7 +53,7 @@ func TestFlagsAreThoseOfTheRole(t *testing.T) {
 	}
 }
 
-func TestPrefixes(t *testing.T) {
+func TestSettings_Prefixes(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "[]", "10.0.0.0/8": "[10.0.0.0/8]", "192.0.2.1, 2001:db8::/32": "[192.0.2.1/32 2001:db8::/32]",
 		"10.0.0.1/8": "refused", "10.0.0.0/33": "refused", "proxy.example": "refused", "::ffff:10.0.0.0/104": "refused", "fe80::1%eth0": "refused",
@@ -69,7 +69,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
+func TestSize(t *testing.T) {
 	tests := []struct {
 		text string
 		want Size
@@ -99,7 +99,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-func TestSizesReadWhatTheyWrite(t *testing.T) {
+func TestSize_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Size(rapid.Int64Min(0).Draw(t, "bytes"))
 		var got Size

@@ -37,25 +37,25 @@ func ErrorClasses() []ErrorClass {
 
 // Timing is the duration of an attempt's phases, in milliseconds.
 type Timing struct {
-	DNS       float64 `json:"dnsMs,omitempty" doc:"dnsMs, connectMs and tlsMs are those of a new connection, and absent on one that was open already." example:"3.2"`
+	DNS       float64 `json:"dnsMs,omitempty" doc:"The time of the name resolution. dnsMs, connectMs and tlsMs are absent if the request used an open connection." example:"3.2"`
 	Connect   float64 `json:"connectMs,omitempty" example:"11.4"`
 	TLS       float64 `json:"tlsMs,omitempty" example:"14.9"`
-	FirstByte float64 `json:"firstByteMs,omitempty" doc:"firstByteMs is from the sending of the request to the first byte of the answer. It is absent where that came within a millisecond of the end." example:"10.1"`
+	FirstByte float64 `json:"firstByteMs,omitempty" doc:"The time from the sent request to the first byte of the response. Absent if the first byte arrived within a millisecond of the end." example:"10.1"`
 }
 
 // Attempt is one request of a delivery, or its end without a request.
 type Attempt struct {
-	Number       int          `json:"attempt" doc:"attempt counts the requests from 1, and again from 1 when the delivery is retried by hand. A request that a worker cut off because it stopped does not count." example:"2"`
-	Outcome      Outcome      `json:"outcome" doc:"What became of the delivery by it." example:"RETRYING"`
+	Number       int          `json:"attempt" doc:"The number of the request, from 1. A manual retry starts again at 1. A request that a stopping worker canceled does not count." example:"2"`
+	Outcome      Outcome      `json:"outcome" doc:"The outcome of the delivery after the attempt." example:"RETRYING"`
 	At           storage.Time `json:"at"`
-	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id that the request had, where it was for a batch; absent where the message was sent on its own." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
-	Status       int          `json:"status,omitempty" doc:"The HTTP status answered, absent when there was no answer." example:"503"`
-	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"As of a delivery." example:"status"`
-	Milliseconds float64      `json:"durationMs,omitempty" doc:"How long it took." example:"41.7"`
-	Timing       Timing       `json:"timing,omitzero" doc:"How long its parts took."`
-	Reason       string       `json:"reason,omitempty" doc:"reason says in words why it was not successful." example:"the endpoint responded 503"`
-	Answer       string       `json:"answer,omitempty" doc:"The beginning of an unsuccessful answer's body." example:"upstream unavailable"`
-	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When the next one was due." example:"2026-07-01T12:00:09.000Z"`
+	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id of the request of a batch. Absent if the message had its own request." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
+	Status       int          `json:"status,omitempty" doc:"The HTTP status of the response. Absent without a response." example:"503"`
+	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"The kind of an unsuccessful attempt, as in a delivery." example:"status"`
+	Milliseconds float64      `json:"durationMs,omitempty" doc:"The duration of the attempt." example:"41.7"`
+	Timing       Timing       `json:"timing,omitzero" doc:"The durations of the attempt's parts."`
+	Reason       string       `json:"reason,omitempty" doc:"Why the attempt was not successful." example:"the endpoint responded 503"`
+	Answer       string       `json:"answer,omitempty" doc:"The beginning of the response's body, if the attempt was not successful." example:"upstream unavailable"`
+	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When the next attempt was due." example:"2026-07-01T12:00:09.000Z"`
 }
 
 // Last returns the latest attempt of a delivery.
@@ -69,12 +69,12 @@ func (d *Delivery) Last() Attempt {
 // Tried reports whether the attempt made a request.
 func (a *Attempt) Tried() bool { return a.Milliseconds > 0 }
 
-// Counts reports whether the attempt made a request that no stopping worker cut off. Only
-// such a request uses up an attempt and says something about the endpoint.
+// Counts reports whether the attempt made a request that no stopping worker canceled. Only
+// such a request counts as an attempt, and as a result of the endpoint.
 func (a *Attempt) Counts() bool { return a.Tried() && a.ErrorClass != ErrorStopping }
 
 // DeliveryLog is a delivery with all its attempts, oldest first.
 type DeliveryLog struct {
 	Delivery
-	Attempts []Attempt `json:"attempts" doc:"The first one first."`
+	Attempts []Attempt `json:"attempts" doc:"The attempts, oldest first."`
 }

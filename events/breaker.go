@@ -27,10 +27,10 @@ func BreakerStates() []BreakerState {
 
 // Breaker is the combined state of all workers' breakers for an endpoint.
 type Breaker struct {
-	State       BreakerState `json:"state" doc:"CLOSED while homes are sent as they come, OPEN while nothing is tried, HALF_OPEN when a single attempt decides which it is." example:"OPEN"`
-	Since       storage.Time `json:"since" nullable:"true" doc:"When the first of them stopped trying, null while it is CLOSED."`
-	NextProbeAt storage.Time `json:"nextProbeAt" nullable:"true" doc:"When the first of them tries again, null while it is CLOSED."`
-	Workers     int          `json:"workers" doc:"How many of them have stopped: each finds out for itself." example:"1"`
+	State       BreakerState `json:"state" doc:"CLOSED: workers send deliveries. OPEN: workers send nothing. HALF_OPEN: one attempt is due that decides between the two." example:"OPEN"`
+	Since       storage.Time `json:"since" nullable:"true" doc:"When the first worker opened its breaker. null if the state is CLOSED."`
+	NextProbeAt storage.Time `json:"nextProbeAt" nullable:"true" doc:"When the first worker makes its next attempt. null if the state is CLOSED."`
+	Workers     int          `json:"workers" doc:"The number of workers with an open breaker. Each worker has its own." example:"1"`
 }
 
 // OpenBreaker is a breaker of one worker that is not closed.

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// TestChange_Wants: who is notified of what, and with which targets.
+// TestChange_Wants checks who is notified, and which targets they see.
 func TestChange_Wants(t *testing.T) {
 	event := events.Change{ObjectType: storage.OpenADREvent, Operation: events.OperationUpdate, ProgramID: "p"}
 	with := func(c events.Change, change func(*events.Change)) events.Change {

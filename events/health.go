@@ -20,11 +20,11 @@ func HealthStates() []HealthState { return []HealthState{HealthUnknown, HealthGo
 
 // Health is an endpoint's recent health.
 type Health struct {
-	State               HealthState  `json:"state" doc:"UNKNOWN where nothing was sent yet, HEALTHY where the last attempt was successful, FAILING where the last ones were not." example:"FAILING"`
-	LastSuccessAt       storage.Time `json:"lastSuccessAt" nullable:"true" doc:"lastSuccessAt and lastFailureAt are null where there was none."`
+	State               HealthState  `json:"state" doc:"UNKNOWN: nothing was sent yet. HEALTHY: the last attempt was successful. FAILING: the last attempts were not." example:"FAILING"`
+	LastSuccessAt       storage.Time `json:"lastSuccessAt" nullable:"true" doc:"When the last successful attempt ended. lastSuccessAt and lastFailureAt are null if there was none."`
 	LastFailureAt       storage.Time `json:"lastFailureAt" nullable:"true"`
-	LastFailure         string       `json:"lastFailure,omitempty" doc:"lastFailure says in words what the last failure was." example:"the endpoint responded 503 Service Unavailable"`
-	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"consecutiveFailures counts the requests that failed since the last success (a batch is one request), and failingSince is when the first of them did." example:"3"`
+	LastFailure         string       `json:"lastFailure,omitempty" doc:"The reason of the last failure." example:"the endpoint responded 503 Service Unavailable"`
+	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"The number of failed requests since the last success; a batch is one request. failingSince is the time of the first." example:"3"`
 	FailingSince        storage.Time `json:"failingSince" nullable:"true"`
 }
 

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// A batch's identifier follows from its messages, in their order, and sorts by time.
+// A batch's identifier is a function of its messages and their order, and sorts by time.
 func TestBatchID(t *testing.T) {
 	one, two := MessageID("trg_01JZ2E6K8M0000000000000000", "a", "ep"), MessageID("trg_01JZ2E6K8M0000000000000000", "b", "ep")
 	id := BatchID([]string{one, two})
 	if !strings.HasPrefix(id, "bat_01JZ2E6K8M") || len(id) != len("bat_")+26 || id != BatchID([]string{one, two}) {
-		t.Errorf("it is %s", id)
+		t.Errorf("the identifier is %s", id)
 	}
 	for _, other := range [][]string{{two, one}, {one}, {one, one}, {one + two}} {
 		if BatchID(other) == id {
@@ -18,6 +18,6 @@ func TestBatchID(t *testing.T) {
 		}
 	}
 	if got := BatchID([]string{"x"}); !strings.HasPrefix(got, "bat_") {
-		t.Errorf("it is %s", got)
+		t.Errorf("the identifier is %s", got)
 	}
 }

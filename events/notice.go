@@ -49,9 +49,9 @@ type DisabledEndpoint struct {
 	EndpointID     string                 `json:"endpointId" example:"ep_01JZ2E6K8M0000000000000000"`
 	URL            string                 `json:"url" example:"https://partner.example/hooks/gridhook"`
 	Description    string                 `json:"description" example:"production"`
-	Reason         storage.DisabledReason `json:"reason" doc:"GONE where it responded 410, FAILING where every attempt failed for as long as its retry policy bears." example:"GONE"`
-	Detail         string                 `json:"detail" doc:"detail says the reason in words." example:"it responded 410 Gone"`
-	DisabledAt     storage.Time           `json:"disabledAt" doc:"When."`
+	Reason         storage.DisabledReason `json:"reason" doc:"GONE: the endpoint responded 410. FAILING: every attempt failed for longer than its retry policy allows." example:"GONE"`
+	Detail         string                 `json:"detail" doc:"The reason in words." example:"it responded 410 Gone"`
+	DisabledAt     storage.Time           `json:"disabledAt" doc:"When the endpoint was disabled."`
 }
 
 // DisabledNotice returns the notice of an endpoint that the service has disabled. ok is

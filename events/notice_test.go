@@ -27,7 +27,7 @@ func TestCompletedNotice(t *testing.T) {
 		!body.Timestamp.Equal(p.CompletedAt.Time) || body.Data.Outcomes[OutcomeExpired] != 1 {
 		t.Errorf("the body is %+v, %v", body, err)
 	}
-	// It survives the way over the wire, and through a task.
+	// The notice is unchanged after the wire and a task.
 	attempt := NoticeAttempt{Notice: n, EndpointID: "ep", Attempt: 2}
 	task, err := attempt.Task(accepted)
 	var back NoticeAttempt
@@ -44,11 +44,11 @@ func TestDisabledNotice(t *testing.T) {
 	e := storage.NewWebhookEndpoint("org")
 	e.ID, e.URL = "ep", "https://partner.example/"
 	if _, ok, err := DisabledNotice(&e); ok || err != nil {
-		t.Errorf("there is a notice of one that is enabled, %v", err)
+		t.Errorf("an enabled endpoint has a notice, %v", err)
 	}
 	e.SetEnabled(false)
 	if _, ok, err := DisabledNotice(&e); ok || err != nil {
-		t.Errorf("there is a notice of what its owner did, %v", err)
+		t.Errorf("a change by the owner has a notice, %v", err)
 	}
 	e.Disable(storage.DisabledGone, "it responded 410 Gone", accepted.Truncate(time.Millisecond))
 	first, ok, err := DisabledNotice(&e)
@@ -57,17 +57,17 @@ func TestDisabledNotice(t *testing.T) {
 	}
 	var d DisabledEndpoint
 	if err := json.Unmarshal(first.Data, &d); err != nil || d.EndpointID != "ep" || d.Reason != storage.DisabledGone || d.DisabledAt.IsZero() {
-		t.Errorf("it tells %+v, %v", d, err)
+		t.Errorf("the body is %+v, %v", d, err)
 	}
 	if again, _, _ := DisabledNotice(&e); again.ID != first.ID {
-		t.Errorf("the same has the identifiers %s and %s", first.ID, again.ID)
+		t.Errorf("the same event has the identifiers %s and %s", first.ID, again.ID)
 	}
 	e.SetEnabled(true)
 	if e.Disabled != nil {
-		t.Error("enabled, it is still said to be disabled")
+		t.Error("after the enabling there is still a notice")
 	}
 	e.Disable(storage.DisabledFailing, "", accepted.Add(time.Hour))
 	if later, _, _ := DisabledNotice(&e); later.ID == first.ID {
-		t.Error("disabled twice it has one identifier")
+		t.Error("two disablings have one identifier")
 	}
 }

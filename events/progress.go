@@ -20,18 +20,18 @@ const (
 type Progress struct {
 	TriggerID      string          `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
 	OrganizationID string          `json:"organizationId" example:"acme"`
-	ScheduleID     string          `json:"scheduleId,omitempty" doc:"The schedule that asked for it, absent where a caller did." example:"sch_01JZ2E6K8M0000000000000000"`
-	Status         TriggerStatus   `json:"status" doc:"COMPLETED when every home has its final outcome." example:"RUNNING"`
+	ScheduleID     string          `json:"scheduleId,omitempty" doc:"The schedule of the trigger. Absent if an API request made the trigger." example:"sch_01JZ2E6K8M0000000000000000"`
+	Status         TriggerStatus   `json:"status" doc:"COMPLETED if every home has a final outcome." example:"RUNNING"`
 	StartTime      storage.Time    `json:"startTime"`
 	EndTime        storage.Time    `json:"endTime" example:"2026-07-02T12:00:00.000Z"`
-	RatePlanIDs    []string        `json:"ratePlanIds,omitempty" doc:"The plans whose homes alone are meant, absent where all are." example:"[\"plan_1\"]"`
-	Homes          int             `json:"homes" doc:"How many homes there were when the trigger was accepted." example:"250000"`
-	Walked         int             `json:"walked" doc:"How many homes have been reached." example:"250000"`
-	Outcomes       map[Outcome]int `json:"outcomes" doc:"outcomes counts deliveries by outcome: one per home and endpoint." example:"{\"DELIVERED\":249990,\"RETRYING\":10}"`
+	RatePlanIDs    []string        `json:"ratePlanIds,omitempty" doc:"The rate plans whose homes are triggered. Absent if all homes are triggered." example:"[\"plan_1\"]"`
+	Homes          int             `json:"homes" doc:"The number of homes when the trigger was accepted." example:"250000"`
+	Walked         int             `json:"walked" doc:"The number of homes that the walk has reached." example:"250000"`
+	Outcomes       map[Outcome]int `json:"outcomes" doc:"The number of deliveries by outcome. Each home and endpoint has one delivery." example:"{\"DELIVERED\":249990,\"RETRYING\":10}"`
 	CreatedAt      storage.Time    `json:"createdAt"`
 	CompletedAt    storage.Time    `json:"completedAt" nullable:"true" example:"null"`
 	// Notification is the change of an OpenADR object, absent for price signals.
-	Notification *Notification `json:"notification,omitempty" doc:"The change of an OpenADR object that subscribers are notified of, absent for price signals. homes and walked then count subscriptions."`
+	Notification *Notification `json:"notification,omitempty" doc:"The changed OpenADR object of which subscribers are notified. Absent for price signals. With it, homes and walked count subscriptions."`
 	// Traceparent is the trigger's trace context. The API does not show it.
 	Traceparent Traceparent `json:"-"`
 }
@@ -40,7 +40,7 @@ type Progress struct {
 type Notification struct {
 	ObjectType storage.OpenADRType `json:"objectType" doc:"The object's type." example:"EVENT"`
 	Operation  string              `json:"operation" doc:"CREATE, UPDATE or DELETE." example:"UPDATE"`
-	ObjectID   string              `json:"objectId" doc:"The object." example:"plan_1_20260701"`
+	ObjectID   string              `json:"objectId" doc:"The object's id." example:"plan_1_20260701"`
 }
 
 // Walk is the position of a trigger's walk. Every slice before Next has a receipt. Slice

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// sampleDelivery draws a delivery that a worker could make.
+// sampleDelivery draws a delivery that a worker could create.
 func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	d := Delivery{
 		HomeID:  rapid.StringMatching(`home_[0-9]{1,4}`).Draw(t, "home"),
@@ -40,8 +40,8 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	return d
 }
 
-// What was stored is what is read, in its order.
-func TestReceiptJSONKeepsEverything(t *testing.T) {
+// A receipt is read as it was stored, in its order.
+func TestReceiptJSON_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Receipt{
 			TriggerID: storage.NewID("trg_", time.UnixMilli(1_800_000_000_000)), OrganizationID: "acme", Key: "s3",
@@ -67,7 +67,7 @@ func TestReceiptJSONKeepsEverything(t *testing.T) {
 	})
 }
 
-func TestReceiptJSONRefusesWhatDoesNotFit(t *testing.T) {
+func TestReceiptJSON_Invalid(t *testing.T) {
 	for _, text := range []string{
 		`{"groups":[{"homes":["a"],"at":[]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"took":[1,2]}]}`,
@@ -80,12 +80,12 @@ func TestReceiptJSONRefusesWhatDoesNotFit(t *testing.T) {
 		`[]`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(Receipt)); err == nil {
-			t.Errorf("%s was read", text)
+			t.Errorf("%s was accepted", text)
 		}
 	}
 }
 
-// The identifier is part of what partners rely on: it must not change.
+// Partners rely on the identifier: it must not change.
 func TestMessageID(t *testing.T) {
 	got := MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1")
 	if want := "msg_01M7YDEW9M"; len(got) != len(want)+16 || got[:len(want)] != want {
@@ -99,7 +99,7 @@ func TestMessageID(t *testing.T) {
 		MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSR", "home_1", "ep_1"),
 	} {
 		if other == got {
-			t.Errorf("%s is another message's too", got)
+			t.Errorf("%s is also another message's identifier", got)
 		}
 	}
 }

@@ -18,40 +18,40 @@ func sampleInputs() RetryInputs {
 	}
 }
 
-func TestKeptOfSomeHomes(t *testing.T) {
+func TestRetryInputs_SomeHomes(t *testing.T) {
 	k := sampleInputs()
 	part, ok := k.Of(func(id string) bool { return id >= "b" })
 	want := RetryInputs{EndpointID: "ep", Slice: 3, Homes: []RetryHome{{HomeID: "b", Curve: 0, Revision: 6}, {HomeID: "c", Curve: 0, Revision: 7}}, Curves: []RetryCurve{{RatePlanID: "p1"}}}
 	if !ok || !reflect.DeepEqual(part, want) {
-		t.Errorf("kept is %+v, want %+v", part, want)
+		t.Errorf("the inputs are %+v, want %+v", part, want)
 	}
 	if _, ok := k.Of(func(id string) bool { return id == "z" }); ok {
-		t.Error("of none of its homes something is kept")
+		t.Error("there are inputs without homes")
 	}
 	if !reflect.DeepEqual(k, sampleInputs()) {
-		t.Error("taking a part changes the whole")
+		t.Error("a selection changes the original")
 	}
 }
 
-func TestKeptIsBounded(t *testing.T) {
+func TestRetryInputs_Bounded(t *testing.T) {
 	of := func(runs int) RetryInputs {
 		return RetryInputs{Curves: []RetryCurve{{Runs: make([]pricing.Run, runs)}}}
 	}
 	small, large := of(maxInputRuns), of(maxInputRuns+1)
 	if !small.Fits(nil) || large.Fits(nil) || small.Fits([]RetryInputs{of(1)}) {
-		t.Error("the bound does not hold")
+		t.Error("the limit is not applied")
 	}
-	// What fits is stored in a message.
+	// Inputs within the limit fit into a message.
 	k := of(0)
 	for range maxInputRuns {
 		k.Curves[0].Runs = append(k.Curves[0].Runs, pricing.Run{N: 96, Price: 0.123456, Import: 0.123456, Export: 0.123456, Confidence: 0.95})
 	}
 	if text, err := json.Marshal(Receipt{RetryInputs: []RetryInputs{k}}); err != nil || len(text) > 900_000 {
-		t.Errorf("it takes %d bytes, %v", len(text), err)
+		t.Errorf("the message has %d bytes, %v", len(text), err)
 	}
 }
 
-func TestTakeUp(t *testing.T) {
+func TestRetryInputs_ManualRetry(t *testing.T) {
 	k := sampleInputs()
 	tr := NewTrigger("org", pricing.Window{Start: accepted, End: accepted.Add(time.Hour)}, accepted)
 	tr.Sequence = 9
@@ -76,15 +76,16 @@ func TestTakeUp(t *testing.T) {
 	}
 	later, other := k.Retry(tr, storage.Time{Time: again.Add(time.Minute)}, due)
 	if later.Key() == r.Key() || other.Key == receipt.Key {
-		t.Error("taken up twice it has one key")
+		t.Error("two manual retries have one key")
 	}
-	// The patience counts from then, and so does a window that ends after it.
+	// The retry period starts at the manual retry, and so does a window that ends after
+	// it.
 	policy := storage.RetryPolicy{GiveUpSeconds: 600}
 	if got := r.Trigger.Deadline(policy); !got.Equal(again.Add(10 * time.Minute)) {
-		t.Errorf("it is given up at %s", got)
+		t.Errorf("the deadline is %s", got)
 	}
 	r.Trigger.End = storage.Time{Time: again.Add(time.Minute)}
 	if got := r.Trigger.Deadline(policy); !got.Equal(r.Trigger.End.Time) {
-		t.Errorf("it is given up at %s, after its window", got)
+		t.Errorf("the deadline is %s, after the window", got)
 	}
 }

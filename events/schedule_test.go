@@ -21,10 +21,10 @@ func TestNewScheduledTrigger(t *testing.T) {
 	}
 	first := of("org", "sch", run)
 	if again := of("org", "sch", run.In(time.FixedZone("", 3600))); again.ID != first.ID || again.IdempotencyKey != first.IdempotencyKey {
-		t.Errorf("the same run is %s and %s", first.ID, again.ID)
+		t.Errorf("the same run has the identifiers %s and %s", first.ID, again.ID)
 	}
 	if plain := storage.NewID("trg_", run); len(first.ID) != len(plain) || first.ID[:14] != plain[:14] || !storage.ValidID(first.ID) {
-		t.Errorf("%s does not sort as a trigger of its time does, such as %s", first.ID, plain)
+		t.Errorf("%s does not sort like a trigger of its time, such as %s", first.ID, plain)
 	}
 	if first.ScheduleID != "sch" || !first.CreatedAt.Equal(run.Add(time.Hour)) || !strings.HasPrefix(first.IdempotencyKey, "trg_") {
 		t.Errorf("the trigger is %+v", first)
@@ -46,6 +46,6 @@ func TestFirstRun(t *testing.T) {
 	}
 	s.Enabled = false
 	if task, ok := FirstRun(&s, 7); ok {
-		t.Errorf("a schedule that is not enabled begins with %+v", task)
+		t.Errorf("a disabled schedule starts with %+v", task)
 	}
 }

@@ -13,8 +13,7 @@ func triggerOf(sequence uint64, from, to time.Duration) Trigger {
 	}
 }
 
-// A newer trigger takes an older one's place where it covers what is left of its
-// window.
+// A newer trigger supersedes an older one if it covers the rest of its window.
 func TestSupersedes(t *testing.T) {
 	day := 24 * time.Hour
 	older := triggerOf(7, -time.Hour, day-time.Hour)
@@ -40,11 +39,11 @@ func TestSupersedes(t *testing.T) {
 	some := triggerOf(8, 0, day)
 	some.RatePlanIDs = []string{"a", "b"}
 	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Means("b") || some.Means("c") || !older.Means("c") {
-		t.Error("what means some homes alone takes the place of all")
+		t.Error("a trigger of some homes supersedes one of all homes")
 	}
 	past := triggerOf(7, -3*day, -2*day)
 	today := triggerOf(8, 0, day)
 	if today.Supersedes(&past, accepted) {
-		t.Error("today's signal takes the place of one about the past")
+		t.Error("today's signal supersedes one about the past")
 	}
 }

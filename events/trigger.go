@@ -81,7 +81,7 @@ func (t *Trigger) Window() pricing.Window {
 
 // ErrWindow is the error of a trigger with an impossible window. Its walk might take
 // forever: a window from the year 1 has 71 million intervals for each home.
-var ErrWindow = errors.New("events: the trigger's window is not one that can be asked for")
+var ErrWindow = errors.New("events: the trigger's window is out of range")
 
 // Check returns ErrWindow if a damaged or forged trigger has an impossible window.
 func (t *Trigger) Check() error {

@@ -17,7 +17,7 @@ func TestNewTrigger(t *testing.T) {
 	w := pricing.Window{Start: accepted.Truncate(time.Hour), End: accepted.Truncate(time.Hour).Add(time.Hour)}
 	tr := NewTrigger("org", w, accepted.In(time.FixedZone("", 3600)))
 	if tr.OrganizationID != "org" || tr.Window() != w || !strings.HasPrefix(tr.ID, "trg_") || !storage.ValidID(tr.ID) {
-		t.Errorf("it is %+v", tr)
+		t.Errorf("got %+v", tr)
 	}
 	tr.Sequence = 5
 	var stored Trigger
@@ -25,7 +25,7 @@ func TestNewTrigger(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &stored)
 	}
-	tr.Sequence = 0 // whoever reads the log sets it
+	tr.Sequence = 0 // the reader of the log sets it
 	if err != nil || !reflect.DeepEqual(stored, tr) {
 		t.Errorf("stored as %s it reads as %+v, %v, want %+v", text, stored, err, tr)
 	}
@@ -63,7 +63,7 @@ func TestKeys(t *testing.T) {
 		return r.Key()
 	}
 	if key := of(1, "ep", "a", "b"); key != of(1, "ep", "a", "b") || strings.ContainsAny(key, " *>") {
-		t.Errorf("the key %q is not its own", key)
+		t.Errorf("the key %q is not unique", key)
 	}
 	keys := map[string]string{}
 	for name, key := range map[string]string{

@@ -36,8 +36,8 @@ func BenchmarkPrice(b *testing.B) {
 	}
 }
 
-// Curves that have nothing in common but their code: a new window each, priced
-// and written as JSON. The target is 30,000 a second on one core.
+// The curves share nothing but their code: each has a new window, priced and written as
+// JSON. The target is 30,000 per second on one core.
 func BenchmarkDistinctCurves(b *testing.B) {
 	plain, w := benchInput(b)
 	region, _ := carbon.Of("CA", "")

@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-func TestEventsChangeThePrice(t *testing.T) {
+func TestEvents_ChangePrice(t *testing.T) {
 	dear := 1.25
 	critical := pricing.Event{Name: "smart day", Kind: pricing.CriticalPeak, Adder: 0.6,
 		From: instant("2026-07-10T16:00:00Z"), To: instant("2026-07-10T21:00:00Z")}
@@ -38,8 +38,8 @@ func TestEventsChangeThePrice(t *testing.T) {
 	}
 }
 
-// An event elsewhere in time changes nothing.
-func TestEventsOutsideTheWindow(t *testing.T) {
+// An event at another time changes nothing.
+func TestEvents_OutsideWindow(t *testing.T) {
 	w := window("2026-07-10T00:00:00Z", "2026-07-11T00:00:00Z")
 	in := pricing.Input{Tariff: flat(0.2).Parse(t), Location: time.UTC}
 	want := curveText(price(t, in, w))

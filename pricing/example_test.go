@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// A home on a plan of the catalogue: what a kWh costs and earns in an afternoon
-// over which the price changes, and why.
+// A home is on a plan of the catalog. The example prints the price of a kWh on an
+// afternoon with a change of price, and the reasons.
 func Example() {
 	plan, _ := catalog.ByID("pge-e-elec")
 	tariff, err := urdb.Parse(plan.URDB())

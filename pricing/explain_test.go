@@ -10,8 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/carbon"
 )
 
-// explain gives the reasons of a window, having checked that they add up to the
-// curve.
+// explain returns the reasons of a window. It checks that they add up to the curve.
 func explain(t testing.TB, in pricing.Input, w pricing.Window) []pricing.Reason {
 	t.Helper()
 	reasons, err := pricing.Explain(in, w)
@@ -42,7 +41,7 @@ func addsUp(parts []pricing.Part, want float64) bool {
 	return math.Abs(sum-want) <= 1.01e-6
 }
 
-func TestExplainNamesEverything(t *testing.T) {
+func TestExplain_Complete(t *testing.T) {
 	tariff := jacksonEMC().With("energytoulabels", []any{"Winter", "Summer"}).With("holidays", true).
 		With("riders", []any{
 			map[string]any{"name": "fuel", "rate": 0.01, "credited": false},
@@ -74,7 +73,7 @@ func TestExplainNamesEverything(t *testing.T) {
 	}
 }
 
-func TestExplainTheMarket(t *testing.T) {
+func TestExplain_Market(t *testing.T) {
 	in := pricing.Input{Tariff: passthrough().With("dgrules", "Wholesale").Parse(t), Location: time.UTC, Market: hourlyMarket(t)}
 	reasons := explain(t, in, window("2026-06-30T22:00:00Z", "2026-07-01T03:00:00Z"))
 	published, forecast := reasons[0].String(), reasons[len(reasons)-1].String()
@@ -86,7 +85,7 @@ func TestExplainTheMarket(t *testing.T) {
 	}
 }
 
-func TestExplainExports(t *testing.T) {
+func TestExplain_Exports(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	for name, tt := range map[string]struct {
 		in   pricing.Input
@@ -110,15 +109,15 @@ func TestExplainExports(t *testing.T) {
 	}
 }
 
-func TestSameReasons(t *testing.T) {
+func TestExplain_SameReasons(t *testing.T) {
 	in := pricing.Input{Tariff: apsSaverChoicePlus().Parse(t), Location: time.UTC}
 	reasons := explain(t, in, window("2026-07-01T14:00:00Z", "2026-07-01T16:00:00Z"))
 	if !reasons[0].SameAs(reasons[3]) || reasons[3].SameAs(reasons[4]) || !reasons[4].SameAs(reasons[7]) {
-		t.Error("runs of one reason are not told apart")
+		t.Error("runs of one reason are not distinguished")
 	}
 }
 
-func TestExplainHasTheErrorsOfPrice(t *testing.T) {
+func TestExplain_Errors(t *testing.T) {
 	w := window("2026-07-01T14:00:00Z", "2026-07-01T16:00:00Z")
 	ended := flat(1).With("enddate", "2026-01-01").Parse(t)
 	for _, in := range []pricing.Input{{}, {Tariff: ended}, {Tariff: ended, Location: time.UTC}, {Tariff: passthrough().Parse(t), Location: time.UTC}} {

@@ -47,11 +47,11 @@ type Solar struct {
 // Regime is the set of rules that a statute or an order prescribes for a home's solar.
 // Package regime finds it.
 type Regime struct {
-	Name string `json:"name" doc:"The regime, or unknown." example:"NEM 2.0"`
+	Name string `json:"name" doc:"The regime's name, or unknown." example:"NEM 2.0"`
 	// Metering is NetMetering or NetBilling; empty if the regime is neither, or unknown.
-	Metering CompensationType `json:"metering,omitempty" doc:"NET_METERING or NET_BILLING; absent where the regime is neither, or not known." example:"NET_METERING"`
+	Metering CompensationType `json:"metering,omitempty" doc:"NET_METERING or NET_BILLING. Absent if the regime is neither, or unknown." example:"NET_METERING"`
 	Source   string           `json:"source,omitempty" doc:"The statute or order." example:"CPUC Decision 16-01-044"`
-	Until    string           `json:"until,omitempty" doc:"How long the regime holds for a home in it." example:"20 years from connection"`
+	Until    string           `json:"until,omitempty" doc:"How long a home stays in the regime." example:"20 years from connection"`
 	// Ends is the last day on which the regime surely holds for the home; zero means no
 	// known end.
 	Ends Date `json:"-"`

@@ -7,8 +7,8 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// selling is a tariff with two periods whose first tiers have the given sell
-// rates; nil leaves the field out.
+// selling is a tariff with two periods whose first tiers have the given sell rates. nil
+// omits the field.
 func selling(rules string, first, second any) doc {
 	tier := func(rate float64, sell any) []any {
 		fields := map[string]any{"rate": rate, "unit": "kWh", "max": 1e38}

@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/netbilling"
 )
 
-// Whole years of net billing by the hour, against a plain look-up by the local
-// clock and the utility's list of holidays.
-func TestNetBillingByTheHour(t *testing.T) {
+// The test compares whole years of hourly net billing with a lookup by the local clock
+// and the utility's list of holidays.
+func TestNetBilling_Hourly(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	holidays := map[string]bool{}
 	for _, day := range []string{ // as PG&E lists them
@@ -38,11 +38,11 @@ func TestNetBillingByTheHour(t *testing.T) {
 		}
 	}
 	if above == 0 {
-		t.Error("no hour of scarcity: the values of September evenings are above the import price")
+		t.Error("no hour of scarcity: the values of September evenings exceed the import price")
 	}
 }
 
-func TestNetBillingValuesAndMetering(t *testing.T) {
+func TestNetBilling_ValuesAndMetering(t *testing.T) {
 	tariff := flat(0.4).With("dgrules", "Net Metering").With("exportvalues", "SCE NBT24").Parse(t)
 	w := window("2026-06-10T19:00:00Z", "2026-06-10T20:00:00Z")
 	location := zone(t, "America/Los_Angeles")
@@ -60,9 +60,9 @@ func TestNetBillingValuesAndMetering(t *testing.T) {
 	}
 }
 
-// A year that is not published has the values of the nearest one, in which a home
-// with solar has less confidence. A home without has nothing to export.
-func TestNetBillingBeyondThePublishedYears(t *testing.T) {
+// A year without published values has the values of the nearest year. A home with solar
+// has less confidence in it, a home without has no exports.
+func TestNetBilling_BeyondPublishedYears(t *testing.T) {
 	tariff := flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)
 	for first, solar := range map[float64]*pricing.Solar{0.7: {SizeKw: 5}, 1: nil} {
 		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Solar: solar}, window("2025-12-31T23:45:00Z", "2026-01-01T00:15:00Z"))
@@ -72,9 +72,9 @@ func TestNetBillingBeyondThePublishedYears(t *testing.T) {
 	}
 }
 
-// A home of 2024 is paid the adder of its segment on top of the avoided cost, for
-// nine years, and the reasons say so.
-func TestNetBillingPaysTheAdder(t *testing.T) {
+// A home of 2024 gets the adder of its segment on top of the avoided cost, for nine
+// years, and the reasons say so.
+func TestNetBilling_Adder(t *testing.T) {
 	tariff := flat(0.4).With("exportvalues", "SCE NBT24").Parse(t)
 	in := pricing.Input{Tariff: tariff, Location: zone(t, "America/Los_Angeles"), Solar: &pricing.Solar{SizeKw: 5, NonNetMetered: true}}
 	for start, want := range map[string]float64{"2026-06-10T19:00:00Z": 0.074, "2032-12-31T19:00:00Z": 0.074, "2033-01-01T19:00:00Z": 0} {
@@ -99,20 +99,20 @@ func TestNetBillingPaysTheAdder(t *testing.T) {
 			sum += part.Rate
 		}
 		if !sameRate(sum, with.Export[0]) {
-			t.Errorf("%s: the parts come to %v, the price is %v", start, sum, with.Export[0])
+			t.Errorf("%s: the parts add up to %v, the price is %v", start, sum, with.Export[0])
 		}
 	}
 }
 
-// Independence Day of 2026 is a Saturday, which SCE does not move to the Friday:
-// imports and exports of the 3rd are both a weekday's.
-func TestBothDirectionsHaveOneHolidayCalendar(t *testing.T) {
+// Independence Day of 2026 is a Saturday, which SCE does not move to the Friday: the 3rd
+// is a weekday for imports and exports.
+func TestHolidays_SharedByDirections(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	values, _ := netbilling.Named("SCE NBT24")
 	weekday := values.At(2026, time.July, false, 18).Total()
 	weekend := values.At(2026, time.July, true, 18).Total()
 	if weekday == weekend {
-		t.Fatal("the day makes no difference")
+		t.Fatal("the day has no effect")
 	}
 	for name, tt := range map[string]struct {
 		tariff *pricing.Tariff

@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// FuzzParseURDB holds that any bytes give either a tariff that can be priced and
-// encoded, or a *TariffError that says why not.
+// FuzzParseURDB checks that any bytes give either a tariff that can be priced and
+// encoded, or a *TariffError with the reason.
 func FuzzParseURDB(f *testing.F) {
 	for _, d := range []doc{
 		jacksonEMC(), apsSaverChoicePlus(), selling("Buy All Sell All", 0.1, nil), flat(0.1),
@@ -38,7 +38,7 @@ func FuzzParseURDB(f *testing.F) {
 		if err != nil {
 			var problems *urdb.Error
 			if tariff != nil || !errors.As(err, &problems) || len(problems.Problems) == 0 || problems.Error() == "" {
-				t.Fatalf("refused without a reason: %v, %v", tariff, err)
+				t.Fatalf("an error without a reason: %v, %v", tariff, err)
 			}
 			return
 		}

@@ -21,7 +21,7 @@ var (
 	price              = tarifftest.Price
 )
 
-// localDay is the window of one local day.
+// localDay returns the window of one local day.
 func localDay(location *time.Location, year int, month time.Month, day int) pricing.Window {
 	return pricing.Window{
 		Start: startOfDay(time.Date(year, month, day, 0, 0, 0, 0, location)),
@@ -29,8 +29,8 @@ func localDay(location *time.Location, year int, month time.Month, day int) pric
 	}
 }
 
-// startOfDay moves on when a clock change took midnight away, for which
-// time.Date gives an hour of the day before.
+// startOfDay advances past a clock change at midnight, for which time.Date returns an
+// hour of the day before.
 func startOfDay(midnight time.Time) time.Time {
 	for midnight.Hour() == 23 {
 		midnight = midnight.Add(pricing.Interval)

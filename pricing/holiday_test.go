@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// The federal holidays on the days they were observed, as the US Office of
-// Personnel Management published them for these years.
+// These are the observed days of the federal holidays, as the US Office of Personnel
+// Management published them.
 var observedByOPM = map[int][]string{
 	2020: {"2020-01-01", "2020-01-20", "2020-02-17", "2020-05-25", "2020-07-03", "2020-09-07", "2020-10-12", "2020-11-11", "2020-11-26", "2020-12-25"},
 	2021: {"2021-01-01", "2021-01-18", "2021-02-15", "2021-05-31", "2021-06-18", "2021-07-05", "2021-09-06", "2021-10-11", "2021-11-11", "2021-11-25", "2021-12-24", "2021-12-31"},
@@ -45,7 +45,7 @@ func weekendDays(t *testing.T, tariff *pricing.Tariff, year int) []string {
 	return days
 }
 
-func TestFederalHolidaysAreObserved(t *testing.T) {
+func TestHolidays_FederalObserved(t *testing.T) {
 	for _, spelling := range []doc{
 		weekdayOnly().With("holidays", true),
 		weekdayOnly().With("holidays", "federal"),
@@ -62,14 +62,14 @@ func TestFederalHolidaysAreObserved(t *testing.T) {
 	}
 }
 
-// The eight holidays of California's tariffs in 2026, whose 4th of July is a Saturday:
-// PG&E's list has the Friday before, SCE and SDG&E do not move it.
+// These are the eight holidays of California's tariffs in 2026, whose 4th of July is a
+// Saturday. PG&E's list has the Friday before. SCE and SDG&E do not move it.
 var (
 	pge2026 = []string{"2026-01-01", "2026-02-16", "2026-05-25", "2026-07-03", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25"}
 	sce2026 = []string{"2026-01-01", "2026-02-16", "2026-05-25", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25"}
 )
 
-func TestCalendarIsNamed(t *testing.T) {
+func TestHolidays_CalendarName(t *testing.T) {
 	for want, tariff := range map[string]doc{
 		"PG&E, observed on Monday for a Sunday and on Friday for a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 14328),
 		"SCE, observed on Monday for a Sunday and not moved from a Saturday":             weekdayOnly().With("holidays_as_weekend", true).With("eiaid", 17609),
@@ -85,7 +85,7 @@ func TestCalendarIsNamed(t *testing.T) {
 	}
 }
 
-func TestHolidaysOfThePlan(t *testing.T) {
+func TestHolidays_Plan(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tariff doc
 		want   []string
@@ -113,10 +113,10 @@ func TestHolidaysOfThePlan(t *testing.T) {
 	}
 }
 
-// PG&E publishes the days it prices as a weekend: eight of the federal holidays,
-// on the days they are observed. The list's last two years, 2044 and 2045, add
-// the day after three of them, as no other year does: taken for a slip.
-func TestHolidaysAgreeWithPublishedList(t *testing.T) {
+// PG&E publishes the days that it prices as a weekend: eight of the federal holidays, on
+// their observed days. The list's last two years, 2044 and 2045, add the day after three
+// of them, unlike any other year. The test takes that for an error.
+func TestHolidays_PublishedList(t *testing.T) {
 	var published struct{ Holidays map[string][]string }
 	readTestdata(t, &published, "data", "tariffs", "pge_residential_2025_2026.json")
 	names := []any{"New Year", "Presidents Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}
@@ -138,12 +138,12 @@ func TestHolidaysAgreeWithPublishedList(t *testing.T) {
 	}
 }
 
-// testdata is a file of the shared data, which is not part of this repository.
+// testdata returns a file of the shared data, which is not part of this repository.
 func testdata(t testing.TB, path ...string) []byte {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	data, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// decodedSignal is the price signal as a receiver would declare it.
+// decodedSignal is the price signal as a receiver declares it.
 type decodedSignal struct {
 	HomeID    string            `json:"homeId"`
 	StartTime time.Time         `json:"startTime"`
@@ -57,7 +57,7 @@ func decode(t *testing.T, data []byte) decodedSignal {
 	return s
 }
 
-func TestSignalDecodesToTheCurve(t *testing.T) {
+func TestSignalJSON_RoundTrip(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	in := pricing.Input{Tariff: selling("Net Billing Hourly", 0.1096, -0.05819).Parse(t), Location: location}
 	for _, w := range []pricing.Window{
@@ -91,7 +91,7 @@ func TestSignalDecodesToTheCurve(t *testing.T) {
 	}
 }
 
-func TestSignalIsStableThroughDecoding(t *testing.T) {
+func TestSignalJSON_Stable(t *testing.T) {
 	w := window("2026-06-30T20:00:00Z", "2026-07-02T20:00:00Z")
 	first := price(t, pricing.Input{Tariff: jacksonEMC().Parse(t), Location: zone(t, "America/New_York")}, w)
 	encoded := signal(first)
@@ -116,7 +116,7 @@ func TestSignalIsStableThroughDecoding(t *testing.T) {
 }
 
 // The exact text is the contract with receivers that sign or compare it.
-func TestSignalText(t *testing.T) {
+func TestSignalJSON_Text(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: selling("", 0.1, 0.2).Parse(t), Location: time.UTC}, window("2026-01-05T11:45:00Z", "2026-01-05T12:15:00Z"))
 	got := string(pricing.AppendSignal([]byte("x"), "h", c.AppendShared(nil, ""), pricing.Meta{GeneratedAt: now}))
 	want := `x"homeId":"h","startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:15:00.000Z","data":[` +
@@ -132,7 +132,7 @@ func TestSignalText(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestSignalJSON_Numbers(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 1: "1", -1: "-1", 0.1: "0.1", 0.123456: "0.123456", 0.000001: "0.000001", -0.000001: "-0.000001",
 		12.5: "12.5", 100: "100", 99.999999: "99.999999", 0.30000000000000004: "0.3", 1e-9: "0", -1e-9: "0",
@@ -147,7 +147,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // encoding/json is the oracle for strings.
-func TestStringsAreEscaped(t *testing.T) {
+func TestSignalJSON_Strings(t *testing.T) {
 	var all strings.Builder
 	for r := range rune(0x3000) {
 		all.WriteRune(r)
@@ -171,7 +171,7 @@ func TestStringsAreEscaped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := decode(t, encoded); got.HomeID != back {
-			t.Errorf("%.60q came back as %.60q", s, got.HomeID)
+			t.Errorf("%.60q decodes to %.60q", s, got.HomeID)
 		}
 	}
 }

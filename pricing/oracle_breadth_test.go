@@ -12,9 +12,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// fullOracle prices one instant in the plainest way, with everything that a
-// tariff may say about a price per kWh. It shares nothing with the package under
-// test: its own document form, its own holidays, its own running total.
+// fullOracle prices one instant in the plainest way, with all parts of a tariff's price
+// per kWh. It shares nothing with the package under test: its own document form, holidays
+// and running total.
 type fullOracle struct {
 	versions []fullVersion
 	usage    pricing.Usage
@@ -39,8 +39,8 @@ type fullTier struct {
 	Adj  float64 `json:"adj"`
 }
 
-// randomOracle makes a tariff of two versions, the second from 1 June, and a
-// home that uses it.
+// randomOracle makes a tariff of two versions, the second from 1 June, and a home that
+// uses it.
 func randomOracle(random *rand.Rand, location *time.Location) *fullOracle {
 	o := &fullOracle{location: location}
 	o.versions = []fullVersion{randomVersion(random, ""), randomVersion(random, "2024-06-01")}
@@ -116,7 +116,7 @@ func (o *fullOracle) tariff(t *testing.T) *pricing.Tariff {
 	return tariff
 }
 
-// at is the import price of one kWh more at an instant.
+// at returns the import price of one kWh more at an instant.
 func (o *fullOracle) at(instant time.Time) float64 {
 	local := instant.In(o.location)
 	day := local.Format(time.DateOnly)
@@ -162,7 +162,7 @@ func (o *fullOracle) at(instant time.Time) float64 {
 	return price * tax
 }
 
-// used counts day by day from the first day of the billing month.
+// used adds the usage day by day from the first day of the billing month.
 func (o *fullOracle) used(local time.Time) (kwh, days float64) {
 	today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC)
 	first := o.firstOfMonth(today)
@@ -194,9 +194,9 @@ func (o *fullOracle) firstOfMonth(day time.Time) time.Time {
 	return day
 }
 
-// Whole years in four US zones, over both clock changes, a leap day, the end of
-// the year and a change of rates.
-func TestPriceAgreesWithFullOracleOverWholeYears(t *testing.T) {
+// The test prices whole years in four US zones, with both clock changes, a leap day, the
+// end of the year and a change of rates.
+func TestPrice_FullOracleYears(t *testing.T) {
 	w := window("2023-12-25T00:00:00Z", "2025-01-08T00:00:00Z")
 	for seed, name := range []string{"America/Los_Angeles", "America/Denver", "America/Phoenix", "America/New_York"} {
 		for round := range 4 {

@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// oracle prices one instant in the plainest way there is, from the raw document
-// and the standard library's local time, with nothing of the package under test.
+// oracle prices one instant in the plainest way, from the raw document and the standard
+// library's local time, without the package under test.
 type oracle struct {
 	EnergyRateStructure [][]struct {
 		Rate, Adj, Sell float64
@@ -73,23 +73,23 @@ func (o oracle) check(t *testing.T, tariff *pricing.Tariff, location *time.Locat
 	}
 }
 
-// sameRate holds when got is want to six decimals.
+// sameRate reports whether got is want to six decimals.
 func sameRate(got, want float64) bool {
 	return math.Abs(got-want) <= 0.5e-6+1e-12
 }
 
-// oracleZones have a clock change in each hemisphere, none at all, one at
-// midnight, one of half an hour, and an odd offset.
+// oracleZones have a clock change in each hemisphere, none at all, one at midnight, one
+// of half an hour, and an odd offset.
 var oracleZones = []string{
 	"America/Los_Angeles", "America/New_York", "America/Phoenix", "America/Havana", "Australia/Lord_Howe", "Asia/Kathmandu",
 }
 
-func TestPriceAgreesWithOracleOverWholeYears(t *testing.T) {
+func TestPrice_OracleYears(t *testing.T) {
 	leapYear := window("2023-12-20T00:00:00Z", "2025-01-10T00:00:00Z")
 	for _, plan := range catalog.Plans() {
 		t.Run(plan.ID, func(t *testing.T) {
 			t.Parallel()
-			plan.EffectiveFrom, plan.Earlier, plan.Holidays = "", nil, nil // the clock is what is tested here
+			plan.EffectiveFrom, plan.Earlier, plan.Holidays = "", nil, nil // the clock is under test here
 			plan.ExportValues, plan.SourceDate, plan.Confidence = "", "", nil
 			data := plan.URDB()
 			tariff, err := urdb.Parse(data)
@@ -104,7 +104,7 @@ func TestPriceAgreesWithOracleOverWholeYears(t *testing.T) {
 	}
 }
 
-func TestPriceAgreesWithOracleOnFinerSchedules(t *testing.T) {
+func TestPrice_OracleFinerSchedules(t *testing.T) {
 	half := apsSaverChoicePlus().
 		With("energyweekdayschedule", year("0x31 1x9 0x8", "0x30 2x11 0x7")).
 		With("energyweekendschedule", year("0x95 1x1", "2x1 0x95"))

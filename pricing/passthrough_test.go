@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// hourlyMarket is a month of prices that are ten times the hour of the day in
-// $/MWh, from 2026-06-01.
+// hourlyMarket is a month of prices from 2026-06-01, in $/MWh ten times the hour of the
+// day.
 func hourlyMarket(t testing.TB) *market.Series {
 	t.Helper()
 	var points []market.Point
@@ -28,7 +28,7 @@ func passthrough() doc {
 	return doc{"name": "Hourly", "market": map[string]any{"node": "HUB", "market": "DAY_AHEAD", "loss": 1.05, "adder": 0.04}}
 }
 
-func TestPassthroughFollowsTheMarket(t *testing.T) {
+func TestPassthrough_FollowsMarket(t *testing.T) {
 	delivery := passthrough().With("energyratestructure", []any{tiers(0, 0.02)}).With("riders", []any{map[string]any{"rate": 0.01}, map[string]any{"rate": 10, "unit": "%"}})
 	w := window("2026-06-15T00:00:00Z", "2026-06-16T00:00:00Z")
 	for _, tt := range []struct {
@@ -54,8 +54,8 @@ func TestPassthroughFollowsTheMarket(t *testing.T) {
 	}
 }
 
-// Beyond the end of the series there are forecasts, with less confidence.
-func TestPassthroughForecasts(t *testing.T) {
+// After the end of the series there are forecasts, with less confidence.
+func TestPassthrough_Forecasts(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: passthrough().Parse(t), Location: time.UTC, Market: hourlyMarket(t)},
 		window("2026-06-30T23:00:00Z", "2026-07-03T23:00:00Z"))
 	for i, got := range c.Import {
@@ -69,7 +69,7 @@ func TestPassthroughForecasts(t *testing.T) {
 	}
 }
 
-func TestExportsSoldToTheMarket(t *testing.T) {
+func TestPassthrough_Exports(t *testing.T) {
 	noon := window("2026-06-15T12:00:00Z", "2026-06-15T12:15:00Z")
 	notNet := &pricing.Solar{SizeKw: 5, NonNetMetered: true}
 	for _, tt := range []struct {
@@ -97,7 +97,7 @@ func TestExportsSoldToTheMarket(t *testing.T) {
 	}
 }
 
-func TestNoMarketIsAnError(t *testing.T) {
+func TestPassthrough_NoMarket(t *testing.T) {
 	for name, tt := range map[string]struct {
 		market *market.Series
 		w      pricing.Window

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-func TestPriceUsesFirstTierAndAdjustment(t *testing.T) {
+func TestPrice_FirstTierAndAdjustment(t *testing.T) {
 	phoenix := zone(t, "America/Phoenix")
 	friday := price(t, pricing.Input{Tariff: apsSaverChoicePlus().Parse(t), Location: phoenix}, localDay(phoenix, 2026, time.July, 3))
 	for i, want := range map[int]float64{0: 0.096486, 59: 0.096486, 60: 0.150106, 79: 0.150106, 80: 0.096486, 95: 0.096486} {
@@ -24,9 +24,9 @@ func TestPriceUsesFirstTierAndAdjustment(t *testing.T) {
 	}
 }
 
-func TestPriceOnDaysWithClockChange(t *testing.T) {
-	// The peak is at 15:00 to 20:00 of the wall clock, whatever the length of
-	// the day. These are Sundays: the schedule is made the same every day.
+func TestPrice_ClockChange(t *testing.T) {
+	// The peak is from 15:00 to 20:00 by the wall clock, whatever the length of the day.
+	// These are Sundays: the schedule is the same every day.
 	tariff := apsSaverChoicePlus().With("energyweekendschedule", nil).Parse(t)
 	for _, tt := range []struct {
 		zone       string
@@ -59,7 +59,7 @@ func TestPriceOnDaysWithClockChange(t *testing.T) {
 	}
 }
 
-func TestPriceInForce(t *testing.T) {
+func TestPrice_InForce(t *testing.T) {
 	newYork := zone(t, "America/New_York")
 	tariff := flat(0.1).With("startdate", "2026-03-01").With("enddate", "2026-03-31").Parse(t)
 	for _, tt := range []struct {
@@ -91,7 +91,7 @@ func TestPriceInForce(t *testing.T) {
 	}
 }
 
-func TestPriceRefusesUnusableInput(t *testing.T) {
+func TestPrice_Invalid(t *testing.T) {
 	good := pricing.Input{Tariff: flat(0.1).Parse(t), Location: time.UTC}
 	hour := window("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
 	for _, tt := range []struct {
@@ -113,9 +113,9 @@ func TestPriceRefusesUnusableInput(t *testing.T) {
 	}
 }
 
-// A window within another has the same values at the same instants, and the
-// same inputs give the same bytes.
-func TestPriceDoesNotDependOnTheWindow(t *testing.T) {
+// A window within another has the same values at the same instants. The same inputs give
+// the same bytes.
+func TestPrice_IndependentOfWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	location := zone(t, "America/Los_Angeles")
 	in := pricing.Input{Tariff: apsSaverChoicePlus().Parse(t), Location: location}
@@ -128,7 +128,7 @@ func TestPriceDoesNotDependOnTheWindow(t *testing.T) {
 		c := price(t, in, part)
 		for i := range c.Len() {
 			if c.Import[i] != whole.Import[from+i] || c.Export[i] != whole.Export[from+i] {
-				t.Fatalf("%v: interval %d differs from that of the wide window", part, i)
+				t.Fatalf("%v: interval %d differs from the wide window's", part, i)
 			}
 		}
 		if again := price(t, in, part); !bytes.Equal(curveText(again), curveText(c)) {
@@ -137,10 +137,10 @@ func TestPriceDoesNotDependOnTheWindow(t *testing.T) {
 	}
 }
 
-func TestAppendingToOneSeriesLeavesTheOthers(t *testing.T) {
+func TestPrice_SeriesDoNotShare(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: flat(0.1).Parse(t), Location: time.UTC}, window("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"))
 	_ = append(c.Import, 9)
 	if c.Export[0] == 9 {
-		t.Error("appending to Import wrote into Export")
+		t.Error("append to Import wrote into Export")
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 var propertyZones = []string{"America/Los_Angeles", "America/Denver", "America/New_York", "Pacific/Honolulu", "Australia/Lord_Howe"}
 
-// drawTariff draws a tariff of two versions with tiers, riders, taxes and
-// holidays, whose sell rates are not above its rates.
+// drawTariff draws a tariff of two versions with tiers, riders, taxes and holidays, whose
+// sell rates do not exceed its rates.
 func drawTariff(t *rapid.T, rules string) *pricing.Tariff {
 	items := []any{drawRate(t, rules), drawRate(t, rules).With("startdate", "2026-07-01")}
 	data, err := json.Marshal(map[string]any{"items": items})
@@ -65,7 +65,7 @@ func drawRate(t *rapid.T, rules string) doc {
 	})
 }
 
-// drawInput draws all that decides a home's prices.
+// drawInput draws all inputs of a home's prices.
 func drawInput(t *rapid.T, series *market.Series, rules string) pricing.Input {
 	location, err := time.LoadLocation(rapid.SampledFrom(propertyZones).Draw(t, "zone"))
 	if err != nil {
@@ -100,9 +100,9 @@ func drawWindow(t *rapid.T) pricing.Window {
 	return pricing.Window{Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 200).Draw(t, "length")) * pricing.Interval)}
 }
 
-// Solar that is not net metered never earns more than the import price costs,
-// unless the market pays it.
-func TestExportNeverExceedsImport(t *testing.T) {
+// Solar without net metering never earns more than the import price, unless the market
+// pays it.
+func TestPrice_ExportAtMostImport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, nil, rapid.SampledFrom([]string{"Net Metering", "Net Billing Hourly", "Buy All Sell All", ""}).Draw(t, "rules"))
 		c, err := pricing.Price(in, drawWindow(t))
@@ -114,15 +114,15 @@ func TestExportNeverExceedsImport(t *testing.T) {
 				t.Fatalf("%s at %v: export %v, import %v", c.ExportCompensation.Type, c.Window.At(i), c.Export[i], c.Import[i])
 			}
 			if in.Solar != nil && in.Solar.NonNetMetered && c.ExportCompensation.Type == pricing.NetMetering {
-				t.Fatal("retail is paid to solar that is not net metered")
+				t.Fatal("solar without net metering gets the retail price")
 			}
 		}
 	})
 }
 
-// An interval has the same values in every window that holds it; the intervals
-// tile the window; the same inputs give the same bytes.
-func TestWindowsAndBytes(t *testing.T) {
+// An interval has the same values in every window that contains it. The intervals tile
+// the window. The same inputs give the same bytes.
+func TestPrice_WindowsAndBytes(t *testing.T) {
 	series := hourlyMarket(t)
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t, series, rapid.SampledFrom([]string{"Net Metering", ""}).Draw(t, "rules"))
@@ -151,8 +151,8 @@ func TestWindowsAndBytes(t *testing.T) {
 	})
 }
 
-// checkTiles decodes a curve's JSON: each interval starts where the one before
-// ends, from the start of the window to its end, and has finite values.
+// checkTiles decodes a curve's JSON: each interval starts at the end of the one before,
+// from the start of the window to its end, and has finite values.
 func checkTiles(t *rapid.T, c *pricing.Curve) {
 	var fields struct {
 		StartTime, EndTime time.Time
@@ -178,7 +178,7 @@ func checkTiles(t *rapid.T, c *pricing.Curve) {
 }
 
 // The reasons of an interval add up to its prices.
-func TestReasonsAddUp(t *testing.T) {
+func TestExplain_ReasonsAddUp(t *testing.T) {
 	series := hourlyMarket(t)
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawInput(r, series, rapid.SampledFrom([]string{"Net Metering", "Net Billing Hourly", ""}).Draw(r, "rules"))

@@ -17,7 +17,7 @@ func taxed() doc {
 	})
 }
 
-func TestRidersAndTaxes(t *testing.T) {
+func TestRiders_Taxes(t *testing.T) {
 	in := pricing.Input{Tariff: taxed().Parse(t), Location: time.UTC}
 	for _, tt := range []struct {
 		day             string
@@ -37,8 +37,8 @@ func TestRidersAndTaxes(t *testing.T) {
 	}
 }
 
-// The non-bypassable part of a rate is in the rate, and is not paid back.
-func TestNonBypassableIsNotCredited(t *testing.T) {
+// The non-bypassable part of a rate is not credited.
+func TestNonBypassable_NotCredited(t *testing.T) {
 	for _, key := range []string{"nonbypassable", "nonbypassable_usd_kwh"} {
 		tariff := flat(0.3).With("dgrules", "Net Metering").With(key, 0.0162).Parse(t)
 		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC}, window("2026-01-01T00:00:00Z", "2026-01-01T00:15:00Z"))
@@ -48,7 +48,7 @@ func TestNonBypassableIsNotCredited(t *testing.T) {
 	}
 }
 
-func TestConfidenceOfTheSource(t *testing.T) {
+func TestConfidence_Source(t *testing.T) {
 	months := make([]any, 12)
 	for i := range months {
 		months[i] = 0.5

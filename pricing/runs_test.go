@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// carried is what a retry keeps of a curve.
+// carried is the part of a curve that a retry stores.
 type carried struct {
 	Window       pricing.Window
 	Runs         []pricing.Run
@@ -21,7 +21,7 @@ type carried struct {
 	ImportSource string
 }
 
-func TestRunsCarryACurveThroughJSON(t *testing.T) {
+func TestRuns_RoundTrip(t *testing.T) {
 	tariffs := []*pricing.Tariff{jacksonEMC().Parse(t), apsSaverChoicePlus().Parse(t), selling("", -0.01, 0.03).Parse(t)}
 	for _, plan := range catalog.Plans() {
 		tariff, err := urdb.Parse(plan.URDB())
@@ -52,7 +52,7 @@ func TestRunsCarryACurveThroughJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(signal(c), signal(again)) {
-				t.Errorf("%s, %v: the encoding changed on the way through runs", tariff.Info().Name, w)
+				t.Errorf("%s, %v: the encoding changed through runs", tariff.Info().Name, w)
 			}
 			// Export values that change by the hour make some thirty runs of a day.
 			if runs, _ := json.Marshal(c.Runs()); w.Len() <= 100 && len(runs) > 1300 {
@@ -62,7 +62,7 @@ func TestRunsCarryACurveThroughJSON(t *testing.T) {
 	}
 }
 
-func TestCurveFromRunsRefuses(t *testing.T) {
+func TestCurveFromRuns_Invalid(t *testing.T) {
 	hour := window("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
 	run := func(n int, v float64) pricing.Run {
 		return pricing.Run{N: n, Price: v, Import: v, Export: v, Confidence: 1}
@@ -92,12 +92,12 @@ func signal(c *pricing.Curve) []byte {
 	return encode("home_1", c, "plan", pricing.Meta{GeneratedAt: now, Sequence: 7})
 }
 
-// encode is a whole price signal.
+// encode returns a whole price signal.
 func encode(homeID string, c *pricing.Curve, ratePlanID string, m pricing.Meta) []byte {
 	return append(pricing.AppendSignal([]byte("{"), homeID, c.AppendShared(nil, ratePlanID), m), '}')
 }
 
-// curveText is the fields of a signal that the curve's values decide.
+// curveText returns the fields of a signal that depend on the curve's values.
 func curveText(c *pricing.Curve) []byte {
 	values, _, _ := bytes.Cut(c.AppendShared(nil, ""), []byte(`,"metadata":`))
 	return values

@@ -38,7 +38,7 @@ func TestBillingMonth(t *testing.T) {
 	}
 }
 
-// firstPrice is the import price at the start of a UTC instant.
+// firstPrice returns the import price at the start of a UTC instant.
 func firstPrice(t *testing.T, tariff *pricing.Tariff, usage pricing.Usage, at string) float64 {
 	t.Helper()
 	start := instant(at)
@@ -46,7 +46,7 @@ func firstPrice(t *testing.T, tariff *pricing.Tariff, usage pricing.Usage, at st
 	return c.Import[0]
 }
 
-func TestTierFollowsUsage(t *testing.T) {
+func TestTiers_FollowUsage(t *testing.T) {
 	jackson := jacksonEMC().Parse(t) // to 650 and to 1000 kWh a month
 	for _, tt := range []struct {
 		name  string
@@ -74,7 +74,7 @@ func TestTierFollowsUsage(t *testing.T) {
 	}
 }
 
-func TestTierUnits(t *testing.T) {
+func TestTiers_Units(t *testing.T) {
 	step := func(unit string, bound float64) doc {
 		return doc{"energyratestructure": []any{[]any{
 			map[string]any{"rate": 0.1, "max": bound, "unit": unit}, map[string]any{"rate": 0.2},
@@ -104,8 +104,8 @@ func TestTierUnits(t *testing.T) {
 	}
 }
 
-// The sell rate is that of the tier that the next kWh falls in.
-func TestSellRateFollowsTheTier(t *testing.T) {
+// The sell rate belongs to the tier of the next kWh.
+func TestTiers_SellRate(t *testing.T) {
 	tariff := doc{"energyratestructure": []any{[]any{
 		map[string]any{"rate": 0.2, "sell": 0.05, "max": 100}, map[string]any{"rate": 0.3, "sell": 0.07},
 	}}}.Parse(t)
@@ -118,9 +118,9 @@ func TestSellRateFollowsTheTier(t *testing.T) {
 	}
 }
 
-// Without a usage the first tier is a guess: the confidence is the share of homes that
-// are still in it, or in one with a price within a tenth. It falls through the month.
-func TestTiersWithoutUsageAreInDoubt(t *testing.T) {
+// Without a usage the first tier is a guess. The confidence is the share of homes that
+// are still in it, or in a tier with a price within a tenth. It falls through the month.
+func TestTiers_NoUsage(t *testing.T) {
 	reading := pricing.Date{Year: 2026, Month: time.July, Day: 10}
 	for name, tt := range map[string]struct {
 		rates []float64

@@ -8,8 +8,8 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// threeRates changes twice in 2026: what each version says of its end is left to
-// the reader in all the ways that occur.
+// threeRates changes twice in 2026. Its versions state their ends in all the ways that
+// occur.
 func threeRates() doc {
 	v := func(rate float64, from, to any) doc {
 		d := flat(rate).With("utility", "Example Light").With("riders", []any{map[string]any{"name": "fuel", "rate": rate / 10}})
@@ -22,7 +22,7 @@ func threeRates() doc {
 	}}
 }
 
-func TestWindowCrossesRateChanges(t *testing.T) {
+func TestVersions_WindowCrossesChange(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	tariff := threeRates().Parse(t)
 	for _, change := range []struct {
@@ -60,8 +60,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Between two versions there may be a time without any, which is not priced.
-func TestGapBetweenVersions(t *testing.T) {
+// Between two versions there may be a time without a version, which has no price.
+func TestVersions_Gap(t *testing.T) {
 	tariff := doc{"items": []any{
 		flat(0.1).With("startdate", "2026-01-01").With("enddate", "2026-01-31"),
 		flat(0.2).With("startdate", "2026-03-01").With("enddate", "2026-03-31"),
@@ -75,7 +75,7 @@ func TestGapBetweenVersions(t *testing.T) {
 }
 
 // The curve's source and compensation are those at the start of the window.
-func TestCurveDescribesItsFirstVersion(t *testing.T) {
+func TestVersions_CurveDescribesFirst(t *testing.T) {
 	tariff := doc{"items": []any{
 		flat(0.1).With("label", "old").With("dgrules", "Net Metering").With("startdate", "2020-01-01"),
 		flat(0.2).With("label", "new").With("startdate", "2026-02-01"),

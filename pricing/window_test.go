@@ -34,7 +34,7 @@ func TestResolveWindow(t *testing.T) {
 				t.Errorf("got %v, %v; want %v", got, err, tt.want)
 			}
 			if !got.Askable() {
-				t.Errorf("%v is not askable", got)
+				t.Errorf("%v is outside of the range", got)
 			}
 			if got.Start.Location() != time.UTC || got.End.Location() != time.UTC {
 				t.Errorf("%v is not in UTC", got)
@@ -43,7 +43,7 @@ func TestResolveWindow(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCanAskForIsNotAskable(t *testing.T) {
+func TestResolveWindow_OutOfRange(t *testing.T) {
 	for name, w := range map[string]pricing.Window{
 		"none":            {},
 		"from the year 1": {End: now},
@@ -53,12 +53,12 @@ func TestWhatNobodyCanAskForIsNotAskable(t *testing.T) {
 		"too long":        window("2026-05-01T00:00:00Z", "2026-06-01T00:30:00Z"),
 	} {
 		if w.Askable() {
-			t.Errorf("%s: %v is askable", name, w)
+			t.Errorf("%s: %v is within the range", name, w)
 		}
 	}
 }
 
-func TestResolveWindowNamesEveryProblem(t *testing.T) {
+func TestResolveWindow_Problems(t *testing.T) {
 	const back, after = "startTime must be at most 2 years back", "endTime must be after startTime"
 	const long, ahead = "endTime must be at most 31 days after startTime", "endTime must be at most 31 days ahead"
 	for _, tt := range []struct {
@@ -90,9 +90,9 @@ func TestResolveWindowNamesEveryProblem(t *testing.T) {
 	}
 }
 
-// Whatever is asked and accepted, the window covers it, is whole, and is less
-// than one interval wider on each side.
-func TestResolveWindowWidensOutward(t *testing.T) {
+// An accepted window covers the request, has whole intervals, and is less than one
+// interval wider on each side.
+func TestResolveWindow_WidensOutward(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		start := now.Add(time.Duration(random.Int64N(int64(40*24*time.Hour))) - 20*24*time.Hour)

@@ -17,8 +17,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// page is a list's answer, and ofOrg the question for something of an
-// organization.
+// page is the response of a list, and ofOrg the request for an object of an organization.
 type (
 	page[T any] struct {
 		Data []T    `json:"data"`
@@ -37,9 +36,9 @@ type (
 	}
 )
 
-// The client sends no field that the API does not know, and has a place for each
-// that the API answers.
-func TestClientKeepsStepWithTheAPI(t *testing.T) {
+// The client sends only fields that the API knows, and has a field for each in a
+// response.
+func TestClient_CoversAPI(t *testing.T) {
 	type none = struct{}
 	operations := map[string]struct{ in, out any }{
 		"createOrganization":         {client.NewOrganization{}, storage.Organization{}},
@@ -94,7 +93,7 @@ func TestClientKeepsStepWithTheAPI(t *testing.T) {
 	for _, route := range api.Routes() {
 		ours, ok := operations[route.Name]
 		if !ok {
-			continue // the client does not have every operation
+			continue // the client lacks some operations
 		}
 		delete(operations, route.Name)
 		out, known := answers[route.Name]
@@ -118,7 +117,7 @@ func missing(t *testing.T, what string, names, from []string) {
 	}
 }
 
-// fields are the JSON paths of a type.
+// fields returns the JSON paths of a type.
 func fields(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -22,9 +22,9 @@ func (c *Client) Backup(ctx context.Context, recipients []string) (io.ReadCloser
 	if err != nil {
 		return nil, err
 	}
-	unhurried := *c.sender()
-	unhurried.Timeout = 0
-	response, err := unhurried.Do(request)
+	withoutTimeout := *c.sender()
+	withoutTimeout.Timeout = 0
+	response, err := withoutTimeout.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func (c *Client) Backup(ctx context.Context, recipients []string) (io.ReadCloser
 		return response.Body, nil
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return nil, err
 	}
-	return nil, refusal(response, answer)
+	return nil, serverError(response, text)
 }

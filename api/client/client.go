@@ -23,9 +23,9 @@ const (
 	ndjsonType = "application/x-ndjson"
 )
 
-// maxAnswer is the maximum size of a response in bytes. A month of price signals and a
+// maxResponse is the maximum size of a response in bytes. A month of price signals and a
 // page of deliveries are well below it.
-const maxAnswer = 32 << 20
+const maxResponse = 32 << 20
 
 // defaultHTTP times out a little later than the server's operations. testHTTP times out
 // later than the server's test of an endpoint.
@@ -112,17 +112,17 @@ func send[Out any](ctx context.Context, c *Client, path, contentType string, bod
 		return out, err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
 	switch {
 	case err != nil:
-		return out, fmt.Errorf("read the answer of %s: %w", path, err)
-	case len(answer) > maxAnswer:
-		return out, errors.New("the answer of " + path + " is too large")
+		return out, fmt.Errorf("read the response of %s: %w", path, err)
+	case len(text) > maxResponse:
+		return out, errors.New("the response of " + path + " is too large")
 	case response.StatusCode != http.StatusOK:
-		return out, refusal(response, answer)
+		return out, serverError(response, text)
 	}
-	if err := json.Unmarshal(answer, &out); err != nil {
-		return out, fmt.Errorf("read the answer of %s: %w", path, err)
+	if err := json.Unmarshal(text, &out); err != nil {
+		return out, fmt.Errorf("read the response of %s: %w", path, err)
 	}
 	return out, nil
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// request is what a server was sent.
+// request is a request as a server received it.
 type request struct {
 	Path, Body string
 	Header     http.Header
 }
 
-// serve answers every request the same, and notes the last.
+// serve gives the same response to every request, and records the last request.
 func serve(t *testing.T, status int, answer string) (*client.Client, *request) {
 	t.Helper()
 	var got request
@@ -35,7 +35,7 @@ func serve(t *testing.T, status int, answer string) (*client.Client, *request) {
 		got = request{r.URL.EscapedPath(), string(body), r.Header}
 		w.Header().Set("X-Request-Id", "req_1")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer) // the client's fault if it went
+		_, _ = io.WriteString(w, answer) // the client must not send it
 	}))
 	t.Cleanup(server.Close)
 	return &client.Client{BaseURL: server.URL + "/", Key: "ghk_1", HTTP: server.Client()}, &got
@@ -184,7 +184,7 @@ func TestHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Header.Values("x-gridhook-organization"))+len(got.Header.Values("Idempotency-Key")) > 0 {
-		t.Errorf("headers that nobody asked for: %v", got.Header)
+		t.Errorf("unexpected headers: %v", got.Header)
 	}
 	if _, err := c.For("acme").Trigger(t.Context(), client.TriggerRequest{IdempotencyKey: "once"}); err != nil {
 		t.Fatal(err)
@@ -197,17 +197,17 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	if c.Organization != "" {
-		t.Error("For changed the client that it was asked of")
+		t.Error("For changed the client that it was called on")
 	}
 	if _, err := c.Import(t.Context(), strings.NewReader("{}")); err != nil {
 		t.Fatal(err)
 	}
 	if got := got.Header.Get("Content-Type"); got != "application/x-ndjson" {
-		t.Errorf("an import is sent as %s", got)
+		t.Errorf("an import was sent as %s", got)
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
@@ -221,8 +221,8 @@ func TestRefusals(t *testing.T) {
 			"url: is required; mode: is odd"},
 		{"again later", 503, `{"request_id":"req_9","error_code":"UNAVAILABLE","message":"Not now.","retry_after_seconds":5}`,
 			client.Error{Status: 503, RequestID: "req_9", Code: "UNAVAILABLE", Message: "Not now.", RetryAfterSeconds: 5}, "Not now."},
-		{"something else answers", 502, `<html>`, client.Error{Status: 502, RequestID: "req_1"}, "answered 502 Bad Gateway, but not as a Gridhook server does."},
-		{"JSON of something else", 404, `{"error":"x"}`, client.Error{Status: 404, RequestID: "req_1"}, "answered 404 Not Found, but not as a Gridhook server does."},
+		{"something else answers", 502, `<html>`, client.Error{Status: 502, RequestID: "req_1"}, "responded 502 Bad Gateway, but not like a Gridhook server."},
+		{"JSON of something else", 404, `{"error":"x"}`, client.Error{Status: 404, RequestID: "req_1"}, "responded 404 Not Found, but not like a Gridhook server."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,10 +230,10 @@ func TestRefusals(t *testing.T) {
 			_, err := c.GetTrigger(t.Context(), "trg_1")
 			var got *client.Error
 			if !errors.As(err, &got) {
-				t.Fatalf("the error is %v, no *client.Error", err)
+				t.Fatalf("the error is %v, not a *client.Error", err)
 			}
 			if !strings.HasSuffix(err.Error(), test.says) {
-				t.Errorf("it says %q, want %q", err, test.says)
+				t.Errorf("the error says %q, want %q", err, test.says)
 			}
 			if test.want.Message == "" { // it names the server's address
 				test.want.Message = got.Message
@@ -246,7 +246,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeRead(t *testing.T) {
+func TestClient_InvalidResponses(t *testing.T) {
 	for name, answer := range map[string]string{"no JSON": "{", "too large": strings.Repeat(" ", 33<<20)} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := serve(t, http.StatusOK, answer)
@@ -259,7 +259,7 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestAllReadsEveryPage(t *testing.T) {
+func TestAll_Pages(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // an empty body fails below
 		switch string(body) {
@@ -268,7 +268,7 @@ func TestAllReadsEveryPage(t *testing.T) {
 		case `{"limit":1000,"after":"b"}`:
 			_, _ = io.WriteString(w, `{"data":[{"id":"c"}],"next":null}`)
 		default:
-			t.Errorf("asked for %s", body)
+			t.Errorf("requested %s", body)
 		}
 	}))
 	defer server.Close()
@@ -279,7 +279,7 @@ func TestAllReadsEveryPage(t *testing.T) {
 	}
 }
 
-func TestAllOfNothingIsAnEmptyList(t *testing.T) {
+func TestAll_Empty(t *testing.T) {
 	c, _ := serve(t, http.StatusOK, `{"data":[],"next":null}`)
 	all, err := client.All(t.Context(), c.Organizations)
 	if text, _ := json.Marshal(all); err != nil || string(text) != "[]" {
@@ -287,7 +287,7 @@ func TestAllOfNothingIsAnEmptyList(t *testing.T) {
 	}
 }
 
-// A backup is read as it comes; one that the server cuts off is none.
+// A backup is read as a stream. A backup that the server cuts off is an error.
 func TestBackup(t *testing.T) {
 	c, got := serve(t, http.StatusOK, "a file")
 	b, err := c.Backup(t.Context(), []string{"age1x"})
@@ -301,7 +301,7 @@ func TestBackup(t *testing.T) {
 	c, _ = serve(t, http.StatusConflict, `{"error_code":"CONFLICT","message":"A backup is being made already."}`)
 	var refused *client.Error
 	if _, err := c.Backup(t.Context(), []string{"age1x"}); !errors.As(err, &refused) || refused.Code != client.CodeConflict || refused.Status != http.StatusConflict {
-		t.Errorf("refused it says %v", err)
+		t.Errorf("the refused backup says %v", err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 1<<16))
@@ -314,6 +314,6 @@ func TestBackup(t *testing.T) {
 	}
 	defer broken.Close()
 	if _, err := io.ReadAll(broken); err == nil {
-		t.Error("half a backup is taken for one")
+		t.Error("half a backup was accepted")
 	}
 }

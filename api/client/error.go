@@ -50,13 +50,13 @@ func (e *Error) Error() string {
 	return strings.Join(fields, "; ")
 }
 
-// refusal decodes a response with a status other than 200.
-func refusal(r *http.Response, body []byte) error {
+// serverError decodes a response with a status other than 200.
+func serverError(r *http.Response, body []byte) error {
 	e := &Error{}
 	if err := json.Unmarshal(body, e); err != nil || e.Code == "" {
 		e = &Error{
 			RequestID: r.Header.Get(requestIDHeader),
-			Message:   fmt.Sprintf("%s answered %s, but not as a Gridhook server does.", r.Request.URL.Host, r.Status),
+			Message:   fmt.Sprintf("%s responded %s, but not like a Gridhook server.", r.Request.URL.Host, r.Status),
 		}
 	}
 	e.Status = r.StatusCode

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// A partner triggers the webhooks of its homes and looks at what became of them.
+// A partner triggers the webhooks of its homes and reads their outcomes.
 func ExampleClient_Trigger() {
 	server := httptest.NewServer(http.HandlerFunc(exampleServer))
 	defer server.Close()
@@ -36,7 +36,7 @@ func ExampleClient_Trigger() {
 	// COMPLETED 2 delivered
 }
 
-// A refusal tells which fields are wrong, and what to do.
+// A validation error names the wrong fields and what to do.
 func ExampleError() {
 	server := httptest.NewServer(http.HandlerFunc(exampleServer))
 	defer server.Close()
@@ -53,7 +53,7 @@ func ExampleError() {
 	// ratePlanId The home has no rate plan.
 }
 
-// exampleServer answers as a server does.
+// exampleServer responds like a server.
 func exampleServer(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/v1/webhook/price_signal/trigger":

@@ -13,7 +13,7 @@ type Plan struct {
 	Tariff json.RawMessage `json:"tariff,omitempty"`
 }
 
-// NewPlan is a tariff or a plan of the catalogue, with the identifier that homes refer
+// NewPlan is a tariff or a plan of the catalog, with the identifier that homes refer
 // to.
 type NewPlan = wire.ImportPlanInput
 

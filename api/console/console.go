@@ -61,8 +61,8 @@ func Beside(next http.Handler, audience Audience, enums map[string][]string) htt
 // Cache policies. The page changes under one name and is revalidated. Every other file is
 // immutable: its path contains a digest of the contents.
 const (
-	askAgain = "no-cache"
-	forever  = "public, max-age=31536000, immutable"
+	revalidate = "no-cache"
+	immutable  = "public, max-age=31536000, immutable"
 )
 
 // load reads the assets. Every file except the page is served below the digest of all
@@ -88,15 +88,15 @@ func load(from fs.FS, audience Audience, enums map[string][]string) (handler, er
 	base := Root + hex.EncodeToString(digest.Sum(nil))[:16] + "/"
 	files := handler{}
 	for name, body := range bodies {
-		at, caches := base+name, forever
+		at, caches := base+name, immutable
 		if name == page {
-			at, caches = Root, askAgain
+			at, caches = Root, revalidate
 			body = bytes.ReplaceAll(body, []byte("{base}"), []byte(base))
 			body = bytes.ReplaceAll(body, []byte("{audience}"), []byte(audience))
 		}
 		contentType := types[path.Ext(name)]
 		if contentType == "" {
-			return nil, fmt.Errorf("%s is of no known type", name)
+			return nil, fmt.Errorf("%s: unknown file type", name)
 		}
 		sum := sha256.Sum256(body)
 		files[at] = file{body, contentType, `"` + hex.EncodeToString(sum[:8]) + `"`, caches}

@@ -16,7 +16,7 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 )
 
-// next marks what is left to it.
+// next marks the paths that the console does not serve.
 var next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Next", r.URL.Path)
 	w.WriteHeader(http.StatusTeapot)
@@ -44,13 +44,13 @@ func TestPaths(t *testing.T) {
 		contentType  string
 		caches       string
 	}{
-		{"GET", "/console/", 200, "text/html; charset=utf-8", askAgain},
-		{"HEAD", "/console/", 200, "text/html; charset=utf-8", askAgain},
-		{"GET", "/console/?x=1", 200, "text/html; charset=utf-8", askAgain},
-		{"GET", base + "main.js", 200, "text/javascript; charset=utf-8", forever},
-		{"GET", base + "lib/format.js", 200, "text/javascript; charset=utf-8", forever},
-		{"GET", base + "console.css", 200, "text/css; charset=utf-8", forever},
-		{"GET", base + "icon.svg", 200, "image/svg+xml", forever},
+		{"GET", "/console/", 200, "text/html; charset=utf-8", revalidate},
+		{"HEAD", "/console/", 200, "text/html; charset=utf-8", revalidate},
+		{"GET", "/console/?x=1", 200, "text/html; charset=utf-8", revalidate},
+		{"GET", base + "main.js", 200, "text/javascript; charset=utf-8", immutable},
+		{"GET", base + "lib/format.js", 200, "text/javascript; charset=utf-8", immutable},
+		{"GET", base + "console.css", 200, "text/css; charset=utf-8", immutable},
+		{"GET", base + "icon.svg", 200, "image/svg+xml", immutable},
 		{"GET", base + "index.html", 404, "text/plain; charset=utf-8", "no-store"},
 		{"GET", "/console/0000000000000000/main.js", 404, "text/plain; charset=utf-8", "no-store"},
 		{"GET", "/console/../etc/passwd", 404, "text/plain; charset=utf-8", "no-store"},
@@ -67,16 +67,16 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%d, %q, %q", answer.StatusCode, answer.Header.Get("Content-Type"), answer.Header.Get("Cache-Control"))
 			}
 			if c.method == "HEAD" && body != "" {
-				t.Errorf("HEAD was answered with a body of %d bytes", len(body))
+				t.Errorf("the response to HEAD has a body of %d bytes", len(body))
 			}
 			if c.status == 418 && answer.Header.Get("X-Next") != c.path {
-				t.Errorf("the path was handed on as %q", answer.Header.Get("X-Next"))
+				t.Errorf("the next handler got the path %q", answer.Header.Get("X-Next"))
 			}
 		})
 	}
 }
 
-func TestEveryAnswerIsSecured(t *testing.T) {
+func TestConsole_SecurityHeaders(t *testing.T) {
 	for _, target := range []string{"/console/", "/console", "/console/nothing", baseOf(t) + "main.js"} {
 		h, _ := ask(t, "GET", target, nil)
 		for name, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 	}
 }
 
-func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
+func TestConsole_NotModified(t *testing.T) {
 	for _, target := range []string{"/console/", baseOf(t) + "main.js"} {
 		first, _ := ask(t, "GET", target, nil)
 		etag := first.Header.Get("ETag")
@@ -109,7 +109,7 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
+func TestConsole_AudienceAndVersion(t *testing.T) {
 	assets := fstest.MapFS{
 		"assets/index.html": {Data: []byte(`<html data-audience="{audience}"><script src="{base}main.js">`)},
 		"assets/main.js":    {Data: []byte(`1`)},
@@ -127,11 +127,11 @@ func TestPageIsOfItsAudienceAndVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if slices.Equal(slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(two))) || one[Root].etag == two[Root].etag {
-		t.Error("another main.js is served under the same name")
+		t.Error("a changed main.js has the same name")
 	}
 	assets["assets/main.ts"] = &fstest.MapFile{}
 	if _, err := load(assets, Operator, nil); err == nil {
-		t.Error("a file of unknown type is taken")
+		t.Error("a file of unknown type was accepted")
 	}
 }
 
@@ -146,14 +146,14 @@ func baseOf(t *testing.T) string {
 	_, body := ask(t, "GET", "/console/", nil)
 	found := base.FindString(body)
 	if found == "" {
-		t.Fatal("the page names no assets")
+		t.Fatal("the page names no script or style")
 	}
 	return found
 }
 
-// The page and its modules name nothing that is not served beside them, and every
-// module is reached.
-func TestAssetsAreWhole(t *testing.T) {
+// The page and its modules name only files that the console serves, and every module is
+// used.
+func TestAssets_Complete(t *testing.T) {
 	files, err := load(embedded, Partner, wire.Enums())
 	if err != nil {
 		t.Fatal(err)
@@ -187,16 +187,16 @@ func TestAssetsAreWhole(t *testing.T) {
 	visit(Root)
 	for at := range files {
 		if !reached[at] {
-			t.Errorf("%s is served and named nowhere", at)
+			t.Errorf("%s is served and not named", at)
 		}
 	}
 }
 
-// What the API answers is text to the page, and never markup, code or a style;
-// nothing is loaded from elsewhere.
-func TestModulesKeepToTheRules(t *testing.T) {
+// The page treats the API's responses as text, never as markup, code or style. It loads
+// nothing from other servers.
+func TestModules_Rules(t *testing.T) {
 	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(["']style|https?://|localStorage\.setItem\([^)]*key`)
-	// The name of SVG's elements is an address, and no more.
+	// The name of SVG's elements is only an address.
 	const namespace = "http://www.w3.org/2000/svg"
 	err := fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -204,7 +204,7 @@ func TestModulesKeepToTheRules(t *testing.T) {
 		}
 		body, err := fs.ReadFile(embedded, name)
 		text := strings.ReplaceAll(string(body), namespace, "")
-		// An address as an example of what to type is text.
+		// An example address in a text is no reference.
 		text = strings.ReplaceAll(text, "https://example.com/", "")
 		if found := banned.FindString(text); found != "" {
 			t.Errorf("%s has %s", name, found)
@@ -219,8 +219,8 @@ func TestModulesKeepToTheRules(t *testing.T) {
 	}
 }
 
-// TestEnums_HaveWords: the page has a word for each value that it shows.
-func TestEnums_HaveWords(t *testing.T) {
+// TestEnums_Labels checks that the page has a label for each value that it shows.
+func TestEnums_Labels(t *testing.T) {
 	for file, names := range map[string][]string{
 		"lib/outcomes.js": {"Outcome"}, "views/endpointform.js": {"EventType", "Signature", "DeliveryMode"},
 		"views/savings.js": {"SavingsType"}, "views/health.js": {"HealthState", "BreakerState"},
@@ -235,7 +235,7 @@ func TestEnums_HaveWords(t *testing.T) {
 			}
 			for _, value := range wire.Enums()[name] {
 				if !regexp.MustCompile(`\b"?` + regexp.QuoteMeta(value) + `"?:`).Match(body) {
-					t.Errorf("%s has no words for %s of %s", file, value, name)
+					t.Errorf("%s has no label for %s of %s", file, value, name)
 				}
 			}
 		}

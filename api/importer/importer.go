@@ -49,7 +49,7 @@ type Deps struct {
 
 	// Placer returns a function that sets a home's time zone and city from its zipcode.
 	Placer func(v storage.View) (place func(*storage.Home), err error)
-	// ChooseTariff sets the tariff of the chosen plan of the catalogue.
+	// ChooseTariff sets the tariff of the chosen plan of the catalog.
 	ChooseTariff func(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
 	// SetEvents sets events of a plan atomically.
 	SetEvents func(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)
@@ -67,7 +67,7 @@ type Deps struct {
 type importer struct {
 	Deps
 	now    time.Time
-	answer wire.Imported
+	report wire.Imported
 	byKind map[storage.Kind][]*pending
 	// endpoints has the endpoints of this import. A repeated line finds the secret of the
 	// previous line.
@@ -80,13 +80,13 @@ type importer struct {
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
-		answer: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
 	for text := range bytes.Lines(body) {
 		number++
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			im.answer.Lines++
+			im.report.Lines++
 			im.read(number, text)
 		}
 	}
@@ -102,8 +102,8 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 			return wire.Imported{}, err
 		}
 	}
-	slices.SortFunc(im.answer.Errors, func(a, b wire.ImportError) int { return a.Line - b.Line })
-	return im.answer, nil
+	slices.SortFunc(im.report.Errors, func(a, b wire.ImportError) int { return a.Line - b.Line })
+	return im.report, nil
 }
 
 // read decodes a line by its resource.
@@ -200,23 +200,23 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	case r.Err != nil:
 		return r.Err
 	case r.Change == storage.Created:
-		im.answer.Created++
+		im.report.Created++
 	case r.Change == storage.Updated:
-		im.answer.Updated++
+		im.report.Updated++
 	default:
-		im.answer.Unchanged++
+		im.report.Unchanged++
 	}
 	if r.Err == nil && l.secret != "" {
-		im.answer.Secrets = append(im.answer.Secrets, wire.ImportedSecret{Line: l.number, ID: l.entity.Ref().ID, Secret: l.secret})
+		im.report.Secrets = append(im.report.Secrets, wire.ImportedSecret{Line: l.number, ID: l.entity.Ref().ID, Secret: l.secret})
 	}
 	return nil
 }
 
 func (im *importer) fail(l *pending, wrong []storage.FieldError) {
-	im.answer.Failed++
+	im.report.Failed++
 	e := wire.ImportError{Line: l.number, Resource: l.resource, Fields: wrong}
 	if l.entity != nil {
 		e.ID = l.entity.Ref().ID
 	}
-	im.answer.Errors = append(im.answer.Errors, e)
+	im.report.Errors = append(im.report.Errors, e)
 }

@@ -97,23 +97,23 @@ func keyInHeader(r *http.Request) (string, error) {
 	}
 }
 
-// nobody replaces a missing key in the comparison of secrets. The lookup of a missing key
+// unknownKey replaces a missing key in the comparison of secrets. The lookup of a missing key
 // therefore takes as long as the lookup of an existing key.
-var nobody = func() *storage.Key {
+var unknownKey = func() *storage.Key {
 	key, _ := storage.NewKey(storage.Shared, time.Unix(0, 0))
 	return &key
 }()
 
-// findKey returns the key of a key's text, or nobody if the key does not exist. It also
+// findKey returns the key of a key's text, or unknownKey if the key does not exist. It also
 // returns the secret for the comparison and whether the key's organization is suspended.
 func (s *Server) findKey(text string) (key *storage.Key, secret string, suspended bool, err error) {
 	id, secret, ok := storage.SplitKey(text)
 	if !ok {
-		return nobody, text, false, nil
+		return unknownKey, text, false, nil
 	}
 	known, err := s.known.get(s.Store, id)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nobody, secret, false, nil
+		return unknownKey, secret, false, nil
 	}
 	if err != nil {
 		return nil, "", false, err

@@ -22,8 +22,8 @@ type Connections struct {
 	MaxHeaders int
 }
 
-// slop is the size of headers in bytes that net/http accepts beyond MaxHeaderBytes.
-const slop = 4 << 10
+// headerSlack is the size of headers in bytes that net/http accepts beyond MaxHeaderBytes.
+const headerSlack = 4 << 10
 
 // NewHTTPServer returns an http.Server with timeouts and limits against slow or abusive
 // clients.
@@ -34,7 +34,7 @@ func NewHTTPServer(handler http.Handler, c Connections, log *slog.Logger) *http.
 		ReadTimeout:       Positive(c.ReadTimeout, 15*time.Second),
 		WriteTimeout:      Positive(c.WriteTimeout, 30*time.Second),
 		IdleTimeout:       Positive(c.IdleTimeout, 60*time.Second),
-		MaxHeaderBytes:    max(1, Positive(c.MaxHeaders, 16<<10)-slop),
+		MaxHeaderBytes:    max(1, Positive(c.MaxHeaders, 16<<10)-headerSlack),
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		// OPTIONS * gets the same response as an unknown path.
 		DisableGeneralOptionsHandler: true,

@@ -8,8 +8,8 @@ import (
 
 // Headers that scripts of another origin may send and read.
 var (
-	corsRequestHeaders = strings.Join([]string{"content-type", KeyHeader, OrganizationHeader, IdempotencyHeader, "X-Request-Id"}, ", ")
-	corsAnswerHeaders  = strings.Join([]string{"X-Request-Id", "Retry-After"}, ", ")
+	corsRequestHeaders  = strings.Join([]string{"content-type", KeyHeader, OrganizationHeader, IdempotencyHeader, "X-Request-Id"}, ", ")
+	corsResponseHeaders = strings.Join([]string{"X-Request-Id", "Retry-After"}, ", ")
 )
 
 // corsMaxAge is how long a browser may cache a preflight response, in seconds.
@@ -38,7 +38,7 @@ func CrossOrigin(origins []string, next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		h.Set("Access-Control-Expose-Headers", corsAnswerHeaders)
+		h.Set("Access-Control-Expose-Headers", corsResponseHeaders)
 		next.ServeHTTP(w, r)
 	})
 }

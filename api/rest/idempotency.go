@@ -52,7 +52,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 		ID: Digest(c.Operation, scope, c.IdempotencyKey), Fingerprint: print, Made: made,
 		Base: storage.Base{OrganizationID: owner, CreatedAt: now, UpdatedAt: now},
 	}
-	first, revision, err := s.firstOf(ctx, request)
+	first, revision, err := s.firstRequest(ctx, request)
 	switch {
 	case err != nil:
 		return out, err
@@ -64,11 +64,11 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if out, err = run(first.Made); err != nil {
 		return out, err
 	}
-	answered := first
-	if answered.Answer, err = json.Marshal(out); err != nil {
+	completed := first
+	if completed.Answer, err = json.Marshal(out); err != nil {
 		return out, err
 	}
-	if _, err = s.Requests.PutRequest(ctx, answered, revision); !errors.Is(err, storage.ErrConflict) {
+	if _, err = s.Requests.PutRequest(ctx, completed, revision); !errors.Is(err, storage.ErrConflict) {
 		return out, err
 	}
 	// The first stored response is the response to all requests with the key. If this
@@ -81,9 +81,9 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	return out, Ignore(err, storage.ErrNotFound)
 }
 
-// firstOf stores a request and returns it with its revision. If the key already has a
-// request, firstOf returns that request instead.
-func (s *Server) firstOf(ctx context.Context, request storage.IdempotentRequest) (first storage.IdempotentRequest, revision uint64, err error) {
+// firstRequest stores a request and returns it with its revision. If the key already has a
+// request, firstRequest returns that request instead.
+func (s *Server) firstRequest(ctx context.Context, request storage.IdempotentRequest) (first storage.IdempotentRequest, revision uint64, err error) {
 	const tries = 5
 	now := request.CreatedAt.Time
 	var expect uint64

@@ -18,19 +18,19 @@ type LastUsed struct {
 	store *storage.Store
 	log   *slog.Logger
 
-	mu    sync.Mutex
-	noted map[storage.Ref]time.Time
+	mu      sync.Mutex
+	pending map[storage.Ref]time.Time
 }
 
 // NewLastUsed returns a LastUsed for a store. Nothing is stored until Run is called.
 func NewLastUsed(store *storage.Store, log *slog.Logger) *LastUsed {
-	return &LastUsed{store: store, log: log, noted: map[storage.Ref]time.Time{}}
+	return &LastUsed{store: store, log: log, pending: map[storage.Ref]time.Time{}}
 }
 
 // Interval between flushes, and timeout of the last flush.
 const (
-	usesEvery = time.Minute
-	usesWait  = 5 * time.Second
+	flushInterval = time.Minute
+	flushTimeout  = 5 * time.Second
 )
 
 // note records a use of a valid key. The number of valid keys bounds the memory. A nil
@@ -41,19 +41,19 @@ func (u *LastUsed) note(key *storage.Key, at time.Time) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.noted[storage.KeyUseRef(key.OrganizationID, key.ID)] = at
+	u.pending[storage.KeyUseRef(key.OrganizationID, key.ID)] = at
 }
 
 // Run flushes periodically until ctx ends, and then once more.
 func (u *LastUsed) Run(ctx context.Context) error {
-	tick := time.NewTicker(usesEvery)
+	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			u.tryFlush(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesWait)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
 			u.tryFlush(last)
 			return nil
@@ -70,10 +70,10 @@ func (u *LastUsed) tryFlush(ctx context.Context) {
 
 // Flush stores the new times. Errors: storage.ErrUnavailable.
 func (u *LastUsed) Flush(ctx context.Context) error {
-	noted := u.take()
+	pending := u.drain()
 	var newer []storage.Entity
 	err := u.store.View(func(v storage.View) error {
-		for ref, at := range noted {
+		for ref, at := range pending {
 			stored, _, err := storage.Read[storage.KeyUse](v, ref)
 			if err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
@@ -86,34 +86,34 @@ func (u *LastUsed) Flush(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		u.giveBack(noted)
+		u.restore(pending)
 		return err
 	}
 	for i, result := range u.store.Upsert(ctx, newer) {
 		if result.Err != nil {
 			ref := newer[i].Ref()
-			u.giveBack(map[storage.Ref]time.Time{ref: noted[ref]})
+			u.restore(map[storage.Ref]time.Time{ref: pending[ref]})
 			err = result.Err
 		}
 	}
 	return err
 }
 
-func (u *LastUsed) take() map[storage.Ref]time.Time {
+func (u *LastUsed) drain() map[storage.Ref]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	noted := u.noted
-	u.noted = make(map[storage.Ref]time.Time, len(noted))
-	return noted
+	pending := u.pending
+	u.pending = make(map[storage.Ref]time.Time, len(pending))
+	return pending
 }
 
-// giveBack restores updates that could not be stored, unless a newer update exists.
-func (u *LastUsed) giveBack(noted map[storage.Ref]time.Time) {
+// restore restores updates that could not be stored, unless a newer update exists.
+func (u *LastUsed) restore(pending map[storage.Ref]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	maps.DeleteFunc(noted, func(ref storage.Ref, _ time.Time) bool {
-		_, newer := u.noted[ref]
+	maps.DeleteFunc(pending, func(ref storage.Ref, _ time.Time) bool {
+		_, newer := u.pending[ref]
 		return newer
 	})
-	maps.Copy(u.noted, noted)
+	maps.Copy(u.pending, pending)
 }

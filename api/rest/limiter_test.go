@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestLimiterIsBounded(t *testing.T) {
+func TestLimiter_Bounded(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := newLimiter(1, 2)
 	for i := range maxBuckets + 100 {
@@ -16,21 +16,21 @@ func TestLimiterIsBounded(t *testing.T) {
 		t.Fatalf("%d buckets", len(l.buckets))
 	}
 	if l.take("late", now) == 0 {
-		t.Error("those who came late share one bucket, and it was not empty")
+		t.Error("late clients share one bucket, and it was not empty")
 	}
 	if l.take("0", now) != 0 || l.take("0", now) == 0 {
-		t.Error("an early caller lost its own bucket")
+		t.Error("an early client lost its own bucket")
 	}
-	now = now.Add(time.Second) // everybody's bucket is full again but that of 0
+	now = now.Add(time.Second) // all buckets but 0's are full again
 	if l.take("late", now) != 0 {
-		t.Error("no room was made")
+		t.Error("no bucket was removed")
 	}
 	if len(l.buckets) != 2 {
-		t.Errorf("%d buckets are kept, want those of 0 and late", len(l.buckets))
+		t.Errorf("%d buckets remain, want those of 0 and late", len(l.buckets))
 	}
 }
 
-func TestLimiterSaysWhen(t *testing.T) {
+func TestLimiter_RetryAfter(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	l := newLimiter(0.1, 1)
 	if l.take("a", now) != 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Answerer handles a call. It returns a value for the response, or an error.
-type Answerer func(w http.ResponseWriter, r *http.Request, c *Call) (any, error)
+// Responder handles a call. It returns a value for the response, or an error.
+type Responder func(w http.ResponseWriter, r *http.Request, c *Call) (any, error)
 
 // Format encodes the values and errors of an interface.
 type Format struct {
@@ -30,21 +30,21 @@ type Format struct {
 	Problem func(h http.Header, requestID string, p *Problem, err error) (shown any)
 }
 
-// own is the format of Gridhook's own operations.
-var own = Format{
+// ownFormat is the format of Gridhook's own operations.
+var ownFormat = Format{
 	Value: func(value any) (int, any) { return http.StatusOK, value },
 	Problem: func(_ http.Header, requestID string, p *Problem, _ error) any {
 		return ProblemBody{requestID, p}
 	},
 }
 
-func (s *Server) observe(operation string, answer Answerer) http.Handler {
-	return s.Observe(operation, own, answer)
+func (s *Server) observe(operation string, respond Responder) http.Handler {
+	return s.Observe(operation, ownFormat, respond)
 }
 
-// Observe wraps an Answerer. It assigns the request identifier, turns panics into errors,
+// Observe wraps a Responder. It assigns the request identifier, turns panics into errors,
 // writes the response, measures it and logs it.
-func (s *Server) Observe(operation string, f Format, answer Answerer) http.Handler {
+func (s *Server) Observe(operation string, f Format, respond Responder) http.Handler {
 	measured := s.metrics.of(operation)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // only measures the duration: s.Now is the clock
@@ -53,7 +53,7 @@ func (s *Server) Observe(operation string, f Format, answer Answerer) http.Handl
 		c := &Call{Now: s.Now(), Operation: operation, Client: s.clientAddress(r)}
 		c.RequestID = requestID(r, c.Now)
 		r, span := s.traced(r, operation)
-		value, err := s.guarded(w, r, c, answer)
+		value, err := s.guarded(w, r, c, respond)
 		s.audit(r, c, value, err)
 		o := outcome{call: c, err: err}
 		o.status, o.code = s.write(w, c, f, value, &o.err)
@@ -81,13 +81,13 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.cause) }
 
-func (s *Server) guarded(w http.ResponseWriter, r *http.Request, c *Call, answer Answerer) (value any, err error) {
+func (s *Server) guarded(w http.ResponseWriter, r *http.Request, c *Call, respond Responder) (value any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			value, err = nil, &panicError{cause, debug.Stack()}
 		}
 	}()
-	return answer(w, r, c)
+	return respond(w, r, c)
 }
 
 // ProblemBody is the body of an error response: the problem and the request's identifier.
@@ -102,29 +102,29 @@ type Encoder interface {
 	Documented() reflect.Type
 }
 
-// answerHeader has the headers of every response.
-var answerHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}}
+// responseHeader has the headers of every response.
+var responseHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}}
 
 // write writes the response. If the value fails to encode or exceeds the limit on unread
 // responses, write sets *err and writes that error instead.
 func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err *error) (status int, code string) {
-	answer, giveBack := buffer()
-	defer giveBack()
+	body, recycle := buffer()
+	defer recycle()
 	if *err == nil {
 		status, value = f.Value(value)
-		*err = Encode(answer, value)
+		*err = Encode(body, value)
 	}
 	if *err == nil {
 		var release func()
-		if release, *err = s.unread.hold(c.Payer(), int64(answer.Len())); *err == nil {
+		if release, *err = s.unread.hold(c.Payer(), int64(body.Len())); *err == nil {
 			defer release()
 		}
 	}
 	if *err != nil {
 		return writeProblem(w, c.RequestID, f, PublicProblem(*err, s.Explain), *err)
 	}
-	writeHead(w, c.RequestID, status, answer.Len())
-	send(w, answer.Bytes(), s.Options.ReadStall)
+	writeHead(w, c.RequestID, status, body.Len())
+	send(w, body.Bytes(), s.Options.ReadStall)
 	return status, ""
 }
 
@@ -133,16 +133,16 @@ func writeProblem(w http.ResponseWriter, requestID string, f Format, p *Problem,
 	if p.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
 	}
-	var answer bytes.Buffer
-	_ = Encode(&answer, f.Problem(w.Header(), requestID, p, err)) // text and numbers always encode
-	writeHead(w, requestID, p.Status, answer.Len())
-	send(w, answer.Bytes(), 0)
+	var body bytes.Buffer
+	_ = Encode(&body, f.Problem(w.Header(), requestID, p, err)) // text and numbers always encode
+	writeHead(w, requestID, p.Status, body.Len())
+	send(w, body.Bytes(), 0)
 	return p.Status, p.Code
 }
 
 func writeHead(w http.ResponseWriter, requestID string, status, length int) {
 	h := w.Header()
-	maps.Copy(h, answerHeader)
+	maps.Copy(h, responseHeader)
 	h.Set("X-Request-Id", requestID)
 	h.Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(status)
@@ -151,7 +151,7 @@ func writeHead(w http.ResponseWriter, requestID string, status, length int) {
 // Refuse writes an error response in the format of operations. It is for requests that
 // match no operation.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	writeProblem(w, requestID(r, time.Now()), own, PublicProblem(err, nil), err)
+	writeProblem(w, requestID(r, time.Now()), ownFormat, PublicProblem(err, nil), err)
 }
 
 // outcome is the result of a request for the log.

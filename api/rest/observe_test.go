@@ -12,9 +12,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// What goes wrong on the server's side is an error in the log, and what a caller does
-// wrong is not.
-func TestLevels(t *testing.T) {
+// A server error is an error in the log. A client error is not.
+func TestObserve_LogLevels(t *testing.T) {
 	for _, tt := range []struct {
 		status int
 		err    error

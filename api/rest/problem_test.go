@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// TestPublicProblem: what was not confirmed in time may have been stored, and is not
-// said to be undone.
+// TestPublicProblem checks that the response to an unconfirmed write says that it may
+// have been stored.
 func TestPublicProblem(t *testing.T) {
 	mine := &Problem{Code: "MINE"}
 	explained := errors.New("explained")
@@ -34,7 +34,7 @@ func TestPublicProblem(t *testing.T) {
 		{errors.New("a fault"), errInternal},
 	} {
 		if got := PublicProblem(c.err, explain); got != c.want {
-			t.Errorf("%v is shown as %v, want %v", c.err, got, c.want)
+			t.Errorf("the problem of %v is %v, want %v", c.err, got, c.want)
 		}
 	}
 }

@@ -67,9 +67,9 @@ const pieceSize = 64 << 10
 
 // send writes a response in pieces. A client that reads a piece too slowly is
 // disconnected, which frees the memory of the response.
-func send(w http.ResponseWriter, answer []byte, stall time.Duration) {
+func send(w http.ResponseWriter, body []byte, stall time.Duration) {
 	control := http.NewResponseController(w)
-	for piece := range slices.Chunk(answer, pieceSize) {
+	for piece := range slices.Chunk(body, pieceSize) {
 		if stall > 0 {
 			_ = control.SetWriteDeadline(time.Now().Add(stall)) // a test's recorder has no deadlines
 		}

@@ -15,14 +15,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// decode decodes with a new description of the type.
+// decode decodes with a new schema of the type.
 func decode(text []byte, dst any, root string, deepest int) []storage.FieldError {
 	var types Types
 	wrong, _ := Decode(text, dst, types.Of(reflect.TypeOf(dst).Elem(), Request), root, deepest)
 	return wrong
 }
 
-// sample has a field of each sort that inputs have.
+// sample has a field of each type that inputs have.
 type sample struct {
 	Embedded
 	Text   string            `json:"text"`
@@ -40,7 +40,7 @@ type sample struct {
 	Hidden string            `json:"-"`
 }
 
-// Embedded is a part of an input.
+// Embedded is embedded in an input.
 type Embedded struct {
 	Inner string `json:"inner"`
 }
@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecodeKeepsWhatIsAbsent(t *testing.T) {
+func TestDecode_AbsentFields(t *testing.T) {
 	text := "kept"
 	got := sample{Text: "kept", Whole: 7, Maybe: &text, At: storage.Time{Time: time.Unix(0, 0)}}
 	if wrong := decode([]byte(`{"maybe":null,"at":null}`), &got, "body", maxDepth); len(wrong) > 0 {
@@ -81,7 +81,7 @@ func TestDecodeKeepsWhatIsAbsent(t *testing.T) {
 	}
 }
 
-func TestDecodeNamesWhatIsWrong(t *testing.T) {
+func TestDecode_Errors(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"text":1}`:                              {"text"},
 		`{"text":null}`:                           {"text"},
@@ -122,13 +122,13 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 		slices.Sort(names)
 		slices.Sort(want)
 		if !slices.Equal(names, want) {
-			t.Errorf("%s: wrong are %v, want %v", text, names, want)
+			t.Errorf("%s: wrong fields %v, want %v", text, names, want)
 		}
 	}
 }
 
-// A name that was given before is found however many stand between.
-func TestDecodeFindsRepeats(t *testing.T) {
+// A duplicate key is found however many keys are between.
+func TestDecode_DuplicateKeys(t *testing.T) {
 	const many = 40
 	for again := range many {
 		var members []string
@@ -139,12 +139,12 @@ func TestDecodeFindsRepeats(t *testing.T) {
 		var got sample
 		wrong := fieldsIn(decode([]byte(`{"raw":{`+strings.Join(members, ",")+`}}`), &got, "body", maxDepth))
 		if want := []string{fmt.Sprintf("raw.n%d", again)}; !slices.Equal(wrong, want) {
-			t.Errorf("wrong are %v, want %v", wrong, want)
+			t.Errorf("wrong fields %v, want %v", wrong, want)
 		}
 	}
 }
 
-func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
+func TestDecode_InvalidJSON(t *testing.T) {
 	for _, text := range []string{
 		``, ` `, `{`, `{"text"}`, `{"text":}`, `{"text":"a",}`, `{,}`, `{"text" "a"}`, `{text:"a"}`, `{'text':'a'}`, `{"text":"a"}}`, `{} {}`, `{}x`, `{}//`,
 		`{"text":"a` + "\n" + `b"}`, `{"text":"\x"}`, `{"text":"\u12"}`, `{"text":"\ud800"}`, `{"text":"\udc00"}`, `{"text":"\ud800\ud800"}`, `{"text":"\ud800x"}`,
@@ -155,26 +155,26 @@ func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 		var got sample
 		wrong := decode([]byte(text), &got, "body", maxDepth)
 		if len(wrong) != 1 || wrong[0].Field != "body" {
-			t.Errorf("%q: wrong are %v", text, wrong)
+			t.Errorf("%q: wrong fields %v", text, wrong)
 		}
 	}
 }
 
-func TestDecodeBoundsDepth(t *testing.T) {
+func TestDecode_Depth(t *testing.T) {
 	nest := func(n int) string { return strings.Repeat(`{"raw":`, n-1) + "{}" + strings.Repeat("}", n-1) }
 	var got sample
 	if wrong := decode([]byte(nest(maxDepth)), &got, "body", maxDepth); len(wrong) > 0 {
-		t.Errorf("at the bound: %v", wrong)
+		t.Errorf("at the limit: %v", wrong)
 	}
 	if wrong := decode([]byte(nest(maxDepth+1)), &got, "body", maxDepth); len(wrong) != 1 || !strings.Contains(wrong[0].Message, "deep") {
-		t.Errorf("beyond: %v", wrong)
+		t.Errorf("beyond the limit: %v", wrong)
 	}
 	if wrong := decode([]byte(strings.Repeat("[", 1<<20)), &got, "body", maxDepth); len(wrong) != 1 {
-		t.Errorf("far beyond: %v", wrong)
+		t.Errorf("far beyond the limit: %v", wrong)
 	}
 }
 
-func TestDecodeBoundsWhatItNames(t *testing.T) {
+func TestDecode_ErrorLimit(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"list":[`)
 	for range 5000 {
@@ -183,36 +183,36 @@ func TestDecodeBoundsWhatItNames(t *testing.T) {
 	b.WriteString(`1]}`)
 	var got sample
 	if wrong := decode([]byte(b.String()), &got, "body", maxDepth); len(wrong) != maxWrong {
-		t.Errorf("%d are named", len(wrong))
+		t.Errorf("%d fields are named", len(wrong))
 	}
 	long := strings.Repeat("é", 5000)
 	wrong := decode(fmt.Appendf(nil, `{%q:1}`, long), &got, "body", maxDepth)
 	if len(wrong) != 1 || len(wrong[0].Field) > 300 {
-		t.Errorf("a long name makes %v", wrong)
+		t.Errorf("a long name is reported as %v", wrong)
 	}
 }
 
-// TestDecodeCorpus holds the decoder against the parsing tests of nst/JSONTestSuite.
-func TestDecodeCorpus(t *testing.T) {
+// TestDecode_Corpus runs the parsing tests of nst/JSONTestSuite.
+func TestDecode_Corpus(t *testing.T) {
 	for name, text := range corpus(t) {
 		wrong := Check(text, "body", 600)
 		switch {
 		case name[0] == 'n' && len(wrong) == 0:
-			t.Errorf("%s was taken: %q", name, text)
+			t.Errorf("%s was accepted: %q", name, text)
 		case name[0] == 'y' && len(wrong) > 0 && !strings.Contains(name, "duplicated_key"):
 			t.Errorf("%s was refused: %v", name, wrong)
 		case name[0] == 'i' && len(wrong) == 0 && !json.Valid(text):
-			t.Errorf("%s was taken and encoding/json refuses it", name)
+			t.Errorf("%s was accepted and encoding/json refuses it", name)
 		}
 	}
 }
 
-// corpus is the parsing tests by their file names, where they are at hand.
+// corpus returns the parsing tests by file name, if GRIDHOOK_TESTDATA is set.
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the JSON parsing tests are not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no JSON parsing tests")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "corpora", "json", "test_parsing", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -229,8 +229,8 @@ func corpus(t testing.TB) map[string][]byte {
 	return texts
 }
 
-// FuzzDecode looks for texts that the decoder takes and encoding/json does not,
-// or reads in another way, and for panics.
+// FuzzDecode looks for panics, and for texts that the decoder accepts and encoding/json
+// refuses or reads differently.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"a","whole":1,"number":1.5,"flag":true,"at":"2026-07-01T00:00:00Z","list":[1],"nested":[{"inner":"x"}],"map":{"a":"b"},"raw":[{}]}`,
@@ -243,19 +243,19 @@ func FuzzDecode(f *testing.F) {
 		if wrong := decode(text, &got, "body", maxDepth); len(wrong) > 0 {
 			for _, w := range wrong {
 				if w.Field == "" || w.Message == "" {
-					t.Fatalf("%q is refused without a word: %v", text, wrong)
+					t.Fatalf("%q is refused without a reason: %v", text, wrong)
 				}
 			}
 			return
 		}
 		if !json.Valid(text) {
-			t.Fatalf("%q is no JSON and was taken", text)
+			t.Fatalf("%q is invalid JSON and was accepted", text)
 		}
 		if whole := strings.ContainsAny(string(text), "eE."); whole {
-			return // encoding/json reads 1e2 as no whole number
+			return // encoding/json does not read 1e2 as an integer
 		}
 		if err := json.Unmarshal(text, &want); err != nil {
-			t.Fatalf("%q was taken and encoding/json says %v", text, err)
+			t.Fatalf("%q was accepted, and encoding/json says %v", text, err)
 		}
 		if len(got.Map) == 0 {
 			got.Map, want.Map = nil, nil
@@ -278,8 +278,8 @@ func TestPatterns_Zipcode(t *testing.T) {
 	}
 }
 
-// TestDecode_Directional: characters that turn the direction of text make a terminal show
-// another text than the one that is stored.
+// TestDecode_Directional refuses characters that change the direction of text: with them
+// a terminal shows a different text.
 func TestDecode_Directional(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Acme": true, "שלום": true, "Zoë 東京": true,

@@ -6,7 +6,7 @@ import "github.com/gridhook/gridhook/storage"
 type CreateOperatorKeyInput struct {
 	_ struct{} `required:"name,role"`
 
-	Name      string        `json:"name" minLength:"1" maxLength:"255" doc:"Whose key it is, for the audit log." example:"ada"`
+	Name      string        `json:"name" minLength:"1" maxLength:"255" doc:"The name of the key's owner, for the audit log." example:"ada"`
 	Role      storage.Role  `json:"role"`
 	ExpiresAt *storage.Time `json:"expiresAt,omitempty" doc:"Null for a key that does not expire."`
 }

@@ -22,7 +22,7 @@ type PlanWithTariff struct {
 	Tariff json.RawMessage `json:"tariff" example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
 }
 
-// CatalogPlan is a rate plan of the built-in catalogue.
+// CatalogPlan is a rate plan of the built-in catalog.
 type CatalogPlan struct {
 	ID       string `json:"id" example:"pge-e-elec"`
 	Utility  string `json:"utility" example:"Pacific Gas & Electric Co"`

@@ -98,9 +98,9 @@ type ListPlansInput struct {
 	PageInput
 }
 
-// CatalogChoice names a plan of the catalogue instead of a tariff.
+// CatalogChoice names a plan of the catalog instead of a tariff.
 type CatalogChoice struct {
-	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalogue, as an alternative to tariff."`
+	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalog, as an alternative to tariff."`
 }
 
 // ImportPlanInput is a tariff with the identifier that homes refer to.
@@ -115,7 +115,7 @@ type ImportPlanInput struct {
 	CatalogChoice
 }
 
-// ListCatalogInput requests plans of the catalogue.
+// ListCatalogInput requests plans of the catalog.
 type ListCatalogInput struct {
 	Utility string `json:"utility,omitempty" maxLength:"255" doc:"Words of the utility's name, its state, or its EIA number."`
 	Search  string `json:"search,omitempty" maxLength:"255" doc:"Words of the plan's name or identifier."`

@@ -117,8 +117,8 @@ func (w Webhook) Handler() string {
 	return name.String()
 }
 
-// WebhookAnswer documents the expected response of an endpoint.
-const WebhookAnswer = "Respond 2xx to accept the webhook. 410 disables the endpoint. 429 and 503 may have Retry-After. " +
+// WebhookResponse documents the expected response of an endpoint.
+const WebhookResponse = "Respond 2xx to accept the webhook. 410 disables the endpoint. 429 and 503 may have Retry-After. " +
 	"Every other response is retried. Redirects are not followed. A 2xx response to price_signal.batch may have the body " +
 	`{"results": [{"webhookId", "status", "reason"}]} with the messages that are not accepted.`
 

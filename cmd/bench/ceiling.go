@@ -110,7 +110,7 @@ func post(ctx context.Context, transport *http.Transport, url string, body []byt
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the receiver answered %s", response.Status)
+		return fmt.Errorf("the receiver responded %s", response.Status)
 	}
 	_, err = io.Copy(io.Discard, response.Body)
 	return err

@@ -28,7 +28,7 @@ type Estimates struct {
 	Homes      int     `json:"homes"`
 }
 
-const askedAtOnce = 100
+const estimatesAtOnce = 100
 
 func measureEstimates(ctx context.Context, o Options) (e *Estimates, err error) {
 	homes, rounds := 60_000, 5
@@ -62,7 +62,7 @@ func measureEstimates(ctx context.Context, o Options) (e *Estimates, err error) 
 	if err := ask(ctx); err != nil {
 		return nil, err
 	}
-	e = &Estimates{EstimateMs: float64(time.Since(began).Microseconds()) / 1000, Asked: askedAtOnce, Homes: homes}
+	e = &Estimates{EstimateMs: float64(time.Since(began).Microseconds()) / 1000, Asked: estimatesAtOnce, Homes: homes}
 	if _, err := m.walk(ctx); err != nil { // warms up
 		return nil, err
 	}
@@ -77,13 +77,13 @@ func (m *deliveryMeter) beside(ctx context.Context, o Options, rounds int, ask f
 		if err != nil {
 			return err
 		}
-		stop := askOnAndOn(ctx, ask)
+		stop := keepEstimating(ctx, ask)
 		b, err := m.walk(ctx)
 		stop()
 		if err != nil {
 			return err
 		}
-		o.say("estimates: %6.0f/s alone, %6.0f/s beside %d estimates, ratio %.2f", a.perSecond, b.perSecond, askedAtOnce, b.perSecond/a.perSecond)
+		o.say("estimates: %6.0f/s alone, %6.0f/s beside %d estimates, ratio %.2f", a.perSecond, b.perSecond, estimatesAtOnce, b.perSecond/a.perSecond)
 		alone, beside = append(alone, a.perSecond), append(beside, b.perSecond)
 		ratios, cpu = append(ratios, b.perSecond/a.perSecond), append(cpu, a.cpu)
 	}
@@ -91,12 +91,12 @@ func (m *deliveryMeter) beside(ctx context.Context, o Options, rounds int, ask f
 	return nil
 }
 
-// askOnAndOn keeps askedAtOnce requests in flight until stop is called. It ignores errors
+// keepEstimating keeps estimatesAtOnce requests in flight until stop is called. It ignores errors
 // and sends the next request.
-func askOnAndOn(ctx context.Context, ask func(context.Context) error) (stop func()) {
+func keepEstimating(ctx context.Context, ask func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
-	for range askedAtOnce {
+	for range estimatesAtOnce {
 		asking.Go(func() {
 			for ctx.Err() == nil {
 				_ = ask(ctx) // refusals are expected: the load exceeds the limit

@@ -114,7 +114,7 @@ func (o *order) make(ctx context.Context) (l load, err error) {
 	began := time.Now()
 	for range connections {
 		group.Go(func() error {
-			c, err := dialAsker(ctx, address)
+			c, err := dialRaw(ctx, address)
 			if err != nil {
 				return err
 			}

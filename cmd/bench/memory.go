@@ -65,7 +65,7 @@ func (s *server) collect(ctx context.Context) (err error) {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("a profile of the heap was answered %s", response.Status)
+		return fmt.Errorf("heap profile: response %s", response.Status)
 	}
 	return nil
 }

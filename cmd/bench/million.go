@@ -93,6 +93,6 @@ func mostOf(ctx context.Context, admin, name string) (most func() (float64, erro
 func (v *Million) print(b *strings.Builder) {
 	fmt.Fprintf(b, "\nmillion: %d homes of one organization, an api and a worker on an external NATS\n", v.Homes)
 	fmt.Fprintf(b, "  %9.0f homes imported a second, durable\n  %9.1f s until a new worker is ready\n", v.ImportPerSecond, v.WorkerReadySeconds)
-	fmt.Fprintf(b, "  %9.1f ms until the trigger is answered\n  %9.0f deliveries/s, %.0f µs of CPU each\n  %9.0f MB of Go heap in the worker at most\n",
+	fmt.Fprintf(b, "  %9.1f ms until the trigger is accepted\n  %9.0f deliveries/s, %.0f µs of CPU each\n  %9.0f MB of Go heap in the worker at most\n",
 		v.TriggerMs, v.DeliveriesPerSecond, v.DeliveryCPU, v.WorkerHeapBytes/megabyte)
 }

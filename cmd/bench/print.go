@@ -25,7 +25,7 @@ func (r *Report) Print(out io.Writer) error {
 		t.ManyHTTP2.print(&b, "tls, HTTP/2")
 	}
 	if l := r.Latency; l != nil {
-		fmt.Fprintf(&b, "\nlatency: %d triggers of one home\n  answered       %s\n  first webhook  %s\n", l.Triggers, l.Accept, l.First)
+		fmt.Fprintf(&b, "\nlatency: %d triggers of one home\n  accepted       %s\n  first webhook  %s\n", l.Triggers, l.Accept, l.First)
 	}
 	if f := r.Fairness; f != nil {
 		fmt.Fprintf(&b, "\nfairness: %d homes beside a walk of %d\n  last webhook after %.0f ms alone, %.0f ms beside\n", f.SmallHomes, f.BigHomes, f.Alone, f.Beside)
@@ -103,8 +103,8 @@ func (d *One) print(b *strings.Builder, name string) {
 func (r *Reads) print(b *strings.Builder) {
 	fmt.Fprintf(b, "\napi: over %d connections\n", connections)
 	for _, p := range r.Operations {
-		fmt.Fprintf(b, "  %s, answers of %d bytes\n", p.Name, p.AnswerBytes)
-		bars(b, "answers/s", "bare handler", p.CeilingPerSecond, "gridhook", p.PerSecond)
+		fmt.Fprintf(b, "  %s, responses of %d bytes\n", p.Name, p.AnswerBytes)
+		bars(b, "responses/s", "bare handler", p.CeilingPerSecond, "gridhook", p.PerSecond)
 		fmt.Fprintf(b, "  ratio        %.2f\n  at half load %s; bare handler %s; %.1f %% of the processors stolen at most\n",
 			p.Ratio, p.HalfLoad, p.CeilingHalfLoad, p.StolenPercent)
 	}

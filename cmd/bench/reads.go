@@ -143,24 +143,24 @@ func (p *operation) measure(ctx context.Context, o Options, l *loader, requests,
 	return r, nil
 }
 
-// asked is the result of an order with the processor time of each response in
+// timedLoad is the result of an order with the processor time of each response in
 // microseconds.
-type asked struct {
+type timedLoad struct {
 	load
 	cpu float64
 }
 
 // turns alternates two loads, the product's and the bare handler's. It returns the
 // calmest rounds and the largest stolen share of these rounds.
-func turns(l *loader, rounds int, ours, bare order) (list [][2]asked, stolen float64, err error) {
-	return calmest(rounds, func() (round [2]asked, err error) {
+func turns(l *loader, rounds int, ours, bare order) (list [][2]timedLoad, stolen float64, err error) {
+	return calmest(rounds, func() (round [2]timedLoad, err error) {
 		for i, o := range []order{ours, bare} {
 			used := cpuTime()
 			made, err := l.load(o)
 			if err != nil {
 				return round, err
 			}
-			round[i] = asked{made, microsecondsEach(cpuTime()-used, o.Requests)}
+			round[i] = timedLoad{made, microsecondsEach(cpuTime()-used, o.Requests)}
 		}
 		return round, nil
 	})
@@ -172,18 +172,18 @@ func (r *Read) atFullLoad(l *loader, ours, bare order, rounds int) error {
 	if err != nil {
 		return err
 	}
-	of := func(figure func(ours, bare asked) float64) float64 {
+	of := func(figure func(ours, bare timedLoad) float64) float64 {
 		var figures []float64
 		for _, round := range made {
 			figures = append(figures, figure(round[0], round[1]))
 		}
 		return median(figures)
 	}
-	r.PerSecond = of(func(ours, _ asked) float64 { return ours.PerSecond })
-	r.CeilingPerSecond = of(func(_, bare asked) float64 { return bare.PerSecond })
-	r.Ratio = of(func(ours, bare asked) float64 { return ours.PerSecond / bare.PerSecond })
-	r.CPU = of(func(ours, _ asked) float64 { return ours.cpu })
-	r.CeilingCPU = of(func(_, bare asked) float64 { return bare.cpu })
+	r.PerSecond = of(func(ours, _ timedLoad) float64 { return ours.PerSecond })
+	r.CeilingPerSecond = of(func(_, bare timedLoad) float64 { return bare.PerSecond })
+	r.Ratio = of(func(ours, bare timedLoad) float64 { return ours.PerSecond / bare.PerSecond })
+	r.CPU = of(func(ours, _ timedLoad) float64 { return ours.cpu })
+	r.CeilingCPU = of(func(_, bare timedLoad) float64 { return bare.cpu })
 	return nil
 }
 
@@ -216,7 +216,7 @@ func (p *operation) answer(ctx context.Context) (answer []byte, err error) {
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	answer, err = io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s was answered %s: %s", request.URL, response.Status, answer)
+		err = fmt.Errorf("%s got the response %s: %s", request.URL, response.Status, answer)
 	}
 	return answer, err
 }

@@ -36,7 +36,7 @@ func measureRetries(ctx context.Context, o Options) (r *Retries, err error) {
 		return nil, fmt.Errorf("single retries: %w", err)
 	}
 	if err := m.parked(ctx, &r.Parked); err != nil {
-		return nil, fmt.Errorf("a dead partner: %w", err)
+		return nil, fmt.Errorf("dead endpoint: %w", err)
 	}
 	return r, nil
 }
@@ -87,10 +87,10 @@ func (r *Retries) print(b *strings.Builder) {
 	fmt.Fprintf(b, "  ready again  after %.0f ms, when %d were overdue\n", s.ReadyMs, s.Overdue)
 	fmt.Fprintf(b, "  tried        %d, %d lost, %d early, %d twice; late by %.0f ms (p50), %.0f (p99), %.0f (most), %d by more than %s\n",
 		s.Tried, s.Lost, s.Early, s.Repeated, s.LateP50Ms, s.LateP99Ms, s.LateMaxMs, s.Late, lateAfter)
-	fmt.Fprintf(b, "\nretries: a dead partner of %d homes, triggered %d times\n", p.Homes, p.Triggers)
+	fmt.Fprintf(b, "\nretries: a dead endpoint of %d homes, triggered %d times\n", p.Homes, p.Triggers)
 	fmt.Fprintf(b, "  parked       as %d messages at most; %.1f MB of files more\n", p.Messages, p.StoreMB)
 	fmt.Fprintf(b, "  live heap    %.0f MB before, %.0f MB then; resident %.0f and %.0f MB\n", p.Before.LiveMB, p.While.LiveMB, p.Before.ResidentMB, p.While.ResidentMB)
 	fmt.Fprintf(b, "  back         noticed after %.1f s; %d newest delivered at %.0f/s, at most %d in a second with a limit of %.0f\n",
 		p.NoticedSeconds, p.Delivered, p.PerSecond, p.MostInASecond, p.RateLimit)
-	fmt.Fprintf(b, "  superseded   %d, of which %d were sent\n", p.Superseded, p.OlderSent)
+	fmt.Fprintf(b, "  superseded   %d (%d sent)\n", p.Superseded, p.OlderSent)
 }

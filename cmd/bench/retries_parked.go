@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// ParkedWalks is the cost of a dead partner's homes and their delivery after the partner
+// ParkedWalks is the cost of a dead endpoint's homes and their delivery after the partner
 // comes back.
 type ParkedWalks struct {
 	Homes    int `json:"homes"`

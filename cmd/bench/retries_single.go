@@ -215,7 +215,7 @@ func (m *retryMeter) judge(ctx context.Context, s *SingleRetries, late []latenes
 		if err != nil {
 			return err
 		}
-		m.say("retries: that of %s came %s late", d.HomeID, l.by)
+		m.say("retries: the retry of %s came %s late", d.HomeID, l.by)
 		for _, a := range d.Attempts {
 			m.say("  attempt %d at %s took %.0f ms, %s %s, the next due at %s",
 				a.Number, a.At.Format(storage.TimeLayout), a.Milliseconds, a.Outcome, a.Reason, a.NextAt.Format(storage.TimeLayout))

@@ -39,7 +39,7 @@ const (
 	greedySignals   = 16
 	greedyTriggers  = 2
 	greedyHomes     = 5000
-	// The pauses follow a response or refusal: 16 clients ask for 100 signals a second.
+	// signalPause follows each response: 16 clients then request 100 signals a second.
 	signalPause = 160 * time.Millisecond
 	greedyPause = 100 * time.Millisecond
 )
@@ -76,7 +76,7 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		if err != nil {
 			return nil, err
 		}
-		stop := beGreedy(ctx, taker)
+		stop := runGreedy(ctx, taker)
 		b, err := m.waits(ctx, modest)
 		stop()
 		if err != nil {
@@ -157,8 +157,8 @@ func askEstimate(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// beGreedy exceeds an organization's limits until stop is called.
-func beGreedy(ctx context.Context, c *client.Client) (stop func()) {
+// runGreedy exceeds an organization's limits until stop is called.
+func runGreedy(ctx context.Context, c *client.Client) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
 	for _, load := range []struct {

@@ -53,7 +53,7 @@ func arrivals(t *testing.T, s sinkAddress) (a Arrivals) {
 	return a
 }
 
-func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
+func TestSink_Handshakes(t *testing.T) {
 	s, roots := startTestSink(t)
 	for version, major := range map[storage.HTTPVersion]int{storage.HTTPVersion1: 1, storage.HTTPVersion2: 2} {
 		c := newBareClient(version, 1)
@@ -61,7 +61,7 @@ func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 		defer transport.CloseIdleConnections()
 		for range 2 {
-			response, err := http.Get(s.URL + "reset") // also closes what is open
+			response, err := http.Get(s.URL + "reset") // also closes open connections
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
 				}
 				_ = response.Body.Close()
 				if response.StatusCode != http.StatusOK || response.ProtoMajor != major {
-					t.Fatalf("HTTP/%s was answered %s over %s", version, response.Status, response.Proto)
+					t.Fatalf("HTTP/%s: response %s over %s", version, response.Status, response.Proto)
 				}
 			}
 			if a := arrivals(t, s); a.Requests != 3 || a.Handshakes != 2 {
@@ -84,7 +84,7 @@ func TestSinkCountsHandshakesOfEachMeasurement(t *testing.T) {
 	}
 }
 
-func TestSinkResetClosesConnections(t *testing.T) {
+func TestSink_Reset(t *testing.T) {
 	s, roots := startTestSink(t)
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		conn, err := tls.Dial("tcp", strings.Trim(strings.TrimPrefix(s.SecureURL, "https:"), "/"), &tls.Config{

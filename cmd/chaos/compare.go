@@ -11,7 +11,7 @@ import (
 
 // evidence holds the ledgers and the triggers' final states.
 type evidence struct {
-	asked    []asked
+	triggers []request
 	arrivals []arrival
 	finals   map[string]final // by trigger
 	// find returns the partner of an organization.
@@ -27,8 +27,8 @@ type tally struct {
 	Accepted  int `json:"accepted"`
 	Lost      int `json:"lost"`      // deliveries without a 2xx and without a visible outcome
 	Expected  int `json:"expected"`  // homes times endpoints of the accepted triggers
-	Delivered int `json:"delivered"` // expected deliveries that the receiver answered 2xx
-	Duplicate int `json:"duplicate"` // deliveries answered 2xx more than once
+	Delivered int `json:"delivered"` // expected deliveries with a 2xx response
+	Duplicate int `json:"duplicate"` // deliveries with more than one 2xx response
 	Excused   int `json:"excused"`   // maximum of duplicates that the faults account for
 	Dead      int `json:"dead"`      // deliveries that ended visibly without a 2xx
 	// Ends counts the dead deliveries by outcome.
@@ -56,8 +56,8 @@ func compare(e evidence, v *violations) tally {
 	e.oneMessage(byPlace, v)
 	t.Leaked = e.leaks(v)
 	e.known(v)
-	for _, a := range e.asked {
-		if a.Answer == answerOK {
+	for _, a := range e.triggers {
+		if a.Result == resultOK {
 			t.Accepted++
 			e.settled(a, byPlace, &t, v)
 		}
@@ -113,11 +113,11 @@ func (e *evidence) leaks(v *violations) (leaked int) {
 // response was lost. There are at most as many unknown triggers as lost responses.
 func (e *evidence) known(v *violations) {
 	accepted, unsure, unknown := map[string]bool{}, map[string]int{}, map[string]map[string]bool{}
-	for _, a := range e.asked {
-		switch a.Answer {
-		case answerOK:
+	for _, a := range e.triggers {
+		switch a.Result {
+		case resultOK:
 			accepted[a.Trigger] = true
-		case answerLost, answerUnavailable:
+		case resultLost, resultUnavailable:
 			unsure[a.Org]++
 		}
 	}
@@ -132,14 +132,14 @@ func (e *evidence) known(v *violations) {
 	}
 	for org, triggers := range unknown {
 		if len(triggers) > unsure[org] {
-			v.addf("I4", "%d triggers of %s that nobody asked for were delivered; %d requests have no answer", len(triggers), org, unsure[org])
+			v.addf("I4", "%d triggers of %s without a request were delivered; %d requests have no response", len(triggers), org, unsure[org])
 		}
 	}
 }
 
 // settled checks I1 and I9 for one trigger: the trigger exists, and each of its homes has
 // a 2xx or one visible final outcome at each endpoint.
-func (e *evidence) settled(a asked, byPlace map[place][]arrival, t *tally, v *violations) {
+func (e *evidence) settled(a request, byPlace map[place][]arrival, t *tally, v *violations) {
 	p, f := e.find(a.Org), e.finals[a.Trigger]
 	if errors.Is(f.err, errNoNotification) && e.overwritten(a) {
 		return
@@ -148,12 +148,12 @@ func (e *evidence) settled(a asked, byPlace map[place][]arrival, t *tally, v *vi
 	t.Expected += expected
 	switch {
 	case f.err != nil:
-		v.addf("I9", "the trigger %s was answered 200 and then %v", a.Trigger, f.err)
+		v.addf("I9", "the trigger %s got 200 and then %v", a.Trigger, f.err)
 	case f.progress.Status != events.TriggerCompleted:
 		v.addf("I1", "the trigger %s does not complete: %+v", a.Trigger, f.progress)
 	}
 	if a.Said != a.Homes.count() {
-		v.addf("I1", "the trigger %s was answered with %d homes, and there were %d", a.Trigger, a.Said, a.Homes.count())
+		v.addf("I1", "the trigger %s got with %d homes, and there were %d", a.Trigger, a.Said, a.Homes.count())
 	}
 	outcomes := e.outcomes(a, p, f, v)
 	for i := range a.Homes.UpTo {
@@ -162,7 +162,7 @@ func (e *evidence) settled(a asked, byPlace map[place][]arrival, t *tally, v *vi
 		}
 		for _, endpoint := range p.endpoints {
 			home := p.homeID(i)
-			got := slices.ContainsFunc(byPlace[place{a.Trigger, home, endpoint.name}], answered2xx)
+			got := slices.ContainsFunc(byPlace[place{a.Trigger, home, endpoint.name}], acknowledged)
 			outcome, visible, end := outcomes[home], false, events.Outcome("")
 			for _, o := range outcome {
 				if o.Final() && o != events.OutcomeDelivered {
@@ -185,7 +185,7 @@ func (e *evidence) settled(a asked, byPlace map[place][]arrival, t *tally, v *vi
 
 // outcomes returns the outcomes that the api reports for a trigger's homes. Each home
 // must belong to the trigger, with one outcome for each endpoint or one for all.
-func (e *evidence) outcomes(a asked, p *partner, f final, v *violations) map[string][]events.Outcome {
+func (e *evidence) outcomes(a request, p *partner, f final, v *violations) map[string][]events.Outcome {
 	outcomes := map[string][]events.Outcome{}
 	seen := map[place]bool{}
 	for _, d := range f.deliveries {
@@ -207,14 +207,14 @@ func (e *evidence) outcomes(a asked, p *partner, f final, v *violations) map[str
 	return outcomes
 }
 
-func answered2xx(a arrival) bool { return a.Answered >= 200 && a.Answered < 300 }
+func acknowledged(a arrival) bool { return a.Answered >= 200 && a.Answered < 300 }
 
-// duplicates counts deliveries that were answered 2xx and arrived again.
+// duplicates counts deliveries that had a 2xx response and arrived again.
 func duplicates(byPlace map[place][]arrival) (n int) {
 	for _, list := range byPlace {
 		well := 0
 		for _, a := range list {
-			if answered2xx(a) {
+			if acknowledged(a) {
 				well++
 			}
 		}
@@ -233,11 +233,11 @@ func (e *evidence) misordered(v *violations) (n int) {
 		}
 		sequence[a.Trigger] = a.Sequence
 	}
-	for _, older := range e.asked {
-		for _, newer := range e.asked {
+	for _, older := range e.triggers {
+		for _, newer := range e.triggers {
 			before, known := sequence[older.Trigger]
 			after, alsoKnown := sequence[newer.Trigger]
-			if older.Org == newer.Org && known && alsoKnown && older.Answer == answerOK && newer.Created.After(older.At) && after <= before {
+			if older.Org == newer.Org && known && alsoKnown && older.Result == resultOK && newer.Created.After(older.At) && after <= before {
 				n++
 				v.addf("I10", "%s was accepted after %s and has the sequence %d, not above %d", newer.Trigger, older.Trigger, after, before)
 			}
@@ -254,7 +254,7 @@ func (e *evidence) late() (n int) {
 	slices.SortStableFunc(list, func(a, b arrival) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	for _, a := range list {
 		at := place{a.Trigger, a.Home, a.Endpoint}
-		if !answered2xx(a) || seen[at] {
+		if !acknowledged(a) || seen[at] {
 			continue
 		}
 		seen[at] = true
@@ -272,8 +272,8 @@ func (e *evidence) late() (n int) {
 // The check therefore allows as many late attempts as excused duplicates.
 func (e *evidence) deadlines(byPlace map[place][]arrival, v *violations) {
 	late := 0
-	for _, a := range e.asked {
-		if a.Answer != answerOK {
+	for _, a := range e.triggers {
+		if a.Result != resultOK {
 			continue
 		}
 		p := e.find(a.Org)

@@ -11,16 +11,16 @@ import (
 
 var noon = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
 
-// wellDone is what is known of two partners' triggers that went as they should:
-// acme's two homes at two endpoints, and one of bravo's at one.
+// wellDone is the evidence of two partners' triggers without a fault: acme's two homes at
+// two endpoints, and one of bravo's at one.
 func wellDone() evidence {
 	acme := &partner{org: "acme", endpoints: []*endpoint{{org: "acme", name: "acme/1", giveUp: time.Hour}, {org: "acme", name: "acme/2", giveUp: time.Hour}}}
 	bravo := &partner{org: "bravo", endpoints: []*endpoint{{org: "bravo", name: "bravo/1", giveUp: time.Hour}}}
 	e := evidence{
-		asked: []asked{
-			{At: noon, Org: "acme", Answer: answerOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
-			{At: noon, Org: "bravo", Answer: answerOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
-			{Org: "bravo", Answer: answerLost},
+		triggers: []request{
+			{At: noon, Org: "acme", Result: resultOK, Trigger: "trg_1", Created: noon, Homes: homeSet{UpTo: 3, Gone: []int{1}}, Said: 2},
+			{At: noon, Org: "bravo", Result: resultOK, Trigger: "trg_2", Created: noon, Homes: homeSet{UpTo: 1}, Said: 1},
+			{Org: "bravo", Result: resultLost},
 		},
 		finals: map[string]final{},
 		slack:  time.Minute,
@@ -28,7 +28,7 @@ func wellDone() evidence {
 			return map[string]*partner{"acme": acme, "bravo": bravo}[org]
 		},
 	}
-	for _, a := range e.asked[:2] {
+	for _, a := range e.triggers[:2] {
 		p := e.find(a.Org)
 		f := final{progress: events.Progress{Status: events.TriggerCompleted}}
 		for i := range a.Homes.UpTo {
@@ -63,7 +63,7 @@ func TestCompare(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(*evidence)
-		want   []string // the broken invariants
+		want   []string // the violated invariants
 	}{
 		{"all is well", func(*evidence) {}, nil},
 		{"a home that nobody got", func(e *evidence) { e.arrivals = e.arrivals[1:] }, []string{"I1"}},
@@ -86,18 +86,18 @@ func TestCompare(t *testing.T) {
 		{"a trigger that is not there", func(e *evidence) {
 			atEnd(e, "trg_1", func(f *final) { f.err = fmt.Errorf("not found") })
 		}, []string{"I9"}},
-		{"a wrong number of homes", func(e *evidence) { e.asked[0].Said = 3 }, []string{"I1"}},
+		{"a wrong number of homes", func(e *evidence) { e.triggers[0].Said = 3 }, []string{"I1"}},
 		{"a second webhook-id", func(e *evidence) { again(e, func(a *arrival) { a.ID, a.Answered = "other", 0 }) }, []string{"I2"}},
 		{"a second body", func(e *evidence) { again(e, func(a *arrival) { a.Body, a.Answered = "other", 0 }) }, []string{"I2"}},
 		{"a webhook-id that is another's", func(e *evidence) { e.arrivals[1].ID = e.arrivals[0].ID }, []string{"I2"}},
 		{"a wrong signature", func(e *evidence) { e.arrivals[0].Verified = false }, []string{"I3"}},
 		{"another's home", func(e *evidence) { e.arrivals[0].Endpoint = "bravo/1" }, []string{"I1", "I3"}},
-		{"a trigger whose answer was lost", func(e *evidence) {
+		{"a trigger whose response was lost", func(e *evidence) {
 			again(e, func(a *arrival) {
 				a.Trigger, a.ID, a.Org, a.Home, a.Endpoint = "trg_3", "x", "bravo", "bravo_00000", "bravo/1"
 			})
 		}, nil},
-		{"a trigger that nobody asked for", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
+		{"a trigger without a request", func(e *evidence) { again(e, func(a *arrival) { a.Trigger, a.ID = "trg_3", "x" }) }, []string{"I4"}},
 		{"a repeat that nothing accounts for", func(e *evidence) { again(e, func(*arrival) {}) }, []string{"I5"}},
 		{"a repeat after a kill", func(e *evidence) { again(e, func(*arrival) {}); e.excused = 1 }, nil},
 		{"two sequences of one trigger", func(e *evidence) { e.arrivals[0].Sequence = 7 }, []string{"I10"}},
@@ -116,7 +116,7 @@ func TestCompare(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, c.want) {
-				t.Errorf("broken are %v, want %v; %+v", v.all(), c.want, tally)
+				t.Errorf("violated %v, want %v; %+v", v.all(), c.want, tally)
 			}
 			if tally.Expected != 5 {
 				t.Errorf("%d were expected, want 5", tally.Expected)
@@ -125,7 +125,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestMisordered(t *testing.T) {
+func TestCompare_Misordered(t *testing.T) {
 	for _, c := range []struct {
 		sequence uint64
 		created  time.Time
@@ -133,20 +133,20 @@ func TestMisordered(t *testing.T) {
 	}{
 		{2, noon.Add(time.Minute), 0},
 		{1, noon.Add(time.Minute), 1},
-		{1, noon, 0}, // at the same time there is no order
+		{1, noon, 0}, // arrivals at the same time have no order
 	} {
 		e := wellDone()
 		newer := e.arrivals[0]
 		newer.Sequence, newer.Trigger = c.sequence, "trg_3"
 		e.arrivals = append(e.arrivals, newer)
-		e.asked = append(e.asked, asked{At: c.created, Created: c.created, Org: "acme", Answer: answerOK, Trigger: "trg_3"})
+		e.triggers = append(e.triggers, request{At: c.created, Created: c.created, Org: "acme", Result: resultOK, Trigger: "trg_3"})
 		if n := e.misordered(&violations{}); n != c.want {
 			t.Errorf("%+v: %d are misordered", c, n)
 		}
 	}
 }
 
-func TestLate(t *testing.T) {
+func TestCompare_Late(t *testing.T) {
 	e := wellDone()
 	newer := e.arrivals[0]
 	newer.At, newer.Sequence, newer.Trigger = noon.Add(-time.Minute), 2, "trg_3"
@@ -161,7 +161,7 @@ func TestHomeSet(t *testing.T) {
 	h = h.without(1).with(3).without(0)
 	for i, want := range []bool{false, false, true, true, false} {
 		if h.has(i) != want {
-			t.Errorf("home %d is there: %v", i, !want)
+			t.Errorf("home %d is in the set: %v", i, !want)
 		}
 	}
 	if h.count() != 2 || h.has(-1) {
@@ -169,13 +169,13 @@ func TestHomeSet(t *testing.T) {
 	}
 }
 
-func TestEveryFaultHasATopology(t *testing.T) {
+func TestFaults_Topology(t *testing.T) {
 	for _, topology := range []topology{serve, fleet, cluster} {
 		if n := len(tableOf(topology)); n < 5 {
 			t.Errorf("%s has %d faults", topology, n)
 		}
 	}
 	if share(25, 0, 3)+share(25, 1, 3)+share(25, 2, 3) != 25 {
-		t.Error("the shares are not the whole")
+		t.Error("the shares do not add up to the whole")
 	}
 }

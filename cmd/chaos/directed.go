@@ -28,7 +28,7 @@ type situation int
 const (
 	// walking: a worker walks a trigger of every home, and the receivers accept.
 	walking situation = iota
-	// failing: the receivers answer 500 for a while, which causes retries.
+	// failing: the receivers respond 500 for a while, which causes retries.
 	failing
 	// changing: the harness creates homes.
 	changing
@@ -107,7 +107,7 @@ func (d *directed) run() (v verdict, err error) {
 }
 
 // errNotReached says that the process did not reach a failpoint often enough.
-var errNotReached = errors.New("the process did not come by so often")
+var errNotReached = errors.New("the process did not reach the failpoint that often")
 
 // visit arms a failpoint, creates the situation that leads to it, and restarts the
 // process after it has killed itself.

@@ -62,7 +62,7 @@ func (f *faults) fillDisk(d *disk) (what string, err error) {
 	}
 	refused := f.w.unavailable.Load() - before
 	if refused == 0 {
-		f.w.violated.addf("I0", "with a full disk no request was answered 503 in %s", fullFor)
+		f.w.violated.addf("I0", "with a full disk no request got 503 in %s", fullFor)
 	}
 	if err := os.Remove(filler); err != nil {
 		return "", err
@@ -76,12 +76,12 @@ func (f *faults) fillDisk(d *disk) (what string, err error) {
 		return "", err
 	}
 	f.excuse(again - restarts) // the worker may repeat work after each restart of the server
-	return fmt.Sprintf("%d requests answered 503; ready %s after there was room", refused, time.Since(began).Round(time.Millisecond)), nil
+	return fmt.Sprintf("%d responses with 503; ready %s after there was room", refused, time.Since(began).Round(time.Millisecond)), nil
 }
 
 // restarts returns how often a node has restarted its embedded nats-server.
 func (w *world) restarts(n *node) (int, error) {
-	response, err := w.http.Get("http://" + n.admin + "/metrics") //nolint:noctx // the client has a time-out
+	response, err := w.http.Get("http://" + n.admin + "/metrics") //nolint:noctx // the client has a timeout
 	if err != nil {
 		return 0, err
 	}

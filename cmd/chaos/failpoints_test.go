@@ -10,12 +10,12 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// promised are the failpoints of cmd/internal/promise.
+// promised are the failpoints that cmd/internal/promise uses.
 const promised = "bugPricePanic"
 
-// The failpoints of the source are those that the harness and the tests of the promises
-// know, and compile.
-func TestFailpointsOfTheSource(t *testing.T) {
+// The failpoints of the source are the ones that the harness and the tests of the
+// promises know, and they compile.
+func TestFailpoints_InSource(t *testing.T) {
 	overlay, found, err := blackbox.EnableFailpoints(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func killWorker(f *faults) (string, error) {
 }
 
 func killAPI(f *faults) (string, error) {
-	return f.killNode(pick(f, f.w.those((*node).answers)))
+	return f.killNode(pick(f, f.w.those((*node).servesAPI)))
 }
 
 func killAll(f *faults) (string, error) {
@@ -122,7 +122,7 @@ func pauseWorker(f *faults) (string, error) {
 }
 
 func pauseAPI(f *faults) (string, error) {
-	n, d := pick(f, f.w.those((*node).answers)), f.between(time.Second, 6*time.Second)
+	n, d := pick(f, f.w.those((*node).servesAPI)), f.between(time.Second, 6*time.Second)
 	return fmt.Sprintf("%s, for %s", n.name, d.Round(time.Millisecond)), n.pause(d)
 }
 
@@ -232,11 +232,11 @@ func failReceiver(f *faults) (string, error) {
 	e.setMood(m)
 	time.Sleep(d)
 	e.setMood(moodWell)
-	return fmt.Sprintf("%s answers %s for %s", e.name, m, d.Round(time.Millisecond)), nil
+	return fmt.Sprintf("%s responds %s for %s", e.name, m, d.Round(time.Millisecond)), nil
 }
 
 // failAllAndKill kills a worker that has retries in flight. The receivers first fail and
-// then do not answer the retries.
+// then do not respond to the retries.
 func failAllAndKill(f *faults) (string, error) {
 	each := func(m mood) {
 		for _, p := range f.w.partners[:len(f.w.partners)-1] {
@@ -252,5 +252,5 @@ func failAllAndKill(f *faults) (string, error) {
 	each(moodHang)
 	time.Sleep(f.between(time.Second, 2*time.Second))
 	what, err := killWorker(f)
-	return fmt.Sprintf("all answer %s, then nothing; %s", m, what), err
+	return fmt.Sprintf("all respond %s, then nothing; %s", m, what), err
 }

@@ -45,13 +45,13 @@ func (w *world) ready(n *node) error {
 	if err := n.died(); err != nil {
 		return err
 	}
-	response, err := w.http.Get("http://" + n.admin + "/readyz") //nolint:noctx // the client has a time-out
+	response, err := w.http.Get("http://" + n.admin + "/readyz") //nolint:noctx // the client has a timeout
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close() //nolint:errcheck // it is not read
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", n.name, response.Status)
+		return fmt.Errorf("%s responds %s", n.name, response.Status)
 	}
 	return nil
 }
@@ -67,14 +67,14 @@ func (w *world) probe(p *partner) {
 	})
 	defer p.endpoints[0].onArrival(nil)
 	began := time.Now()
-	l := &load{w: w, partner: p, api: w.those((*node).answers)[0]}
-	a := asked{Org: p.org, Homes: p.set(), Start: began.UTC().Truncate(15 * time.Minute)}
+	l := &load{w: w, partner: p, api: w.those((*node).servesAPI)[0]}
+	a := request{Org: p.org, Homes: p.set(), Start: began.UTC().Truncate(15 * time.Minute)}
 	if err := l.ask(context.Background(), &a); err != nil {
-		w.violated.addf("I8", "the probe was answered %v", err)
+		w.violated.addf("I8", "the probe got %v", err)
 		return
 	}
-	a.Answer = answerOK
-	w.asked.add(a)
+	a.Result = resultOK
+	w.triggers.add(a)
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
@@ -104,7 +104,7 @@ type final struct {
 // drainWithin is how long the accepted triggers may take at the end.
 const drainWithin = 3 * time.Minute
 
-// drain waits until every trigger that was answered 200 is completed. It returns their
+// drain waits until every trigger that got 200 is completed. It returns their
 // final states.
 func (w *world) drain(within time.Duration) map[string]final {
 	deadline := time.Now().Add(within)
@@ -112,8 +112,8 @@ func (w *world) drain(within time.Duration) map[string]final {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	places := make(chan struct{}, 4)
-	for _, a := range w.asked.all() {
-		if a.Answer != answerOK {
+	for _, a := range w.triggers.all() {
+		if a.Result != resultOK {
 			continue
 		}
 		wg.Go(func() {
@@ -129,8 +129,8 @@ func (w *world) drain(within time.Duration) map[string]final {
 	return finals
 }
 
-func (w *world) awaitFinal(a asked, deadline time.Time) (f final) {
-	api := w.those((*node).answers)[0]
+func (w *world) awaitFinal(a request, deadline time.Time) (f final) {
+	api := w.those((*node).servesAPI)[0]
 	if f = w.awaitProgress(api, a, deadline); f.err != nil {
 		return f
 	}
@@ -145,7 +145,7 @@ func (w *world) awaitFinal(a asked, deadline time.Time) (f final) {
 }
 
 // awaitProgress waits until an api shows a trigger as completed.
-func (w *world) awaitProgress(api *node, a asked, deadline time.Time) (f final) {
+func (w *world) awaitProgress(api *node, a request, deadline time.Time) (f final) {
 	c, ctx := w.operator(api, a.Org), context.Background()
 	find := func() (events.Progress, error) { return c.GetTrigger(ctx, a.Trigger) }
 	if w.findPartner(a.Org).publisher != nil {

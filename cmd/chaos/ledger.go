@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// asked is a trigger request, or a write of an OpenADR event, and its response.
-type asked struct {
+// request is a trigger request, or a write of an OpenADR event, and its response.
+type request struct {
 	At  time.Time `json:"at"` // time of the response
 	Org string    `json:"org"`
 	// Key is the Idempotency-Key. It is empty for a request without repeats.
 	Key     string `json:"key,omitempty"`
-	Answer  answer `json:"answer"`
+	Result  result `json:"result"`
 	Trigger string `json:"trigger,omitempty"`
 	// Start is the start of the window.
 	Start time.Time `json:"start"`
@@ -29,17 +29,17 @@ type asked struct {
 	Said int `json:"said"`
 }
 
-// answer classifies the response to a request.
-type answer string
+// result classifies the response to a request.
+type result string
 
 const (
-	answerOK answer = "200"
-	// answerUnavailable is 503 with Retry-After.
-	answerUnavailable answer = "503"
-	// answerLost means no response: the request may or may not have been processed.
-	answerLost answer = "lost"
-	// answerNotSent means no connection: the request was not processed.
-	answerNotSent answer = "not sent"
+	resultOK result = "200"
+	// resultUnavailable is 503 with Retry-After.
+	resultUnavailable result = "503"
+	// resultLost means no response: the request may or may not have been processed.
+	resultLost result = "lost"
+	// resultNotSent means no connection: the request was not processed.
+	resultNotSent result = "not sent"
 )
 
 // homeSet holds the homes 0 to UpTo-1 of an organization except Gone.

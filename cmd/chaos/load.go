@@ -28,11 +28,11 @@ type load struct {
 	// insistFor is how long a definite response may take after everything is healed.
 	insistFor time.Duration
 	// repeats are requests whose idempotency key may be used again.
-	repeats []asked
+	repeats []request
 	serial  int
 }
 
-// run runs until ctx ends. It then repeats unanswered requests until they are answered.
+// run runs until ctx ends. It then repeats requests without a response until they have one.
 func (l *load) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var err error
@@ -79,7 +79,7 @@ func (l *load) insist(ctx context.Context, ask func(context.Context) error, defi
 		}
 		l.note(err)
 		if last.Err() != nil {
-			return fmt.Errorf("no definite answer even after everything was healed: %w", err)
+			return fmt.Errorf("no definite response even after all faults ended: %w", err)
 		}
 		pause(last, 200*time.Millisecond)
 	}
@@ -87,12 +87,12 @@ func (l *load) insist(ctx context.Context, ask func(context.Context) error, defi
 
 // note classifies and counts the error of a request. It reports errors that no server may
 // return.
-func (l *load) note(err error) answer {
+func (l *load) note(err error) result {
 	a := classify(err)
 	switch a {
 	case "":
-		l.w.violated.addf("I0", "%s was answered %v", l.partner.org, err)
-	case answerUnavailable:
+		l.w.violated.addf("I0", "%s got %v", l.partner.org, err)
+	case resultUnavailable:
 		l.w.unavailable.Add(1)
 	}
 	return a
@@ -100,21 +100,21 @@ func (l *load) note(err error) answer {
 
 // classify classifies the error of a request. It returns "" for an error that no healthy
 // server may return.
-func classify(err error) answer {
+func classify(err error) result {
 	var refused *client.Error
 	var network *net.OpError
 	switch {
 	case err == nil:
-		return answerOK
+		return resultOK
 	case errors.As(err, &refused):
 		if refused.Status == http.StatusServiceUnavailable && refused.RetryAfterSeconds > 0 {
-			return answerUnavailable
+			return resultUnavailable
 		}
 		return ""
 	case errors.As(err, &network) && network.Op == "dial":
-		return answerNotSent
+		return resultNotSent
 	}
-	return answerLost
+	return resultLost
 }
 
 func hasCode(code string) func(error) bool {
@@ -156,8 +156,8 @@ func (l *load) remove(ctx context.Context) error {
 	return nil
 }
 
-// trigger sends a trigger, either one time or under an idempotency key until it is
-// answered.
+// trigger sends a trigger, either once or with an idempotency key until it gets a
+// response.
 func (l *load) trigger(ctx context.Context) error {
 	if l.random.IntN(3) > 0 {
 		return l.surely(ctx)
@@ -170,13 +170,13 @@ func (l *load) trigger(ctx context.Context) error {
 func (l *load) once(ctx context.Context) {
 	a := l.request()
 	err := l.ask(ctx, &a)
-	if a.Answer = l.note(err); a.Answer == "" {
-		a.Answer = answerLost
+	if a.Result = l.note(err); a.Result == "" {
+		a.Result = resultLost
 	}
-	l.w.asked.add(a)
+	l.w.triggers.add(a)
 }
 
-// surely sends a trigger under an idempotency key until it is answered.
+// surely sends a trigger with an idempotency key until it gets a response.
 func (l *load) surely(ctx context.Context) error {
 	l.serial++
 	a := l.request()
@@ -184,14 +184,14 @@ func (l *load) surely(ctx context.Context) error {
 	if err := l.insist(ctx, func(ctx context.Context) error { return l.ask(ctx, &a) }, never); err != nil {
 		return fmt.Errorf("trigger: %w", err)
 	}
-	a.Answer = answerOK
-	l.w.asked.add(a)
+	a.Result = resultOK
+	l.w.triggers.add(a)
 	l.repeats = append(l.repeats, a)
 	return nil
 }
 
-func (l *load) request() asked {
-	return asked{Org: l.partner.org, Homes: l.partner.set(), Start: time.Now().UTC().Truncate(15 * time.Minute)}
+func (l *load) request() request {
+	return request{Org: l.partner.org, Homes: l.partner.set(), Start: time.Now().UTC().Truncate(15 * time.Minute)}
 }
 
 // window is the length of the triggers' windows.
@@ -200,7 +200,7 @@ const window = 6 * time.Hour
 func never(error) bool { return false }
 
 // ask sends the request and writes the response into a.
-func (l *load) ask(ctx context.Context, a *asked) error {
+func (l *load) ask(ctx context.Context, a *request) error {
 	if p := l.partner.publisher; p != nil {
 		return p.write(ctx, a)
 	}
@@ -214,15 +214,15 @@ func (l *load) ask(ctx context.Context, a *asked) error {
 	return err
 }
 
-// repeat sends an answered request again: the response must be the same.
-func (l *load) repeat(ctx context.Context, first asked) error {
+// repeat repeats a request with a response: the response must be the same.
+func (l *load) repeat(ctx context.Context, first request) error {
 	again := first
 	err := l.ask(ctx, &again)
 	switch {
 	case err == nil && (again.Trigger != first.Trigger || again.Said != first.Said):
 		l.w.violated.addf("I9", "the key %s gave the trigger %s and then %s", first.Key, first.Trigger, again.Trigger)
 	case classify(err) == "":
-		l.w.violated.addf("I0", "the repeat of %s was answered %v", first.Key, err)
+		l.w.violated.addf("I0", "the repeat of %s got %v", first.Key, err)
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ type node struct {
 	process *blackbox.Process
 }
 
-func (n *node) delivers() bool { return n.role == "serve" || n.role == "worker" }
-func (n *node) answers() bool  { return n.role == "serve" || n.role == "api" }
+func (n *node) delivers() bool  { return n.role == "serve" || n.role == "worker" }
+func (n *node) servesAPI() bool { return n.role == "serve" || n.role == "api" }
 
 // start starts the node with further failpoints active and waits until it is ready.
 func (n *node) start(failpoints ...string) error {

@@ -75,7 +75,7 @@ func (w *world) publish(ctx context.Context, api *node, p *partner, subscription
 func tokenOf(home string) string { return "token-of-" + home }
 
 // write creates or updates an event and writes the response into a.
-func (p *publisher) write(ctx context.Context, a *asked) error {
+func (p *publisher) write(ctx context.Context, a *request) error {
 	method, path, operation := http.MethodPost, "events", events.OperationCreate
 	if p.written != "" {
 		method, path, operation = http.MethodPut, "events/"+p.written, events.OperationUpdate
@@ -150,7 +150,7 @@ func (p *partner) renamed(deliveries []events.Delivery) []events.Delivery {
 
 // overwritten reports whether an event may have been updated before any process saw that
 // it was created. Subscribers are then notified of the update alone.
-func (e *evidence) overwritten(a asked) bool {
+func (e *evidence) overwritten(a request) bool {
 	id, created := strings.CutPrefix(a.Trigger, nameOf(events.OperationCreate, ""))
-	return created && slices.ContainsFunc(e.asked, func(b asked) bool { return b.Trigger == nameOf(events.OperationUpdate, id) })
+	return created && slices.ContainsFunc(e.triggers, func(b request) bool { return b.Trigger == nameOf(events.OperationUpdate, id) })
 }

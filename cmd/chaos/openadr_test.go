@@ -18,7 +18,7 @@ func TestCompare_OverwrittenEvents(t *testing.T) {
 		{"another event was created", "CREATE event_2", 1},
 	} {
 		e, v := wellDone(), &violations{}
-		e.asked = append(e.asked, asked{Org: "bravo", Answer: answerOK, Trigger: "CREATE event_1"}, asked{Org: "bravo", Answer: answerLost, Trigger: c.other})
+		e.triggers = append(e.triggers, request{Org: "bravo", Result: resultOK, Trigger: "CREATE event_1"}, request{Org: "bravo", Result: resultLost, Trigger: c.other})
 		e.finals["CREATE event_1"] = final{err: errNoNotification}
 		compare(e, v)
 		if got := v.all(); len(got) != c.want || len(got) > 0 && got[0].Invariant != "I9" {

@@ -72,7 +72,7 @@ func (p *partner) change(homes homeSet) {
 // furnish creates the organizations, their homes on a real tariff, and their endpoints.
 func (w *world) furnish() error {
 	ctx := context.Background()
-	apis := w.those((*node).answers)
+	apis := w.those((*node).servesAPI)
 	api, plan := apis[0], catalog.Plans()[0]
 	if _, err := w.operator(api, "").ImportPlan(ctx, client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
 		return err

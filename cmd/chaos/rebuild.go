@@ -48,12 +48,12 @@ func (w *world) rebuild() error {
 // caughtUp waits until a node has folded all receipts: every trigger shows as completed
 // again. Readiness does not cover that.
 func (w *world) caughtUp(n *node) error {
-	if !n.answers() {
+	if !n.servesAPI() {
 		return nil
 	}
 	deadline := time.Now().Add(patience)
-	for _, a := range w.asked.all() {
-		if a.Answer != answerOK {
+	for _, a := range w.triggers.all() {
+		if a.Result != resultOK {
 			continue
 		}
 		if f := w.awaitProgress(n, a, deadline); f.err != nil {

@@ -25,7 +25,7 @@ const (
 	moodWell   mood = "200"
 	moodError  mood = "500"
 	moodRefuse mood = "429 with Retry-After"
-	moodHang   mood = "no answer"
+	moodHang   mood = "no response"
 	moodReset  mood = "reset"
 	moodTorn   mood = "200 that breaks off"
 	moodSlow   mood = "200 after half a second"
@@ -96,7 +96,7 @@ func (e *endpoint) trust(secret string) (err error) {
 	return err
 }
 
-// ServeHTTP receives a delivery, answers according to the endpoint's mood, and records
+// ServeHTTP receives a delivery, responds according to the endpoint's mood, and records
 // both.
 func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	e := r.endpoints[req.URL.Path]
@@ -141,7 +141,7 @@ func arrived(e *endpoint, r *http.Request, body []byte) arrival {
 // latency is a receiver's mean response time.
 const latency = 8 * time.Millisecond
 
-// respond answers a request. It returns the status of a complete response, or 0.
+// respond writes the response to a request. It returns the status of a complete response, or 0.
 func (r *receivers) respond(w http.ResponseWriter, req *http.Request, m mood) int {
 	if !r.hold(req, time.Duration(rand.Int64N(int64(2*latency)))) { //nolint:gosec // it decides nothing
 		return 0

@@ -33,9 +33,9 @@ func (r *round) rolling() (verdict, error) {
 		}
 		stop()
 		<-ended
-		r.sayf("  of %d requests through the balancer %d were answered 503\n", b.asked, b.refused)
-		if b.asked == b.refused {
-			f.w.violated.addf("I0", "none of %d requests through the balancer was answered 200", b.asked)
+		r.sayf("  of %d requests through the balancer %d got 503\n", b.sent, b.refused)
+		if b.sent == b.refused {
+			f.w.violated.addf("I0", "none of %d requests through the balancer got 200", b.sent)
 		}
 		return err
 	})
@@ -67,13 +67,13 @@ type balanced struct {
 	home string
 	http *http.Client
 	// turns holds the apis in rotation. A holder of all of them stops the requests.
-	turns          chan *node
-	asked, refused int
+	turns         chan *node
+	sent, refused int
 }
 
 func newBalanced(w *world) (*balanced, error) {
 	const org = "steady"
-	apis := w.those((*node).answers)
+	apis := w.those((*node).servesAPI)
 	b := &balanced{w: w, home: org + "_1", turns: make(chan *node, len(apis)), http: &http.Client{Timeout: patience}}
 	o, ctx, plan := w.operator(apis[0], ""), context.Background(), catalog.Plans()[0]
 	_, err := o.CreateOrganization(ctx, client.NewOrganization{ID: org, Name: org})
@@ -109,10 +109,10 @@ func (b *balanced) knows(n *node) error {
 	}
 }
 
-// takeOut removes an api from the rotation after its pending request is answered. back
+// takeOut removes an api from the rotation after the response to its pending request. back
 // returns it to the rotation.
 func (b *balanced) takeOut(n *node) (back func()) {
-	if !n.answers() {
+	if !n.servesAPI() {
 		return func() {}
 	}
 	for next := range b.turns {
@@ -129,11 +129,11 @@ func (b *balanced) takeOut(n *node) (back func()) {
 func (b *balanced) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		n := <-b.turns
-		b.asked++
-		err := b.ask(n, b.asked)
+		b.sent++
+		err := b.ask(n, b.sent)
 		switch classify(err) {
-		case answerOK:
-		case answerUnavailable:
+		case resultOK:
+		case resultUnavailable:
 			b.refused++
 		default:
 			b.w.violated.addf("I0", "a request to %s through the balancer: %v", n.name, err)

@@ -75,12 +75,12 @@ func (r *round) runWith(do func(*faults) error) (v verdict, err error) {
 	return v, err
 }
 
-// underLoad runs do while every partner sends requests. It returns when all requests are
-// answered.
+// underLoad runs do while every partner sends requests. It returns when all requests have
+// a response.
 func (r *round) underLoad(w *world, do func() error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	apis := w.those((*node).answers)
+	apis := w.those((*node).servesAPI)
 	ended := make(chan error, len(w.partners))
 	for i, p := range w.partners {
 		l := &load{w: w, partner: p, api: apis[i%len(apis)], pace: r.paceOf(p), insistFor: r.drain, random: rand.New(rand.NewPCG(r.seed, uint64(i)+2))} //nolint:gosec // as above
@@ -134,7 +134,7 @@ func conclude(w *world, excused int, drain time.Duration) tally {
 		}
 	}
 	return compare(evidence{
-		asked: w.asked.all(), arrivals: w.ledger.all(), finals: finals, find: w.findPartner, excused: excused,
+		triggers: w.triggers.all(), arrivals: w.ledger.all(), finals: finals, find: w.findPartner, excused: excused,
 		slack: ackWait + 20*time.Second,
 	}, w.violated)
 }

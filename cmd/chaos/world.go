@@ -58,7 +58,7 @@ type world struct {
 	nodes    []*node // the Gridhooks
 	partners []*partner
 	receivers
-	asked    *ledger[asked]
+	triggers *ledger[request]
 	http     *http.Client
 	violated *violations
 	// unavailable counts the 503 responses.
@@ -76,7 +76,7 @@ func newWorld(dir string, t topology, b blackbox.Binaries, data func(name string
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	accepted, err := newLedger[asked](dir, "accepted.ndjson")
+	accepted, err := newLedger[request](dir, "accepted.ndjson")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func newWorld(dir string, t topology, b blackbox.Binaries, data func(name string
 		data = func(name string) string { return filepath.Join(dir, name) }
 	}
 	w := &world{
-		dir: dir, data: data, topology: t, binaries: b, asked: accepted, violated: &violations{},
+		dir: dir, data: data, topology: t, binaries: b, triggers: accepted, violated: &violations{},
 		receivers: *newReceivers(arrived),
 		http:      &http.Client{Timeout: 20 * time.Second},
 	}
@@ -162,7 +162,7 @@ func (w *world) addGridhook(role, name string) error {
 	}
 	w.closers = append(w.closers, log)
 	args := []string{"--openadr"}
-	if n.answers() {
+	if n.servesAPI() {
 		args = append(args, "--rate-limit", "10000", "--rate-burst", "10000", "--operator-key", operatorKey, "--openadr-verify-callbacks=false")
 	}
 	if n.delivers() {
@@ -250,7 +250,7 @@ func (w *world) end() error {
 	for _, c := range w.closers {
 		errs = append(errs, c.Close())
 	}
-	if err := errors.Join(append(errs, w.asked.close(), w.ledger.close())...); err != nil {
+	if err := errors.Join(append(errs, w.triggers.close(), w.ledger.close())...); err != nil {
 		return fmt.Errorf("close the ledgers: %w", err)
 	}
 	return nil

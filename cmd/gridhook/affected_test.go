@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An event triggers the homes on its plan, of the organization that it is for, or of all
-// that have any where the plan is shared.
+// An event triggers the homes of its plan: those of the event's organization, or of every
+// organization with homes on a shared plan.
 func TestAffectedHomes(t *testing.T) {
 	const accepted = `{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`
 	for args, want := range map[string]string{
@@ -30,13 +30,13 @@ func TestAffectedHomes(t *testing.T) {
 			t.Errorf("%s: exit %d, it says %q, want %q", args, got.code, got.err, want)
 		}
 		if last := f.last(); strings.Contains(want, "trg_1") && !sameJSON(t, last.body, `{"ratePlanIds":["flat"]}`) {
-			t.Errorf("%s: it asked for %s", args, last.body)
+			t.Errorf("%s: requested %s", args, last.body)
 		}
 	}
 }
 
-// One organization that cannot be triggered does not keep the others from it.
-func TestAffectedHomesOfTheOthers(t *testing.T) {
+// An organization that cannot be triggered does not stop the others.
+func TestAffectedHomes_OtherOrganizations(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
 	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))

@@ -45,7 +45,7 @@ In a folder the name of the file has the time, and --keep deletes the oldest fil
 			}
 			path, folder := backupPath(args[0], time.Now())
 			if retained != 0 && (!folder || retained < 0) {
-				return usagef("--keep %d: it takes a number from 1, and a folder that exists in place of %s", retained, args[0])
+				return usagef("--keep %d: must be at least 1, with an existing folder instead of %s", retained, args[0])
 			}
 			c, err := g.connect()
 			if err != nil {

@@ -12,13 +12,13 @@ func TestBackupFolder(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.backup")
 	if path, folder := backupPath(file, time.Now()); path != file || folder {
-		t.Errorf("a file becomes %s, folder %t", path, folder)
+		t.Errorf("a file gives %s, folder %t", path, folder)
 	}
 	var want []string
 	for day := 1; day <= 5; day++ {
 		path, folder := backupPath(dir, time.Date(2026, 11, day, 3, 0, 0, 0, time.UTC))
 		if !folder {
-			t.Fatalf("%s is not taken for a folder", dir)
+			t.Fatalf("%s is not recognized as a folder", dir)
 		}
 		want = append(want, path)
 	}
@@ -33,9 +33,9 @@ func TestBackupFolder(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || !slices.Equal(left, append(want[3:], file)) {
-		t.Errorf("left %v, %v", left, err)
+		t.Errorf("remaining files %v, %v", left, err)
 	}
 	if deleted, err := deleteOldBackups(dir, 2); err != nil || len(deleted) != 0 {
-		t.Errorf("again: deleted %v, %v", deleted, err)
+		t.Errorf("second run: deleted %v, %v", deleted, err)
 	}
 }

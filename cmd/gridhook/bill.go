@@ -57,7 +57,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 	flags := cmd.Flags()
 	flags.StringVar(&g.org, "org", "", "`organization` of the home and of its plan (GRIDHOOK_ORG)")
 	flags.StringVar(&f.plan, "plan", "", "`plan` on the server (default the home's)")
-	flags.StringVar(&f.catalog, "catalog", "", "`plan` of the built-in catalogue, without a server")
+	flags.StringVar(&f.catalog, "catalog", "", "`plan` of the built-in catalog, without a server")
 	flags.StringVar(&f.tariff, "tariff", "", "`file` with a tariff in the JSON format of the US Utility Rate Database, without a server")
 	flags.StringVar(&f.zipcode, "zipcode", "", "`zipcode` of the home")
 	flags.StringVar(&f.timezone, "timezone", "", "IANA time `zone` of a file with --start (default the zipcode's)")

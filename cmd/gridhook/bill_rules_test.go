@@ -11,17 +11,17 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
 )
 
-// The sun keeps the time of the wall clock that prices follow: an hour later in
-// summer than by standard time. 240.69 is with the full weather of Los Angeles Intl
-// Airport, by standard time it was 334.89.
-func TestBillOfSolarFollowsTheWallClock(t *testing.T) {
+// Solar follows the wall clock like prices: an hour later in summer than by standard
+// time. 240.69 uses the full weather of Los Angeles Intl Airport. By standard time it was
+// 334.89.
+func TestBill_SolarWallClock(t *testing.T) {
 	b := billed(t, nil, "--catalog", "pge-e-elec", "--load", hoursOf(t, 8760, 0.5), "--zipcode", "90012", "--solar-kw", "8")
 	if energy := b.Energy - b.Credit; math.Abs(energy-240.69) > 2 {
 		t.Errorf("energy less credits is $ %.2f, want near 240.69", energy)
 	}
 }
 
-func TestBillOfAMeterThatCountsBackwards(t *testing.T) {
+func TestBill_NegativeMeter(t *testing.T) {
 	const tariff = `{"name":"Sell","energyratestructure":[[{"rate":0.40,"sell":0.05}]]}`
 	month := []string{"--tariff", writeFile(t, "tariff.json", tariff), "--load", hoursOf(t, 744, -1), "--step", "60", "--start", "2026-07-01", "--timezone", "UTC"}
 	for metering, want := range map[string]float64{"": -37.20, "net-billing": -37.20, "net-metering": 0} {
@@ -32,9 +32,9 @@ func TestBillOfAMeterThatCountsBackwards(t *testing.T) {
 	}
 }
 
-// Two months: 100 kWh are sent out beyond use in January and 300 drawn in February,
-// at 0.20 $/kWh and 10 $ a month.
-func TestBillRules(t *testing.T) {
+// Two months at 0.20 $/kWh and 10 $ a month: the home exports 100 kWh in January and uses
+// 300 kWh in February.
+func TestBill_Rules(t *testing.T) {
 	load := "kwh\n" + strings.Repeat("0\n", 31*24-1) + "-100\n" + strings.Repeat("0\n", 28*24-1) + "300\n"
 	args := []string{
 		"--tariff", writeFile(t, "tariff.json", flatTariff), "--load", writeFile(t, "load.csv", load),
@@ -64,7 +64,7 @@ func TestBillRules(t *testing.T) {
 	}
 }
 
-func TestBillCreditsAreOpenAfterTheTrueUp(t *testing.T) {
+func TestBill_CreditsAfterTrueUp(t *testing.T) {
 	load := writeFile(t, "load.csv", "kwh\n"+strings.Repeat("0\n", 31*24-1)+"100\n"+strings.Repeat("0\n", 28*24-1)+"-50\n")
 	args := []string{
 		"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", load, "--step", "60", "--start", "2026-01-01",
@@ -77,7 +77,7 @@ func TestBillCreditsAreOpenAfterTheTrueUp(t *testing.T) {
 	}
 }
 
-func TestBillRefusesRules(t *testing.T) {
+func TestBill_InvalidRules(t *testing.T) {
 	args := []string{"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", hoursOf(t, 8760, 1)}
 	for _, tt := range [][]string{
 		{"--tier-rule", "none"}, {"--metering", "barter"}, {"--carry-over", "gold"}, {"--true-up-month", "13"}, {"--surplus-rate", "much"},
@@ -89,8 +89,8 @@ func TestBillRefusesRules(t *testing.T) {
 	}
 }
 
-// Every published bill of OpenStudio-HPXML comes out to the dollar by the command.
-func TestBillsOfOpenStudioHPXMLByTheCommand(t *testing.T) {
+// The command reproduces every published bill of OpenStudio-HPXML to the dollar.
+func TestBill_OpenStudioHPXML(t *testing.T) {
 	columns := map[string]string{}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	column := func(name string, values []float64) string {
@@ -125,8 +125,8 @@ func TestBillsOfOpenStudioHPXMLByTheCommand(t *testing.T) {
 	}
 }
 
-// Every bill of SAM comes out to the dollar by the command.
-func TestBillsOfSAMByTheCommand(t *testing.T) {
+// The command reproduces every bill of SAM to the dollar.
+func TestBill_SAM(t *testing.T) {
 	words := strings.NewReplacer("_", "-")
 	for i, c := range billtest.SAM(t) {
 		file := func(name, text string) string { return writeFile(t, strconv.Itoa(i)+name, text) }

@@ -14,7 +14,7 @@ import (
 // flatTariff costs 0.20 $/kWh and 10 $ a month, and pays 0.05 $/kWh.
 const flatTariff = `{"name":"Flat","fixedchargefirstmeter":10,"fixedchargeunits":"$/month","energyratestructure":[[{"rate":0.20,"sell":0.05}]]}`
 
-// hoursOf is a file of hours of the same energy.
+// hoursOf returns a file of hours with the same energy.
 func hoursOf(t *testing.T, hours int, kwh float64) string {
 	t.Helper()
 	return writeFile(t, "load.csv", "hour,kwh\n"+strings.Repeat("x,"+strconv.FormatFloat(kwh, 'g', -1, 64)+"\n", hours))
@@ -53,7 +53,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-func TestBillWithSolar(t *testing.T) {
+func TestBill_Solar(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	args := []string{"--tariff", tariff, "--annual-kwh", "9000", "--zipcode", "85004"}
 	without := billed(t, nil, args...)
@@ -64,14 +64,25 @@ func TestBillWithSolar(t *testing.T) {
 		sent, solar = sent+m.SentKWh, solar+m.SolarKWh
 	}
 	if want := 0.2*(solar-sent) + 0.05*sent; math.Abs(with.Credit-want) > 0.01 || math.Abs(without.Total-with.Total-want) > 0.01 || solar < 9000 || solar > 11500 {
-		t.Errorf("%.0f kWh of solar take off $ %.2f, want %.2f", solar, with.Credit, want)
+		t.Errorf("%.0f kWh of solar save $ %.2f, want %.2f", solar, with.Credit, want)
 	}
 	if flat.Credit >= with.Credit {
-		t.Errorf("modules to the north take off $ %.2f, to the south %.2f", flat.Credit, with.Credit)
+		t.Errorf("modules to the north save $ %.2f, to the south %.2f", flat.Credit, with.Credit)
 	}
 }
 
-func TestBillOfAHomeIsTheServers(t *testing.T) {
+// The sun of a bill is that of the home's climate, and the bill names the station.
+func TestBill_StationOfSun(t *testing.T) {
+	args := []string{"--tariff", writeFile(t, "tariff.json", flatTariff), "--annual-kwh", "9000", "--solar-kw", "6", "--zipcode"}
+	for zipcode, want := range map[string]string{"99501": "Anchorage", "93721": "Fresno"} {
+		b := billed(t, nil, append(args, zipcode)...)
+		if !strings.Contains(b.Sun, want) || !strings.Contains(b.Sun, "km away") {
+			t.Errorf("%s: the sun is of %q, want %s", zipcode, b.Sun, want)
+		}
+	}
+}
+
+func TestBill_HomeMatchesServer(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/bill", ok(`{"months":[],"total":320}`))
 	if b := billed(t, f, "h1", "--org", "acme", "--annual-kwh", "1000", "--tilt", "0", "--metering", "net-billing", "--catalog", "pge-ev2-a"); b.Total != 320 {
@@ -79,22 +90,22 @@ func TestBillOfAHomeIsTheServers(t *testing.T) {
 	}
 	for _, want := range []string{`"annualKwh":1000`, `"tilt":0`, `"metering":"NET_BILLING"`, `"tariff":{`} {
 		if !strings.Contains(f.last().body, want) {
-			t.Errorf("it asks %.300s, want ...%s...", f.last().body, want)
+			t.Errorf("it requests %.300s, want ...%s...", f.last().body, want)
 		}
 	}
 }
 
-func TestBillByAPlanOfTheServer(t *testing.T) {
+func TestBill_PlanOfServer(t *testing.T) {
 	f := newFake(t)
 	e, _ := catalog.ByID("pge-e-elec")
 	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
 	stored, chosen := billed(t, f, "--plan", "e", "--zipcode", "94103", "--annual-kwh", "9000"), billed(t, nil, "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000")
 	if stored.Total != chosen.Total || stored.Total < 1500 {
-		t.Errorf("$ %.2f by the server's plan, %.2f by the catalogue's", stored.Total, chosen.Total)
+		t.Errorf("$ %.2f by the server's plan, %.2f by the catalog's", stored.Total, chosen.Total)
 	}
 }
 
-func TestBillForPeople(t *testing.T) {
+func TestBill_Table(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	got := run(t, nil, "", []string{"bill", "--tariff", tariff, "--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--zipcode", "60614"})
 	want := "MONTH       USED kWh  SOLAR kWh  DRAWN kWh  SENT kWh  FIXED $  ENERGY $  CREDIT $\n" +
@@ -104,7 +115,7 @@ func TestBillForPeople(t *testing.T) {
 	}
 }
 
-func TestBillSaysWhatIsMissing(t *testing.T) {
+func TestBill_MissingInput(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	market := writeFile(t, "market.json", `{"name":"Hourly","market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}`)
 	f := newFake(t)
@@ -123,7 +134,7 @@ func TestBillSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--start", "July", "--timezone", "UTC"}, "--start"},
 		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
-		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalogue"},
+		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalog"},
 		{[]string{"h1", "--annual-kwh", "1"}, "--org"},
 		{[]string{"h1", "--org", "acme", "--annual-kwh", "1", "--zipcode", "60614"}, "conflict with a home"},
 	} {

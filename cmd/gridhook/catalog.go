@@ -20,7 +20,7 @@ type catalogEntry struct {
 func newPlanCatalog(g *globals) *cobra.Command {
 	var utility, search string
 	cmd := &cobra.Command{
-		Use: "catalog", Short: "List the plans of the built-in catalogue, without a server", Args: takes(),
+		Use: "catalog", Short: "List the plans of the built-in catalog, without a server", Args: takes(),
 		Long: `List the rate plans that Gridhook includes: residential plans of US utilities, from
 tariff sheets and from the US Utility Rate Database. "gridhook plan add" creates one of
 them on a server. A plan with a caveat has a lower confidence; the JSON says why.`,
@@ -51,11 +51,11 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 
 func newPlanAdd(r resource) *cobra.Command {
 	cmd := r.command(operation{
-		use: "add CATALOG_ID", path: "import", short: "Create or replace a plan from the catalogue", takes: []string{"the plan's identifier in the catalogue"},
+		use: "add CATALOG_ID", path: "import", short: "Create or replace a plan from the catalog", takes: []string{"the plan's identifier in the catalog"},
 		example: `  gridhook plan add pge-e-elec
   gridhook plan add pge-ev2-a --id ev --org acme`,
 		flags: []bodyFlag{
-			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it (default the catalogue's)"},
+			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it (default the catalog's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
 			if err := inCatalog(args[0]); err != nil {
@@ -86,7 +86,7 @@ func inCatalog(id string) error {
 		return nil
 	}
 	if near := config.Nearest(id, catalogIDs()); near != "" {
-		return usagef("plan %q not found in the catalogue: did you mean %s", id, near)
+		return usagef("plan %q not found in the catalog: did you mean %s", id, near)
 	}
-	return usagef("plan %q not found in the catalogue: run gridhook plan catalog for a list", id)
+	return usagef("plan %q not found in the catalog: run gridhook plan catalog for a list", id)
 }

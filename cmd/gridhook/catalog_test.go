@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-func TestPlanCatalogNeedsNoServer(t *testing.T) {
+func TestPlanCatalog_Offline(t *testing.T) {
 	got := run(t, nil, "", []string{"plan", "catalog", "--utility", "pacific gas", "--search", "ev2"})
 	if want := "ID         STATE  UTILITY                    NAME   AS OF       NEWER  CAVEATS\npge-ev2-a  CA     Pacific Gas & Electric Co  EV2-A  2026-03-01  -      -\n"; got.code != 0 || got.out != want {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)

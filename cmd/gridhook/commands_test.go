@@ -25,7 +25,7 @@ const (
 
 func data(items ...string) string { return `{"data":[` + strings.Join(items, ",") + `],"next":null}` }
 
-// Each command sends one request and shows its answer.
+// Each command sends one request and prints its response.
 func TestCommands(t *testing.T) {
 	tariff := filepath.Join(t.TempDir(), "tariff.json")
 	if err := os.WriteFile(tariff, []byte(`{"items": []}`), 0o600); err != nil {
@@ -34,7 +34,7 @@ func TestCommands(t *testing.T) {
 	tests := []struct {
 		args   string
 		path   string
-		org    string // that the request acts for
+		org    string // organization of the request
 		body   string
 		answer string
 		out    string
@@ -248,7 +248,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// With --json a command prints the answer for programs, lists as arrays.
+// With --json a command prints the response for programs, and lists as arrays.
 func TestJSON(t *testing.T) {
 	tests := []struct{ args, path, answer, out string }{
 		{
@@ -273,7 +273,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestPlanFromStandardInput(t *testing.T) {
+func TestPlan_StandardInput(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plans/import", ok(planJSON))
 	if got := run(t, f, `{"rate": 1}`, []string{"plan", "import", "--id", "flat", "--org", "acme", "-"}); got.code != 0 {
@@ -284,7 +284,7 @@ func TestPlanFromStandardInput(t *testing.T) {
 	}
 }
 
-func TestDeliveriesAreReadUpToTheLimit(t *testing.T) {
+func TestDeliveries_Limit(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/deliveries/list", ok(`{"data":[`+strings.Repeat(deliveryJSON+",", 999)+deliveryJSON+`],"next":"c"}`))
 	got := run(t, f, "", []string{"delivery", "list", "--org", "acme", "--trigger", "trg_1", "--limit", "1500"})
@@ -292,11 +292,11 @@ func TestDeliveriesAreReadUpToTheLimit(t *testing.T) {
 		t.Fatalf("exit %d after %d requests: %s", got.code, n, got.err)
 	}
 	if want := `{"triggerId":"trg_1","limit":500,"after":"c"}`; !sameJSON(t, f.last().body, want) {
-		t.Errorf("it asked for %s, want %s", f.last().body, want)
+		t.Errorf("requested %s, want %s", f.last().body, want)
 	}
 }
 
-func TestFailedEndpointTest(t *testing.T) {
+func TestEndpointTest_Failure(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/ep_1/test", ok(`{"outcome":"FAILED","status":500}`))
 	if got := run(t, f, "", []string{"endpoint", "test", "ep_1", "--org", "acme"}); got.code != exitFailure || !strings.Contains(got.out, "FAILED") {

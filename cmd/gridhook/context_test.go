@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A context says what no flag and no variable says; its keys are never shown, and are for
-// its server alone.
+// A context sets what no flag and no variable sets. Its keys are never shown, and are
+// sent only to its server.
 func TestContext(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
@@ -24,13 +24,13 @@ func TestContext(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", got.code, got.out, got.err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file of contexts can be read by others: %v, %v", info, err)
+		t.Errorf("others can read the file of contexts: %v, %v", info, err)
 	}
 	if got := say("endpoint list"); got.code != 0 || f.last().key != "ghk_partner" || f.last().org != "" {
 		t.Errorf("as a partner: exit %d, %s; it sent %+v", got.code, got.err, f.last())
 	}
 	if got := say("org list"); got.code != exitUsage || !strings.Contains(got.err, "organizations belong to the operator") {
-		t.Errorf("a partner asks for organizations: exit %d, %s", got.code, got.err)
+		t.Errorf("a partner requests organizations: exit %d, %s", got.code, got.err)
 	}
 	if got := say("context add local --admin-url " + f.URL + " --org acme --operator-key-file " + operator); got.code != 0 {
 		t.Fatalf("exit %d: %s", got.code, got.err)
@@ -52,7 +52,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 	if got := say("org list --admin-url " + f.URL + " --data " + t.TempDir()); got.code != exitFailure || !strings.Contains(got.err, "operator's key not found") {
-		t.Errorf("another server was sent the key of the context: exit %d, %s", got.code, got.err)
+		t.Errorf("another server got the key of the context: exit %d, %s", got.code, got.err)
 	}
 	if got := say("context use partner"); got.code != 0 || got.out != "The current context is partner.\n" {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
@@ -65,8 +65,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// The address of the public API makes commands those of a partner.
-func TestPartner(t *testing.T) {
+// With the address of the public API a command acts for a partner.
+func TestContext_Partner(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
 	got := run(t, nil, "", strings.Fields("trigger list"), "GRIDHOOK_API_URL="+f.URL, "GRIDHOOK_API_KEY=ghk_1")

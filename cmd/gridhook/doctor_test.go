@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/doctor"
 )
 
-// The exit code tells scripts what the lines tell people.
+// The exit code tells scripts what the report tells people.
 func TestDoctor(t *testing.T) {
 	none := t.TempDir() + "/none"
 	tests := []struct {
@@ -48,18 +48,18 @@ func holdsLine(out, begins string) bool {
 	return false
 }
 
-// enoughFiles skips a test that wants all to be well where a process may not have as
-// many files open as Gridhook needs by default.
+// enoughFiles skips a test that needs a report without warnings if the limit of open
+// files is below Gridhook's recommendation.
 func enoughFiles(t *testing.T) {
 	t.Helper()
 	const need = 2048
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil && limit.Max < need {
-		t.Skipf("a process here may have %d files open, and all is well from %d", limit.Max, need)
+		t.Skipf("the limit is %d open files, and the report has no warning from %d", limit.Max, need)
 	}
 }
 
-func TestDoctorForPrograms(t *testing.T) {
+func TestDoctor_JSON(t *testing.T) {
 	got := run(t, nil, "", []string{"doctor", "--json", "--admin", "127.0.0.1:1", "--data", t.TempDir() + "/none", "--allow-private-destinations"})
 	var report doctor.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {

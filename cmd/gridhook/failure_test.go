@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// A command line that cannot be followed sends nothing, exits 2 and says what to
-// do in one sentence.
-func TestUsage(t *testing.T) {
+// An invalid command line sends nothing, exits 2 and says in one sentence what to do.
+func TestUsage_Errors(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
 		{"ogr list", `unknown command "ogr" for "gridhook": did you mean logs or org; see "gridhook --help"`},
@@ -37,8 +36,8 @@ func TestUsage(t *testing.T) {
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},
-		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalogue: did you mean pge-e-elec; see "gridhook plan add --help"`},
-		{"plan add frobnicate", `plan "frobnicate" not found in the catalogue: run gridhook plan catalog for a list`},
+		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalog: did you mean pge-e-elec; see "gridhook plan add --help"`},
+		{"plan add frobnicate", `plan "frobnicate" not found in the catalog: run gridhook plan catalog for a list`},
 		{"trigger --org acme --timeout 1m", `--timeout needs --watch`},
 		{"serve extra", `unexpected argument "extra"`},
 	}
@@ -55,7 +54,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestSeveralWrongSettingsAreSeveralLines(t *testing.T) {
+func TestSettings_ErrorPerLine(t *testing.T) {
 	got := run(t, nil, "", []string{"serve", "--slices", "none", "--http", "x"})
 	lines := strings.Split(strings.TrimSpace(got.err), "\n")
 	if got.code != exitUsage || len(lines) != 4 || lines[0] != "gridhook: 2 settings are wrong:" || lines[3] != `See "gridhook serve --help".` {
@@ -63,7 +62,7 @@ func TestSeveralWrongSettingsAreSeveralLines(t *testing.T) {
 	}
 }
 
-// Every command has a help that says what it is for, and help is no mistake.
+// Every command has a help that says what it does, and exits 0.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"org"}, {"org", "create", "--help"}, {"serve", "--help"}, {"help", "import"}} {
 		if got := run(t, nil, "", args); got.code != 0 || !strings.Contains(got.out, "Usage:") || got.err != "" {
@@ -72,7 +71,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer answer
@@ -90,7 +89,7 @@ func TestRefusals(t *testing.T) {
 			"a fault with its request", answer{503, `{"request_id":"req_1","error_code":"UNAVAILABLE","message":"Not now.","recovery_action":"Send it again.","retry_after_seconds":5}`},
 			"Not now. Send it again (request req_1)",
 		},
-		{"no Gridhook", answer{404, `<html>`}, "answered 404 Not Found, but not as a Gridhook server does"},
+		{"no Gridhook", answer{404, `<html>`}, "responded 404 Not Found, but not like a Gridhook server"},
 		{"no answer to read", ok(`{`), "read the answer of /v1/admin/organizations/create: unexpected end of JSON input"},
 	}
 	for _, test := range tests {
@@ -108,7 +107,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsNotTaken(t *testing.T) {
+func TestKey_Rejected(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
 	got := run(t, f, "", []string{"org", "list"})
@@ -118,7 +117,7 @@ func TestTheKeyIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestServer_Unreachable(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	got := run(t, nil, "", []string{"org", "list", "--admin-url", gone.URL})
@@ -128,14 +127,14 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// The operator's key is that of the variable, or of the file in the data folder.
+// The operator's key comes from the variable, or from the file in the data folder.
 func TestOperatorKey(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", ok(data()))
 	folder := t.TempDir()
 	file := filepath.Join(folder, "operator.key")
 	list := []string{"org", "list", "--data", folder}
-	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first of a name counts
+	noKey := "GRIDHOOK_OPERATOR_KEY=" // the first variable of a name counts
 
 	got := run(t, f, "", list, noKey)
 	if want := "gridhook: operator's key not found at " + file + ": name the server's data folder with --data, or set GRIDHOOK_OPERATOR_KEY\n"; got.code != exitFailure || got.err != want {
@@ -154,11 +153,11 @@ func TestOperatorKey(t *testing.T) {
 		}
 	}
 	if run(t, f, "", list); f.last().key != testKey {
-		t.Errorf("the key sent is %q, want that of the variable", f.last().key)
+		t.Errorf("the key sent is %q, want the variable's", f.last().key)
 	}
 }
 
-func TestFlagsFromTheEnvironment(t *testing.T) {
+func TestFlags_Environment(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/homes/list", ok(data()))
 	if got := run(t, f, "", []string{"home", "list"}, "GRIDHOOK_ORG=acme"); got.code != 0 || f.last().org != "acme" {

@@ -17,7 +17,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// fake is a server with one answer to each path.
+// fake is a server with a list of responses for each path.
 type fake struct {
 	*httptest.Server
 	t *testing.T
@@ -32,7 +32,7 @@ type answer struct {
 	body   string
 }
 
-// request is what the server was sent.
+// request is a request as the server received it.
 type request struct{ path, org, key, body string }
 
 func newFake(t *testing.T) *fake {
@@ -42,7 +42,7 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// on gives the answers to a path; the last one is repeated.
+// on sets the responses of a path. The last one is repeated.
 func (f *fake) on(path string, answers ...answer) {
 	f.answers[path] = answers
 }
@@ -59,7 +59,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests = append(f.requests, request{r.URL.Path, r.Header.Get("x-gridhook-organization"), r.Header.Get("x-ws-api-key"), string(body)})
 	answers := f.answers[r.URL.Path]
 	if len(answers) == 0 {
-		f.t.Errorf("nobody expected %s", r.URL.Path)
+		f.t.Errorf("unexpected request %s", r.URL.Path)
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
@@ -67,20 +67,20 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.answers[r.URL.Path] = answers[1:]
 	}
 	w.WriteHeader(answers[0].status)
-	_, _ = io.WriteString(w, answers[0].body) // the command's fault if it went
+	_, _ = io.WriteString(w, answers[0].body) // the command must not send it
 }
 
-// last is the newest request.
+// last returns the newest request.
 func (f *fake) last() request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.requests) == 0 {
-		f.t.Fatal("nothing was sent")
+		f.t.Fatal("no request was sent")
 	}
 	return f.requests[len(f.requests)-1]
 }
 
-// result is what a command line came to.
+// result is the result of a command line.
 type result struct {
 	code     int
 	out, err string
@@ -88,14 +88,13 @@ type result struct {
 
 const testKey = "gho_0123456789abcdef"
 
-// run runs a command line against a server, with no other environment than what
-// is given.
+// run runs a command line against a server, with no other environment variables.
 func run(t *testing.T, f *fake, stdin string, args []string, environ ...string) result {
 	t.Helper()
 	return runWith(t, f, stdin, args, func(*globals) {}, environ...)
 }
 
-// runWith runs a command line with globals that are changed before.
+// runWith runs a command line after a change of its globals.
 func runWith(t *testing.T, f *fake, stdin string, args []string, change func(*globals), environ ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -126,7 +125,7 @@ func sameJSON(t *testing.T, got, want string) bool {
 	if err := json.Unmarshal([]byte(want), &b); err != nil {
 		t.Fatalf("%q is not JSON: %v", want, err)
 	}
-	x, _ := json.Marshal(a) // it was JSON
+	x, _ := json.Marshal(a) // it was valid JSON before
 	y, _ := json.Marshal(b)
 	return bytes.Equal(x, y)
 }

@@ -21,7 +21,7 @@ func newHelpTopics() []*cobra.Command {
 An error is one sentence on standard error. It names the failure and the remedy.`,
 		},
 		{
-			Use: "output", Short: "Output formats, colours and progress",
+			Use: "output", Short: "Output formats, colors and progress",
 			Long: `Results go to standard output. Errors, progress and everything else go to standard
 error.
 
@@ -30,7 +30,7 @@ programs; a list is a JSON array. The form of the JSON is stable from version to
 The text may change.
 
 Long work shows its progress on standard error: on a terminal in one line, elsewhere in a
-new line every 5 s. Colours appear only on terminals. NO_COLOR=1 and TERM=dumb turn them
+new line every 5 s. Colors appear only on terminals. NO_COLOR=1 and TERM=dumb turn them
 off there too. Control characters in names and responses are shown as spaces.`,
 		},
 	}

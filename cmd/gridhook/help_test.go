@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands are those that people run, with their paths.
+// commands returns the visible commands, with their paths.
 func commands(under *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, c := range under.Commands() {
@@ -19,7 +19,7 @@ func commands(under *cobra.Command) []*cobra.Command {
 		case c.Hidden || c.Name() == "help" || c.Name() == "completion":
 		case c.HasSubCommands():
 			all = append(all, commands(c)...)
-			if c.Name() == "trigger" { // the one that does something by itself, too
+			if c.Name() == "trigger" { // a command that has subcommands and also runs
 				all = append(all, c)
 			}
 		case c.Runnable():
@@ -29,14 +29,14 @@ func commands(under *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// word is one word of a shell, in quotes or not.
+// word matches a word of a shell, quoted or not.
 var word = regexp.MustCompile(`"([^"]*)"|(\S+)`)
 
-// words are the arguments of an example's line up to what the shell makes of the
-// rest, nil where it runs something else.
+// words returns the arguments of an example's line up to a pipe or redirection, nil if
+// the line runs another program.
 func words(line string) []string {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "  "))
-	for strings.Contains(strings.SplitN(line, " ", 2)[0], "=") { // a variable of the environment
+	for strings.Contains(strings.SplitN(line, " ", 2)[0], "=") { // an environment variable
 		_, line, _ = strings.Cut(line, " ")
 	}
 	line, ok := strings.CutPrefix(line, "gridhook ")
@@ -53,7 +53,7 @@ func words(line string) []string {
 	return all
 }
 
-// Every command has an example, and every example is a line that the command takes.
+// Every command has an example, and the command line accepts every example.
 func TestExamples(t *testing.T) {
 	g := &globals{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
 	for _, c := range commands(newRoot(g)) {
@@ -63,7 +63,7 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(c.Example) {
 			args := words(strings.TrimRight(line, "\n"))
 			if args == nil || strings.HasSuffix(strings.TrimSpace(line), `\`) {
-				continue // another program's part of it, or it goes on in the next line
+				continue // a part for another program, or a continued line
 			}
 			root := newRoot(g)
 			found, rest, err := root.Find(args)
@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// The scripts of completion are ones that their shells read.
+// Each shell accepts its completion script.
 func TestCompletion(t *testing.T) {
 	for shell, begins := range map[string]string{"bash": "# bash completion", "zsh": "#compdef gridhook", "fish": "# fish completion"} {
 		got := run(t, nil, "", []string{"completion", shell})
@@ -92,18 +92,18 @@ func TestCompletion(t *testing.T) {
 		}
 		path, err := exec.LookPath(shell)
 		if err != nil {
-			continue // it is not on this machine
+			continue // the shell is not installed
 		}
 		check := exec.CommandContext(t.Context(), path, "-n")
 		check.Stdin = strings.NewReader(got.out)
 		if out, err := check.CombinedOutput(); err != nil {
-			t.Errorf("%s does not read its script: %v\n%s", shell, err, out)
+			t.Errorf("%s does not accept its script: %v\n%s", shell, err, out)
 		}
 	}
 }
 
-// What is completed are commands, their flags, and the words that a flag takes.
-func TestCompletes(t *testing.T) {
+// Completion offers commands, their flags, and the values of a flag.
+func TestCompletion_Words(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"ver", "verify\tCheck the signature"},
 		{"endpoint up", "update\tChange the settings that the flags name"},
@@ -116,19 +116,19 @@ func TestCompletes(t *testing.T) {
 	for _, test := range tests {
 		got := run(t, nil, "", append([]string{"__complete"}, strings.Split(test.line, " ")...))
 		if got.code != 0 || !strings.Contains(got.out, test.want) {
-			t.Errorf("%q is completed as\n%s", test.line, got.out)
+			t.Errorf("the completion of %q is\n%s", test.line, got.out)
 		}
 	}
 }
 
 // Identifiers come from the server.
-func TestCompletesIdentifiers(t *testing.T) {
+func TestCompletion_Identifiers(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/admin/homes/list", ok(data(homeJSON)))
 	for line, want := range map[string]string{"endpoint get --org acme ": "ep_1\n", "endpoint test --org acme ": "ep_1\n", "home delete --org acme ": "h1\n"} {
 		if got := run(t, f, "", append([]string{"__complete"}, strings.Split(line, " ")...)); got.code != 0 || !strings.HasPrefix(got.out, want) {
-			t.Errorf("%q is completed as\n%s", line, got.out)
+			t.Errorf("the completion of %q is\n%s", line, got.out)
 		}
 	}
 	if got := run(t, nil, "", []string{"__complete", "home", "get", "--admin-url", "http://127.0.0.1:1", ""}); got.code != 0 || strings.HasPrefix(got.out, "h1") {
@@ -136,7 +136,7 @@ func TestCompletesIdentifiers(t *testing.T) {
 	}
 }
 
-func TestExitCodesAreInTheHelp(t *testing.T) {
+func TestHelp_ExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"help", "exit-codes"}, {"help", "output"}} {
 		got := run(t, nil, "", args)
 		if got.code != 0 || !strings.Contains(got.out, "\n") {
@@ -145,10 +145,10 @@ func TestExitCodesAreInTheHelp(t *testing.T) {
 	}
 	for _, code := range []int{0, exitFailure, exitUsage, exitWarnings} {
 		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(got.out, fmt.Sprintf("\n  %d  ", code)) {
-			t.Errorf("the code %d is not told:\n%s", code, got.out)
+			t.Errorf("the exit code %d is not documented:\n%s", code, got.out)
 		}
 	}
 	if got := run(t, nil, "", []string{"--help"}); !strings.Contains(got.out, "gridhook exit-codes") {
-		t.Errorf("the help does not lead to the exit codes:\n%s", got.out)
+		t.Errorf("the help does not link to the exit codes:\n%s", got.out)
 	}
 }

@@ -116,13 +116,13 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	progress, before := g.newProgress(), report.Lines
 	defer progress.end()
 	send := func(chunk *chunk) error {
-		answer, err := sendChunk(ctx, c, chunk)
+		imported, err := sendChunk(ctx, c, chunk)
 		progress.end()
 		if err != nil {
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
-		g.reportErrors(report.add(name, chunk, answer))
+		g.reportErrors(report.add(name, chunk, imported))
 		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}

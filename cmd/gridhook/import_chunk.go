@@ -75,15 +75,15 @@ const sendTries = 5
 // stored change nothing.
 func sendChunk(ctx context.Context, c *client.Client, chunk *chunk) (client.Imported, error) {
 	for try := 1; ; try++ {
-		answer, err := c.Import(ctx, bytes.NewReader(chunk.body.Bytes()))
+		imported, err := c.Import(ctx, bytes.NewReader(chunk.body.Bytes()))
 		var refused *client.Error
 		if !errors.As(err, &refused) || refused.Code != client.CodeUnavailable || try == sendTries {
-			return answer, err
+			return imported, err
 		}
 		select {
 		case <-time.After(time.Duration(refused.RetryAfterSeconds) * time.Second):
 		case <-ctx.Done():
-			return answer, ctx.Err()
+			return imported, ctx.Err()
 		}
 	}
 }

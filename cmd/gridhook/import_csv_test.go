@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReadCSV_OpenQuote: an unclosed quote ends the import. The rest of the file does not
-// become one cell in memory.
+// TestReadCSV_OpenQuote checks that an unclosed quote ends the import, and that the rest
+// of the file does not become one cell in memory.
 func TestReadCSV_OpenQuote(t *testing.T) {
 	file := &counted{r: io.MultiReader(strings.NewReader("id,name\nhome-1,\"Lake\n"), strings.NewReader(strings.Repeat("home-2,Hill\n", 1<<20)))}
 	var chunks []chunk
@@ -34,8 +34,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzReadCSV reads any file: what is sent is JSON of homes, a line each, and each
-// row is sent or left out under a number of its own.
+// FuzzReadCSV reads any file. The command sends one JSON line per home, and each row is
+// either sent or reported under its own number.
 func FuzzReadCSV(f *testing.F) {
 	for _, seed := range []string{
 		"id,name\nhome-1,Lake\n", "\ufeffid,enabled\r\na,TRUE\r\nb,perhaps\r\n", "id\n\"a\nb\"\nc,d\n", "id,id\n", "", "id\n\xff\n", "id,\"name\nx",
@@ -47,7 +47,7 @@ func FuzzReadCSV(f *testing.F) {
 		seen := map[int]bool{}
 		note := func(number int) {
 			if seen[number] || number < 2 {
-				t.Errorf("%q: the row at line %d, again or before the header ended", input, number)
+				t.Errorf("%q: the row at line %d is repeated or before the header's end", input, number)
 			}
 			seen[number] = true
 		}

@@ -30,7 +30,7 @@ func TestImportMarketPrices(t *testing.T) {
 	}
 }
 
-func TestImportMarketPricesOfANodeThatTheyDoNotName(t *testing.T) {
+func TestImportMarketPrices_UnknownNode(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(1, 1, 0, ""))
 	pjm := writeFile(t, "pjm.csv", "utc_start,rt_lmp_usd_mwh\n2026-07-01T05:00Z,25.4677\n2026-07-01T06:00Z,19.9098\n")
@@ -42,7 +42,7 @@ func TestImportMarketPricesOfANodeThatTheyDoNotName(t *testing.T) {
 	}
 }
 
-func TestImportMarketPricesSaysWhatIsMissing(t *testing.T) {
+func TestImportMarketPrices_MissingInput(t *testing.T) {
 	f := newFake(t)
 	plain := writeFile(t, "plain.csv", "start,price,unit\n2026-07-01T05:00:00Z,25,$/MWh\n")
 	for _, tt := range []struct{ args, want string }{
@@ -63,8 +63,8 @@ func TestImportMarketPricesSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Lines of what may be shared, or is the operator's own, are left as they are.
-func TestOrganizationIsPutWhereItBelongs(t *testing.T) {
+// Lines of shared or operator resources stay unchanged.
+func TestImport_OrganizationColumn(t *testing.T) {
 	for _, resource := range []string{"organization", "utility", "demandResponse", "area", "ratePlan", "planEvent", "marketSeries"} {
 		line := `{"resource":"` + resource + `"}`
 		if got := string(withOrganization([]byte(line), "acme")); got != line {

@@ -26,7 +26,7 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
-func TestImportNDJSON(t *testing.T) {
+func TestImport_NDJSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(3, 2, 1, `{"line":2,"resource":"home","id":"h 2","fields":[{"field":"id","message":"is bad"},{"field":"zipcode","message":"is worse"}]}`))
 	file := writeFile(t, "homes.ndjson", "{\"resource\":\"home\",\"id\":\"h1\"}\r\n\n  {\"resource\":\"home\",\"id\":\"h 2\"}\n{\"resource\":\"organization\",\"id\":\"beta\"}")
@@ -41,7 +41,7 @@ func TestImportNDJSON(t *testing.T) {
 	}
 }
 
-func TestImportCSV(t *testing.T) {
+func TestImport_CSV(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(2, 1, 1, `{"line":2,"resource":"home","id":"h5","fields":[{"field":"zipcode","message":"is bad"}]}`))
 	file := writeFile(t, "homes.CSV", byteOrderMark+"id,name,enabled,zipcode,organizationId\n"+
@@ -66,9 +66,9 @@ func TestImportCSV(t *testing.T) {
 	}
 }
 
-// Homes that name what does not exist are imported with a warning for each kind, and left
-// out by --strict.
-func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
+// Homes that name an unknown plan or zipcode are imported with a warning for each kind.
+// With --strict they are skipped.
+func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	lines := `{"resource":"ratePlan","id":"new","tariff":{}}
 {"resource":"home","id":"h1","ratePlanId":"shared","zipcode":"60614"}
 {"resource":"home","id":"h2","ratePlanId":"new"}
@@ -100,7 +100,7 @@ func TestImportOfUnknownPlansAndZipcodes(t *testing.T) {
 	}
 }
 
-func TestImportCSVHeader(t *testing.T) {
+func TestImport_CSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
 		"":                     "empty file: the first row must name the columns",
 		"id,Name,id,enabled\n": `invalid columns in the header row: "Name", "id"; each column must be a different field of a home: organizationId, id,`,
@@ -113,7 +113,7 @@ func TestImportCSVHeader(t *testing.T) {
 	}
 }
 
-func TestImportJSON(t *testing.T) {
+func TestImport_JSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", ok(`{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,"errors":[{"line":1,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
 		"secrets":[{"line":2,"id":"ep_1","secret":"whsec_1"}]}`))
@@ -130,7 +130,7 @@ func TestImportJSON(t *testing.T) {
 	}
 }
 
-func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
+func TestImport_RetryAfter(t *testing.T) {
 	f := newFake(t)
 	busy := answer{503, `{"error_code":"UNAVAILABLE","message":"Not now.","retry_after_seconds":0}`}
 	f.on("/v1/admin/import", busy, busy, imported(1, 1, 0, ""))
@@ -145,14 +145,14 @@ func TestImportIsSentAgainWhenTheServerAsks(t *testing.T) {
 	}
 }
 
-func TestImportOfNoFile(t *testing.T) {
+func TestImport_NoFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	if got := run(t, newFake(t), "", []string{"import", missing}); got.code != exitFailure || got.err != "gridhook: open "+missing+": no such file or directory\n" {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 
-// collect returns a chunker that keeps what it was given, and how it was cut.
+// collect returns a chunker that records its chunks.
 func collect(chunks *[]chunk) *chunker {
 	return newChunker(func(c *chunk) error {
 		kept := chunk{numbers: c.numbers}
@@ -162,7 +162,7 @@ func collect(chunks *[]chunk) *chunker {
 	})
 }
 
-func TestChunksAreBounded(t *testing.T) {
+func TestImport_ChunkSize(t *testing.T) {
 	var input strings.Builder
 	line := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
 	for range 9 {
@@ -187,21 +187,21 @@ func TestChunksAreBounded(t *testing.T) {
 		t.Errorf("the second chunk begins with line %d, want 7", got)
 	}
 	if got := chunks[1].number(99); got != 99 {
-		t.Errorf("a line that was not sent is %d, want as the server said", got)
+		t.Errorf("a rejected line has the number %d, want the server's number", got)
 	}
 }
 
-func TestLinesTooLongAreLeftOut(t *testing.T) {
+func TestImport_LongLines(t *testing.T) {
 	var chunks []chunk
 	var left []fileError
 	input := "{}\n" + strings.Repeat("x", maxLine+1) + "\n{}\n"
 	err := readNDJSON(strings.NewReader(input), "", collect(&chunks), func(e fileError) { left = append(left, e) })
 	if err != nil || len(left) != 1 || left[0].Line != 2 || len(chunks) != 1 || fmt.Sprint(chunks[0].numbers) != "[1 3]" {
-		t.Errorf("left out %+v, sent %d chunks, %v", left, len(chunks), err)
+		t.Errorf("skipped %+v, sent %d chunks, %v", left, len(chunks), err)
 	}
 }
 
-func TestReadingStopsWhenSendingFails(t *testing.T) {
+func TestImport_SendFailure(t *testing.T) {
 	broken := errors.New("broken")
 	err := readNDJSON(strings.NewReader("{}\n"), "", newChunker(func(*chunk) error { return broken }), nil)
 	if !errors.Is(err, broken) {
@@ -209,7 +209,7 @@ func TestReadingStopsWhenSendingFails(t *testing.T) {
 	}
 }
 
-func TestWithOrganization(t *testing.T) {
+func TestImport_WithOrganization(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{`{"resource":"home","id":"h"}`, `{"organizationId":"acme","resource":"home","id":"h"}`},
 		{`{ "resource":"solar"}`, `{"organizationId":"acme", "resource":"solar"}`},
@@ -229,8 +229,8 @@ func TestWithOrganization(t *testing.T) {
 	}
 }
 
-// A home's row says in JSON what its cells say, whatever they hold.
-func TestRowsKeepTheirCells(t *testing.T) {
+// A home's row gives JSON with the values of its cells, whatever they contain.
+func TestReadCSV_Cells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
 		line, wrong := homeLine([]string{"id", "name"}, []string{"h", name}, "")
@@ -244,8 +244,8 @@ func TestRowsKeepTheirCells(t *testing.T) {
 	})
 }
 
-// Whatever a file holds, reading it ends, and each line is sent once or left out
-// once, under its own number.
+// Reading ends for any file, and each line is sent once or reported once, under its own
+// number.
 func FuzzReadNDJSON(f *testing.F) {
 	f.Add([]byte("{\"resource\":\"home\"}\n\n[]\r\n{"))
 	f.Fuzz(func(t *testing.T, input []byte) {

@@ -202,7 +202,7 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 	say(g.out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
 }
 
-// verdict formats a delivery's verification, in colours if they are on.
+// verdict formats a delivery's verification, in colors if they are on.
 func (p painter) verdict(e receiver.Event, checked bool) string {
 	switch {
 	case !e.Verified:

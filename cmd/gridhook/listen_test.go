@@ -15,8 +15,8 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 )
 
-// listening runs the listen command with flags until the test says stop, which
-// returns what it printed.
+// listening runs the listen command with flags until the test calls stop, which returns
+// the output.
 func listening(t *testing.T, args ...string) (url string, stop func() string) {
 	t.Helper()
 	var out strings.Builder
@@ -82,14 +82,14 @@ func TestListen(t *testing.T) {
 			url, stop := listening(t, test.args...)
 			status := deliver(t, url)
 			if said := stop(); status != test.status || !strings.Contains(said, test.says) {
-				t.Errorf("answered %d, said\n%s", status, said)
+				t.Errorf("response %d, output\n%s", status, said)
 			}
 		})
 	}
 }
 
-// Without a secret it registers an endpoint of its own, and removes it at the end.
-func TestListenRegistersATemporaryEndpoint(t *testing.T) {
+// Without a secret the command registers an endpoint, and deletes it at the end.
+func TestListen_TemporaryEndpoint(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/create", ok(strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1)))
 	f.on("/v1/webhook/endpoints/ep_1/delete", ok(`{"id":"ep_1","deleted":true}`))
@@ -98,30 +98,30 @@ func TestListenRegistersATemporaryEndpoint(t *testing.T) {
 		t.Errorf("it sent %+v", r)
 	}
 	if status := deliver(t, url); status != 204 {
-		t.Errorf("answered %d", status)
+		t.Errorf("response %d", status)
 	}
 	if said := stop(); !strings.Contains(said, "1 messages") || !strings.HasSuffix(said, "temporary endpoint ep_1 removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
-		t.Errorf("it said\n%s and asked last for %s", said, f.last().path)
+		t.Errorf("output\n%s and last request %s", said, f.last().path)
 	}
 }
 
-// One listener passes on to another, and each verifies.
-func TestListenForwards(t *testing.T) {
+// One listener forwards to another, and both verify the webhook.
+func TestListen_Forward(t *testing.T) {
 	inner, stopInner := listening(t, "--secret", hookSecret, "--fail", "1")
 	outer, stopOuter := listening(t, "--secret", hookSecret, "--forward", inner+"/hooks")
 	if status := deliver(t, outer); status != 500 {
-		t.Errorf("answered %d", status)
+		t.Errorf("response %d", status)
 	}
 	if said := stopOuter(); !strings.Contains(said, "verified, forwarded, response 500\n") {
-		t.Errorf("the outer said\n%s", said)
+		t.Errorf("the outer listener printed\n%s", said)
 	}
 	if said := stopInner(); !strings.Contains(said, "verified, response 500 (simulated fault)\n") {
-		t.Errorf("the inner said\n%s", said)
+		t.Errorf("the inner listener printed\n%s", said)
 	}
 }
 
-// What was saved verifies, and a name that leads elsewhere names no file.
-func TestListenSaves(t *testing.T) {
+// A saved delivery verifies, and a name outside the folder saves no file.
+func TestListen_Save(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "requests")
 	url, stop := listening(t, "--secret", hookSecret, "--save", folder)
 	deliver(t, url)
@@ -138,7 +138,7 @@ func TestListenSaves(t *testing.T) {
 	}
 }
 
-func TestListenUsage(t *testing.T) {
+func TestListen_Usage(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"--secret hush", "--secret: a signing secret is whsec_ followed by base64"},
 		{"--fail 2", `must be a fraction such as 0.2 or a percentage such as 20%, not "2"`},
@@ -155,16 +155,16 @@ func TestListenUsage(t *testing.T) {
 	}
 }
 
-// Colours are for terminals; what is drawn there is drawn elsewhere without them.
-func TestColours(t *testing.T) {
+// Terminals get colors. Other outputs get the same text without them.
+func TestListen_Colors(t *testing.T) {
 	e := receiver.Event{Verified: true, Status: 500, Fault: true}
 	if got := (painter{}).verdict(e, true); got != "verified, response 500 (simulated fault)" {
-		t.Errorf("without colours %q", got)
+		t.Errorf("without colors %q", got)
 	}
 	if got := (painter{on: true}).verdict(e, true); got != "\x1b[32mverified\x1b[0m, \x1b[31mresponse 500 (simulated fault)\x1b[0m" {
-		t.Errorf("with colours %q", got)
+		t.Errorf("with colors %q", got)
 	}
 	if (&globals{}).painter(&strings.Builder{}).on {
-		t.Error("a file is coloured")
+		t.Error("a file has colors")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// A tail prints each attempt once, the oldest first, also those that come late.
-func TestLogsTail(t *testing.T) {
+// A tail prints each attempt once, oldest first, including late ones.
+func TestLogs_Tail(t *testing.T) {
 	f := newFake(t)
 	at := func(second, attempt, outcome string) string {
 		return `{"triggerId":"trg_1","homeId":"h` + attempt + `","endpointId":"ep_1","outcome":"` + outcome + `","attempt":` + attempt + `,"at":"2026-07-01T00:00:` + second + `.000Z","status":204,"durationMs":12}`
@@ -41,6 +41,6 @@ func TestLogsTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, known := tl.seen[late]; known {
-		t.Error("what is long past is remembered for ever")
+		t.Error("an old attempt is never forgotten")
 	}
 }

@@ -15,8 +15,8 @@ var (
 	inline = regexp.MustCompile("`(gridhook [^`\n]+)`")
 )
 
-// TestProse wants the commands inside the sentences and tables of the documents to be ones
-// that the command line takes. Those in blocks are run by the tour.
+// TestProse checks that the command line accepts the commands in sentences and tables of
+// the documents. The tour runs those in blocks.
 func TestProse(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
@@ -25,7 +25,7 @@ func TestProse(t *testing.T) {
 			return err
 		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "dist" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".."):
 			return fs.SkipDir
-		case filepath.Ext(path) != ".md" || entry.Name() == "CHANGELOG.md": // it has commands of the past
+		case filepath.Ext(path) != ".md" || entry.Name() == "CHANGELOG.md": // it has old commands
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -45,7 +45,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// takesLine says why a command line is not one: an unknown command, flag or value.
+// takesLine returns why a command line is invalid: an unknown command, flag or value.
 func takesLine(line string) error {
 	args := words(line)
 	root := newRoot(&globals{out: &bytes.Buffer{}, err: &bytes.Buffer{}})

@@ -7,7 +7,7 @@ import (
 
 const replayJSON = `{"id":"rpl_1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","outcomes":["FAILED"],"status":"COMPLETED","found":9,"retried":7,"superseded":1,"lost":1}`
 
-func TestReplayCommand(t *testing.T) {
+func TestReplay(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/ep_1/replay", ok(strings.Replace(replayJSON, "COMPLETED", "ACCEPTED", 1)))
 	f.on("/v1/webhook/replays/rpl_1/get", ok(replayJSON))
@@ -31,7 +31,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 }
 
-func TestDeliveryRetryCommand(t *testing.T) {
+func TestDeliveryRetry(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/deliveries/msg_1/retry", ok(`{"id":"msg_1","status":"ACCEPTED","createdAt":"2026-07-01T00:00:00.000Z"}`))
 	got := run(t, f, "", strings.Fields("delivery retry msg_1 --org acme"))

@@ -99,7 +99,7 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 	}
 }
 
-// suggestFlag suggests a flag for a misspelt one.
+// suggestFlag suggests a flag for a misspelled one.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

@@ -47,7 +47,7 @@ d1      $30.00  $24.00  $6.00  20.0
 	}
 }
 
-func TestSavingsPlot(t *testing.T) {
+func TestSavings_Plot(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/hvac/estimate_savings", ok(savingsJSON))
 	f.on("/v1/devices/hvac/d1/get", ok(runJSON), ok(`{"deviceId":"d1","lastOptimizationRunData":{"day":{"price":[1]}}}`), ok(`{"deviceId":"d1"}`))
@@ -57,7 +57,7 @@ func TestSavingsPlot(t *testing.T) {
 			t.Errorf("exit %d %s: %q is not in\n%s", got.code, got.err, part, got.out)
 		}
 	}
-	for range 2 { // what was imported is no day, and then there is none
+	for range 2 { // an imported run has no day
 		if got := run(t, f, "", []string{"savings", "h1", "--org", "acme", "--plot"}); got.code != 1 || !strings.Contains(got.err, "no stored day to plot") {
 			t.Errorf("exit %d, %s", got.code, got.err)
 		}

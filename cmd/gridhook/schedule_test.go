@@ -17,7 +17,7 @@ const (
 	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h\n"
 )
 
-func TestScheduleCommands(t *testing.T) {
+func TestSchedule(t *testing.T) {
 	tests := []struct {
 		args                    []string
 		path, body, answer, out string
@@ -55,7 +55,7 @@ func TestScheduleCommands(t *testing.T) {
 	}
 }
 
-func TestScheduleUsage(t *testing.T) {
+func TestSchedule_Usage(t *testing.T) {
 	for args, says := range map[string]string{
 		"create --every 5 --cron x":          "give only one of --every, --cron and --on-price-change",
 		"create --every 5 --on-price-change": "give only one of --every, --cron and --on-price-change",

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// start runs a command line whose server is the given function.
+// start runs a command line with a given function as the server.
 func start(t *testing.T, args []string, server func(context.Context, config.Config) error) result {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -21,7 +21,7 @@ func start(t *testing.T, args []string, server func(context.Context, config.Conf
 	return result{g.execute(t.Context(), args), out.String(), errs.String()}
 }
 
-func TestServersGetTheirConfiguration(t *testing.T) {
+func TestServe_Configuration(t *testing.T) {
 	for _, role := range config.Roles() {
 		args := []string{string(role), "--data", "/d"}
 		if role != config.Serve {
@@ -37,14 +37,14 @@ func TestServersGetTheirConfiguration(t *testing.T) {
 	}
 }
 
-func TestServerThatFails(t *testing.T) {
+func TestServe_Failure(t *testing.T) {
 	got := start(t, []string{"serve"}, func(context.Context, config.Config) error { return errors.New("the disk is full") })
 	if got.code != exitFailure || got.err != "gridhook: the disk is full\n" {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 
-func TestSignalLetsTheServerFinish(t *testing.T) {
+func TestServe_StopSignal(t *testing.T) {
 	got := start(t, []string{"serve"}, func(ctx context.Context, _ config.Config) error {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			return err
@@ -57,7 +57,7 @@ func TestSignalLetsTheServerFinish(t *testing.T) {
 	}
 }
 
-func TestPrintConfigStartsNothing(t *testing.T) {
+func TestServe_PrintConfig(t *testing.T) {
 	got := start(t, []string{"serve", "--print-config", "--slices", "5"}, func(context.Context, config.Config) error {
 		t.Error("a server was started")
 		return nil

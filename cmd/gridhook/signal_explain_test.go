@@ -16,7 +16,7 @@ const explainedJSON = `{"homeId":"h1","startTime":"2026-07-01T00:00:00.000Z","en
 	{"startTime":"2026-07-01T00:30:00.000Z","day":"weekday","period":"peak","import":[{"kind":"ENERGY","name":"peak","rate":0.3},{"kind":"EVENT","name":"heat","rate":0.1}],"export":[{"kind":"SELL","name":"peak","rate":0.05}],"price":0.4,"confidence":1}],
 	"metadata":{"exportCompensation":{"type":"NET_BILLING","description":"Paid by the hour."},"importSource":"Co: Flat","sequence":7}}`
 
-func TestSignalExplain(t *testing.T) {
+func TestSignal_Explain(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
 	f.on("/v1/homes/h1/price_signal", ok(explainedJSON))
@@ -26,18 +26,18 @@ func TestSignalExplain(t *testing.T) {
 		"2026-07-01T00:30:00Z  2026-07-01T00:45:00Z  0.40000      0.40000  0.05000  weekday: peak 0.3, event heat 0.1; export: sell peak 0.05\n\n" +
 		"import: Co: Flat\nexport: NET_BILLING, Paid by the hour.\n"
 	if got.code != 0 || got.out != want || !sameJSON(t, f.last().body, `{"explain":true}`) {
-		t.Errorf("exit %d, it asked %s and shows\n%s%s", got.code, f.last().body, got.out, got.err)
+		t.Errorf("exit %d, request %s, output\n%s%s", got.code, f.last().body, got.out, got.err)
 	}
 	if got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--explain", "--plot"}); !strings.Contains(got.out, "┤") || !strings.Contains(got.out, "event heat") {
 		t.Errorf("with a plot it shows\n%s", got.out)
 	}
 }
 
-func TestSignalInOpenADR(t *testing.T) {
+func TestSignal_OpenADR(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/price_signal", ok(`[{"objectType":"EVENT"}]`))
 	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--openadr"})
 	if got.code != 0 || !sameJSON(t, got.out, `[{"objectType":"EVENT"}]`) || !sameJSON(t, f.last().body, `{"format":"openadr3"}`) {
-		t.Errorf("exit %d, it asked %s and shows\n%s%s", got.code, f.last().body, got.out, got.err)
+		t.Errorf("exit %d, request %s, output\n%s%s", got.code, f.last().body, got.out, got.err)
 	}
 }

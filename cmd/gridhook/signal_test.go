@@ -30,7 +30,8 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// Hours are marked by the clock of the zone, also where it changes, and days on long plots.
+// The plot marks hours by the zone's clock, also at clock changes, and days on long
+// plots.
 func TestPlot_Hours(t *testing.T) {
 	chicago, err := time.LoadLocation("America/Chicago")
 	if err != nil {
@@ -52,7 +53,7 @@ func TestPlot_Hours(t *testing.T) {
 	}
 }
 
-func TestPlot_OfAFlatPrice(t *testing.T) {
+func TestPlot_FlatPrice(t *testing.T) {
 	var b strings.Builder
 	plot(&b, client.Signal{Import: []float64{0.3, 0.3}}, time.UTC)
 	if lines := strings.Split(b.String(), "\n"); lines[1] != "  0.3000 ┤██" || lines[12] != "         ┤██" {
@@ -60,7 +61,7 @@ func TestPlot_OfAFlatPrice(t *testing.T) {
 	}
 }
 
-func TestResampleKeepsTheMean(t *testing.T) {
+func TestResample_Mean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		series := rapid.SliceOfN(rapid.Float64Range(-1, 1), 0, 3000).Draw(t, "series")
 		width := rapid.IntRange(1, 120).Draw(t, "width")
@@ -70,7 +71,7 @@ func TestResampleKeepsTheMean(t *testing.T) {
 		}
 		for _, v := range out {
 			if v < -1.000001 || v > 1.000001 {
-				t.Fatalf("%g is outside of what went in", v)
+				t.Fatalf("%g is outside of the input's range", v)
 			}
 		}
 		if len(out) > 0 && len(series)%len(out) == 0 && math.Abs(mean(series)-mean(out)) > 1e-9 {
@@ -100,6 +101,6 @@ func TestInstant(t *testing.T) {
 		}
 	}
 	if got, err := instant("--x", "", now); got != nil || err != nil {
-		t.Errorf("nothing is %v, %v", got, err)
+		t.Errorf("an empty text gives %v, %v", got, err)
 	}
 }

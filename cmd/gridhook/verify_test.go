@@ -17,7 +17,7 @@ const (
 	hookBody    = `{"type":"webhook.test","data":{}}`
 )
 
-// signedHeaders are those of a webhook that was signed at a time.
+// signedHeaders are the headers of a webhook that was signed at a time.
 func signedHeaders(t *testing.T, at time.Time) string {
 	t.Helper()
 	w, err := standardwebhooks.NewWebhook(hookSecret)
@@ -31,7 +31,7 @@ func signedHeaders(t *testing.T, at time.Time) string {
 	return fmt.Sprintf("webhook-id: msg_1\r\nwebhook-timestamp: %d\r\nwebhook-signature: %s\r\n", at.Unix(), signature)
 }
 
-func TestVerifyCommand(t *testing.T) {
+func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -78,7 +78,7 @@ func TestVerifyCommand(t *testing.T) {
 				t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 			}
 			if strings.Contains(got.err+got.out, "hush") || strings.Contains(got.err+got.out, otherSecret) {
-				t.Error("it tells a secret")
+				t.Error("the output has a secret")
 			}
 		})
 	}

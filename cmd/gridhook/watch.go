@@ -26,7 +26,7 @@ const (
 // watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
 // 0 means no timeout.
 func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.Accepted, timeout time.Duration) error {
-	w := watcher{g: g, c: c, progress: g.newProgress(), asked: time.Now()}
+	w := watcher{g: g, c: c, progress: g.newProgress(), reported: time.Now()}
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -60,9 +60,9 @@ type watcher struct {
 	c        *client.Client
 	progress *progressLine
 	p        events.Progress
-	// reasons are the reasons of failures at the time asked.
-	reasons string
-	asked   time.Time
+	// reasons are the reasons of failures at the time reported.
+	reasons  string
+	reported time.Time
 }
 
 func (w *watcher) look(ctx context.Context, id string) (err error) {
@@ -73,8 +73,8 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 	if w.p = p; p.Status == events.TriggerCompleted {
 		return nil
 	}
-	if time.Since(w.asked) >= w.g.progressEvery {
-		w.asked, w.reasons = time.Now(), w.why(ctx)
+	if time.Since(w.reported) >= w.g.progressEvery {
+		w.reported, w.reasons = time.Now(), w.why(ctx)
 	}
 	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)
 	return nil

@@ -47,7 +47,7 @@ func TestWatch(t *testing.T) {
 				t.Errorf("exit %d, want %d; it says\n%swant\n%s", got.code, test.code, got.err, test.says)
 			}
 			if n := len(f.requests); n != 2+len(test.looks) {
-				t.Errorf("it asked %d times, want %d", n, 2+len(test.looks))
+				t.Errorf("%d requests, want %d", n, 2+len(test.looks))
 			}
 			if completed := strings.Contains(got.out, "COMPLETED"); completed != strings.Contains(test.looks[len(test.looks)-1].body, "COMPLETED") {
 				t.Errorf("it shows\n%s", got.out)
@@ -56,8 +56,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Without a terminal a watch tells in lines how far it is, and why deliveries are retried.
-func TestWatch_TellsInLines(t *testing.T) {
+// Without a terminal a watch prints lines with the progress and the reasons of retries.
+func TestWatch_Lines(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
@@ -83,7 +83,7 @@ func TestWatch_Timeout(t *testing.T) {
 	}
 }
 
-// Whoever triggers without an endpoint hears it at once.
+// A trigger without an endpoint prints a warning at once.
 func TestTrigger_WarnsWithoutEndpoint(t *testing.T) {
 	for endpoints, want := range map[string]string{
 		data(): "warning: no endpoint, so each home ends as NO_ENDPOINT: register one with gridhook endpoint create --org acme --url URL\n",

@@ -1,8 +1,8 @@
 // Sbom writes the bill of materials of a Go program as CycloneDX 1.6 in JSON. It lists
 // the modules that the compiler recorded in the program, so the list is exact. The
-// licences come from a report of go-licenses.
+// licenses come from a report of go-licenses.
 //
-//	go run ./cmd/sbom PROGRAM LICENCES.csv > sbom.json
+//	go run ./cmd/sbom PROGRAM LICENSES.csv > sbom.json
 //
 // The same program gives the same bytes.
 package main
@@ -25,7 +25,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM LICENCES.csv")
+		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM LICENSES.csv")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2], os.Stdout); err != nil {
@@ -39,7 +39,7 @@ func run(program, report string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	licences, err := readLicences(report)
+	licenses, err := readLicenses(report)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func run(program, report string, w io.Writer) error {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	main := component(&info.Main, licences, cdx.ComponentTypeApplication)
+	main := component(&info.Main, licenses, cdx.ComponentTypeApplication)
 	main.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}
 	properties := []cdx.Property{{Name: "go:version", Value: info.GoVersion}}
 	for _, s := range info.Settings {
@@ -63,11 +63,11 @@ func run(program, report string, w io.Writer) error {
 	var refs []string
 	for _, m := range info.Deps {
 		if m.Replace != nil {
-			return fmt.Errorf("%s is replaced by %s: what is built is not what is released", m.Path, m.Replace.Path)
+			return fmt.Errorf("%s is replaced by %s: the build differs from the released module", m.Path, m.Replace.Path)
 		}
-		c := component(m, licences, cdx.ComponentTypeLibrary)
+		c := component(m, licenses, cdx.ComponentTypeLibrary)
 		if c.Licenses == nil {
-			return fmt.Errorf("%s has no licence in the report", m.Path)
+			return fmt.Errorf("%s has no license in the report", m.Path)
 		}
 		parts = append(parts, c)
 		refs = append(refs, c.BOMRef)
@@ -85,7 +85,7 @@ func run(program, report string, w io.Writer) error {
 }
 
 // component describes a module of the program.
-func component(m *debug.Module, licences map[string]string, kind cdx.ComponentType) cdx.Component {
+func component(m *debug.Module, licenses map[string]string, kind cdx.ComponentType) cdx.Component {
 	url := "pkg:golang/" + m.Path + "@" + m.Version
 	c := cdx.Component{Type: kind, BOMRef: url, Name: m.Path, Version: m.Version, PackageURL: url}
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(raw) == sha256.Size {
@@ -95,7 +95,7 @@ func component(m *debug.Module, licences map[string]string, kind cdx.ComponentTy
 	}
 	var found cdx.Licenses
 	seen := map[string]bool{}
-	for path, id := range licences {
+	for path, id := range licenses {
 		if (path == m.Path || strings.HasPrefix(path, m.Path+"/")) && !seen[id] {
 			seen[id] = true
 		}
@@ -111,8 +111,8 @@ func component(m *debug.Module, licences map[string]string, kind cdx.ComponentTy
 	return c
 }
 
-// readLicences reads rows of package, URL and licence.
-func readLicences(path string) (map[string]string, error) {
+// readLicenses reads rows of package, URL and license.
+func readLicenses(path string) (map[string]string, error) {
 	f, err := os.Open(path) //nolint:gosec // it is named by who builds
 	if err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func readLicences(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	licences := map[string]string{}
+	licenses := map[string]string{}
 	for _, row := range rows {
 		if len(row) == 3 {
-			licences[row[0]] = row[2]
+			licenses[row[0]] = row[2]
 		}
 	}
-	return licences, nil
+	return licenses, nil
 }

@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	if got := Judge(0, errors.New("no answer")); got != Retry {
-		t.Errorf("no answer is %v", got)
+		t.Errorf("no response is %v", got)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestNext(t *testing.T) {
 		deadline   time.Time
 		retryAfter time.Duration
 		jitter     float64
-		want       time.Duration // -1 for never
+		want       time.Duration // -1 for no retry
 	}{
 		"no pause":                         {1, far, 0, 0, 0},
 		"half of the first":                {1, far, 0, 0.5, 2500 * time.Millisecond},
@@ -82,9 +82,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Whatever the policy, a retry is never early, never late, and never after the
-// deadline.
-func TestNextIsBounded(t *testing.T) {
+// With any policy, a retry is never early, never late, and never after the deadline.
+func TestNext_Bounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := storage.RetryPolicy{
 			InitialSeconds: rapid.Float64Range(1, 3600).Draw(rt, "initial"),

@@ -14,8 +14,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Every way to fail has its class.
-func TestErrorClasses(t *testing.T) {
+// Every failure has its class.
+func TestAttempt_ErrorClasses(t *testing.T) {
 	status := func(code int) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 		t.Cleanup(s.Close)
@@ -78,19 +78,19 @@ func tlsServer(t *testing.T) string {
 	return s.URL
 }
 
-func TestPartsOfAnAttempt(t *testing.T) {
+func TestAttempt_Timing(t *testing.T) {
 	a := Attempt{Took: 30 * time.Millisecond, Timing: httpclient.Timing{DNS: time.Millisecond, Connect: 2 * time.Millisecond, TLS: 3 * time.Millisecond, FirstByte: 10 * time.Millisecond}}
 	if got, want := a.parts(), (events.Timing{DNS: 1, Connect: 2, TLS: 3, FirstByte: 10}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	a.Timing.FirstByte = 23500 * time.Microsecond // and then it was over
 	if got := a.parts(); got.FirstByte != 0 {
-		t.Errorf("%+v tells again how long it took in all", got)
+		t.Errorf("%+v repeats the total duration", got)
 	}
 }
 
 // Over HTTP/2 the parts are timed as well.
-func TestPartsOverHTTP2(t *testing.T) {
+func TestAttempt_TimingHTTP2(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	s.EnableHTTP2 = true
 	s.StartTLS()

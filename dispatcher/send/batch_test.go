@@ -11,15 +11,15 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 )
 
-// Over real connections, of either protocol, what is answered to a batch is read, and
-// an answer that does not come whole is none; to another request the status is all.
-func TestSend_KeepsAWholeResponseOnly(t *testing.T) {
+// The response to a batch is read over real connections of both protocols. An incomplete
+// response counts as none. For a request without a batch only the status counts.
+func TestSend_WholeResponseOnly(t *testing.T) {
 	const text = `{"results":[{"webhookId":"msg_1","status":422,"reason":"unknown home"}]}`
 	for _, multiplexed := range []bool{false, true} {
 		whole := true
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if (r.ProtoMajor == 2) != multiplexed {
-				t.Errorf("it came over %s", r.Proto)
+				t.Errorf("the protocol is %s", r.Proto)
 			}
 			if whole {
 				_, _ = io.WriteString(w, text)
@@ -38,11 +38,11 @@ func TestSend_KeepsAWholeResponseOnly(t *testing.T) {
 		s := trusting(t, server)
 		for _, whole = range []bool{true, false} {
 			if one := post(t, s, e); one.Verdict() != policy.Delivered {
-				t.Errorf("no batch, whole %t: it is %+v", whole, one)
+				t.Errorf("no batch, whole %t: got %+v", whole, one)
 			}
 			a := postBody(t.Context(), t, s, e, []byte(testBody), MaxResponse)
 			if whole != (a.Err == nil) || whole && string(a.Body) != text {
-				t.Errorf("whole %t: it is %+v", whole, a)
+				t.Errorf("whole %t: got %+v", whole, a)
 			}
 		}
 		server.Close()

@@ -42,7 +42,8 @@ func TestAllowed_URLs(t *testing.T) {
 	}
 }
 
-// secureReceiver is a receiver over TLS, the pool that trusts it and its host and port.
+// secureReceiver returns a receiver over TLS, the pool that trusts it and its host and
+// port.
 func secureReceiver(t *testing.T) (roots *x509.CertPool, host string) {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -63,7 +64,7 @@ func attempt(t *testing.T, o Options, host string) Attempt {
 	return s.Send(context.Background(), &Destination{URL: u, Header: http.Header{}, Timeout: 10 * time.Second}, &Request{At: time.Now(), ID: "msg_1", Body: []byte("{}")})
 }
 
-// A host is reached where it is allowed and its authority trusted, and not otherwise.
+// A host is reached only if it is allowed and its authority is trusted.
 func TestEgress_AllowedHostAndAuthority(t *testing.T) {
 	roots, host := secureReceiver(t)
 	allowed := Guard{Allowed: Allowed{Hosts: []string{host}}}
@@ -78,7 +79,7 @@ func TestEgress_AllowedHostAndAuthority(t *testing.T) {
 	}
 }
 
-// proxy is an HTTP proxy that asks for a password, and what it was asked to connect to.
+// proxy is an HTTP proxy with a password that records the requested addresses.
 type proxy struct {
 	url *url.URL
 
@@ -110,7 +111,7 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// Every connection goes through the proxy, to an address that the guard has judged.
+// Every connection goes through the proxy, to an address that the guard has allowed.
 func TestEgress_Proxy(t *testing.T) {
 	roots, host := secureReceiver(t)
 	_, port, _ := net.SplitHostPort(host)
@@ -121,11 +122,11 @@ func TestEgress_Proxy(t *testing.T) {
 		t.Errorf("through the proxy: %d %v", a.Status, a.Err)
 	}
 	if a := attempt(t, Options{Guard: Guard{AllowPrivate: true}, Egress: through}, "localhost:"+port); a.Err == nil || errors.Is(a.Err, errProxy) {
-		t.Errorf("a name that the certificate does not have: %d %v", a.Status, a.Err)
+		t.Errorf("a name that is not in the certificate: %d %v", a.Status, a.Err)
 	}
 	p.mu.Lock()
 	if asked := strings.Join(p.asked, " "); !strings.HasPrefix(asked, host+" ") || strings.Contains(asked, "localhost") {
-		t.Errorf("the proxy was asked for %s, want addresses alone", asked)
+		t.Errorf("the proxy got requests for %s, want only addresses", asked)
 	}
 	p.asked = nil
 	p.mu.Unlock()
@@ -133,7 +134,7 @@ func TestEgress_Proxy(t *testing.T) {
 		t.Errorf("a name of a private address: %d %v", a.Status, a.Err)
 	}
 	if len(p.asked) > 0 {
-		t.Errorf("the proxy was asked for %s", p.asked)
+		t.Errorf("the proxy got requests for %s", p.asked)
 	}
 	stranger := *p.url
 	stranger.User = nil

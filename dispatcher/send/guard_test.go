@@ -13,8 +13,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// verdicts on destinations, with a corpus of them where there is one.
-func TestGuardURLs(t *testing.T) {
+// These are verdicts on destinations, with the corpus if GRIDHOOK_TESTDATA is set.
+func TestGuard_URLs(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"https://hooks.example.com/x":                      true,
 		"https://hooks.example.com:443/x?y=z":              true,
@@ -35,7 +35,7 @@ func TestGuardURLs(t *testing.T) {
 		"//hooks.example.com/":                             false,
 		"https:///x":                                       false,
 		"":                                                 false,
-		"https://93.184.215.14/":                           false, // an address needs no name, and shows nobody's
+		"https://93.184.215.14/":                           false, // an address needs no name, and shows no other
 		"https://[2606:2800:21f::1]/":                      false,
 		"https://localhost/":                               false,
 		"https://a.localhost/":                             false,
@@ -68,7 +68,7 @@ func TestGuardURLs(t *testing.T) {
 	}
 }
 
-func TestGuardThatAllowsPrivateDestinations(t *testing.T) {
+func TestGuard_PrivateDestinations(t *testing.T) {
 	g := Guard{AllowPrivate: true}
 	for raw, want := range map[string]bool{
 		"http://localhost:9000/hooks": true, "http://127.0.0.1:1/": true, "https://[::1]:8080/": true, "https://hooks.example.com/": true,
@@ -83,7 +83,7 @@ func TestGuardThatAllowsPrivateDestinations(t *testing.T) {
 	}
 }
 
-func TestGuardAddresses(t *testing.T) {
+func TestGuard_Addresses(t *testing.T) {
 	for _, tt := range []struct {
 		network, address string
 		want             bool
@@ -104,7 +104,7 @@ func TestGuardAddresses(t *testing.T) {
 		{"tcp6", "[64:ff9b::a00:1]:443", false},
 		{"tcp4", "255.255.255.255:443", false},
 		{"tcp4", "224.0.0.1:443", false},
-		{"tcp4", "hooks.example.com:443", false}, // an unresolved name is no address
+		{"tcp4", "hooks.example.com:443", false}, // an unresolved name is not an address
 		{"tcp4", "93.184.215.14", false},
 	} {
 		if err := (Guard{}).control(tt.network, tt.address, nil); (err == nil) != tt.want {
@@ -113,9 +113,9 @@ func TestGuardAddresses(t *testing.T) {
 	}
 }
 
-// The corpus has addresses, URLs, and behaviours of resolvers, each with what
-// must become of it.
-func TestGuardCorpus(t *testing.T) {
+// The corpus has addresses, URLs and behaviors of resolvers, each with the wanted
+// verdict.
+func TestGuard_Corpus(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no corpus of destinations")
@@ -143,23 +143,23 @@ func TestGuardCorpus(t *testing.T) {
 		case "url":
 			err := Guard{}.CheckURL(row.Input)
 			if err == nil {
-				// The storage's own rules come first at registration.
+				// The storage's own rules apply first at registration.
 				e := storage.NewWebhookEndpoint("org")
 				e.ID, e.URL = "ep", row.Input
 				err = e.Validate()
 			}
 			if strings.Contains(row.Reason, "caught at dial") {
-				continue // the name alone does not tell
+				continue // the name alone does not decide
 			}
 			if (err == nil) != want {
 				t.Errorf("%q (%s): %v, want %s", row.Input, row.Reason, err, row.Verdict)
 			}
-		default: // redirects and resolvers: what is dialled and requested in the end is tested elsewhere
+		default: // redirects and resolvers: other tests check the dialed address
 			continue
 		}
 		tried++
 	}
 	if tried < 250 {
-		t.Errorf("only %d rows were tried", tried)
+		t.Errorf("only %d rows were tested", tried)
 	}
 }

@@ -5,5 +5,5 @@ import (
 	"log"
 )
 
-// quiet is where the servers of tests complain.
+// quiet discards the log of test servers.
 var quiet = log.New(io.Discard, "", 0)

@@ -17,7 +17,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// client makes a certificate for a client.
+// client creates a certificate for a client.
 func (a *authority) client(t testing.TB, name string) tls.Certificate {
 	t.Helper()
 	template := &x509.Certificate{
@@ -31,10 +31,10 @@ func (a *authority) client(t testing.TB, name string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}
 }
 
-// Endpoints at one destination show each its own certificate, on connections of its
-// own, and one without any is turned away: over TLS 1.2, which asks in the handshake,
-// and 1.3, where the refusal comes after it. Nothing is resumed under another's name.
-func TestClientCertificates(t *testing.T) {
+// Each endpoint at one destination shows its own certificate, on its own connections. One
+// without a certificate is refused: by TLS 1.2 in the handshake, by TLS 1.3 after it. No
+// session is resumed under another identity.
+func TestSend_ClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		a := newAuthority(t)
 		var mu sync.Mutex
@@ -73,20 +73,20 @@ func TestClientCertificates(t *testing.T) {
 		for range 2 {
 			for _, id := range []string{"one", "bare", "two"} {
 				got := post(t, s, destinations[id])
-				// Of TLS 1.3, the reset may overtake the alert.
+				// With TLS 1.3 the reset may overtake the alert.
 				told := version == tls.VersionTLS13 || got.ErrorClass() == events.ErrorTLS
 				if ok := got.Verdict() == policy.Delivered; ok != (id != "bare") || !ok && !told {
-					t.Errorf("%s, TLS %x: it is %+v, of the class %s", id, version, got, got.ErrorClass())
+					t.Errorf("%s, TLS %x: got %+v, of the class %s", id, version, got, got.ErrorClass())
 				}
 			}
 		}
 		identify("one", "renewed")
 		if got := post(t, s, destinations["one"]); got.Verdict() != policy.Delivered {
-			t.Errorf("with another certificate it is %+v", got)
+			t.Errorf("with another certificate: %+v", got)
 		}
 		server.Close()
 		if seen["one"] != "first first renewed " || seen["two"] != "second second " || len(seen) != 2 {
-			t.Errorf("TLS %x: seen were %v", version, seen)
+			t.Errorf("TLS %x: the server saw %v", version, seen)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 )
 
-// resolver is a name server whose every name means something else each time.
+// resolver is a name server that resolves a name to another address each time.
 type resolver struct {
 	conn net.PacketConn
 
@@ -90,16 +90,16 @@ func (r *resolver) means(addrs ...string) {
 	}
 }
 
-// count is how often an address was asked for.
+// count returns how often an address was requested.
 func (r *resolver) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
 }
 
-// A name that passed at registration, and means another address at each
-// connection, is resolved and judged at each: nothing of an earlier answer counts.
-func TestANameThatMeansAnotherAddressEachTime(t *testing.T) {
+// A name that passed at registration, and resolves to another address at each connection,
+// is checked at each. No earlier result counts.
+func TestSend_Rebinding(t *testing.T) {
 	const name = "hooks.rebinding.example"
 	if err := (Guard{}).CheckURL("https://" + name + ":8443/hook"); err != nil {
 		t.Fatal(err)
@@ -116,10 +116,10 @@ func TestANameThatMeansAnotherAddressEachTime(t *testing.T) {
 			r.means(addrs...)
 			before := r.count()
 			if a := post(t, s, e); a.Err == nil || !strings.Contains(a.Err.Error(), "not allowed") {
-				t.Errorf("when it means %v: %+v", addrs, a)
+				t.Errorf("resolved to %v: %+v", addrs, a)
 			}
 			if r.count() == before {
-				t.Errorf("when it means %v nobody asked", addrs)
+				t.Errorf("resolved to %v, nobody asked", addrs)
 			}
 		}
 	}

@@ -16,34 +16,34 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// receiver is something that a receiver does, and what must come of it.
+// receiver is a behavior of a receiver, with the wanted outcome.
 type receiver struct {
-	// script is done with each connection; listen, where it is not enough, starts a
-	// receiver and returns its URL.
+	// script handles each connection. listen, if that is not enough, starts a receiver
+	// and returns its URL.
 	script func(net.Conn)
 	listen func(t *testing.T) (rawURL string)
-	// sender is by default one that may go everywhere.
+	// sender is by default one that allows all destinations.
 	sender func(t *testing.T) *Sender
 	want   policy.Verdict
-	// unanswered says that the attempt ends without a status, reason a part of the
-	// error that tells why.
+	// unanswered reports that the attempt ends without a status. reason is a part of the
+	// error.
 	unanswered bool
 	reason     string
-	// pause is the least time until the next attempt, where the receiver asks for
-	// one; noPause that it is not listened to.
+	// pause is the shortest delay until the next attempt, if the receiver requests one.
+	// noPause says that the request is ignored.
 	pause   time.Duration
 	noPause bool
 	body    []byte // by default testBody
 }
 
-// patient and hasty are how long attempts may take: those that end by a time-out
-// are given little, those that must not need one much.
+// patient and hasty are timeouts of attempts: hasty for those that must time out, patient
+// for the others.
 const (
 	hasty   = 300 * time.Millisecond
 	patient = time.Minute
 )
 
-// TestReceivers lets attempts go to receivers that behave in every way.
+// TestReceivers sends attempts to receivers with every known behavior.
 func TestReceivers(t *testing.T) {
 	for name, r := range receivers() {
 		t.Run(name, func(t *testing.T) {
@@ -74,19 +74,19 @@ func (r *receiver) try(t *testing.T) {
 	before := allocated()
 	a := postBody(t.Context(), t, s, e, body, 0)
 	if grown := int64(allocated()) - int64(before); grown > 64<<20 {
-		t.Errorf("it took %d MiB of memory", grown>>20)
+		t.Errorf("the attempt used %d MiB of memory", grown>>20)
 	}
 	if a.Verdict() != r.want || (a.Status == 0) != r.unanswered || (a.Err != nil) != r.unanswered {
-		t.Errorf("judged %v of %+v, want %v, unanswered %v", a.Verdict(), a, r.want, r.unanswered)
+		t.Errorf("verdict %v of %+v, want %v, unanswered %v", a.Verdict(), a, r.want, r.unanswered)
 	}
 	if a.Err != nil && !strings.Contains(a.Err.Error(), r.reason) {
-		t.Errorf("it is %q, want %q in it", a.Err, r.reason)
+		t.Errorf("the error is %q, want %q in it", a.Err, r.reason)
 	}
 	if a.Took > 20*time.Second {
-		t.Errorf("it took %s", a.Took)
+		t.Errorf("the attempt took %s", a.Took)
 	}
 	if r.want == policy.Delivered && a.Response != "" {
-		t.Errorf("of a success %q is kept", a.Response)
+		t.Errorf("the stored part of a success is %q", a.Response)
 	}
 	due, ok := policy.Next(storage.RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900}, 1, a.At, a.At.Add(24*time.Hour), a.RetryAfter, 0)
 	if pause := due.Sub(a.At); !ok || pause < r.pause || r.noPause && pause > 0 || pause > policy.MaxRetryAfter {
@@ -94,19 +94,19 @@ func (r *receiver) try(t *testing.T) {
 	}
 }
 
-// allocated is how much the process has in use.
+// allocated returns the memory in use by the process.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse
 }
 
-// TestEveryKnownReceiverIsTried holds the table against the list of behaviours that
-// receivers are known for, and the outcome that each must have.
-func TestEveryKnownReceiverIsTried(t *testing.T) {
+// TestReceivers_Complete compares the table with the list of known behaviors of receivers
+// and their outcomes.
+func TestReceivers_Complete(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the list of behaviours is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no list of behaviors")
 	}
 	file, err := os.Open(filepath.Join(dir, "corpora", "sinks.jsonl"))
 	if err != nil {
@@ -125,23 +125,22 @@ func TestEveryKnownReceiverIsTried(t *testing.T) {
 		}
 		r, ok := tried[row.Name]
 		if want := map[string]policy.Verdict{"delivered": policy.Delivered, "retry": policy.Retry, "blocked": policy.Retry, "stop-and-disable-endpoint": policy.Gone}; !ok || want[row.Classify] != r.want {
-			t.Errorf("%s, which ends in %s: tried is %v, with %v", row.Name, row.Classify, ok, r.want)
+			t.Errorf("%s, which ends in %s: got %v, with %v", row.Name, row.Classify, ok, r.want)
 		}
 	}
 	if n < 79 {
-		t.Errorf("the list has %d behaviours", n)
+		t.Errorf("the list has %d behaviors", n)
 	}
 }
 
-// inTime are the behaviours that show over several attempts, and the tests in
-// which time passes.
+// inTime are the behaviors that take several attempts, and the tests that let time pass.
 var inTime = map[string]string{
 	"alternates 200/500":    "TestReceiversInTime",
 	"down for 60 s then up": "TestReceiversInTime",
 	"slow neighbour":        "TestReceiversInTime",
 }
 
-// receivers are what receivers do, and what it must count as.
+// receivers are the behaviors, with the verdict of each.
 func receivers() map[string]receiver {
 	all := map[string]receiver{}
 	for _, status := range []int{200, 201, 202, 299} {
@@ -163,7 +162,7 @@ func receivers() map[string]receiver {
 	return all
 }
 
-// pointingInside answers with a redirect to a place that nobody may be sent to.
+// pointingInside responds with a redirect to a forbidden destination.
 func pointingInside(status int) func(*testing.T) string {
 	return func(t *testing.T) string {
 		inside := sink(t, func(net.Conn) { t.Error("the redirect was followed") })
@@ -171,14 +170,14 @@ func pointingInside(status int) func(*testing.T) string {
 	}
 }
 
-// plainReceivers answer, or break off.
+// plainReceivers respond, or break the connection.
 func plainReceivers() map[string]receiver {
 	return map[string]receiver{
 		"204":                      {script: answering("HTTP/1.1 204 No Content\r\n\r\n"), want: policy.Delivered},
 		"410":                      {script: answering("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"), want: policy.Gone},
 		"500, reset in the body":   {script: func(c net.Conn) { answering("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf")(c); reset(c) }, want: policy.Retry},
 		"200, broken chunks":       {script: answering(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), want: policy.Delivered},
-		"Set-Cookie":               {script: answering(ok + "Set-Cookie: session=x\r\nContent-Length: 0\r\n\r\n"), want: policy.Delivered}, // TestWhatIsSent looks at the next request
+		"Set-Cookie":               {script: answering(ok + "Set-Cookie: session=x\r\nContent-Length: 0\r\n\r\n"), want: policy.Delivered}, // TestSend_Request checks the next request
 		"WWW-Authenticate":         {script: answering("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nWWW-Authenticate: NTLM\r\nContent-Length: 0\r\n\r\n"), want: policy.Retry},
 		"body with ESC/CRLF/NUL":   {script: answering(ok + "Content-Length: 8\r\n\r\n\x1b[31m\r\n\x00"), want: policy.Delivered},
 		"body with secrets echoed": {script: answering(ok + "Content-Length: 49\r\n\r\nwebhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ"), want: policy.Delivered},
@@ -188,7 +187,7 @@ func plainReceivers() map[string]receiver {
 		}, want: policy.Delivered},
 		"accept then RST":               {script: reset, want: policy.Retry, unanswered: true},
 		"RST in the middle of the body": {script: func(c net.Conn) { _, _ = io10(c); reset(c) }, want: policy.Retry, unanswered: true},
-		"ack lost":                      {script: func(c net.Conn) { _ = readRequest(c) }, want: policy.Retry, unanswered: true}, // checkMessages holds that it keeps its webhook-id
+		"ack lost":                      {script: func(c net.Conn) { _ = readRequest(c) }, want: policy.Retry, unanswered: true}, // checkMessages checks that its webhook-id stays
 		"garbage instead of HTTP":       {script: answering("SSH-2.0-OpenSSH_9.6\r\n"), want: policy.Retry, unanswered: true, reason: "malformed"},
 		"HTTP/0.9":                      {script: answering("<html>hello</html>\n"), want: policy.Retry, unanswered: true, reason: "malformed"},
 		"HTTP/1.1 000":                  {script: answering("HTTP/1.1 000 What\r\n\r\n"), want: policy.Retry, unanswered: true},
@@ -201,7 +200,7 @@ func plainReceivers() map[string]receiver {
 // io10 reads the first bytes of a request.
 func io10(c net.Conn) (int, error) { return c.Read(make([]byte, 10)) }
 
-// floods send more than anybody wants.
+// floods send more than the limits.
 func floods() map[string]receiver {
 	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
 	bomb := bomb()
@@ -215,7 +214,7 @@ func floods() map[string]receiver {
 	}
 }
 
-// pauses ask for time.
+// pauses request a delay.
 func pauses() map[string]receiver {
 	asking := func(status, headers string) func(net.Conn) {
 		return answering("HTTP/1.1 " + status + "\r\n" + headers + "\r\nContent-Length: 0\r\n\r\n")
@@ -232,7 +231,7 @@ func pauses() map[string]receiver {
 	}
 }
 
-// silences answer late or never.
+// silences respond late or never.
 func silences() map[string]receiver {
 	return map[string]receiver{
 		"accept, never read":            {listen: holding, want: policy.Retry, unanswered: true, reason: "within 300ms", body: make([]byte, 16<<20)},
@@ -246,12 +245,12 @@ func silences() map[string]receiver {
 	}
 }
 
-// holding keeps connections without reading of them.
+// holding keeps connections open without reading from them.
 func holding(t *testing.T) string {
 	return "http://" + sink(t, func(net.Conn) { <-t.Context().Done() })
 }
 
-// closedPort is a port that nobody listens at.
+// closedPort returns a port without a listener.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/policy"
 )
 
-// authority signs certificates for receivers, and senders may trust it.
+// authority signs certificates for receivers. Senders can trust it.
 type authority struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate
@@ -51,7 +51,7 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// issue makes a certificate for a host or address that ends at a time.
+// issue creates a certificate for a host or address that expires at a time.
 func (a *authority) issue(t testing.TB, host string, until time.Time) tls.Certificate {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: host}, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: until,
@@ -78,7 +78,7 @@ func (a *authority) trusted(t *testing.T) *Sender {
 	return s
 }
 
-// shaking shakes hands as configured, and goes on with then where that succeeds.
+// shaking performs a handshake as configured, and continues with then if it succeeds.
 func shaking(c *tls.Config, then func(net.Conn)) func(net.Conn) {
 	return func(conn net.Conn) {
 		secured := tls.Server(conn, c)
@@ -88,14 +88,14 @@ func shaking(c *tls.Config, then func(net.Conn)) func(net.Conn) {
 	}
 }
 
-// tlsReceivers have something wrong with their TLS.
+// tlsReceivers have a fault in their TLS.
 func tlsReceivers() map[string]receiver {
 	withCertificate := func(host string, valid time.Duration, versions uint16, known bool) receiver {
 		var a *authority
 		return receiver{
 			listen: func(t *testing.T) string {
 				a = newAuthority(t)
-				c := &tls.Config{Certificates: []tls.Certificate{a.issue(t, host, time.Now().Add(valid))}, MinVersion: tls.VersionTLS10, MaxVersion: versions} //nolint:gosec // what is to be refused
+				c := &tls.Config{Certificates: []tls.Certificate{a.issue(t, host, time.Now().Add(valid))}, MinVersion: tls.VersionTLS10, MaxVersion: versions} //nolint:gosec // the part to refuse
 				return "https://" + sink(t, shaking(c, func(net.Conn) { t.Error("a request came through") }))
 			},
 			sender: func(t *testing.T) *Sender {
@@ -125,7 +125,7 @@ func tlsReceivers() map[string]receiver {
 	}
 }
 
-// http2Receivers speak HTTP/2, and misbehave in its ways.
+// http2Receivers have faults of HTTP/2.
 func http2Receivers() map[string]receiver {
 	misbehaving := func(reason string, misbehave func(f *http2.Framer, stream uint32) (goOn bool)) receiver {
 		var a *authority
@@ -186,7 +186,7 @@ func speakHTTP2(misbehave func(f *http2.Framer, stream uint32) (goOn bool)) func
 	}
 }
 
-// namedReceivers have names that lead nowhere, or where they must not.
+// namedReceivers have names that do not resolve, or resolve to forbidden addresses.
 func namedReceivers() map[string]receiver {
 	return map[string]receiver{
 		"DNS NXDOMAIN": {
@@ -196,7 +196,7 @@ func namedReceivers() map[string]receiver {
 		},
 		"DNS rebinding": {
 			listen: func(t *testing.T) string {
-				address := sink(t, func(net.Conn) { t.Error("a connection came through") })
+				address := sink(t, func(net.Conn) { t.Error("a connection was accepted") })
 				_, port, _ := net.SplitHostPort(address)
 				if err := (Guard{}).CheckURL("https://rebound.example:8443"); err != nil {
 					t.Error(err) // when it is registered there is nothing wrong with it
@@ -211,8 +211,8 @@ func namedReceivers() map[string]receiver {
 	}
 }
 
-// resolving is a guarded sender whose names resolve to addresses, all at once; to
-// none, they do not exist.
+// resolving is a guarded sender whose names resolve to all of the addresses. Without
+// addresses the names do not exist.
 func resolving(t *testing.T, g Guard, addresses ...netip.Addr) *Sender {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -228,7 +228,7 @@ func resolving(t *testing.T, g Guard, addresses ...netip.Addr) *Sender {
 	return s
 }
 
-// answerNames answers every question for a name with the addresses.
+// answerNames responds to every question for a name with the addresses.
 func answerNames(server net.PacketConn, addresses []netip.Addr) {
 	packet := make([]byte, 1500)
 	for {
@@ -258,8 +258,8 @@ func answerNames(server net.PacketConn, addresses []netip.Addr) {
 	}
 }
 
-// fullBacklog is a listener that accepts nothing and whose queue is full: the
-// system lets further connections wait without a word.
+// fullBacklog is a listener that accepts nothing and whose queue is full: further
+// connections wait without a response.
 func fullBacklog(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -268,7 +268,7 @@ func fullBacklog(t *testing.T) string {
 	t.Cleanup(func() { _ = l.Close() })
 	raw, err := l.(*net.TCPListener).SyscallConn()
 	if err == nil {
-		err = raw.Control(func(fd uintptr) { _ = syscall.Listen(int(fd), 0) }) // where it cannot be shortened, nobody answers either
+		err = raw.Control(func(fd uintptr) { _ = syscall.Listen(int(fd), 0) }) // if the queue cannot be shortened, there is no response either
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +282,7 @@ func fullBacklog(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// bomb is a gigabyte of zeros in a megabyte: the compressed ones of a megabyte, so
-// often.
+// bomb is a gigabyte of zeros in a megabyte: a compressed megabyte, repeated.
 func bomb() string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -40,7 +40,7 @@ const (
 
 // Options configure the connections of a Sender.
 type Options struct {
-	// Guard decides which addresses may be dialled.
+	// Guard decides which addresses may be dialed.
 	Guard Guard
 	// Egress configures the way to destinations.
 	Egress Egress

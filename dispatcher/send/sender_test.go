@@ -27,7 +27,7 @@ import (
 
 var testSecret = webhook.SecretPrefix + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 24)))
 
-// endpointAt is a destination, whose attempts may take a while.
+// endpointAt returns a destination with a timeout for attempts.
 func endpointAt(t testing.TB, raw string, timeout time.Duration) *Destination {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -50,7 +50,7 @@ func post(t testing.TB, s *Sender, d *Destination) Attempt {
 	return postBody(t.Context(), t, s, d, []byte(testBody), 0)
 }
 
-// postBody sends a signed body, and keeps some of a successful response's.
+// postBody sends a signed body, and stores part of a success's response.
 func postBody(ctx context.Context, t testing.TB, s *Sender, d *Destination, body []byte, keep int) Attempt {
 	t.Helper()
 	signer, err := webhook.NewSigner(testSecret, time.Time{})
@@ -65,8 +65,7 @@ func postBody(ctx context.Context, t testing.TB, s *Sender, d *Destination, body
 	})
 }
 
-// sink is a server that does with each connection what script says, and then
-// closes it.
+// sink is a server that handles each connection with script, and then closes it.
 func sink(t testing.TB, script func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,7 +102,7 @@ func sink(t testing.TB, script func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// answering is a script that reads a request and writes an answer.
+// answering is a script that reads a request and writes a response.
 func answering(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		if readRequest(c) == nil {
@@ -128,10 +127,10 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// hang waits until the other side has gone.
+// hang waits until the other side has closed the connection.
 func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// drip writes a text over and over, a byte at a time, until the other side goes.
+// drip writes a text over and over, a byte at a time, until the other side closes.
 func drip(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		_ = readRequest(c)
@@ -159,8 +158,8 @@ func endlessly(head, text string) func(net.Conn) {
 
 const ok = "HTTP/1.1 200 OK\r\n"
 
-// Of a body that never ends no more than a bounded part is taken.
-func TestAnAnswerIsCapped(t *testing.T) {
+// The sender reads only a limited part of an endless body.
+func TestSend_ResponseLimit(t *testing.T) {
 	var taken atomic.Int64
 	ended := make(chan struct{})
 	address := sink(t, func(c net.Conn) {
@@ -176,27 +175,27 @@ func TestAnAnswerIsCapped(t *testing.T) {
 	})
 	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
 	if a.Status != 500 || a.Response != strings.Repeat("x", 1024) {
-		t.Errorf("answered %d with %d bytes kept", a.Status, len(a.Response))
+		t.Errorf("response %d with %d bytes stored", a.Status, len(a.Response))
 	}
 	<-ended // our side has closed
 	if n := taken.Load(); n > 16<<20 {
-		t.Errorf("%d bytes went through, most of them the kernels'", n)
+		t.Errorf("%d bytes were sent, most of them in the kernels' buffers", n)
 	}
 }
 
-func TestAnAnswerIsKeptAsText(t *testing.T) {
+func TestSend_ResponseText(t *testing.T) {
 	body := "no \x1b[31m\r\n\x00 \xff\xfe ü " + strings.Repeat("é", KeptResponse)
 	address := sink(t, answering(fmt.Sprintf("HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n%s", len(body), body)))
 	a := post(t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute))
 	if !utf8.ValidString(a.Response) || !strings.HasPrefix(a.Response, "no \x1b[31m\r\n\x00 \uFFFD ü é") || len(a.Response) > KeptResponse+10 {
-		t.Errorf("kept is %q", a.Response)
+		t.Errorf("the stored part is %q", a.Response)
 	}
 	if success := post(t, newTestSender(t), endpointAt(t, "http://"+sink(t, answering(ok+"Content-Length: 2\r\n\r\nok")), time.Minute)); success.Response != "" {
-		t.Errorf("of a success %q is kept", success.Response)
+		t.Errorf("the stored part of a success is %q", success.Response)
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
+func TestSend_Request(t *testing.T) {
 	requests := make(chan *http.Request, 9)
 	bodies := make(chan string, 9)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -211,7 +210,7 @@ func TestWhatIsSent(t *testing.T) {
 	s, e := newTestSender(t), endpointAt(t, server.URL+"/hooks?x=y%20z", time.Minute)
 	for range 2 { // the second after cookies and a challenge
 		if a := post(t, s, e); a.Status != http.StatusUnauthorized {
-			t.Fatalf("answered %+v", a)
+			t.Fatalf("response %+v", a)
 		}
 		r, body := <-requests, <-bodies
 		if r.Method != http.MethodPost || r.RequestURI != "/hooks?x=y%20z" || body != testBody || r.ContentLength != int64(len(testBody)) {
@@ -235,7 +234,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestSend_Redirects(t *testing.T) {
 	var followed atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
 	defer elsewhere.Close()
@@ -253,7 +252,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsNoted(t *testing.T) {
+func TestSend_RetryAfter(t *testing.T) {
 	s := newTestSender(t)
 	for answer, want := range map[string]time.Duration{
 		"429 Slow\r\nRetry-After: 7\r\n":                    7 * time.Second,
@@ -266,24 +265,24 @@ func TestRetryAfterIsNoted(t *testing.T) {
 	} {
 		a := post(t, s, endpointAt(t, "http://"+sink(t, answering("HTTP/1.1 "+strings.TrimSuffix(answer, "\r\n")+"\r\nContent-Length: 0\r\n\r\n")), time.Minute))
 		if a.Err != nil || a.RetryAfter != want {
-			t.Errorf("%q: %+v, want a pause of %s", answer, a, want)
+			t.Errorf("%q: %+v, want a delay of %s", answer, a, want)
 		}
 	}
 }
 
-func TestAnAttemptEndsWithTheWorker(t *testing.T) {
+func TestSend_WorkerStop(t *testing.T) {
 	asked := make(chan struct{})
 	address := sink(t, func(c net.Conn) { _ = readRequest(c); close(asked); hang(c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	a := postBody(ctx, t, newTestSender(t), endpointAt(t, "http://"+address, time.Minute), []byte(testBody), 0)
 	if a.Err == nil || !strings.Contains(a.Err.Error(), "stopping") || a.Verdict() != policy.Retry {
-		t.Errorf("it is %+v", a)
+		t.Errorf("got %+v", a)
 	}
 }
 
-// The guard stands before every connection, whatever a name resolves to.
-func TestTheGuardStandsBeforeConnections(t *testing.T) {
+// The guard checks every connection, whatever a name resolves to.
+func TestSend_GuardBeforeConnect(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	s := New(Options{IdlePerDestination: 1})
 	defer s.Close()

@@ -25,15 +25,15 @@ func trusting(t *testing.T, server *httptest.Server) *Sender {
 	return s
 }
 
-// Over HTTP/2 as over HTTP/1.1 the same is sent, and the same comes of it.
-func TestOverHTTP2(t *testing.T) {
+// HTTP/2 sends the same as HTTP/1.1, with the same results.
+func TestSend_HTTP2(t *testing.T) {
 	for _, multiplexed := range []bool{false, true} {
 		answer := http.StatusAccepted
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			hook, _ := standardwebhooks.NewWebhook(testSecret)
 			if err := hook.Verify(body, r.Header); err != nil || (r.ProtoMajor == 2) != multiplexed || r.Header.Get("X-Own") != "yes" {
-				t.Errorf("it sent %v over %s: %v", r.Header, r.Proto, err)
+				t.Errorf("sent %v over %s: %v", r.Header, r.Proto, err)
 			}
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(answer)
@@ -50,7 +50,7 @@ func TestOverHTTP2(t *testing.T) {
 				t.Errorf("over HTTP/2 %v: %+v", multiplexed, a)
 			}
 			if answer == http.StatusServiceUnavailable && (a.RetryAfter != 7*time.Second || len(a.Response) != KeptResponse) {
-				t.Errorf("over HTTP/2 %v: a pause of %s and %d bytes kept", multiplexed, a.RetryAfter, len(a.Response))
+				t.Errorf("over HTTP/2 %v: a delay of %s and %d bytes stored", multiplexed, a.RetryAfter, len(a.Response))
 			}
 		}
 		s.Close()

@@ -166,7 +166,7 @@ func usable(t *oauth2.Token) error {
 	case !strings.EqualFold(t.Type(), "Bearer"):
 		return fmt.Errorf("%w: the token endpoint gave one that is no bearer token", errToken)
 	case len(t.AccessToken) > maxToken || !httpguts.ValidHeaderFieldValue(t.AccessToken) || strings.ContainsAny(t.AccessToken, " \t"):
-		return fmt.Errorf("%w: the token endpoint gave one that does not fit a header", errToken)
+		return fmt.Errorf("%w: the token endpoint's token is invalid in a header", errToken)
 	}
 	return nil
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tokenServer is a token endpoint that gives tokens one after another.
+// tokenServer is a token endpoint with a list of tokens.
 type tokenServer struct {
 	mu     sync.Mutex
 	asked  int
 	forms  []string
-	answer func(n int, w http.ResponseWriter) // what it does instead, if not nil
+	answer func(n int, w http.ResponseWriter) // its response instead of a token, if not nil
 }
 
 func (a *tokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func (a *tokenServer) times() int {
 	return a.asked
 }
 
-// authorized is an endpoint with tokens, made ready to send to over real connections.
+// authorized is an endpoint with tokens, ready to send to over real connections.
 func authorized(t *testing.T, a http.Handler, partner http.HandlerFunc) (*Sender, *Destination) {
 	t.Helper()
 	server, hook := httptest.NewServer(a), httptest.NewServer(partner)
@@ -57,34 +57,34 @@ func authorized(t *testing.T, a http.Handler, partner http.HandlerFunc) (*Sender
 	return newTestSender(t), e
 }
 
-// A token is asked for once, over a real connection, and used until it ends.
-func TestTokensAreShared(t *testing.T) {
+// A token is requested once, over a real connection, and used until it expires.
+func TestTokens_Shared(t *testing.T) {
 	a := &tokenServer{}
 	s, e := authorized(t, a, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get("X-Own") != "yes" {
-			t.Errorf("it was sent %v", r.Header)
+			t.Errorf("the request had %v", r.Header)
 		}
 	})
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
 			if got := post(t, s, e); got.Verdict() != policy.Delivered {
-				t.Errorf("it is %+v", got)
+				t.Errorf("got %+v", got)
 			}
 		})
 	}
 	wg.Wait()
 	if a.times() != 1 {
-		t.Errorf("a token was asked for %d times", a.times())
+		t.Errorf("a token was requested %d times", a.times())
 	}
 	if want := "gridhook client-secret audience=us&grant_type=client_credentials&scope=hooks+more"; a.forms[0] != want {
-		t.Errorf("it was asked for with %q, want %q", a.forms[0], want)
+		t.Errorf("the token request was %q, want %q", a.forms[0], want)
 	}
 }
 
-// A token that the destination refuses is replaced once, within the attempt; where
-// the new one is refused as well, nobody asks for more.
-func TestARefusedTokenIsReplacedOnce(t *testing.T) {
+// A token that the destination refuses is replaced once, within the attempt. If the new
+// one is refused too, there is no further request.
+func TestTokens_Refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		good           string
 		verdict        policy.Verdict
@@ -106,18 +106,18 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 		})
 		for range 2 {
 			if got := post(t, s, e); got.Verdict() != c.verdict || c.verdict == policy.Retry && (got.Status != 401 || got.Response != "no") {
-				t.Errorf("%s: it is %+v", name, got)
+				t.Errorf("%s: got %+v", name, got)
 			}
 		}
 		if a.times() != c.asked || arrived != c.arrived {
-			t.Errorf("%s: %d tokens were asked for and %d requests made, want %d and %d", name, a.times(), arrived, c.asked, c.arrived)
+			t.Errorf("%s: %d tokens and %d requests, want %d and %d", name, a.times(), arrived, c.asked, c.arrived)
 		}
 	}
 }
 
-// Whatever a token endpoint answers, what is told of it does not repeat what it was
-// sent, and the failure is one that is tried again.
-func TestWhatTokenEndpointsAnswer(t *testing.T) {
+// With any response of a token endpoint, the error does not repeat the sent secret, and
+// the delivery is retried.
+func TestTokens_Responses(t *testing.T) {
 	write := func(status int, kind, body string) func(int, http.ResponseWriter) {
 		return func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", kind)
@@ -146,24 +146,24 @@ func TestWhatTokenEndpointsAnswer(t *testing.T) {
 		}, "token endpoint"},
 		"a broken one": {func(int, http.ResponseWriter) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
-		s, e := authorized(t, &tokenServer{answer: c.answer}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was made without a token", name) })
+		s, e := authorized(t, &tokenServer{answer: c.answer}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent without a token", name) })
 		a := post(t, s, e)
 		if a.Verdict() != policy.Retry || a.ErrorClass() != events.ErrorToken || a.Err == nil || !strings.Contains(a.Err.Error(), c.want) {
-			t.Errorf("%s: it is %v, of the class %s; want %q", name, a.Err, a.ErrorClass(), c.want)
+			t.Errorf("%s: got %v, of the class %s; want %q", name, a.Err, a.ErrorClass(), c.want)
 		}
 		if a.Err != nil && (strings.Contains(a.Err.Error(), "client-secret") || len(a.Err.Error()) > 200) {
-			t.Errorf("%s: it tells %q", name, a.Err)
+			t.Errorf("%s: the error has %q", name, a.Err)
 		}
 	}
 }
 
-// A token endpoint is dialled under the guard like any destination.
-func TestTheGuardHoldsForTokenEndpoints(t *testing.T) {
+// The guard checks the connection to a token endpoint like any destination.
+func TestTokens_Guard(t *testing.T) {
 	a := &tokenServer{}
 	_, e := authorized(t, a, func(http.ResponseWriter, *http.Request) {})
 	s := New(Options{IdlePerDestination: 1})
 	defer s.Close()
 	if got := post(t, s, e); got.ErrorClass() != events.ErrorToken || a.times() != 0 || !strings.Contains(fmt.Sprint(got.Err), errNotAllowed.Error()) {
-		t.Errorf("it is %v, asked for %d times", got.Err, a.times())
+		t.Errorf("got %v, after %d requests", got.Err, a.times())
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// The destination has the sealed headers and query in the clear; the endpoint that notices
-// are made of has them not.
+// The destination has the sealed headers and query in the clear. The endpoint for notices
+// does not.
 func TestOpen_SealedHeadersAndQuery(t *testing.T) {
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	v := open(t, s)

@@ -10,19 +10,19 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestWithoutTracingNothingIsPaid wants no allocation for spans that nobody asked for.
-func TestWithoutTracingNothingIsPaid(t *testing.T) {
+// TestTracing_OffAllocatesNothing checks that tracing allocates nothing while it is off.
+func TestTracing_OffAllocatesNothing(t *testing.T) {
 	handle := func(context.Context, events.Slice, events.Taken) error { return nil }
 	s := events.Slice{Trigger: events.Trigger{ID: "trg_1"}}
 	handler := Handle(nil, "walk slice", Slice, handle)
 	if n := testing.AllocsPerRun(100, func() { _ = handler(t.Context(), s, events.Taken{}) }); n > 0 {
-		t.Errorf("without a tracer a slice costs %v allocations more", n)
+		t.Errorf("without a tracer a slice costs %v more allocations", n)
 	}
 }
 
-// TestWhatHasNoTraceBeginsNone wants no span for a trigger that nobody traced, such as
-// one of a process that has no tracer.
-func TestWhatHasNoTraceBeginsNone(t *testing.T) {
+// TestTracing_NoParent checks that a trigger without a traceparent gets no span, for
+// example one of a process without a tracer.
+func TestTracing_NoParent(t *testing.T) {
 	tracer := &countingTracer{}
 	handler := Handle(tracer, "walk slice", Slice, func(context.Context, events.Slice, events.Taken) error { return nil })
 	s := events.Slice{}
@@ -33,11 +33,11 @@ func TestWhatHasNoTraceBeginsNone(t *testing.T) {
 		}
 	}
 	if tracer.begun != 1 {
-		t.Errorf("%d spans were begun, want that of the slice with a place in a trace alone", tracer.begun)
+		t.Errorf("%d spans, want only that of the slice with a traceparent", tracer.begun)
 	}
 }
 
-// countingTracer counts the spans that begin.
+// countingTracer counts started spans.
 type countingTracer struct {
 	noop.Tracer
 	begun int

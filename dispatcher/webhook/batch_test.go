@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Responses that say nothing of the messages say that all have arrived.
-func TestReadResults_NothingSaid(t *testing.T) {
+// A response without results confirms all messages.
+func TestReadResults_Empty(t *testing.T) {
 	for _, body := range []string{"", "ok", "null", "[]", `"{"`, "{}", `{"ok":true}`, `{"results":[]}`, `{"results":null}`, `{"results":[{"webhookId":"another","status":500}]}`,
 		`{ok}`, `{"type":"price_signal.batch","data":[{"webhookId":"msg_1",`, // an echo of the batch that is cut at the limit of a response
 	} {
@@ -17,7 +17,7 @@ func TestReadResults_NothingSaid(t *testing.T) {
 	}
 }
 
-// A batch is bounded in bytes as well, and has at least one message.
+// A batch has limits of bytes and messages, and at least one message.
 func TestSplit_Bounds(t *testing.T) {
 	sizes := []int{10, 2 * maxBatch, 10, maxBatch / 2, maxBatch / 2, 10, 10, 10, 10}
 	got := Split(len(sizes), 3, func(i int) int { return sizes[i] + itemText })

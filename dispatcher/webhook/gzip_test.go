@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// deflate is a piece as package signals makes it.
+// deflate returns a piece as package signals makes it.
 func deflate(t rapid.TB, piece []byte) []byte {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)
@@ -28,9 +28,8 @@ func deflate(t rapid.TB, piece []byte) []byte {
 	return out.Bytes()
 }
 
-// Whatever a text is made of, and wherever its pieces are, what is put together is
-// a gzip member of it and of nothing more.
-func TestPackedTextsInflate(t *testing.T) {
+// Whatever the text and its pieces, the result is one gzip member of the text.
+func TestGzip_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 2000), 0, 4).Draw(rt, "pieces")
 		between := rapid.SliceOfN(rapid.Byte(), 0, 50)
@@ -65,8 +64,8 @@ func TestPackedTextsInflate(t *testing.T) {
 	})
 }
 
-// A rotation under compression has both signatures of each secret.
-func TestSignaturesOfACompressedBody(t *testing.T) {
+// A rotation with compression has both signatures of each secret.
+func TestSign_CompressedBody(t *testing.T) {
 	signers := []*Signer{newTestSigner(t, secretOf(strings.Repeat("s", 24)), time.Time{}), newTestSigner(t, secretOf(strings.Repeat("o", 24)), time.Time{})}
 	_, value := Sign(signers, &Payload{ID: "msg_1", text: []byte("text"), packed: []byte("packed")}, noon)
 	if n := len(strings.Fields(value)); n != 4 {

@@ -11,9 +11,9 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// BenchmarkMessage makes and signs the messages of homes that share a curve: of a
-// day, and of two hours. Most of it is the hashing of the body, which has to be done
-// anew for each: the hash alone is beside it.
+// BenchmarkMessage encodes and signs the messages of homes that share a curve: of a day,
+// and of two hours. Most of it is the hash of the body, which differs for each. The hash
+// alone is measured beside it.
 func BenchmarkMessage(b *testing.B) {
 	s, err := NewSigner("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", time.Time{})
 	if err != nil {

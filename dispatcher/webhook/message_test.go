@@ -16,8 +16,8 @@ import (
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// The body is an envelope around the price signal that the API answers.
-func TestTheBodyIsTheSignalOfTheAPI(t *testing.T) {
+// The body is an envelope around the API's price signal.
+func TestMessage_BodyEqualsAPI(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawtest.Trigger(rt)
 		signal := signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}
@@ -51,9 +51,8 @@ func TestTheBodyIsTheSignalOfTheAPI(t *testing.T) {
 	})
 }
 
-// An endpoint that asks for OpenADR gets the signal as an event, in the same
-// envelope.
-func TestTheBodyMayBeAnEventOfOpenADR(t *testing.T) {
+// An endpoint with the format OpenADR gets the signal as an event, in the same envelope.
+func TestMessage_OpenADR(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawtest.Trigger(rt)
 		m := NewMessage(&tr, "ep", signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}, storage.FormatOpenADR3)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// While an endpoint goes from HMAC to Ed25519 both sign, each verifiable by
-// itself.
-func TestEd25519BesideHMAC(t *testing.T) {
+// While an endpoint changes from HMAC to Ed25519 both signatures are sent, and each
+// verifies by itself.
+func TestSign_Ed25519(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestEd25519BesideHMAC(t *testing.T) {
 	text, ok := strings.CutPrefix(both[0], "v1a,")
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil {
-		t.Fatalf("%q is no v1a signature: %v", both[0], err)
+		t.Fatalf("%q is not a v1a signature: %v", both[0], err)
 	}
 	if !ed25519.Verify(public, []byte("msg_1."+timestamp+"."+string(body)), raw) {
 		t.Error("the public key does not verify it")
@@ -41,7 +41,7 @@ func TestEd25519BesideHMAC(t *testing.T) {
 	}
 	for _, wrong := range []string{PrivateKeyPrefix, PrivateKeyPrefix + "AAAA", PrivateKeyPrefix + "?"} {
 		if _, err := NewSigner(wrong, time.Time{}); err == nil || strings.Contains(err.Error(), "AAAA") {
-			t.Errorf("%q is answered %v", wrong, err)
+			t.Errorf("the result of %q is %v", wrong, err)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func secretOf(text string) string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString([]byte(text))
 }
 
-// verify checks a signature as a partner does, with the stock library.
+// verify checks a signature like a partner, with the stock library.
 func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) error {
 	t.Helper()
 	hook, err := standardwebhooks.NewWebhook(secret)
@@ -44,7 +44,7 @@ func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) 
 	})
 }
 
-func TestPartnersCanVerify(t *testing.T) {
+func TestSign_Verifies(t *testing.T) {
 	now := time.Unix(1782907200, 999_999_999)
 	secret, old := secretOf(strings.Repeat("n", 24)), secretOf(strings.Repeat("o", 64))
 	signers := []*Signer{newTestSigner(t, secret, time.Time{}), newTestSigner(t, old, now.Add(time.Second))}
@@ -53,7 +53,7 @@ func TestPartnersCanVerify(t *testing.T) {
 		if timestamp != "1782907200" || len(strings.Fields(signed)) != 2 {
 			t.Fatalf("signed at %s as %q", timestamp, signed)
 		}
-		for _, s := range []string{secret, old} { // both are good while one replaces the other
+		for _, s := range []string{secret, old} { // both are valid during a rotation
 			if err := verify(t, s, "msg_1", timestamp, signed, []byte(body)); err != nil {
 				t.Errorf("a body of %d: %v", len(body), err)
 			}
@@ -71,21 +71,21 @@ func TestPartnersCanVerify(t *testing.T) {
 	}
 }
 
-func TestSecretsThatHaveExpired(t *testing.T) {
+func TestSign_ExpiredSecrets(t *testing.T) {
 	now := time.Unix(1000, 0)
 	secret, old := secretOf("new"), secretOf("old")
 	for after, want := range map[time.Duration]int{-1: 2, 0: 2, 1: 1} {
 		signers := []*Signer{newTestSigner(t, secret, time.Time{}), newTestSigner(t, old, now)}
 		timestamp, signed := Sign(signers, &Payload{ID: "msg_1"}, now.Add(after))
 		if n := len(strings.Fields(signed)); n != want {
-			t.Errorf("%s after its end there are %d signatures, want %d", after, n, want)
+			t.Errorf("%s after its expiry there are %d signatures, want %d", after, n, want)
 		}
 		if err := verify(t, secret, "msg_1", timestamp, signed, nil); err != nil {
-			t.Errorf("%s after its end the new one: %v", after, err)
+			t.Errorf("%s after its expiry the new one: %v", after, err)
 		}
 	}
 	if _, signed := Sign(nil, &Payload{ID: "msg_1"}, now); signed != "" {
-		t.Errorf("without secrets it is %q", signed)
+		t.Errorf("without secrets the header is %q", signed)
 	}
 }
 
@@ -97,8 +97,8 @@ func TestWrongSecrets(t *testing.T) {
 	}
 }
 
-// One signer is used by many goroutines.
-func TestSignersAreShared(t *testing.T) {
+// Many goroutines use one signer.
+func TestSigners_Shared(t *testing.T) {
 	s := newTestSigner(t, secretOf("secret"), time.Time{})
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -115,9 +115,9 @@ func TestSignersAreShared(t *testing.T) {
 	wg.Wait()
 }
 
-// The vectors of Project Wycheproof: a signer's keyed hash makes the tags they
-// give.
-func TestWycheproof(t *testing.T) {
+// These are the vectors of Project Wycheproof: a signer's keyed hash makes the given
+// tags.
+func TestSign_Wycheproof(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no vectors")
@@ -146,7 +146,7 @@ func TestWycheproof(t *testing.T) {
 			h := newTestSigner(t, secretOf(string(key)), time.Time{}).pool.Get().(hash.Hash)
 			h.Write(msg)
 			if same := bytes.Equal(h.Sum(nil)[:len(tag)], tag); same != (v.Result == "valid") {
-				t.Errorf("the tag %s of %s with %s is %s, and ours is the same: %v", v.Tag, v.Msg, v.Key, v.Result, same)
+				t.Errorf("the tag %s of %s with %s is %s, and ours is equal: %v", v.Tag, v.Msg, v.Key, v.Result, same)
 			}
 			tried++
 		}

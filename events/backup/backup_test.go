@@ -36,7 +36,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// server is a NATS of the test's own, with nothing in it.
+// server is an empty NATS for the test.
 func server(t *testing.T) *embedded.Server {
 	t.Helper()
 	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), StartTimeout: patience, Log: discard})
@@ -68,7 +68,7 @@ func home(i int, value string) storage.Write {
 	}
 }
 
-// key is a fresh pair.
+// key returns a new key pair.
 func key(t *testing.T) (private, public string) {
 	t.Helper()
 	private, public, err := backup.NewKey()
@@ -92,7 +92,7 @@ func back(t *testing.T, c *jetstream.Conn) *backup.Backup {
 	return b
 }
 
-// records are all of STATE's, by reference.
+// records returns all records of STATE, by reference.
 func records(t *testing.T, c *jetstream.Conn) map[storage.Ref]storage.Record {
 	t.Helper()
 	all := map[storage.Ref]storage.Record{}
@@ -107,7 +107,7 @@ func records(t *testing.T, c *jetstream.Conn) map[storage.Ref]storage.Record {
 	return all
 }
 
-// copied follows a log until enough says so.
+// copied follows a log until enough returns true.
 func copied[T any](t *testing.T, _ *jetstream.Conn, follow func(context.Context, func([]T) error) error, enough func(T) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -123,7 +123,7 @@ func copied[T any](t *testing.T, _ *jetstream.Conn, follow func(context.Context,
 		return nil
 	}))
 	if !found {
-		t.Fatal("what was waited for did not come")
+		t.Fatal("timeout: the condition does not hold")
 	}
 }
 
@@ -139,16 +139,16 @@ func retry(id string, due time.Time) events.Retry {
 	return events.Retry{Trigger: trigger(id), Sequence: 7, EndpointID: "ep_1", Attempt: 2, Round: 1, DueAt: storage.Time{Time: due}, Homes: []events.RetryHome{{HomeID: "h1"}}}
 }
 
-// What is put back is what there was: revisions, gaps between them, times, what
-// waits, and where each log goes on.
-func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
+// A restore gives the same data: revisions with their gaps, times, waiting messages, and
+// the next sequence of each log.
+func TestRestore_RoundTrip(t *testing.T) {
 	c := connect(t, server(t))
 	log := c.StateLog()
 	revisions := map[int]uint64{}
 	for round := range 3 {
 		for i := range 20 {
 			if round > 0 && i%3 != 0 {
-				continue // some are replaced, which leaves gaps
+				continue // updates leave gaps
 			}
 			w := home(i, fmt.Sprint("round ", round))
 			w.Expect = revisions[i]
@@ -189,13 +189,13 @@ func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
 		t.Errorf("STATE has\n%v\nwant\n%v", after, before)
 	}
 	if revision, err := c.StateLog().Append(t.Context(), home(99, "new")); err != nil || revision != revisions[18]+1 {
-		t.Errorf("STATE goes on at %d, %v, want %d", revision, err, revisions[18]+1)
+		t.Errorf("the next revision of STATE is %d, %v, want %d", revision, err, revisions[18]+1)
 	}
 	if sequence, err := c.Accept(t.Context(), trigger("trg_new")); err != nil || sequence != 6 {
-		t.Errorf("TRIGGERS goes on at %d, %v, want 6", sequence, err)
+		t.Errorf("the next sequence of TRIGGERS is %d, %v, want 6", sequence, err)
 	}
 	if has, err := c.HasReceipt(t.Context(), "acme", "trg_1", "0"); !has || err != nil {
-		t.Errorf("the receipt is there: %v, %v", has, err)
+		t.Errorf("the receipt was restored: %v, %v", has, err)
 	}
 	if names, err := c.Tasks(t.Context(), events.TaskRetry); !names[task.Name()] || err != nil {
 		t.Errorf("the tasks are %v, %v", names, err)
@@ -203,19 +203,19 @@ func TestWhatIsPutBackIsWhatThereWas(t *testing.T) {
 	if known, err := c.Known(t.Context(), "acme", "ep_1", 0); known.Signals["h1"] != "x" || err != nil {
 		t.Errorf("known is %v, %v", known, err)
 	}
-	// The retry that is due comes, the other waits; of the triggers only the new
-	// one is to be begun: the others are taken up by their receipts.
+	// The due retry is delivered, the other waits. Only the new trigger begins a walk,
+	// because the others have receipts.
 	if got := first(t, c.ConsumeRetries); got.Trigger.ID != "trg_2" || got.Sequence != 7 {
-		t.Errorf("the retry that comes is %+v", got)
+		t.Errorf("the delivered retry is %+v", got)
 	}
 	if got := first(t, c.ConsumeTriggers); got.ID != "trg_new" {
-		t.Errorf("the trigger that is begun is %s", got.ID)
+		t.Errorf("the trigger that begins is %s", got.ID)
 	}
 	if got := first(t, c.ConsumeNotices); got.ID != "evt_1" {
-		t.Errorf("the first notice that is told is %s, and evt_0 was told before", got.ID)
+		t.Errorf("the first notice is %s, and evt_0 was handled before", got.ID)
 	}
-	if depth, err := c.Depth(t.Context()); err != nil || depth.RetriesWaiting != 1 || depth.Unstarted != 0 {
-		t.Errorf("there waits %+v, %v", depth, err)
+	if f, err := c.NewInspector().Look(t.Context(), 0, 0); err != nil || f.Depth.RetriesWaiting != 1 || f.Depth.Unstarted != 0 {
+		t.Errorf("there waits %+v, %v", f.Depth, err)
 	}
 }
 
@@ -231,15 +231,15 @@ func first[T any](t *testing.T, consume func(ctx, taking context.Context, slots 
 		return nil
 	}))
 	if !taken {
-		t.Fatal("nothing came")
+		t.Fatal("no message arrived")
 	}
 	return got
 }
 
-// What is written over and over while it is copied is in the copy all the same: in
-// a log that keeps the last value alone the old one may be gone before its turn,
-// and the new one come after the end.
-func TestAnEntityThatChangesIsNotLost(t *testing.T) {
+// The copy has entities that change while it is made. A log that keeps only the last
+// value may have removed the old one before the copy reached it, with the new one after
+// the copy's end.
+func TestBackup_ChangingEntity(t *testing.T) {
 	const homes = 300
 	c := connect(t, server(t))
 	log := c.StateLog()
@@ -270,7 +270,7 @@ func TestAnEntityThatChangesIsNotLost(t *testing.T) {
 		seen := map[string]bool{}
 		content := jetstream.Contents()[len(jetstream.Contents())-1]
 		if content.Stream != "GRIDHOOK_STATE" {
-			t.Fatal("STATE must be the last to be copied: everything refers to it")
+			t.Fatal("STATE must be copied last: everything refers to it")
 		}
 		_, err := c.Copy(t.Context(), content, func(batch []jetstream.Raw) error {
 			for _, m := range batch {
@@ -287,9 +287,9 @@ func TestAnEntityThatChangesIsNotLost(t *testing.T) {
 	changing.Wait()
 }
 
-// A retry or a task may be put, and taken off again, between the copying of its queue
-// and that of the receipts, which speak of it. It is in the backup.
-func TestWhatCameAndWentIsNoted(t *testing.T) {
+// A retry or a task may be put and acknowledged between the copies of its queue and of
+// the receipts, which refer to it. The backup has it.
+func TestBackup_AcknowledgedMessages(t *testing.T) {
 	c := connect(t, server(t))
 	var noted, tasks []string
 	var mu sync.Mutex
@@ -312,16 +312,16 @@ func TestWhatCameAndWentIsNoted(t *testing.T) {
 	must(t, stop())
 	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_3", time.Now().Add(time.Hour))}))
 	if len(noted) != 2 || !strings.Contains(noted[0], "trg_1") || !strings.Contains(noted[1], "trg_2") {
-		t.Errorf("noted were %q", noted)
+		t.Errorf("the noted messages are %q", noted)
 	}
 	if len(tasks) != 1 || !strings.Contains(tasks[0], "msg_1") {
-		t.Errorf("of tasks noted were %q", tasks)
+		t.Errorf("the noted tasks are %q", tasks)
 	}
 }
 
-// Every stream is copied, but for those that follow from the others and the dead letters,
-// which are for the operator of this installation.
-func TestEveryStreamIsCopied(t *testing.T) {
+// Every stream is copied, except those that follow from others, and the dead letters,
+// which belong to this installation's operator.
+func TestBackup_EveryStream(t *testing.T) {
 	var copied, made []string
 	for _, content := range jetstream.Contents() {
 		copied = append(copied, content.Stream)
@@ -334,18 +334,18 @@ func TestEveryStreamIsCopied(t *testing.T) {
 	slices.Sort(copied)
 	slices.Sort(made)
 	if !slices.Equal(copied, made) {
-		t.Errorf("copied are %v, made are %v", copied, made)
+		t.Errorf("copied %v, created %v", copied, made)
 	}
 	var order []string
 	for _, content := range jetstream.Contents() {
 		order = append(order, strings.TrimPrefix(content.Stream, "GRIDHOOK_"))
 	}
 	if got := strings.Join(order, " "); !strings.HasSuffix(got, "RETRIES RECEIPTS TRIGGERS NOTICES STATE") {
-		t.Errorf("the order is %s: each must come before what it refers to", got)
+		t.Errorf("the order is %s: each must come before what refers to it", got)
 	}
 }
 
-func TestNothingIsPutBackOverSomething(t *testing.T) {
+func TestRestore_NonEmptyTarget(t *testing.T) {
 	s := server(t)
 	c := connect(t, s)
 	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
@@ -360,9 +360,9 @@ func TestNothingIsPutBackOverSomething(t *testing.T) {
 	}
 }
 
-// Streams that hold nothing any more go on where they were: a newer trigger must
-// have a higher sequence than the retries of older ones speak of.
-func TestAnEmptyBackup(t *testing.T) {
+// An empty stream continues its sequence: a new trigger must have a higher sequence than
+// the triggers of older retries.
+func TestBackup_Empty(t *testing.T) {
 	b := back(t, connect(t, server(t)))
 	s := server(t)
 	must(t, b.Restore(t.Context(), bare(t, s), options, false))
@@ -371,8 +371,8 @@ func TestAnEmptyBackup(t *testing.T) {
 	}
 }
 
-// Nothing of the content can be read in the file.
-func TestNothingIsInTheClear(t *testing.T) {
+// The file has no readable content.
+func TestBackup_Encrypted(t *testing.T) {
 	c := connect(t, server(t))
 	_, err := c.StateLog().Append(t.Context(), home(1, strings.Repeat("verysecret", 10)))
 	must(t, err)
@@ -386,13 +386,13 @@ func TestNothingIsInTheClear(t *testing.T) {
 	}
 	for _, wrong := range [][]string{nil, {""}, {"age1nothing"}} {
 		if err := backup.CheckRecipients(wrong); err == nil {
-			t.Errorf("%q are taken as public keys", wrong)
+			t.Errorf("%q are accepted as public keys", wrong)
 		}
 	}
 }
 
-// A backup of a format or of a state that is not known yet is refused.
-func TestABackupOfANewerGridhook(t *testing.T) {
+// A backup of a newer format or schema is refused.
+func TestRestore_NewerFormat(t *testing.T) {
 	for _, test := range []struct {
 		change map[string]any
 		says   string

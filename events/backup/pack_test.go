@@ -9,7 +9,7 @@ import (
 	"filippo.io/age"
 )
 
-// pack writes a file as anybody could who has a public key: names and contents.
+// pack writes a file as anybody with a public key can: names and contents.
 func pack(t *testing.T, path, public string, files ...string) {
 	t.Helper()
 	f, err := os.Create(path)

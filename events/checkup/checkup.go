@@ -112,7 +112,7 @@ func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Optio
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, want := range own.Configs(o) {
-		asked := time.Now()
+		sentAt := time.Now()
 		s, err := js.Stream(ctx, want.Name)
 		if err != nil {
 			continue // created at the first start; try finds out whether it can be
@@ -120,21 +120,21 @@ func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Optio
 		is := s.CachedInfo()
 		f.Streams = append(f.Streams, Stream{Is: *is, Want: want})
 		if is.Cluster != nil && is.Cluster.Leader != "" {
-			f.clock(is.Cluster.Leader, is.TimeStamp, asked)
+			f.clock(is.Cluster.Leader, is.TimeStamp, sentAt)
 		} else {
-			f.clock("the server", is.TimeStamp, asked)
+			f.clock("the server", is.TimeStamp, sentAt)
 		}
 	}
 }
 
-// clock adds a server's clock. asked is the time of the request, says the time in the
+// clock adds a server's clock. sentAt is the time of the request, says the time in the
 // response.
-func (f *Facts) clock(server string, says, asked time.Time) {
+func (f *Facts) clock(server string, says, sentAt time.Time) {
 	if says.IsZero() {
 		return
 	}
-	took := time.Since(asked)
-	c := Clock{Server: server, Ahead: says.Sub(asked.Add(took / 2)), Within: took / 2}
+	took := time.Since(sentAt)
+	c := Clock{Server: server, Ahead: says.Sub(sentAt.Add(took / 2)), Within: took / 2}
 	for i := range f.Clocks {
 		if f.Clocks[i].Server == server {
 			if c.Within < f.Clocks[i].Within {

@@ -45,19 +45,19 @@ func (f *Facts) servers(ctx context.Context, nc *nats.Conn, monitors []string) {
 		return
 	}
 	for _, address := range monitors {
-		asked := time.Now()
+		sentAt := time.Now()
 		s, err := varz(ctx, address)
 		if err != nil {
 			f.Silent = errors.Join(f.Silent, fmt.Errorf("read the monitoring address %s: %w", address, err))
 			continue
 		}
-		f.server(s, asked)
+		f.server(s, sentAt)
 	}
 }
 
-func (f *Facts) server(s Server, asked time.Time) {
+func (f *Facts) server(s Server, sentAt time.Time) {
 	f.Servers = append(f.Servers, s)
-	f.clock(s.Name, s.Now, asked)
+	f.clock(s.Name, s.Now, sentAt)
 }
 
 func varz(ctx context.Context, address string) (s Server, err error) {
@@ -88,25 +88,25 @@ const lull = 500 * time.Millisecond
 
 func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 	inbox := nc.NewRespInbox()
-	answers, err := nc.SubscribeSync(inbox)
+	replies, err := nc.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
-	defer answers.Unsubscribe() //nolint:errcheck // the connection is closed next
-	asked := time.Now()
+	defer replies.Unsubscribe() //nolint:errcheck // the connection is closed next
+	sentAt := time.Now()
 	if err := nc.PublishRequest(systemSubject, inbox, nil); err != nil {
 		return err
 	}
 	for {
-		m, err := next(ctx, answers)
+		m, err := next(ctx, replies)
 		if err != nil || m.Header.Get("Status") != "" { // no server listens there for this account
 			break
 		}
-		var answer struct {
+		var reply struct {
 			Data Server `json:"data"`
 		}
-		if json.Unmarshal(m.Data, &answer) == nil && answer.Data.Name != "" {
-			f.server(answer.Data, asked)
+		if json.Unmarshal(m.Data, &reply) == nil && reply.Data.Name != "" {
+			f.server(reply.Data, sentAt)
 		}
 	}
 	if len(f.Servers) == 0 {
@@ -115,8 +115,8 @@ func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-func next(ctx context.Context, answers *nats.Subscription) (*nats.Msg, error) {
+func next(ctx context.Context, replies *nats.Subscription) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, lull)
 	defer cancel()
-	return answers.NextMsgWithContext(ctx)
+	return replies.NextMsgWithContext(ctx)
 }

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A client goes on after a restart as if nothing had been, on what was stored.
-func TestRestartUnderAClient(t *testing.T) {
+// A client continues after a restart without errors, with the stored data.
+func TestServer_RestartUnderClient(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	s := start(t, t.TempDir())
 	defer stop(t, s)

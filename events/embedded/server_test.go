@@ -46,7 +46,7 @@ func connect(t *testing.T, s *embedded.Server) (*nats.Conn, jetstream.JetStream)
 	return nc, js
 }
 
-func TestARestartKeepsWhatWasStored(t *testing.T) {
+func TestServer_RestartKeepsData(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := filepath.Join(t.TempDir(), "nats")
 	for round := uint64(1); round <= 3; round++ {
@@ -65,7 +65,7 @@ func TestARestartKeepsWhatWasStored(t *testing.T) {
 	}
 }
 
-func TestItOpensNoPort(t *testing.T) {
+func TestServer_NoPort(t *testing.T) {
 	s := start(t, t.TempDir())
 	defer stop(t, s)
 	nc, _ := connect(t, s)
@@ -75,7 +75,7 @@ func TestItOpensNoPort(t *testing.T) {
 	}
 }
 
-func TestAFullStoreRefuses(t *testing.T) {
+func TestServer_FullStore(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), MaxStore: 1 << 20, StartTimeout: patience, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +95,14 @@ func TestAFullStoreRefuses(t *testing.T) {
 		t.Errorf("2 MB into 1 MiB: %v", err)
 	}
 	if usage, err := s.Usage(); err != nil || usage.Limit != 1<<20 || usage.Used < 800<<10 {
-		t.Errorf("it says that it uses %+v, %v", usage, err)
+		t.Errorf("it reports a usage of %+v, %v", usage, err)
 	}
 	if info, err := js.Stream(t.Context(), "S"); err != nil || info.CachedInfo().State.Msgs == 0 {
-		t.Errorf("what was stored before is gone: %v", err)
+		t.Errorf("the earlier data is gone: %v", err)
 	}
 }
 
-func TestAFolderThatCannotBeUsed(t *testing.T) {
+func TestServer_InvalidFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -113,6 +113,6 @@ func TestAFolderThatCannotBeUsed(t *testing.T) {
 		t.Errorf("got %v, want an error that names the folder", err)
 	}
 	if took := time.Since(began); took > patience {
-		t.Errorf("it took %s to say so", took)
+		t.Errorf("the error took %s", took)
 	}
 }

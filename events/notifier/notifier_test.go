@@ -21,7 +21,7 @@ type fake struct {
 	health map[storage.Ref]events.Health
 	put    map[string]bool
 	puts   int
-	fail   int // after so many puts
+	fail   int // after this number of puts
 }
 
 var errDown = errors.New("down")
@@ -63,7 +63,7 @@ func newNotifier(t *testing.T, f *fake) (*Notifier, *storage.Store) {
 	}), store
 }
 
-// counted is a counter, summed over its labels.
+// counted returns a counter's value, summed over its labels.
 func counted(t *testing.T, n *Notifier, name string) (sum float64) {
 	t.Helper()
 	families, err := n.Registerer.(*prometheus.Registry).Gather()
@@ -87,9 +87,9 @@ func completed(i int, ago time.Duration) events.Progress {
 	}
 }
 
-// Every end is told once, however many there are and whatever fails in between; those
-// of long ago are not any more.
-func TestEndsAreTold(t *testing.T) {
+// Every completion is notified once, whatever their number and the faults in between. Old
+// completions are not notified.
+func TestNotifier_Completed(t *testing.T) {
 	f := &fake{fail: maxCompleted + 10}
 	for i := range maxCompleted + 50 {
 		f.ended = append(f.ended, completed(i, time.Duration(i%2)*time.Hour))
@@ -97,10 +97,10 @@ func TestEndsAreTold(t *testing.T) {
 	f.ended = append(f.ended, completed(9999, stale+time.Second))
 	n, _ := newNotifier(t, f)
 	if err := n.notifyCompleted(t.Context()); !errors.Is(err, errDown) || len(f.ended) == 0 {
-		t.Fatalf("%v, and %d are still to be told", err, len(f.ended))
+		t.Fatalf("%v, and %d are not notified", err, len(f.ended))
 	}
 	if err := n.notifyCompleted(t.Context()); err != nil || len(f.ended) != 0 {
-		t.Errorf("%v, and %d are still to be told", err, len(f.ended))
+		t.Errorf("%v, and %d are not notified", err, len(f.ended))
 	}
 	want := maxCompleted + 50
 	if got := counted(t, n, "gridhook_notices_total"); len(f.put) != want || int(got) != want {
@@ -108,8 +108,8 @@ func TestEndsAreTold(t *testing.T) {
 	}
 }
 
-// An endpoint's policy bears what it says, and a disabling is counted once.
-func TestFailingEndpoints(t *testing.T) {
+// An endpoint that fails for longer than its policy allows is disabled, and counted once.
+func TestNotifier_FailingEndpoints(t *testing.T) {
 	const bears = 3600
 	failing := func(failures int, lasted time.Duration) events.Health {
 		return events.Health{
@@ -143,11 +143,11 @@ func TestFailingEndpoints(t *testing.T) {
 			}
 			e, err := storage.Get[storage.WebhookEndpoint](store, e.Ref())
 			if err != nil || e.Enabled == tt.want || (e.Disabled != nil) != tt.want {
-				t.Errorf("it is enabled: %v, %+v, %v", e.Enabled, e.Disabled, err)
+				t.Errorf("enabled: %v, %+v, %v", e.Enabled, e.Disabled, err)
 			}
 			want := map[bool]int{true: 1}[tt.want]
 			if got := counted(t, n, "gridhook_endpoints_disabled_total"); int(got) != want || len(f.put) != want || f.puts != want {
-				t.Errorf("%g are counted, and %d notices put in %d times, want %d", got, len(f.put), f.puts, want)
+				t.Errorf("%g counted, and %d notices put in %d attempts, want %d", got, len(f.put), f.puts, want)
 			}
 		})
 	}

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -47,16 +48,14 @@ type Deps struct {
 // replay is a task of one replayer, and another replayer can resume it.
 type Replayer struct {
 	Deps
-	takenUp prometheus.Counter
+	retried prometheus.Counter
 }
 
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
-	takenUp := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_taken_up_total", Help: "Exhausted or expired deliveries that were retried by hand.",
-	})
-	d.Registerer.MustRegister(takenUp)
-	return &Replayer{Deps: d, takenUp: takenUp}
+	return &Replayer{Deps: d, retried: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
+		Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
+	})}
 }
 
 // Numbers of simultaneous replays and manual retries of a process.
@@ -155,7 +154,7 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 		}
 		deliveries = deliveries[of:]
 	}
-	r.takenUp.Add(float64(n.retried))
+	r.retried.Add(float64(n.retried))
 	return n, err
 }
 

@@ -30,9 +30,9 @@ type world struct {
 	newest   events.Trigger
 	triggers map[string]events.Trigger
 	list     []events.Delivery // in the ledger's order
-	lost     map[string]bool   // homes of which nothing is kept
+	lost     map[string]bool   // homes without stored inputs
 	receipts map[string]bool
-	retries  map[string]int // homes taken up, by trigger and home
+	retries  map[string]int // manually retried homes, by trigger and home
 	order    []string
 	waiting  map[events.TaskName]events.Task
 	fail     func(what string) error
@@ -97,7 +97,7 @@ func (w *world) Delivery(_, id string) (events.DeliveryLog, error) {
 	return events.DeliveryLog{}, storage.ErrNotFound
 }
 
-// RetryInputs keeps two homes together.
+// RetryInputs stores two homes together.
 func (w *world) RetryInputs(_, trigger string, deliveries []events.Delivery) (events.Trigger, []events.RetryInputs, error) {
 	var kept []events.RetryInputs
 	for _, d := range deliveries {
@@ -135,7 +135,7 @@ func (w *world) PutRetries(_ context.Context, retries []events.Retry) error {
 		return err
 	}
 	for _, r := range retries {
-		for _, h := range r.Homes { // one that waits is replaced
+		for _, h := range r.Homes { // replaces a waiting task
 			w.retries[r.Trigger.ID+"/"+h.HomeID+" "+r.Key()]++
 			w.order = append(w.order, r.Trigger.ID+"/"+h.HomeID)
 		}
@@ -198,7 +198,7 @@ func TestReplay(t *testing.T) {
 	w.give("trg_3", 3, noon, repeat(pageSize, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeExpired)...)
 	w.give("trg_2", 2, noon.Add(-time.Hour), repeat(5, events.OutcomeFailed)...)                                                       // superseded
 	w.give("trg_1", 1, noon.AddDate(0, 0, -3), events.OutcomeFailed)                                                                   // before
-	w.list = append(w.list, events.Delivery{TriggerID: "trg_3", EndpointID: "other", Outcome: "FAILED", At: storage.Time{Time: noon}}) // another's
+	w.list = append(w.list, events.Delivery{TriggerID: "trg_3", EndpointID: "other", Outcome: "FAILED", At: storage.Time{Time: noon}}) // another endpoint's
 	w.lost["h0000"] = true
 	task := w.ask(events.OutcomeFailed, events.OutcomeExpired)
 	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
@@ -209,17 +209,17 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the replay is %+v", got)
 	}
 	if len(w.retries) != 2*pageSize-1 || w.order[0] != "trg_3/h0002" {
-		t.Errorf("%d homes were taken up, the first %s", len(w.retries), w.order[0])
+		t.Errorf("%d homes were retried, the first %s", len(w.retries), w.order[0])
 	}
-	// Whoever comes later finds nothing to do.
+	// A second run finds nothing to retry.
 	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil || len(w.order) != 2*pageSize-1 {
-		t.Errorf("done again: %v, %d taken up", err, len(w.order))
+		t.Errorf("second run: %v, %d retried", err, len(w.order))
 	}
 }
 
-// Wherever a replay breaks off, before something has taken effect or after, who takes
-// it next takes up the rest, and nothing twice that the ledger tells was tried.
-func TestABrokenReplayIsTakenUpWhereItWasLeft(t *testing.T) {
+// Wherever a replay is interrupted, before or after an effect, its next run retries the
+// rest, and retries nothing twice that the ledger shows as retried.
+func TestReplay_Resume(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		n := rapid.IntRange(1, 3*pageSize).Draw(rt, "homes")

@@ -13,7 +13,7 @@ import (
 func TestRetry(t *testing.T) {
 	w := newWorld(t)
 	w.give("trg_2", 2, noon, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed)
-	w.give("trg_1", 1, noon.Add(-time.Hour), events.OutcomeExpired) // a newer trigger has taken its place
+	w.give("trg_1", 1, noon.Add(-time.Hour), events.OutcomeExpired) // a newer trigger supersedes it
 	w.lost["h0003"] = true
 	do := func(trigger, home string) error {
 		t.Helper()
@@ -29,9 +29,9 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	if len(w.order) != 1 || w.order[0] != "trg_2/h0000" {
-		t.Errorf("taken up were %v", w.order)
+		t.Errorf("the retried deliveries are %v", w.order)
 	}
-	// What this process's ledger does not show yet is waited for, but not for ever.
+	// A retry waits for this process's ledger, up to a limit.
 	for _, home := range []string{"h0002", "unknown"} {
 		task, err := NewRetryTask("org", events.MessageID("trg_2", home, "ep"), w.now)
 		if err != nil {
@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func TestForgottenReplaysAreFoundAndOldOnesForgotten(t *testing.T) {
+func TestReplay_FindsLostDeletesOld(t *testing.T) {
 	w := newWorld(t)
 	w.ask(events.OutcomeFailed)
 	old := storage.Replay{ReplayProgress: storage.ReplayProgress{
@@ -78,6 +78,6 @@ func TestForgottenReplaysAreFoundAndOldOnesForgotten(t *testing.T) {
 		t.Errorf("after more than a week: %v", err)
 	}
 	if w.result().Status != storage.ReplayAccepted {
-		t.Error("one that is not completed is forgotten")
+		t.Error("an incomplete replay was deleted")
 	}
 }

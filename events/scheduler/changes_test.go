@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// changed are the objects that subscribers were notified of.
+// changed returns the objects of the notifications.
 func (w *world) changed() (list []string) {
 	w.triggers.mu.Lock()
 	defer w.triggers.mu.Unlock()
@@ -101,19 +101,19 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 		pass(minute)
 		before := w.changed()
 		if !slices.Contains(before, "one") || len(before) < 2 {
-			t.Fatalf("it notifies of %q, want derived events and the program one", before)
+			t.Fatalf("notifications of %q, want derived events and the program one", before)
 		}
 		w.suspend(true)
 		w.put(openADR(storage.OpenADRProgram, "two"))
 		w.peak("p")
 		pass(10 * minute)
 		if got := w.changed(); len(got) != len(before) {
-			t.Errorf("suspended, it notifies of %q", got[len(before):])
+			t.Errorf("suspended: notifications of %q", got[len(before):])
 		}
 		w.suspend(false)
 		pass(minute)
 		if got := w.changed(); len(got) == len(before) || slices.Contains(got, "two") {
-			t.Errorf("resumed, it notifies of %q, want the changed prices alone", got[len(before):])
+			t.Errorf("resumed: notifications of %q, want only the changed prices", got[len(before):])
 		}
 		stop()
 	})

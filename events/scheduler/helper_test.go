@@ -25,7 +25,7 @@ type tasks struct {
 	waiting map[events.TaskName]events.Task
 	due     []events.Task
 	doing   map[events.TaskName]int
-	fail    func(what string) error // nil for never
+	fail    func(what string) error // nil for no time
 }
 
 func (q *tasks) failing(what string) error {
@@ -58,7 +58,7 @@ func (q *tasks) DropTask(_ context.Context, name events.TaskName) error {
 	return nil
 }
 
-// move makes due what was waiting for its time.
+// move makes waiting tasks due whose time has come.
 func (q *tasks) move() {
 	for _, name := range slices.SortedFunc(maps.Keys(q.waiting), func(a, b events.TaskName) int {
 		return q.waiting[a].DueAt.Compare(q.waiting[b].DueAt.Time)
@@ -132,8 +132,8 @@ type triggers struct {
 	fail func(what string) error
 }
 
-// at is the trigger that was accepted as the (i+1)th. It is locked also where the
-// fleet rests: nothing else orders the read before what the fleet does next.
+// at returns the (i+1)th accepted trigger. It locks also while the fleet is idle: nothing
+// else orders the read before the fleet's next write.
 func (l *triggers) at(i int) events.Trigger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,13 +193,13 @@ type world struct {
 	tasks    *tasks
 	triggers *triggers
 	asked    int // of the triggers
-	// state is the log of record that the schedulers follow, nil if OpenADR is off.
+	// state is the log of record that the schedulers follow, nil without OpenADR.
 	state storage.Log
 	// logger is the schedulers' logger.
 	logger *slog.Logger
 }
 
-// newWorld is a world in a bubble of its own time.
+// newWorld returns a world in a synctest bubble.
 func newWorld(t testing.TB) *world {
 	store, log, _ := storagetest.NewStore(time.Now)
 	w := &world{
@@ -210,7 +210,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// fleet starts schedulers; the returned function stops them.
+// fleet starts schedulers and returns a function that stops them.
 func (w *world) fleet(n int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -228,7 +228,7 @@ func (w *world) fleet(n int) (stop func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// create stores a schedule as the API does: its first run is put to wait.
+// create stores a schedule like the API, with its first run queued.
 func (w *world) create(s storage.Schedule) {
 	if err := w.store.Create(context.Background(), &s); err != nil {
 		w.t.Fatal(err)
@@ -262,18 +262,18 @@ func (w *world) plan(id string) {
 
 var errInjected = errors.New("injected")
 
-// pass lets time pass, and what is due be done.
+// pass advances the clock and waits until due work is done.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// suspend changes whether the organization is suspended.
+// suspend suspends or resumes the organization.
 func (w *world) suspend(suspended bool) {
 	storagetest.Put(w.t, w.store, &storage.Organization{ID: "org", Name: "Org", Suspended: suspended, Base: storage.Base{OrganizationID: storage.Shared}})
 }
 
-// runs are the times at which triggers were accepted, since the bubble's start.
+// runs returns the times of accepted triggers, since the bubble's start.
 func (w *world) runs() (list []time.Duration) {
 	w.triggers.mu.Lock()
 	defer w.triggers.mu.Unlock()
@@ -290,7 +290,7 @@ func (w *world) forget() {
 	w.triggers.list = nil
 }
 
-// began is when every bubble's time begins.
+// began is the start time of every bubble.
 var began = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func schedule(every int) storage.Schedule {

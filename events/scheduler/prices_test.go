@@ -15,8 +15,8 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// priceWorld has two homes on the plan p, and one each on a shared plan, on one that
-// follows a market, and on one with a home that sells to a market.
+// priceWorld has two homes on the plan p. It has one home each on a shared plan, on a
+// plan that follows a market, and with exports to a market.
 func priceWorld(t *testing.T) *world {
 	w := newWorld(t)
 	sells := storagetest.Home("org", "h5", "flat")
@@ -45,7 +45,7 @@ func hourly() *storage.RatePlan {
 	return p
 }
 
-// addHours adds a day of prices to a shared series, other ones each time.
+// addHours adds a day of prices to a shared series, different at each call.
 func (w *world) addHours(node string) {
 	w.t.Helper()
 	w.addHoursFrom(node, time.Now().Truncate(time.Hour), 24)
@@ -60,7 +60,7 @@ func (w *world) addHoursFrom(node string, start time.Time, hours int) {
 	}
 }
 
-// spoil makes a record one that does not decode.
+// spoil replaces a record with one that does not decode.
 func (w *world) spoil(ref storage.Ref) {
 	w.t.Helper()
 	var r storage.Record
@@ -81,7 +81,7 @@ func (w *world) put(e storage.Entity) {
 	storagetest.Put(w.t, w.store, e)
 }
 
-// peak calls a critical peak for the homes on a plan of the organization.
+// peak creates a critical peak for the homes on one of the organization's plans.
 func (w *world) peak(plan string) {
 	price := float64(w.store.Revision())/1000 + 1
 	from := storage.Time{Time: time.Now().Add(time.Hour)}
@@ -90,8 +90,7 @@ func (w *world) peak(plan string) {
 	w.put(&storage.PlanEvents{PlanID: plan, Events: []storage.PlanEvent{e}, Base: storage.Base{OrganizationID: "org"}})
 }
 
-// triggered returns the accepted triggers since its last call: plans and
-// homes.
+// triggered returns the plans and homes of the triggers since the last call.
 func (w *world) triggered() string {
 	w.triggers.mu.Lock()
 	defer w.triggers.mu.Unlock()
@@ -103,7 +102,7 @@ func (w *world) triggered() string {
 	return strings.Join(list, ", ")
 }
 
-func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
+func TestFollowPrices_AffectedHomes(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(w *world)
@@ -159,7 +158,7 @@ func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
 				defer w.fleet(3)()
 				pass(minute)
 				if got := w.triggered(); got != "" {
-					t.Errorf("what was before the schedule triggers %s", got)
+					t.Errorf("changes before the schedule trigger %s", got)
 				}
 				test.change(w)
 				pass(minute)
@@ -176,8 +175,8 @@ func TestWhatChangesPricesTriggersTheAffectedHomes(t *testing.T) {
 	}
 }
 
-// The trigger has the schedule's window and name, and the homes of the moment.
-func TestTheTriggerOfAPriceChange(t *testing.T) {
+// The trigger has the schedule's window and id, and the current homes.
+func TestFollowPrices_Trigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		w.change("sch", func(s *storage.Schedule) { s.Window.LengthMinutes = 60 })
@@ -191,8 +190,8 @@ func TestTheTriggerOfAPriceChange(t *testing.T) {
 	})
 }
 
-// Changed prices run no schedule of a suspended organization. Once it is resumed, a recent
-// change runs the schedule.
+// Changed prices run no schedule of a suspended organization. After the resumption a
+// recent change runs the schedule.
 func TestFollowPrices_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
@@ -202,20 +201,20 @@ func TestFollowPrices_SuspendedOrganization(t *testing.T) {
 		w.peak("p")
 		pass(10 * minute)
 		if got := w.triggered(); got != "" {
-			t.Errorf("suspended, it triggers %q", got)
+			t.Errorf("suspended: triggers %q", got)
 		}
 		w.suspend(false)
 		pass(minute)
 		if got := w.triggered(); got != "p of 2" {
-			t.Errorf("resumed, it triggers %q, want p of 2", got)
+			t.Errorf("resumed: triggers %q, want p of 2", got)
 		}
 		stop()
 	})
 }
 
-// What changed while nobody was there is found, once; and what was done is not done
-// again by who comes next, though its answer was lost.
-func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
+// A change while no process runs is found, once. The next process does not repeat a run
+// whose acknowledgement was lost.
+func TestFollowPrices_ExactlyOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		stop := w.fleet(2)
@@ -240,7 +239,7 @@ func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
 			t.Errorf("triggers %q, after %d failures", got, failures)
 		}
 		w.triggers.mu.Lock()
-		w.triggers.list = nil // as they are forgotten
+		w.triggers.list = nil // after their retention
 		w.asked = 0
 		w.triggers.mu.Unlock()
 		stop()
@@ -248,14 +247,14 @@ func TestAPriceChangeIsNotLostAndNotMadeTwice(t *testing.T) {
 		stop = w.fleet(2)
 		pass(minute)
 		if got := w.triggered(); got != "" {
-			t.Errorf("long after, it triggers %q", got)
+			t.Errorf("much later: triggers %q", got)
 		}
 		stop()
 	})
 }
 
-// Where very many plans have changed, all homes are triggered.
-func TestManyPlansChange(t *testing.T) {
+// If very many plans have changed, all homes are triggered.
+func TestFollowPrices_ManyPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		for i := range maxPlans + 1 {

@@ -27,7 +27,7 @@ func (w *world) expect(what string, want ...time.Duration) {
 	}
 }
 
-func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
+func TestScheduler_RunOncePerFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -45,19 +45,19 @@ func TestEachRunIsMadeOnceByWhoeverIsThere(t *testing.T) {
 	})
 }
 
-func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
+func TestScheduler_MissedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
 		stop := w.fleet(2)
 		pass(16 * minute)
 		stop()
-		pass(51 * minute) // nobody is there from 0:16 to 1:07
+		pass(51 * minute) // no process runs from 0:16 to 1:07
 		stop = w.fleet(2)
 		pass(2 * minute)
 		w.expect("after the pause", 15*minute, 67*minute)
 		if start := w.triggers.at(1).Start; !start.Equal(began.Add(60 * minute)) {
-			t.Errorf("what was missed is made up for %s, want the quarter hour that it is", start)
+			t.Errorf("the missed run has the time %s, want the current quarter hour", start)
 		}
 		pass(15 * minute)
 		w.expect("and then as ever", 15*minute, 67*minute, 75*minute)
@@ -65,9 +65,9 @@ func TestARunThatWasMissedIsMadeUpOnce(t *testing.T) {
 	})
 }
 
-// The schedules of a suspended organization do not run; resumed, they run as before, and
-// what was left out is not made up for.
-func TestSuspendedOrganization(t *testing.T) {
+// The schedules of a suspended organization do not run. After the resumption they run as
+// before, without the missed runs.
+func TestScheduler_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -83,9 +83,9 @@ func TestSuspendedOrganization(t *testing.T) {
 	})
 }
 
-// A run beyond the organization's quota is left out, with a line in the log, and the next
-// run is made as ever. The next change of prices makes up for a run that was left out.
-func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
+// A run beyond the organization's quota is skipped, with a line in the log. A change of
+// prices is sent once the organization is below the quota.
+func TestScheduler_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
 		timed := schedule(15)
@@ -105,28 +105,29 @@ func TestAccept_LeavesOutRunsBeyondTheQuota(t *testing.T) {
 		w.peak("p")
 		pass(45 * minute)
 		if got := w.triggered(); got != "" {
-			t.Errorf("beyond the quota it triggers %q", got)
+			t.Errorf("beyond the quota: triggers %q", got)
 		}
 		w.triggers.mu.Lock()
 		full = false
 		w.triggers.mu.Unlock()
-		w.addHours("COMED")
 		pass(minute)
-		if got := w.triggered(); got != "hourly+p of 3" {
-			t.Errorf("the next change of prices triggers %q", got)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("below the quota it triggers %q", got)
 		}
 		pass(15 * minute)
 		if got := w.triggered(); got != " of 5" {
-			t.Errorf("the next timed run triggers %q", got)
+			t.Errorf("the next timed run: triggers %q", got)
 		}
 		stop()
-		if n := strings.Count(log.String(), "schedule run skipped, organization has reached a limit"); n != 4 || !strings.Contains(log.String(), "limit=max-waiting") {
-			t.Errorf("%d runs are logged as left out, want the three timed ones and that of the prices:\n%s", n, &log)
+		for schedule, want := range map[string]int{"timed": 3, "sch": 45} { // the prices once a minute
+			if n := strings.Count(log.String(), `"schedule run skipped, organization has reached a limit" schedule=`+schedule+" org=org limit=max-waiting"); n != want {
+				t.Errorf("%d runs of %s are logged as skipped, want %d:\n%s", n, schedule, want, &log)
+			}
 		}
 	})
 }
 
-func TestAChangeTakesEffectWithTheNextRun(t *testing.T) {
+func TestScheduler_ChangeBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))
@@ -155,8 +156,9 @@ func TestAChangeTakesEffectWithTheNextRun(t *testing.T) {
 	})
 }
 
-// What was due before a change is made, though by who comes after it.
-func TestAChangeDoesNotLoseTheRunBefore(t *testing.T) {
+// A run that was due before a change is made, also by a process that starts after the
+// change.
+func TestScheduler_ChangeKeepsDueRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(60))
@@ -171,8 +173,8 @@ func TestAChangeDoesNotLoseTheRunBefore(t *testing.T) {
 	})
 }
 
-// A schedule whose first run was not put, as its maker crashed, is found.
-func TestAForgottenScheduleIsFound(t *testing.T) {
+// A schedule whose first run was not queued, because its API process crashed, is found.
+func TestScheduler_FindsLostSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		s := schedule(15)
@@ -190,10 +192,9 @@ func TestAForgottenScheduleIsFound(t *testing.T) {
 	})
 }
 
-// Whatever fails, before it has taken effect or after, and however often processes
-// come and go: no run is made twice, and none of a time when somebody was there is
-// left out.
-func TestRunsAreMadeExactlyOnce(t *testing.T) {
+// With any fault, before or after an effect, and any number of process restarts: no run
+// is made twice, and no run is skipped while a process runs.
+func TestScheduler_ExactlyOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		every := rapid.SampledFrom([]int{5, 15, 60}).Draw(rt, "every")
 		faults := map[string]int{}
@@ -244,7 +245,7 @@ func TestRunsAreMadeExactlyOnce(t *testing.T) {
 					problem = fmt.Sprintf("the run at %s was made %d times; runs were at %v", run, made[run], w.runs())
 				}
 			}
-			for run, n := range made { // what is made up comes at another time, but once
+			for run, n := range made { // a late run comes at another time, but once
 				if n > 1 && run%period != 0 {
 					problem = fmt.Sprintf("%d runs were made at %s", n, run)
 				}
@@ -256,7 +257,7 @@ func TestRunsAreMadeExactlyOnce(t *testing.T) {
 	})
 }
 
-func TestWhoIsToldOfAnOldRuleLeavesTheNewOneAlone(t *testing.T) {
+func TestScheduler_StaleTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.create(schedule(15))

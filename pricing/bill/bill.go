@@ -13,35 +13,35 @@ type Month struct {
 	Days  int          `json:"days" doc:"The length of the billing month, metered or not." example:"31"`
 
 	UsedKWh  float64 `json:"usedKwh" example:"744"`
-	SolarKWh float64 `json:"solarKwh" doc:"Generated." example:"0"`
-	DrawnKWh float64 `json:"drawnKwh" doc:"Used in steps beyond what they generated." example:"744"`
-	SentKWh  float64 `json:"sentKwh" doc:"Generated in steps beyond what they used." example:"0"`
+	SolarKWh float64 `json:"solarKwh" doc:"The generated energy." example:"0"`
+	DrawnKWh float64 `json:"drawnKwh" doc:"The imported energy: the excess of use over generation, summed over the steps." example:"744"`
+	SentKWh  float64 `json:"sentKwh" doc:"The exported energy: the excess of generation over use, summed over the steps." example:"0"`
 
 	Fixed    float64 `json:"fixed" doc:"Fixed charges and grid fees." example:"10"`
-	Minimum  float64 `json:"minimum" doc:"What a minimum charge adds." example:"0"`
-	Energy   float64 `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
-	DemandKW float64 `json:"demandKw" doc:"The highest demand, 0 where the plan has no demand charges." example:"0"`
-	Demand   float64 `json:"demand" doc:"What the plan charges for power." example:"0"`
-	Credit   float64 `json:"credit" doc:"What solar takes off in the month, before credits roll over." example:"0"`
+	Minimum  float64 `json:"minimum" doc:"The increase of the bill to the minimum charge." example:"0"`
+	Energy   float64 `json:"energy" doc:"The cost of the used energy without solar." example:"148.8"`
+	DemandKW float64 `json:"demandKw" doc:"The highest demand. 0 if the plan has no demand charges." example:"0"`
+	Demand   float64 `json:"demand" doc:"The demand charges." example:"0"`
+	Credit   float64 `json:"credit" doc:"The savings by solar in the month, before the rollover of credits." example:"0"`
 }
 
 // Bill is the bill of a span of time, usually a year.
 type Bill struct {
 	Months   []Month  `json:"months"`
 	Currency string   `json:"currency" example:"USD"`
-	Metering Metering `json:"metering,omitempty" doc:"How the solar is settled; left out without solar." example:"NET_METERING"`
+	Metering Metering `json:"metering,omitempty" doc:"The settlement of the solar. Absent without solar." example:"NET_METERING"`
 	// Regime is the home's solar regime; nil without solar.
 	Regime *pricing.Regime `json:"regime,omitempty"`
 	Fixed  float64         `json:"fixed" doc:"Fixed charges with all minimum charges." example:"10"`
 	Demand float64         `json:"demand" example:"0"`
-	Energy float64         `json:"energy" doc:"What the energy used would cost without solar." example:"148.8"`
-	Credit float64         `json:"credit" doc:"What solar takes off after the settlement." example:"0"`
+	Energy float64         `json:"energy" doc:"The cost of the used energy without solar." example:"148.8"`
+	Credit float64         `json:"credit" doc:"The savings by solar after the settlement." example:"0"`
 	Total  float64         `json:"total" doc:"fixed + demand + energy - credit" example:"158.8"`
 	// OpenCredit and OpenKWh are not part of Credit.
-	OpenCredit float64  `json:"openCredit" doc:"Credits in dollars since the last settlement, no part of total." example:"0"`
-	OpenKWh    float64  `json:"openKwh" doc:"Credits in kWh since the last settlement, no part of total." example:"0"`
-	Sun        string   `json:"sun,omitempty" doc:"The weather station of a typical year's sun." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
-	Caveats    []string `json:"caveats" doc:"What of the rate plan or the meter makes the bill uncertain." example:"[]"`
+	OpenCredit float64  `json:"openCredit" doc:"The open credits in dollars since the last settlement, not part of total." example:"0"`
+	OpenKWh    float64  `json:"openKwh" doc:"The open credits in kWh since the last settlement, not part of total." example:"0"`
+	Sun        string   `json:"sun,omitempty" doc:"The weather station of the typical year." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
+	Caveats    []string `json:"caveats" doc:"The reasons in the rate plan or the meter that make the bill uncertain." example:"[]"`
 }
 
 func (b *Bill) caveat(s string) {

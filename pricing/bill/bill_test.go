@@ -39,8 +39,8 @@ func schedule() [12][24]int {
 
 type fields = map[string]any
 
-// twoPeriods costs 0.10 and 0.20 in the morning, 0.30 and 0.40 after noon, the
-// second price above 100 and 200 kWh a month.
+// twoPeriods costs 0.10 and 0.20 in the morning, 0.30 and 0.40 after noon. The second
+// price applies above 100 and 200 kWh a month.
 func twoPeriods() fields {
 	return fields{
 		"energyratestructure": []any{
@@ -51,7 +51,7 @@ func twoPeriods() fields {
 	}
 }
 
-// hours is a meter from the 1st of April 2026 on, whose every day is alike.
+// hours is a meter from 1 April 2026 on, with the same values every day.
 func hours(days int, load, solar func(hour int) float64) bill.Meter {
 	m := bill.Meter{Start: time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC}
 	for i := range days * 24 {
@@ -90,8 +90,8 @@ func TestTierRules(t *testing.T) {
 	// The running total is 24 kWh a day. It reaches 100 on the fifth day at 04:00
 	// and 200 on the ninth at 08:00.
 	runningTotal := 0.1*(4*12+4) + 0.2*(8+25*12) + 0.3*(8*12) + 0.4*(22*12)
-	// The tier counter passes 100 in a morning; the bound of the second tier is
-	// none, so it stays there.
+	// The tier counter passes 100 in a morning. The second tier has no limit, so it stays
+	// there.
 	prorated := 0.5*(0.1*100+0.2*620) + 0.5*(0.3*100+0.4*620)
 	for rule, want := range map[bill.TierRule]float64{bill.RunningTotal: runningTotal, bill.Prorated: prorated} {
 		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Tiers: rule})
@@ -101,7 +101,7 @@ func TestTierRules(t *testing.T) {
 	}
 }
 
-func TestTiersResetOnTheBillingMonth(t *testing.T) {
+func TestTiers_BillingMonth(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
 	b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Usage: pricing.Usage{BillingDay: 16}})
 	if len(b.Months) != 2 || b.Months[0].Start.String() != "2026-03-16" || b.Months[0].Days != 31 || b.Months[1].Days != 30 {
@@ -114,7 +114,7 @@ func TestTiersResetOnTheBillingMonth(t *testing.T) {
 	}
 }
 
-func TestDailyAndBaselineBounds(t *testing.T) {
+func TestTiers_DailyAndBaseline(t *testing.T) {
 	for unit, usage := range map[string]pricing.Usage{"kWh daily": {}, "baseline": {BaselineDailyKWh: 5}} {
 		bound := 10.0
 		if unit == "baseline" {
@@ -163,7 +163,7 @@ func TestChargesAndRiders(t *testing.T) {
 	}
 }
 
-// One day: 24 kWh used, 10 generated around noon, 8 of them sent out.
+// One day: 24 kWh used, 10 generated around noon, 8 of them exported.
 func TestMetering(t *testing.T) {
 	tariff := parse(t, twoPeriods())
 	day := hours(1, always(1), noon)
@@ -194,7 +194,7 @@ func TestMetering(t *testing.T) {
 	}
 }
 
-func TestNonBypassableIsPaidOnEveryKWhDrawn(t *testing.T) {
+func TestNonBypassable_EveryImport(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.3}}}, "nonbypassable": 0.02})
 	b := calculate(t, hours(1, always(1), noon), bill.Terms{Tariff: tariff})
 	if want := 0.3*14 + 0.02*8; !near(b.Total, want) {
@@ -204,7 +204,7 @@ func TestNonBypassableIsPaidOnEveryKWhDrawn(t *testing.T) {
 
 func TestYearlySettlement(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}, "fixedchargefirstmeter": 5})
-	// 48 kWh are used on two days of two months, 100 are generated on the first.
+	// 48 kWh are used on two days of two months. 100 are generated on the first.
 	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
 		Load: make([]float64, 48), Solar: make([]float64, 48)}
 	for i := range m.Load {
@@ -228,16 +228,16 @@ func TestYearlySettlement(t *testing.T) {
 	}
 }
 
-// What is sent out beyond the use of a period pays for the same period of the next
-// month, kWh for kWh, and of no other one.
-func TestEnergyRollsOver(t *testing.T) {
+// Exports beyond the use of a period offset the same period of the next month, kWh for
+// kWh, and no other one.
+func TestRollover_Energy(t *testing.T) {
 	tariff := parse(t, fields{
 		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}},
 		"energyweekdayschedule": schedule(),
 		"riders":                []any{fields{"rate": 10, "unit": "%"}},
 	})
-	// The last day of April and the first of May, 12 kWh a day before noon and
-	// after; 40 kWh are generated in April after noon.
+	// The last day of April and the first of May have 12 kWh a day before noon and after.
+	// 40 kWh are generated in April after noon.
 	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
 		Load: make([]float64, 48), Solar: make([]float64, 48)}
 	for i := range m.Load {
@@ -245,7 +245,7 @@ func TestEnergyRollsOver(t *testing.T) {
 	}
 	m.Solar[15] = 40
 	b := calculate(t, m, bill.Terms{Tariff: tariff, Rollover: bill.Energy, SettleRate: 0.02})
-	// 28 kWh are left over from April; 12 of them pay for May.
+	// April leaves 28 kWh. 12 of them offset May's use.
 	if want := (12*0.1 + 12*0.1) * 1.1; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
 	}
@@ -255,9 +255,8 @@ func TestEnergyRollsOver(t *testing.T) {
 	}
 }
 
-// A period that the next month does not have hands its kWh to the one at the same
-// time of the day.
-func TestEnergyRollsOverBetweenSeasons(t *testing.T) {
+// If the next month lacks a period, its kWh go to the period at the same time of the day.
+func TestRollover_Seasons(t *testing.T) {
 	var weekdays [12][24]int
 	for month := range weekdays {
 		for hour := 12; hour < 24; hour++ {
@@ -280,9 +279,9 @@ func TestEnergyRollsOverBetweenSeasons(t *testing.T) {
 	}
 }
 
-// The price signal is what the bill makes of one kWh more: with a steady load the
-// two agree in every hour of a year, whatever the tiers, riders and holidays.
-func TestSignalIsTheMarginalBill(t *testing.T) {
+// The price signal is the bill's change for one kWh more. With a steady load the two
+// agree in every hour of a year, whatever the tiers, riders and holidays.
+func TestSignal_MarginalBill(t *testing.T) {
 	location, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)
@@ -309,9 +308,9 @@ func TestSignalIsTheMarginalBill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One kWh more moves all later hours up the tiers, too: that is the price of
-	// the last kWh of the month, which the signal of an hour leaves out. So the
-	// hour is taken as the last one that is billed.
+	// One kWh more also moves all later hours up the tiers: that is the price of the
+	// month's last kWh, and the signal of an hour does not include it. So the test bills
+	// the hour last.
 	for range 40 {
 		hour := 1 + random.IntN(len(meter.Load)-1)
 		short := meter
@@ -326,7 +325,7 @@ func TestSignalIsTheMarginalBill(t *testing.T) {
 	}
 }
 
-func TestCalculateRefuses(t *testing.T) {
+func TestCalculate_Invalid(t *testing.T) {
 	good, tariff := hours(1, always(1), nil), parse(t, twoPeriods())
 	ended := twoPeriods()
 	ended["enddate"] = "2026-03-31"
@@ -377,14 +376,14 @@ func TestReadRate(t *testing.T) {
 		}
 	}
 	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.Tariff == nil {
-		t.Errorf("a tariff: %v", err)
+		t.Errorf("with a tariff: %v", err)
 	}
 	var refused *urdb.Error
 	if _, err := bill.ReadRate([]byte(`{"name":"nothing"}`)); !errors.As(err, &refused) {
-		t.Errorf("nothing: %v", err)
+		t.Errorf("without input: %v", err)
 	}
 	if _, err := bill.ReadRate([]byte(`{"realtimepricing":[0.1,0.2]}`)); !errors.Is(err, bill.ErrTerms) {
-		t.Errorf("two hours: %v", err)
+		t.Errorf("with two hours: %v", err)
 	}
 }
 

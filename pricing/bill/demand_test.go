@@ -8,8 +8,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill"
 )
 
-// April of 30 days and May of 31 in quarter hours: 1 kW always, on the 10th of April
-// 5 kW from 13:00 to 13:15, and 3 kW of solar of it.
+// The test has April of 30 days and May of 31 in quarter hours: 1 kW always, 5 kW on 10
+// April from 13:00 to 13:15, and 3 kW of solar in that quarter hour.
 func demandMeter() bill.Meter {
 	m := bill.Meter{Start: time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC), Step: 15 * time.Minute, Location: time.UTC}
 	m.Load = make([]float64, 61*96)
@@ -20,7 +20,7 @@ func demandMeter() bill.Meter {
 	return m
 }
 
-func TestDemandCharges(t *testing.T) {
+func TestDemand_Charges(t *testing.T) {
 	flat := func(extra fields, tiers ...any) fields {
 		all := fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{tiers}}
 		for k, v := range extra {
@@ -73,9 +73,9 @@ func TestDemandCharges(t *testing.T) {
 	}
 }
 
-// What solar covers is not drawn, unless it feeds in by a meter of its own; and a
-// minimum charge counts what power costs.
-func TestDemandWithSolar(t *testing.T) {
+// Solar reduces the demand, unless it has its own meter. A minimum charge includes demand
+// charges.
+func TestDemand_Solar(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}, "flatdemandstructure": []any{[]any{fields{"rate": 10}}}, "mincharge": 15})
 	m := demandMeter()
 	m.Solar = make([]float64, len(m.Load))

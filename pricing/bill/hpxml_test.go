@@ -9,8 +9,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
 )
 
-// Every published bill of OpenStudio-HPXML comes out to the dollar.
-func TestBillsOfOpenStudioHPXML(t *testing.T) {
+// The package reproduces every published bill of OpenStudio-HPXML to the dollar.
+func TestBill_OpenStudioHPXML(t *testing.T) {
 	for _, c := range billtest.HPXML(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			meter := bill.Meter{
@@ -32,7 +32,7 @@ func TestBillsOfOpenStudioHPXML(t *testing.T) {
 	}
 }
 
-// hpxmlTerms are the terms of a case.
+// hpxmlTerms returns the terms of a case.
 func hpxmlTerms(t *testing.T, c *billtest.Case) bill.Terms {
 	t.Helper()
 	terms := bill.Terms{

@@ -10,36 +10,36 @@ import (
 
 // Request selects the energy of a bill and its rules. Missing fields have defaults.
 type Request struct {
-	Load         []float64 `json:"loadKwh,omitempty" maxItems:"35136" doc:"The energy used in each step, kWh. A value below 0 is energy sent out. Without loadKwh, a year's energy is spread as is usual at the home's place."`
-	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" doc:"The energy generated in each step of loadKwh, kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
-	StepMinutes  int       `json:"stepMinutes,omitempty" minimum:"15" maximum:"60" doc:"The length of a step: 15, 30 or 60. The default is what makes a year of loadKwh."`
-	Start        string    `json:"start,omitempty" format:"date" doc:"The day on which loadKwh begins, by the home's calendar. Without it, loadKwh is a typical year from the 1st of January."`
-	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year whose weekdays a typical year has. It is no leap year. The default is one in which the rate plan is in force."`
-	AnnualKWh    float64   `json:"annualKwh,omitempty" exclusiveMinimum:"0" maximum:"10000000" doc:"The energy of a year. The default is what is assumed of the home, or 10,791 kWh, the mean of US homes."`
+	Load         []float64 `json:"loadKwh,omitempty" maxItems:"35136" doc:"The used energy of each step, in kWh. A value below 0 is exported energy. Without loadKwh, annualKwh is distributed like a typical load at the home's place."`
+	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" doc:"The generated energy of each step of loadKwh, in kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
+	StepMinutes  int       `json:"stepMinutes,omitempty" minimum:"15" maximum:"60" doc:"The length of a step: 15, 30 or 60. By default loadKwh covers a year."`
+	Start        string    `json:"start,omitempty" format:"date" doc:"The first day of loadKwh, by the home's calendar. Without it, loadKwh is a typical year from 1 January."`
+	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year of a typical year's weekdays, not a leap year. By default a year in which the rate plan is in force."`
+	AnnualKWh    float64   `json:"annualKwh,omitempty" exclusiveMinimum:"0" maximum:"10000000" doc:"The used energy of a year. By default the home's assumed use, or 10,791 kWh, the mean of US homes."`
 
-	SolarKW *float64 `json:"solarSystemSizeKw,omitempty" minimum:"0" maximum:"1000" doc:"The size of the solar in kW, in the place of the home's own; 0 is none."`
+	SolarKW *float64 `json:"solarSystemSizeKw,omitempty" minimum:"0" maximum:"1000" doc:"The size of the solar system in kW, instead of the home's own. 0 for none."`
 	Tilt    *float64 `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees."`
-	Azimuth *float64 `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"Where the modules face, in degrees clockwise from north."`
-	Losses  *float64 `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"What soiling, shading and wiring lose, in percent."`
+	Azimuth *float64 `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"The direction of the modules, in degrees clockwise from north."`
+	Losses  *float64 `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading and wiring, in percent."`
 
 	Rules
 }
 
 // Rules apply where the rate plan sets no rule, or override the plan's rules.
 type Rules struct {
-	Metering      Metering `json:"metering,omitempty" doc:"How solar is settled. The default is what the home's regime or the rate plan says."`
-	NonNetMetered bool     `json:"isNonNetMetered,omitempty" doc:"The solar is not net metered, whatever the rate plan says."`
-	Tiers         TierRule `json:"tierRule,omitempty" doc:"How tiers are counted over several periods. RUNNING_TOTAL, the default, is the rule of the price signal; PRORATED is that of SAM and BEopt."`
-	Rollover      Rollover `json:"carryOver,omitempty" doc:"What credits become in the next month. The default is DOLLARS under net metering, and NONE, paid at once, otherwise."`
-	TrueUpMonth   int      `json:"trueUpMonth,omitempty" minimum:"1" maximum:"12" doc:"The month at whose end credits are settled. The default is the last of the bill."`
-	CreditMonths  int      `json:"creditMonths,omitempty" minimum:"1" maximum:"1200" doc:"The months after which credits in dollars are lost."`
-	SurplusRate   float64  `json:"surplusRate,omitempty" minimum:"-100" maximum:"100" doc:"What the settlement pays for a kWh generated beyond those used, in $/kWh."`
-	SurplusRetail bool     `json:"surplusRetail,omitempty" doc:"The settlement pays all credits that are left in full."`
-	FeedInRate    float64  `json:"feedInRate,omitempty" minimum:"-100" maximum:"100" doc:"What feed-in pays for a kWh generated, in $/kWh, in the place of the plan's sell rates."`
-	Minimum       *float64 `json:"minimumCharge,omitempty" minimum:"0" maximum:"1000000" doc:"The least that is due, in $, in the place of the plan's minimum charge."`
-	MinimumUnit   string   `json:"minimumChargeUnit,omitempty" enum:"day,month,year" doc:"The time that minimumCharge is for, by default month."`
-	GridFee       float64  `json:"gridFee,omitempty" minimum:"0" maximum:"1000000" doc:"What a home with solar pays a month, in $."`
-	GridFeePerKW  float64  `json:"gridFeePerKw,omitempty" minimum:"0" maximum:"1000000" doc:"What a home with solar pays a month for each kW, in $."`
+	Metering      Metering `json:"metering,omitempty" doc:"The settlement of solar. By default the settlement of the home's regime, or of the rate plan."`
+	NonNetMetered bool     `json:"isNonNetMetered,omitempty" doc:"Whether the solar is outside of net metering, whatever the rate plan says."`
+	Tiers         TierRule `json:"tierRule,omitempty" doc:"The count of tiers over several periods. RUNNING_TOTAL, the default, is the rule of the price signal. PRORATED is the rule of SAM and BEopt."`
+	Rollover      Rollover `json:"carryOver,omitempty" doc:"The rollover of credits into the next month. NONE pays them at once. By default DOLLARS under net metering, otherwise NONE."`
+	TrueUpMonth   int      `json:"trueUpMonth,omitempty" minimum:"1" maximum:"12" doc:"The month at whose end credits are settled, by default the last month of the bill."`
+	CreditMonths  int      `json:"creditMonths,omitempty" minimum:"1" maximum:"1200" doc:"The number of months after which credits in dollars expire."`
+	SurplusRate   float64  `json:"surplusRate,omitempty" minimum:"-100" maximum:"100" doc:"The price that the settlement pays for each kWh of surplus, in $/kWh."`
+	SurplusRetail bool     `json:"surplusRetail,omitempty" doc:"Whether the settlement pays all remaining credits in full."`
+	FeedInRate    float64  `json:"feedInRate,omitempty" minimum:"-100" maximum:"100" doc:"The price of feed-in for each generated kWh, in $/kWh, instead of the plan's sell rates."`
+	Minimum       *float64 `json:"minimumCharge,omitempty" minimum:"0" maximum:"1000000" doc:"The minimum charge in $, instead of the plan's."`
+	MinimumUnit   string   `json:"minimumChargeUnit,omitempty" enum:"day,month,year" doc:"The period of minimumCharge, by default month."`
+	GridFee       float64  `json:"gridFee,omitempty" minimum:"0" maximum:"1000000" doc:"The monthly grid fee of a home with solar, in $."`
+	GridFeePerKW  float64  `json:"gridFeePerKw,omitempty" minimum:"0" maximum:"1000000" doc:"The monthly grid fee of a home with solar for each kW, in $."`
 }
 
 // InputError names a wrong field of a request, by its JSON name, and the problem.

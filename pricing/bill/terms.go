@@ -122,7 +122,7 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: metering %q is not known", ErrTerms, t.Metering)
 	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
 		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
-		return fmt.Errorf("%w: carrying over %q is not known under %s, or not with prices by the hour", ErrTerms, t.Rollover, t.Metering)
+		return fmt.Errorf("%w: rollover %q is not available with %s, or not with hourly prices", ErrTerms, t.Rollover, t.Metering)
 	case t.TrueUp < 0 || t.TrueUp > time.December:
 		return fmt.Errorf("%w: true-up in month %d", ErrTerms, t.TrueUp)
 	case t.CreditMonths < 0 || t.CreditMonths > 0 && t.Rollover != Dollars:

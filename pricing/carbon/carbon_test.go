@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/carbon"
 )
 
-func TestRegionOfACounty(t *testing.T) {
+func TestRegion_County(t *testing.T) {
 	for _, tt := range []struct{ state, county, want string }{
 		{"CA", "San Francisco", "CA"}, {"CA", "Del Norte", "NW"}, {"ca", "del norte county", "NW"}, {"IL", "Cook", "MIDA"}, {"IL", "", "MIDW"},
 		{"TX", "Dallas", "TE"}, {"TX", "El Paso", "SW"}, {"NY", "Kings", "NY"}, {"HI", "Honolulu", "HIOA"}, {"LA", "Orleans Parish", "MIDW"},
@@ -28,11 +28,11 @@ func TestRegionOfACounty(t *testing.T) {
 		}
 	}
 	if _, ok := carbon.Named("nowhere"); ok {
-		t.Error("found a region that is not there")
+		t.Error("found an unknown region")
 	}
 }
 
-func TestRatesArePlausible(t *testing.T) {
+func TestRates_Plausible(t *testing.T) {
 	for _, code := range []string{"CA", "CENT", "FL", "MIDA", "MIDW", "NCSC", "NE", "NW", "NY", "RM", "SE", "SW", "TE", "TN", "AKGD", "HIMS", "HIOA"} {
 		r, ok := carbon.Named(code)
 		if !ok {
@@ -63,7 +63,7 @@ func readCSV(t *testing.T, name string) [][]string {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	text, err := os.ReadFile(filepath.Join(root, "data", "carbon", name))
 	if err != nil {
@@ -76,8 +76,8 @@ func readCSV(t *testing.T, name string) [][]string {
 	return rows
 }
 
-// The embedded means are those of the published hours.
-func TestRatesAreMeansOfThePublishedHours(t *testing.T) {
+// The embedded means equal the means of the published hours.
+func TestRates_MatchPublishedHours(t *testing.T) {
 	rows := readCSV(t, "avert_2023_co2_lb_per_kwh.csv")
 	for column := 2; column < len(rows[0]); column++ {
 		r, ok := carbon.Named(rows[0][column])
@@ -104,7 +104,7 @@ func TestRatesAreMeansOfThePublishedHours(t *testing.T) {
 	}
 }
 
-func TestCountiesAreThePublishedOnes(t *testing.T) {
+func TestCounties_MatchPublished(t *testing.T) {
 	for _, row := range readCSV(t, "county_avert_region.csv")[1:] {
 		if r, ok := carbon.Of(row[0], row[1]); !ok || r.Code != row[2] {
 			t.Errorf("%s, %s: want %s", row[1], row[0], row[2])

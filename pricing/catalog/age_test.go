@@ -28,7 +28,7 @@ func on(t *testing.T, p catalog.Plan, day string) *pricing.Curve {
 	return c
 }
 
-func TestEveryPlanHasTheDateOfItsSource(t *testing.T) {
+func TestPlans_SourceDate(t *testing.T) {
 	before2018 := 0
 	for _, p := range catalog.All() {
 		day, err := time.Parse(time.DateOnly, p.SourceDate)
@@ -40,11 +40,11 @@ func TestEveryPlanHasTheDateOfItsSource(t *testing.T) {
 		}
 	}
 	if before2018 != 236 {
-		t.Errorf("%d rates of the US catalogue were entered before 2018, want 236", before2018)
+		t.Errorf("%d rates of the US catalog were entered before 2018, want 236", before2018)
 	}
 }
 
-// full is the confidence of August in a plan that is not stale.
+// full is the confidence in August for a plan that is not stale.
 func full(p catalog.Plan) float64 {
 	if p.Confidence == nil {
 		return 1
@@ -52,7 +52,7 @@ func full(p catalog.Plan) float64 {
 	return p.Confidence[7]
 }
 
-func TestStalePlansSaySo(t *testing.T) {
+func TestPlans_Stale(t *testing.T) {
 	stale := 0
 	for _, p := range catalog.All() {
 		c := on(t, p, "2026-08-06")
@@ -81,7 +81,7 @@ func TestStalePlansSaySo(t *testing.T) {
 	}
 }
 
-func TestOldPlansPointToNewerOnes(t *testing.T) {
+func TestPlans_Replacement(t *testing.T) {
 	for id, want := range map[string]string{
 		"539fbd5aec4f024c27d87ac1": "pge-e-1-t",
 		"53fcccff5257a3db4fdbd600": "pge-e-1-p",
@@ -99,9 +99,8 @@ func TestOldPlansPointToNewerOnes(t *testing.T) {
 	}
 }
 
-// A rate that is in the catalogue under two identifiers has one price and one
-// confidence.
-func TestTwinsHaveOneConfidence(t *testing.T) {
+// A rate with two identifiers in the catalog has one price and one confidence.
+func TestPlans_TwinsShareConfidence(t *testing.T) {
 	twins := 0
 	for _, p := range catalog.Plans() {
 		twin, ok := catalog.ByID(p.URDBLabel)

@@ -6,8 +6,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/open"
 )
 
-// ReadOpenTariff reads a plan from one line of the open-energy-tariffs collection, which
-// the US catalogue is made of.
+// ReadOpenTariff reads a plan from a line of the open-energy-tariffs collection, the
+// source of the US catalog.
 func ReadOpenTariff(line []byte) (Plan, error) {
 	rate, err := open.Parse(line)
 	if err != nil {

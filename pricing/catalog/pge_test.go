@@ -13,10 +13,10 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// The totals that PG&E prints for each season and period, from the day on which
-// each version came into force, above and within the baseline allowance. The
-// printed components do not always add up to the last digit of the total.
-func TestPGESheets(t *testing.T) {
+// These are the totals that PG&E prints for each season and period, from each version's
+// first day, above and within the baseline allowance. The printed components do not
+// always add up to the last digit of the total.
+func TestPGE_Sheets(t *testing.T) {
 	var file struct {
 		Tariffs []struct {
 			Tariff, Effective string
@@ -74,7 +74,7 @@ func versionFrom(t *testing.T, tariff *pricing.Tariff, day string) *pricing.Tari
 	return nil
 }
 
-// sheetPrice looks for the period by name and adds the riders up.
+// sheetPrice finds the period by name and adds the riders.
 func sheetPrice(t *testing.T, version *pricing.Tariff, season, period string, dailyKWh float64) float64 {
 	t.Helper()
 	month := map[string]time.Month{"summer": time.August, "winter": time.February}[season]
@@ -97,7 +97,7 @@ func sheetPrice(t *testing.T, version *pricing.Tariff, season, period string, da
 	return c.Import[0]
 }
 
-// sheetSum adds up what a version says, for a season that it saw no day of.
+// sheetSum adds a version's components, for a season without a tested day.
 func sheetSum(t *testing.T, version *pricing.Tariff, season, period string, dailyKWh float64) float64 {
 	t.Helper()
 	order := map[string]int{"off_peak": 0, "part_peak": 1, "peak": 2}
@@ -118,9 +118,9 @@ func sheetSum(t *testing.T, version *pricing.Tariff, season, period string, dail
 	return sum
 }
 
-// Under net metering, California's non-bypassable charges are not paid back: the
-// sum of them is printed in the sheets of 2026.
-func TestPGENonBypassable(t *testing.T) {
+// Under net metering, California's non-bypassable charges are not credited. The sheets of
+// 2026 print their sum.
+func TestPGE_NonBypassable(t *testing.T) {
 	sum := 0.0
 	for _, r := range parse(t, "pge-e-elec").Riders() {
 		if r.Uncredited {

@@ -83,11 +83,11 @@ type Season struct {
 var plansJSON []byte
 
 // Plans returns the plans from tariff sheets, each checked, in a fixed order. The caller
-// owns the result. All also returns the US catalogue.
+// owns the result. All also returns the US catalog.
 func Plans() []Plan { return clonePlans(append(featured(sheetPlans()), otherPlans()...)) }
 
-// otherPlans returns the plans of plans.json. A plan that is also in the US catalogue has
-// the catalogue's confidence.
+// otherPlans returns the plans of plans.json. A plan that is also in the US catalog has
+// the catalog's confidence.
 var otherPlans = sync.OnceValue(func() []Plan {
 	var others []Plan
 	if err := json.Unmarshal(plansJSON, &others); err != nil {

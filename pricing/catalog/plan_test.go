@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-func TestPlansAreUsable(t *testing.T) {
+func TestPlans_Usable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, plan := range catalog.All() {
 		t.Run(plan.ID, func(t *testing.T) {
@@ -34,16 +34,16 @@ func TestPlansAreUsable(t *testing.T) {
 		t.Errorf("%d plans are checked one by one, want the seven of SOURCES.md", got)
 	}
 	if got := len(catalog.US()); got != 321 {
-		t.Errorf("%d plans in the US catalogue, want 321", got)
+		t.Errorf("%d plans in the US catalog, want 321", got)
 	}
 }
 
-// Every plan parses as a tariff, and its price in every hour of every month is
-// that of the period its seasons name.
-func TestPlanURDBMatchesItsSeasons(t *testing.T) {
+// Every plan parses as a tariff. Its price in every hour of every month equals the rate
+// of the period that its seasons name.
+func TestPlans_URDBMatchesSeasons(t *testing.T) {
 	for _, plan := range catalog.All() {
 		if plan.Baseline != nil {
-			continue // its rates depend on the usage: see TestPGESheets
+			continue // its rates depend on the usage: see TestPGE_Sheets
 		}
 		t.Run(plan.ID, func(t *testing.T) {
 			tariff, err := urdb.Parse(plan.URDB())
@@ -64,7 +64,7 @@ func TestPlanURDBMatchesItsSeasons(t *testing.T) {
 	}
 }
 
-// checkMonth prices the second Saturday of a month, which is no holiday, and the
+// checkMonth prices the second Saturday of a month, which is not a holiday, and the
 // Wednesday before it.
 func checkMonth(t *testing.T, plan catalog.Plan, tariff *pricing.Tariff, month time.Month) {
 	t.Helper()
@@ -105,7 +105,7 @@ func seasonOf(t *testing.T, plan catalog.Plan, month time.Month) catalog.Season 
 	return found[0]
 }
 
-// rateAt finds the one range that holds the hour, and the one period it names.
+// rateAt finds the only range with the hour, and the only period that it names.
 func rateAt(t *testing.T, plan catalog.Plan, hours map[string]string, hour int) float64 {
 	t.Helper()
 	name, ranges := "", 0
@@ -137,8 +137,8 @@ func rateAt(t *testing.T, plan catalog.Plan, hours map[string]string, hour int) 
 	return 0
 }
 
-// The rates as the tariff sheets and the rate database print them.
-func TestPlansHaveThePublishedRates(t *testing.T) {
+// These are rates as printed in the tariff sheets and the rate database.
+func TestPlans_PublishedRates(t *testing.T) {
 	for _, tt := range []struct {
 		id      string
 		at      string // local hour
@@ -181,8 +181,8 @@ func TestPlansHaveThePublishedRates(t *testing.T) {
 	}
 }
 
-// The result of Plans is the caller's own.
-func TestPlansAreCopies(t *testing.T) {
+// The caller owns the result of Plans.
+func TestPlans_Copies(t *testing.T) {
 	first := catalog.Plans()
 	first[0].Periods[0].Rate = 9
 	if catalog.Plans()[0].Periods[0].Rate == 9 {

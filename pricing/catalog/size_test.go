@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The catalogue, the climates and the other facts that the packages of pricing embed add
-// at most 8 MB to the binary, the climates at most 6 MB.
-func TestEmbeddedFactsAreSmall(t *testing.T) {
+// The catalog, the climates and the other embedded facts of package pricing add at most 8
+// MB to the binary, the climates at most 6 MB.
+func TestEmbeddedFacts_Size(t *testing.T) {
 	sizes := map[string]int64{}
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 //go:embed us.txt
 var usText []byte
 
-// Updated is the day for which the US catalogue has the rates in force.
+// Updated is the day for which the US catalog has the rates in force.
 const Updated = "2026-08-05"
 
-// The confidence in rates of the US catalogue. Users fill in the rate database. The
+// The confidence in rates of the US catalog. Users fill in the rate database. The
 // collection uses the hours of January for the whole year.
 const (
 	trust         = 0.9 // the hours of January may apply all year
@@ -38,11 +38,11 @@ var usRates = sync.OnceValue(func() []Plan {
 	return plans
 })
 
-// US returns the residential rates of the US catalogue, by state, utility and name. The
+// US returns the residential rates of the US catalog, by state, utility and name. The
 // caller owns the slice and its plans.
 func US() []Plan { return clonePlans(usRates()) }
 
-// planOf converts a rate of the catalogue to a plan.
+// planOf converts a rate of the catalog to a plan.
 func planOf(r *form.Rate) Plan {
 	p := Plan{
 		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name,
@@ -83,7 +83,7 @@ func ranges(day [form.HoursADay]int) map[string]string {
 // doubt sets the plan's caveat and confidence. A rate that applies at no hour of January
 // belongs to another season with unknown hours.
 func (p *Plan) doubt(r *form.Rate) {
-	p.Caveat = "The catalogue leaves out adjustments, taxes and higher tiers, and takes the hours of January for the whole year."
+	p.Caveat = "The catalog leaves out adjustments, taxes and higher tiers, and takes the hours of January for the whole year."
 	reached := map[float64]bool{}
 	for h := range form.HoursADay {
 		reached[r.Rates[r.Weekday[h]]] = true
@@ -106,7 +106,7 @@ func (p *Plan) doubt(r *form.Rate) {
 }
 
 // All returns all plans of the package: first the plans from tariff sheets, then the US
-// catalogue.
+// catalog.
 func All() []Plan {
 	all := Plans()
 	for _, p := range clonePlans(sheetPlans()) {
@@ -130,7 +130,7 @@ func ByID(id string) (Plan, bool) {
 // Find returns plans by utility and by name. The plan's utility and name must contain
 // every word of the query, in any order and case. The utility may also be an EIA number.
 // An empty query matches every plan. Plans with exactly the given name come first. Plans
-// from tariff sheets come before plans of the US catalogue.
+// from tariff sheets come before plans of the US catalog.
 func Find(utility, name string) []Plan {
 	var exact, others []Plan
 	for _, p := range All() {
@@ -171,7 +171,7 @@ var placesByEIA = sync.OnceValue(func() map[int]Place {
 })
 
 // PlaceOf returns the Place of the utility with an EIA number. ok is false if the
-// catalogue lacks the utility.
+// catalog lacks the utility.
 func PlaceOf(eiaID int) (p Place, ok bool) {
 	p, ok = placesByEIA()[eiaID]
 	return p, ok

@@ -16,12 +16,12 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-// testdata is a file of the shared data, which is not part of this repository.
+// testdata returns a file of the shared data, which is not part of this repository.
 func testdata(t testing.TB, path ...string) []byte {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	data, err := os.ReadFile(filepath.Join(append([]string{root, "data"}, path...)...))
 	if err != nil {
@@ -30,7 +30,7 @@ func testdata(t testing.TB, path ...string) []byte {
 	return data
 }
 
-// openTariff is the collection's form, read as plainly as can be.
+// openTariff is the collection's form, with all its fields.
 type openTariff struct {
 	ID, State, Utility, Plan, URDB, TZ string
 	EIAID                              string `json:"eia_id"`
@@ -48,7 +48,7 @@ type openTariff struct {
 	}
 }
 
-// at is the collection's price at an hour of a weekday or of a weekend.
+// at returns the collection's price in an hour of a weekday or of a weekend.
 func (o *openTariff) at(hour int, weekend bool) float64 {
 	if o.Tariff.Kind == "flat" {
 		return o.Tariff.Import.FlatRate
@@ -67,12 +67,11 @@ func (o *openTariff) at(hour int, weekend bool) float64 {
 	return math.NaN()
 }
 
-// Every rate of the collection is in the embedded catalogue, and is priced there
-// as the collection has it.
-func TestUSCatalogueIsTheCollection(t *testing.T) {
+// The embedded catalog has every rate of the collection, with the collection's prices.
+func TestUSCatalog_MatchesCollection(t *testing.T) {
 	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n"))
 	if len(lines) != len(catalog.US()) {
-		t.Fatalf("%d rates in the catalogue, %d in the collection", len(catalog.US()), len(lines))
+		t.Fatalf("%d rates in the catalog, %d in the collection", len(catalog.US()), len(lines))
 	}
 	for _, line := range lines {
 		var o openTariff
@@ -81,13 +80,13 @@ func TestUSCatalogueIsTheCollection(t *testing.T) {
 		}
 		plan, ok := catalog.ByID(o.URDB)
 		if !ok {
-			t.Fatalf("%s: not in the catalogue", o.URDB)
+			t.Fatalf("%s: not in the catalog", o.URDB)
 		}
 		read, err := catalog.ReadOpenTariff(line)
 		if !strings.HasPrefix(plan.Caveat, read.Caveat) {
 			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
 		}
-		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know of the others
+		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know the other lines
 		if err != nil || fmt.Sprint(read) != fmt.Sprint(plan) {
 			t.Errorf("%s: read %v, %v", o.URDB, read, err)
 		}
@@ -121,9 +120,8 @@ func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 	}
 }
 
-// A rate whose other seasons the collection does not tell is in doubt outside of
-// January, and says so.
-func TestUSCatalogueTellsItsDoubts(t *testing.T) {
+// A rate without data for its other seasons is in doubt outside of January, and says so.
+func TestUSCatalog_Doubts(t *testing.T) {
 	counts := map[bool]int{}
 	for _, plan := range catalog.US() {
 		seasonal := plan.Confidence[6] < plan.Confidence[0]
@@ -163,14 +161,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestReadOpenTariffSaysWhatIsWrong(t *testing.T) {
+func TestReadOpenTariff_Errors(t *testing.T) {
 	const head = `{"state":"AZ","utility":"Example","eia_id":"7","plan":"P","urdb":"x","tz":"UTC",`
 	for _, tt := range []struct{ name, line, want string }{
 		{"not JSON", `{`, "unexpected end of JSON input"},
 		{"no name", `{"utility":"Example"}`, "utility, plan and urdb must be given"},
 		{"two lines", `{"utility":"a\nb","plan":"P","urdb":"x"}`, "must be one line each"},
 		{"EIA number", `{"utility":"a","plan":"P","urdb":"x","eia_id":"seven"}`, "eia_id"},
-		{"kind", head + `"tariff":{"kind":"tiers"}}`, `tariff.kind: "tiers" has no rates that are known here`},
+		{"kind", head + `"tariff":{"kind":"tiers"}}`, `tariff.kind: "tiers" has unknown rates`},
 		{"no rate", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a"}]}}}`, "bands[0]"},
 		{"twice", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1},{"id":"a","rate":1}]}}}`, "bands[1]"},
 		{"band", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"00:00","to":"24:00","band":"b"}]}}}`, `schedule[0]: band "b"`},

@@ -56,18 +56,18 @@ func (y *Year) Quarter(quarter int) Weather {
 }
 
 // spread returns the mean of a part (0 to 3) of an hour. It interpolates between the
-// hour's mean and its neighbours. The middle of a part is 1/8 or 3/8 of an hour from the
+// hour's mean and its neighbors. The middle of a part is 1/8 or 3/8 of an hour from the
 // middle of the hour.
 func spread(before, mean, after float64, part int) float64 {
 	if mean <= 0 {
 		return 0
 	}
 	toward := [4]float64{3.0 / 8, 1.0 / 8, 1.0 / 8, 3.0 / 8}
-	neighbour := before
+	neighbor := before
 	if part >= 2 {
-		neighbour = after
+		neighbor = after
 	}
-	value := mean + (neighbour-mean)*toward[part]
+	value := mean + (neighbor-mean)*toward[part]
 	four := 3*mean + (before+after)/2 // the sum of the four parts
 	return value * 4 * mean / four
 }

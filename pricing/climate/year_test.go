@@ -12,8 +12,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// The yearly figures are those that the source states beside its tables.
-func TestYearsAreThoseOfTheSource(t *testing.T) {
+// These are the yearly figures that the source prints beside its tables.
+func TestYears_MatchSource(t *testing.T) {
 	stated := map[string]struct{ sun, mean, low, high float64 }{
 		"722780": {2094.2, 23.8, 2.2, 44.4}, "725650": {1670.2, 10.88, -19.4, 40}, "722590": {1784.2, 18.73, -11.7, 40},
 		"722020": {1753.1, 24.51, 5, 35.6}, "726980": {1285.7, 12.24, -4.4, 37.8}, "724060": {1488.4, 13.21, -14.4, 35},
@@ -48,7 +48,7 @@ func TestYearsAreThoseOfTheSource(t *testing.T) {
 }
 
 // Every embedded year has the degree days and the sunshine of the source's index.
-func TestEveryYearIsThatOfTheSource(t *testing.T) {
+func TestYears_AllMatchSource(t *testing.T) {
 	source := index(t)
 	for _, y := range climate.All() {
 		want, ok := source[y.Station]
@@ -83,7 +83,7 @@ type listed struct {
 	Sun       float64 `json:"ghi_kwh_m2_yr"`
 }
 
-// index is the source's index by station.
+// index returns the source's index by station.
 func index(t *testing.T) map[string]listed {
 	t.Helper()
 	stations := map[string]listed{}
@@ -97,12 +97,12 @@ func index(t *testing.T) map[string]listed {
 	return stations
 }
 
-// testdata is a file of the shared data, which is not part of this repository.
+// testdata returns a file of the shared data, which is not part of this repository.
 func testdata(t *testing.T, path ...string) []byte {
 	t.Helper()
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the tables are not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no tables")
 	}
 	data, err := os.ReadFile(filepath.Join(append([]string{root, "data"}, path...)...))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// A market whose hours are alike from week to week is forecast without error.
-func TestForecastOfARegularMarket(t *testing.T) {
+// The forecast of a market with the same hours every week has no error.
+func TestForecast_RegularMarket(t *testing.T) {
 	price := func(at time.Time) float64 {
 		v := 0.02 + 0.03*math.Sin(float64(at.Hour())/24*2*math.Pi)
 		if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
@@ -38,7 +38,7 @@ func TestForecastOfARegularMarket(t *testing.T) {
 			t.Fatalf("%v: got %+v, %v; want %v", at, got, ok, price(at))
 		}
 		if got.Confidence != 0.5 {
-			t.Fatalf("%v: confidence %v of a market without surprises", at, got.Confidence)
+			t.Fatalf("%v: confidence %v in a regular market", at, got.Confidence)
 		}
 	}
 	if _, ok := s.At(end.Add(market.MaxHorizon + time.Hour).Unix()); ok {
@@ -46,8 +46,8 @@ func TestForecastOfARegularMarket(t *testing.T) {
 	}
 }
 
-// What is unusual at the end of the series fades away.
-func TestForecastRemembersTheLastHours(t *testing.T) {
+// Unusual prices at the end of the series fade out.
+func TestForecast_LastHours(t *testing.T) {
 	var prices []float64
 	for range 30 * 24 {
 		prices = append(prices, 0.03)
@@ -64,9 +64,9 @@ func TestForecastRemembersTheLastHours(t *testing.T) {
 	}
 }
 
-// An erratic market is forecast with less confidence than a steady one, and each as often
-// as its own hours came within a tenth of their mean.
-func TestForecast_ConfidenceIsTheSeriesOwn(t *testing.T) {
+// An erratic market has a forecast with less confidence than a steady one. Each
+// confidence is the share of its hours within a tenth of their mean.
+func TestForecast_ConfidenceOfSeries(t *testing.T) {
 	confidence := func(jitter float64) float64 {
 		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // reproducible by intent
 		var prices []float64
@@ -83,9 +83,9 @@ func TestForecast_ConfidenceIsTheSeriesOwn(t *testing.T) {
 	}
 }
 
-// Estimates of a year go further than a forecast: to the same hour of the published year,
-// and to the shape where there is none.
-func TestTypical_ReachesAnyTime(t *testing.T) {
+// Estimates of a year reach further than a forecast: to the same hour of the published
+// year, and to the shape where there is none.
+func TestTypical_AnyTime(t *testing.T) {
 	var prices []float64
 	for i := range 364 * 24 {
 		prices = append(prices, 0.03+0.001*float64(i/24))
@@ -106,7 +106,7 @@ func TestTypical_ReachesAnyTime(t *testing.T) {
 	}
 }
 
-func TestForecastFillsGaps(t *testing.T) {
+func TestForecast_Gaps(t *testing.T) {
 	var prices []float64
 	for i := range 10 * 24 {
 		prices = append(prices, 0.01*float64(i%24))
@@ -122,8 +122,8 @@ func TestForecastFillsGaps(t *testing.T) {
 	}
 }
 
-// backtest forecasts a day from many points of a series, and measures the mean
-// error of the model and of the two naive forecasts: yesterday and last week again.
+// backtest forecasts a day from many points of a series, and returns the mean error of
+// the model and of the two naive forecasts: yesterday's and last week's prices.
 func backtest(t *testing.T, points []market.Point, location *time.Location) (model, yesterday, lastWeek float64) {
 	t.Helper()
 	const history, day, every = 28 * 24, 24, 37
@@ -148,12 +148,12 @@ func backtest(t *testing.T, points []market.Point, location *time.Location) (mod
 	return model / n, yesterday / n, lastWeek / n
 }
 
-// On four months of a real hub the model's error is a fifth below that of the
-// better naive forecast.
-func TestForecastBeatsNaiveOnPJM(t *testing.T) {
+// On four months of a real hub the model's error is a fifth below the better naive
+// forecast's.
+func TestForecast_BeatsNaiveOnPJM(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	data, err := os.ReadFile(filepath.Join(root, "data", "lmp", "pjm_n_illinois_hub_rt_2018_mar_jun.csv"))
 	if err != nil {
@@ -174,8 +174,8 @@ func TestForecastBeatsNaiveOnPJM(t *testing.T) {
 	}
 }
 
-// The same holds on a made-up market with noise and spikes.
-func TestForecastBeatsNaiveOnNoise(t *testing.T) {
+// The same applies to a synthetic market with noise and spikes.
+func TestForecast_BeatsNaiveOnNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	var points []market.Point
 	for i := range 90 * 24 {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-func TestReadKnowsTheOperators(t *testing.T) {
+func TestRead_Operators(t *testing.T) {
 	chicago, err := time.LoadLocation("America/Chicago")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestReadKnowsTheOperators(t *testing.T) {
 }
 
 // When the clocks go back, ERCOT names an hour twice and flags the second.
-func TestReadERCOTOverClockChanges(t *testing.T) {
+func TestRead_ERCOTClockChanges(t *testing.T) {
 	chicago, err := time.LoadLocation("America/Chicago")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestReadERCOTOverClockChanges(t *testing.T) {
 	}
 }
 
-func TestReadKeepsTheGoodLines(t *testing.T) {
+func TestRead_ValidLines(t *testing.T) {
 	file := "start,node,price,unit\n2026-07-01T00:00:00Z,A,30,$/MWh\nnonsense,A,30,$/MWh\n2026-07-01T01:00:00Z,A,cheap,$/MWh\n" +
 		"2026-07-01T01:00:00Z,A,30\n2026-07-01T01:00:00Z,A,30,EUR\n2026-07-01T02:00:00Z,B,30,\n2026-07-01T03:00:00Z,B,30,$/kWh\n"
 	all, bad, err := market.Read([]byte(file), market.ReadOptions{})
@@ -116,7 +116,7 @@ func TestReadKeepsTheGoodLines(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestRead_Invalid(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file string
 		want error
@@ -156,7 +156,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// text writes what is wrong with a line as a sentence.
+// text returns a line's error as a sentence.
 func text(e market.LineError) string {
 	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Reason)
 }

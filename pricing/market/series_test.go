@@ -17,7 +17,7 @@ func instant(s string) time.Time {
 	return t
 }
 
-// series makes prices that follow one another from 2026-07-01.
+// series returns prices for consecutive steps from 2026-07-01.
 func series(t testing.TB, step time.Duration, prices ...float64) *market.Series {
 	t.Helper()
 	var points []market.Point
@@ -33,7 +33,7 @@ func series(t testing.TB, step time.Duration, prices ...float64) *market.Series 
 	return s
 }
 
-func TestAtGivesThePublishedPrice(t *testing.T) {
+func TestAt_PublishedPrice(t *testing.T) {
 	gap := math.NaN()
 	for _, tt := range []struct {
 		name   string
@@ -75,7 +75,7 @@ func TestNew(t *testing.T) {
 	}
 	points := s.Points()
 	if len(points) != 3 || points[1] != p(60, 3) || points[2] != p(180, 4) {
-		t.Errorf("got %v: the later of two prices counts, and a gap stays a gap", points)
+		t.Errorf("got %v: the later of two prices counts, and a gap remains", points)
 	}
 	for name, points := range map[string][]market.Point{
 		"none":     nil,

@@ -54,7 +54,7 @@ func TestNamed(t *testing.T) {
 		if utility, eiaID := v.Utility(); !strings.HasPrefix(name, utility) || eiaID == 0 || !strings.Contains(v.String(), utility) {
 			t.Errorf("%s: got %v, %s, %d", name, v, utility, eiaID)
 		}
-		// A value is never below nothing, and years beyond the last repeat it.
+		// A value is never negative, and years beyond the last repeat it.
 		_, last := v.Years()
 		for hour := range 24 {
 			a, b := v.At(last, time.May, true, hour), v.At(last+30, time.May, true, hour)
@@ -64,7 +64,7 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	if _, ok := netbilling.Named("PG&E NBT27"); ok {
-		t.Error("found what is not there")
+		t.Error("found unknown values")
 	}
 }
 
@@ -94,11 +94,11 @@ func TestAdder(t *testing.T) {
 	}
 }
 
-// Every value of the source is in the embedded tables.
-func TestValuesAreThoseOfTheSource(t *testing.T) {
+// The embedded tables have every value of the source.
+func TestValues_MatchSource(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set: the published data is not at hand")
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
 	}
 	for file, name := range map[string]string{
 		"nbt_pge_nbt00.json": "PG&E NBT00", "nbt_pge_nbt23.json": "PG&E NBT23", "nbt_pge_nbt24.json": "PG&E NBT24",

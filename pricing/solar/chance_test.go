@@ -34,7 +34,7 @@ func phoenix(t testing.TB, sizeKW, annualKWh float64) *solar.Chance {
 
 func at(c *solar.Chance, local string) float64 { return c.At(instant(local).Unix()) }
 
-func TestChanceFollowsTheDay(t *testing.T) {
+func TestChance_FollowsDay(t *testing.T) {
 	c := phoenix(t, 6, 0)
 	for _, tt := range []struct {
 		at        string
@@ -53,8 +53,8 @@ func TestChanceFollowsTheDay(t *testing.T) {
 	}
 }
 
-// More modules export more often, more use less, and no chance is beyond 0 and 1.
-func TestChanceIsMonotonic(t *testing.T) {
+// More modules export more often, and more use less often. A chance is from 0 to 1.
+func TestChance_Monotonic(t *testing.T) {
 	small, middle, large, thirsty := phoenix(t, 1, 0), phoenix(t, 4, 0), phoenix(t, 12, 0), phoenix(t, 4, 25000)
 	start := instant("2026-01-01T00:00:00Z").Unix()
 	for i := range 365 * 96 {
@@ -66,9 +66,9 @@ func TestChanceIsMonotonic(t *testing.T) {
 	}
 }
 
-// The home's output over the year is above its load about as often as a plain
-// count over the typical year says, without any variation of the load.
-func TestChanceAgreesWithCounting(t *testing.T) {
+// The home's output exceeds its load in about as many hours of the typical year as a
+// plain count without variation of the load.
+func TestChance_MatchesCount(t *testing.T) {
 	p := profile(t, "Denver", solar.Array{})
 	location := zone(t, "America/Denver")
 	home := solar.Home{SizeKW: 5, AnnualKWh: 9000, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: location}
@@ -96,7 +96,7 @@ func TestChanceAgreesWithCounting(t *testing.T) {
 	}
 }
 
-func TestLoadAddsUpToTheYear(t *testing.T) {
+func TestLoad_YearlySum(t *testing.T) {
 	for _, place := range [][2]float64{{35, -106}, {33, -84}, {39, -76}, {40, -105}, {42, -88}, {30, -95}, {36, -115}, {34, -118}, {26, -80}, {45, -93}, {33, -112}, {38, -122}, {47, -122}} {
 		load := solar.NearestLoad(place[0], place[1])
 		sum := 0.0
@@ -112,7 +112,7 @@ func TestLoadAddsUpToTheYear(t *testing.T) {
 	}
 }
 
-func TestNewChanceRefuses(t *testing.T) {
+func TestNewChance_Invalid(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
 	good := solar.Home{SizeKW: 5, Location: time.UTC}
 	for name, spoil := range map[string]func(*solar.Home){
@@ -131,7 +131,7 @@ func TestNewChanceRefuses(t *testing.T) {
 	}
 }
 
-// A home like no other costs a month or two of its table.
+// A new home costs a month or two of its table.
 func BenchmarkNewChance(b *testing.B) {
 	p := profile(b, "Phoenix", solar.Array{})
 	home := solar.Home{SizeKW: 5, Lat: 33.5, Lon: -112, Location: zone(b, "America/Phoenix")}
@@ -151,9 +151,9 @@ func BenchmarkChanceAt(b *testing.B) {
 	}
 }
 
-// A house's load at noon is not that of an apartment: the house of OpenStudio-HPXML in
+// A house's load at noon differs from an apartment's: the house of OpenStudio-HPXML in
 // Denver uses 5,289 kWh a year, and 1 kW of modules exported at noon on 0.27 of its days.
-func TestChance_OfASmallArrayAtNoon(t *testing.T) {
+func TestChance_SmallArrayAtNoon(t *testing.T) {
 	p := profile(t, "Denver", solar.Array{})
 	c, err := solar.NewChance(p, solar.Home{SizeKW: 1, AnnualKWh: 5289, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Denver")})
 	if err != nil {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// EquationOfTime is how far a sundial is ahead of a clock of mean time.
+// EquationOfTime returns how far a sundial is ahead of a clock of mean time.
 func EquationOfTime(t time.Time) time.Duration {
 	days := float64(t.UnixNano())/1e9/secondsADay + julianEpoch - j2000
 	rightAscension, _ := apparent((days + deltaT/secondsADay) / century)
-	// The sun is in the south where its hour angle is 0; a mean sun would be there
-	// at noon.
+	// At hour angle 0 the sun is in the south. A mean sun would be there at noon.
 	noon := (days + 0.5) - math.Floor(days+0.5)
 	hourAngle := siderealTime(days) - rightAscension
 	ahead := math.Remainder(hourAngle-noon*360+180, 360)

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
-// stations of names that others begin with, too.
+// stations includes names that are prefixes of others.
 var stations = map[string]string{"Portland": "726980", "Charlotte": "723140", "Chicago": "725300", "Denver": "725650", "Miami": "722020", "Dallas": "722590"}
 
 // year finds a typical year by the start of its name.
@@ -35,8 +35,8 @@ func profile(t testing.TB, name string, a solar.Array) *solar.Profile {
 	return p
 }
 
-// What PVWatts version 5 (NREL's System Advisor Model, SSC e97a19f) puts out for
-// the same typical years, kWh per kW: fixed open rack, standard module, losses of
+// These are the results of PVWatts version 5 (NREL's System Advisor Model, SSC e97a19f)
+// for the same typical years, kWh per kW: fixed open rack, standard module, losses of
 // 14.08 %, DC to AC ratio of 1.2, inverter efficiency of 96 %.
 var pvwatts = map[string]struct {
 	south20, west35 float64 // 20 degrees to 180; 35 degrees to 250
@@ -55,7 +55,7 @@ var pvwatts = map[string]struct {
 
 func within(got, want, share float64) bool { return math.Abs(got/want-1) <= share }
 
-func TestYieldIsThatOfPVWatts(t *testing.T) {
+func TestYield_PVWatts(t *testing.T) {
 	for name, want := range pvwatts {
 		south := profile(t, name, solar.Array{})
 		west := profile(t, name, solar.Array{Tilt: 35, Azimuth: 250, Losses: 14.08})
@@ -72,13 +72,13 @@ func TestYieldIsThatOfPVWatts(t *testing.T) {
 
 // The test suite of SSC publishes 6908 kWh for the default system of 4 kW in
 // Phoenix, in another typical year.
-func TestYieldOfThePublishedPhoenix(t *testing.T) {
+func TestYield_PublishedPhoenix(t *testing.T) {
 	if got := 4 * profile(t, "Phoenix", solar.Array{}).Annual(); !within(got, 6908.027, 0.05) {
 		t.Errorf("%.0f kWh", got)
 	}
 }
 
-func TestArrayMatters(t *testing.T) {
+func TestYield_Array(t *testing.T) {
 	south := profile(t, "Denver", solar.Array{Tilt: 20, Azimuth: 180, Losses: 14.08}).Annual()
 	if got := profile(t, "Denver", solar.Array{}).Annual(); got != south {
 		t.Errorf("the zero array has %v kWh, the default one %v", got, south)
@@ -91,9 +91,8 @@ func TestArrayMatters(t *testing.T) {
 	}
 }
 
-// Power is never below nothing nor above the inverter's, and there is none at
-// night.
-func TestPowerStaysWithinBounds(t *testing.T) {
+// Power is at least 0 and at most the inverter's, and 0 at night.
+func TestPower_Bounds(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
 	most := 0.0
 	for i := range climate.Quarters {
@@ -108,8 +107,8 @@ func TestPowerStaysWithinBounds(t *testing.T) {
 	}
 }
 
-// Noon of the sun is the same everywhere on a parallel.
-func TestPowerAtFollowsTheSun(t *testing.T) {
+// Solar noon is the same everywhere on a parallel.
+func TestPowerAt_FollowsSun(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
 	at := time.Date(2026, time.June, 21, 19, 30, 0, 0, time.UTC)
 	here := p.PowerAt(at, p.Year.Lon)
@@ -121,7 +120,7 @@ func TestPowerAtFollowsTheSun(t *testing.T) {
 	}
 }
 
-func TestArrayCheck(t *testing.T) {
+func TestArray_Check(t *testing.T) {
 	for name, a := range map[string]solar.Array{
 		"tilt": {Tilt: 91, Azimuth: 180}, "azimuth": {Azimuth: 361}, "losses": {Azimuth: 180, Losses: 100}, "tilt of": {Tilt: math.NaN(), Azimuth: 1},
 	} {

@@ -7,7 +7,7 @@ import (
 
 // Sun is the position of the sun, seen from a place. Angles are in degrees.
 type Sun struct {
-	Elevation   float64 // of its centre above the horizon, without refraction
+	Elevation   float64 // of its center above the horizon, without refraction
 	Azimuth     float64 // clockwise from north
 	Declination float64
 	Distance    float64 // from the Earth, astronomical units
@@ -44,20 +44,20 @@ func Position(t time.Time, lat, lon float64) Sun {
 }
 
 // apparent returns the right ascension and the declination of the sun, seen from the
-// centre of the Earth. t is in Julian centuries of terrestrial time since 2000.
+// center of the Earth. t is in Julian centuries of terrestrial time since 2000.
 func apparent(t float64) (rightAscension float64, s Sun) {
 	meanLongitude := 280.46646 + t*(36000.76983+t*0.0003032)
 	anomaly := (357.52911 + t*(35999.05029-t*0.0001537)) * degree
 	eccentricity := 0.016708634 - t*(0.000042037+t*0.0000001267)
-	centre := (1.914602-t*(0.004817+t*0.000014))*math.Sin(anomaly) +
+	center := (1.914602-t*(0.004817+t*0.000014))*math.Sin(anomaly) +
 		(0.019993-t*0.000101)*math.Sin(2*anomaly) + 0.000289*math.Sin(3*anomaly)
 	node := (125.04 - 1934.136*t) * degree
-	longitude := (meanLongitude + centre - 0.00569 - 0.00478*math.Sin(node)) * degree
+	longitude := (meanLongitude + center - 0.00569 - 0.00478*math.Sin(node)) * degree
 	obliquity := (23.4392911 - t*(0.0130042+t*1.64e-7) + 0.00256*math.Cos(node)) * degree
 	sin, cos := math.Sincos(longitude)
 	rightAscension = math.Atan2(math.Cos(obliquity)*sin, cos) / degree
 	s.Declination = math.Asin(clamp(math.Sin(obliquity)*sin)) / degree
-	trueAnomaly := anomaly + centre*degree
+	trueAnomaly := anomaly + center*degree
 	s.Distance = 1.000001018 * (1 - eccentricity*eccentricity) / (1 + eccentricity*math.Cos(trueAnomaly))
 	return rightAscension, s
 }

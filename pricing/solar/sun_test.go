@@ -16,14 +16,14 @@ func instant(s string) time.Time {
 	return t
 }
 
-// closeTo holds when two angles differ by at most 0.05 degrees.
+// closeTo reports whether two angles differ by at most 0.05 degrees.
 func closeTo(got, want float64) bool { return math.Abs(math.Remainder(got-want, 360)) <= 0.05 }
 
-// The instants of the equinoxes and solstices, to the minute, as the Astronomical
-// Applications Department of the US Naval Observatory publishes them. At the
-// equinoxes the declination of the sun is nothing, at the solstices it is that of
-// the ecliptic.
-func TestEquinoxesAndSolstices(t *testing.T) {
+// These are the instants of the equinoxes and solstices, to the minute, as the
+// Astronomical Applications Department of the US Naval Observatory publishes them. The
+// sun's declination is 0 at the equinoxes, and the obliquity of the ecliptic at the
+// solstices.
+func TestSun_EquinoxesAndSolstices(t *testing.T) {
 	const obliquity = 23.436
 	for at, want := range map[string]float64{
 		"2023-03-20T21:24:00Z": 0, "2023-06-21T14:58:00Z": obliquity, "2023-09-23T06:50:00Z": 0, "2023-12-22T03:27:00Z": -obliquity,
@@ -39,7 +39,7 @@ func TestEquinoxesAndSolstices(t *testing.T) {
 }
 
 // Worked examples of the literature.
-func TestPublishedPositions(t *testing.T) {
+func TestSun_PublishedPositions(t *testing.T) {
 	// Reda and Andreas, Solar Position Algorithm for Solar Radiation Applications
 	// (NREL/TP-560-34302), table A5.1: zenith angle 50.11162 with refraction.
 	golden := solar.Position(instant("2003-10-17T19:30:30Z"), 39.742476, -105.1786)
@@ -55,9 +55,9 @@ func TestPublishedPositions(t *testing.T) {
 	}
 }
 
-// The equation of time at its four extremes, as almanacs print it: a second of
-// time is 0.004 degrees of hour angle.
-func TestEquationOfTime(t *testing.T) {
+// These are the four extremes of the equation of time in almanacs. A second of time is
+// 0.004 degrees of hour angle.
+func TestSun_EquationOfTime(t *testing.T) {
 	for at, want := range map[string]string{
 		"2026-02-11T12:00:00Z": "-14m13s", "2026-05-14T12:00:00Z": "3m39s",
 		"2026-07-26T12:00:00Z": "-6m33s", "2026-11-03T12:00:00Z": "16m27s",
@@ -72,9 +72,9 @@ func TestEquationOfTime(t *testing.T) {
 	}
 }
 
-// The sun is overhead where it should be, whatever the instant: at the latitude of
-// its declination, where the sundial shows noon.
-func TestSunOverhead(t *testing.T) {
+// At any instant the sun is overhead at the latitude of its declination, where the
+// sundial shows noon.
+func TestSun_Overhead(t *testing.T) {
 	for day := range 366 {
 		at := instant("2026-01-01T05:17:00Z").Add(time.Duration(day) * 25 * time.Hour)
 		declination := solar.Position(at, 0, 0).Declination
@@ -86,7 +86,7 @@ func TestSunOverhead(t *testing.T) {
 	}
 }
 
-func TestSunGoesFromEastToWest(t *testing.T) {
+func TestSun_EastToWest(t *testing.T) {
 	morning := solar.Position(instant("2026-06-21T14:00:00Z"), 40, -105)
 	noon := solar.Position(instant("2026-06-21T19:02:00Z"), 40, -105)
 	evening := solar.Position(instant("2026-06-22T00:00:00Z"), 40, -105)

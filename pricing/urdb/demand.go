@@ -46,7 +46,7 @@ func (r *reader) demand() pricing.Demand {
 func (r *reader) demandCharges(key, unitKey string) []pricing.DemandCharge {
 	periods, _ := r.doc[key].([]any)
 	charges := make([]pricing.DemandCharge, len(periods))
-	asked := false
+	charged := false
 	for i, period := range periods {
 		path := fmt.Sprintf("%s[%d]", key, i)
 		tiers, ok := period.([]any)
@@ -66,11 +66,11 @@ func (r *reader) demandCharges(key, unitKey string) []pricing.DemandCharge {
 			charges[i].Tiers = append(charges[i].Tiers, pricing.DemandTier{MaxKW: r.tierMax(path+".max", fields["max"]), Rate: rate + adj})
 			tierUnit, _ := fields["unit"].(string)
 			unit = cmp.Or(unit, tierUnit)
-			asked = asked || rate+adj != 0
+			charged = charged || rate+adj != 0
 		}
 		charges[i].Unit = r.demandUnit(path+".unit", unit)
 	}
-	if !asked {
+	if !charged {
 		return nil
 	}
 	return charges

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-func TestParseReadsTheTariff(t *testing.T) {
+func TestParse_Tariff(t *testing.T) {
 	tariff := tarifftest.JacksonEMC().Parse(t)
 	info := tariff.Info()
 	want := pricing.TariffInfo{
@@ -32,7 +32,7 @@ func TestParseReadsTheTariff(t *testing.T) {
 	}
 }
 
-func TestParseCarriesCharges(t *testing.T) {
+func TestParse_Charges(t *testing.T) {
 	info := tarifftest.APSSaverChoicePlus().With("mincharge", 200).With("minchargeunits", "$/year").Parse(t).Info()
 	if !info.HasDemandCharges || info.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
 		t.Errorf("got %+v", info)
@@ -45,7 +45,7 @@ func TestParseCarriesCharges(t *testing.T) {
 	}
 }
 
-func TestTariffIsImmutable(t *testing.T) {
+func TestTariff_Immutable(t *testing.T) {
 	tariff := tarifftest.JacksonEMC().Parse(t)
 	copied := tariff.Periods()
 	copied[0][0].Rate = 9
@@ -55,8 +55,8 @@ func TestTariffIsImmutable(t *testing.T) {
 	}
 }
 
-// Each of these spells the same prices as the plain document does.
-func TestParseTolerates(t *testing.T) {
+// Each of these documents has the same prices as the plain document.
+func TestParse_Tolerated(t *testing.T) {
 	plain := tarifftest.APSSaverChoicePlus()
 	w := tarifftest.Window("2026-06-26T00:00:00Z", "2026-07-06T00:00:00Z")
 	want := importPrices(t, plain.Parse(t), w)
@@ -86,13 +86,13 @@ func TestParseTolerates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(importPrices(t, tariff, w), want) {
-				t.Error("the prices differ from those of the plain document")
+				t.Error("the prices differ from the plain document's")
 			}
 		})
 	}
 }
 
-func TestParseDates(t *testing.T) {
+func TestParse_Dates(t *testing.T) {
 	for _, tt := range []struct {
 		value any
 		want  string
@@ -116,8 +116,8 @@ func TestParseDates(t *testing.T) {
 	}
 }
 
-// The whole winter of instants at midnight in Denver gives the right days.
-func TestParseDatesAreThoseOfDenver(t *testing.T) {
+// Each instant of midnight in Denver over the whole winter gives the right day.
+func TestParse_DatesInDenver(t *testing.T) {
 	denver := tarifftest.Zone(t, "America/Denver")
 	for n := range 800 {
 		midnight := time.Date(2024, time.January, 1+n, 0, 0, 0, 0, denver)
@@ -127,7 +127,7 @@ func TestParseDatesAreThoseOfDenver(t *testing.T) {
 	}
 }
 
-func TestParseWithoutWeekendSchedule(t *testing.T) {
+func TestParse_NoWeekendSchedule(t *testing.T) {
 	tariff := tarifftest.APSSaverChoicePlus().With("energyweekendschedule", nil).Parse(t)
 	utc := pricing.Input{Tariff: tariff, Location: time.UTC}
 	friday := tarifftest.Price(t, utc, tarifftest.Window("2026-07-03T00:00:00Z", "2026-07-04T00:00:00Z"))
@@ -137,7 +137,7 @@ func TestParseWithoutWeekendSchedule(t *testing.T) {
 	}
 }
 
-func TestParseNamesProblems(t *testing.T) {
+func TestParse_Problems(t *testing.T) {
 	aps := tarifftest.APSSaverChoicePlus()
 	tier := func(fields string) string {
 		return `{"energyratestructure":[[{"rate":0.1}],[` + fields + `]],"energyweekdayschedule":` + schedule(t, "0x12 1x12") + `}`
@@ -212,7 +212,7 @@ func TestParseNamesProblems(t *testing.T) {
 	}
 }
 
-func TestParseNamesScheduleEntries(t *testing.T) {
+func TestParse_ScheduleEntries(t *testing.T) {
 	rows := tarifftest.Year("0x15 1x5 0x4", "0x15 2x5 0x4")
 	rows[3].([]any)[17] = 7
 	rows[0].([]any)[0] = -1
@@ -228,8 +228,8 @@ func TestParseNamesScheduleEntries(t *testing.T) {
 	})
 }
 
-// A hopeless document gives a bounded list and says how much it left out.
-func TestParseBoundsTheList(t *testing.T) {
+// A document with very many errors gives a limited list with the number of the rest.
+func TestParse_ProblemLimit(t *testing.T) {
 	data := tarifftest.APSSaverChoicePlus().With("energyweekdayschedule", tarifftest.Year("9x96", "9x96")).JSON(t)
 	_, err := urdb.Parse(data)
 	var problems *urdb.Error
@@ -241,14 +241,14 @@ func TestParseBoundsTheList(t *testing.T) {
 	}
 }
 
-func TestParseNamesProblemsOfMarketAndExports(t *testing.T) {
+func TestParse_ProblemsOfMarketAndExports(t *testing.T) {
 	wantProblems(t, tarifftest.Flat(1).With("market", map[string]any{"market": "BAZAAR", "loss": 3, "adder": 101}).JSON(t), []string{
 		`market.market: "BAZAAR" is not a market`, "market.node: is missing", "market.loss: 3 is not within 0.5 and 2", "market.adder: 101 $/kWh is beyond 100"})
 	wantProblems(t, tarifftest.Flat(1).With("market", "HUB").JSON(t), []string{"market: must be an object with node and market, not text"})
 	wantProblems(t, tarifftest.Flat(1).With("exportvalues", "PG&E NBT99").JSON(t), []string{`exportvalues: "PG&E NBT99" is not known; these are: PG&E NBT00, `})
 }
 
-// importPrices are the prices of a tariff in Phoenix, to be compared.
+// importPrices returns the prices of a tariff in Phoenix, to compare.
 func importPrices(t *testing.T, tariff *pricing.Tariff, w pricing.Window) []float64 {
 	t.Helper()
 	return tarifftest.Price(t, pricing.Input{Tariff: tariff, Location: tarifftest.Zone(t, "America/Phoenix")}, w).Import

@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 	}
 	tiers := tariff.Periods()[0]
 	if info := tariff.Info(); info.Name != "Two seasons" || info.EffectiveFrom != (pricing.Date{Year: 2026, Month: 1, Day: 1}) || !info.HasDemandCharges {
-		t.Errorf("it says %+v", info)
+		t.Errorf("the info is %+v", info)
 	}
 	if len(tiers) != 2 || *tiers[0].Max != 500 || tiers[1].Rate != 0.2 || tiers[1].Unit != pricing.UnitKWh {
 		t.Errorf("the tiers are %+v", tiers)
@@ -26,11 +26,11 @@ func TestParse(t *testing.T) {
 		t.Errorf("the riders are %+v", riders)
 	}
 	if demand := tariff.Demand(); len(demand.TimeOfUse) != 1 || demand.TimeOfUse[0].Tiers[0].Rate != 8.4 || demand.Problem != "" {
-		t.Errorf("demand is charged by %+v", demand)
+		t.Errorf("the demand charges are %+v", demand)
 	}
 }
 
-func TestParseNamesEveryProblem(t *testing.T) {
+func TestParse_EveryProblem(t *testing.T) {
 	_, err := urdb.Parse([]byte(`{"energyratestructure":[[{"rate":101},{}]],"startdate":"soon","holidays":[7]}`))
 	var wrong *urdb.Error
 	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "pricing: invalid tariff: ") {
@@ -42,23 +42,23 @@ func TestParseNamesEveryProblem(t *testing.T) {
 	}
 	for _, path := range []string{"energyratestructure[0][0].rate", "energyratestructure[0][1]", "startdate", "holidays[0]"} {
 		if !paths[path] {
-			t.Errorf("nothing is said of %s: %v", path, err)
+			t.Errorf("no problem with %s: %v", path, err)
 		}
 	}
 }
 
-func TestVersionsThatStartOnOneDay(t *testing.T) {
+func TestVersions_SameDay(t *testing.T) {
 	const rate = `{"name":"P","startdate":"2026-01-01","energyratestructure":[[{"rate":0.1}]]}`
 	_, err := urdb.Parse([]byte("[" + rate + "," + rate + "]"))
 	if err == nil || !strings.Contains(err.Error(), "items: two versions start on 2026-01-01") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := pricing.NewTariff(nil); !errors.Is(err, pricing.ErrNoTariff) {
-		t.Errorf("a tariff of no version: %v", err)
+		t.Errorf("a tariff without versions: %v", err)
 	}
 }
 
-// TestParse_Numbers: a rate in a string is a decimal number, whatever Go reads.
+// TestParse_Numbers checks that a rate in a string is a decimal number only.
 func TestParse_Numbers(t *testing.T) {
 	for rate, want := range map[string]bool{`"0.1"`: true, `"1e-1"`: true, `0.1`: true, `"0x1p3"`: false, `"1_0"`: false, `"0X1p-2"`: false} {
 		_, err := urdb.Parse([]byte(`{"name":"P","energyratestructure":[[{"rate":` + rate + `}]]}`))

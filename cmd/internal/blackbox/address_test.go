@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An address is handed out once, can be listened on, and is none that the system gives
-// to connections.
+// Each address is returned once, is free, and is outside the system's range for
+// connections.
 func TestFreeAddress(t *testing.T) {
 	seen := map[string]bool{}
 	for range 500 {
@@ -17,7 +17,7 @@ func TestFreeAddress(t *testing.T) {
 		}
 		_, port, err := net.SplitHostPort(address)
 		if n, _ := strconv.Atoi(port); err != nil || n < lowestPort || n >= highestPort || seen[address] {
-			t.Fatalf("%s, %v, or it was handed out before", address, err)
+			t.Fatalf("%s, %v, or it was returned before", address, err)
 		}
 		seen[address] = true
 	}

@@ -31,27 +31,27 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("there is no Chromium: install it, or name one in GRIDHOOK_CHROMIUM")
+	t.Skip("no Chromium: install it, or name one in GRIDHOOK_CHROMIUM")
 	return ""
 }
 
-// tab is a page of a browser of its own.
+// tab is a page in its own browser.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu sync.Mutex
-	// complaints are what the page did wrong.
+	// complaints are the errors of the page.
 	complaints []string
 }
 
-// newTab starts a browser in a time zone that is neither the homes' nor UTC.
+// newTab starts a browser in a time zone that differs from the homes' and from UTC.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 900))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium refuses to be root otherwise
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root otherwise
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
@@ -71,20 +71,20 @@ func newTab(t *testing.T) *tab {
 	return p
 }
 
-// end fails the test for what the page did wrong.
+// end fails the test if the page had errors.
 func (p *tab) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.complaints {
-		p.t.Errorf("the browser complains: %s", c)
+		p.t.Errorf("the browser reports: %s", c)
 	}
 	if p.t.Failed() {
 		p.keep("failed")
 	}
 }
 
-// listen collects what the page does wrong: exceptions, and what its policy
-// forbids. Answers of the API that are errors are no fault of the page's.
+// listen collects the page's exceptions and violations of its policy. Error responses of
+// the API are not errors of the page.
 func (p *tab) listen(event any) {
 	var complaint string
 	switch e := event.(type) {
@@ -106,14 +106,14 @@ func (p *tab) listen(event any) {
 	p.complaints = append(p.complaints, complaint)
 }
 
-// run runs an action within the patience.
+// run runs an action with the timeout.
 func run[T any](p *tab, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	return chromedp.Run(ctx, action)
 }
 
-// must runs an action, which must succeed in time.
+// must runs an action that must succeed in time.
 func must[T any](p *tab, what string, action chromedp.Action[T]) T {
 	p.t.Helper()
 	value, err := run(p, action)
@@ -123,7 +123,7 @@ func must[T any](p *tab, what string, action chromedp.Action[T]) T {
 	return value
 }
 
-// command sends a command of the browser's protocol, which must succeed.
+// command sends a command of the browser's protocol that must succeed.
 func command[P, R any](p *tab, cmd cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	return must(p, cmd.Method, func(ctx context.Context, t *chromedp.Target) (R, error) {

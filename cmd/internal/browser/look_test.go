@@ -11,13 +11,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The looks in which every view must be legible.
+// Every view must be legible in each of these looks.
 var (
 	widths = []int64{1280, 390}
 	themes = []string{"light", "dark"}
 )
 
-// look checks what is shown in every look, and keeps a picture of each.
+// look checks the page in every look, and saves a picture of each.
 func (p *tab) look(name string) {
 	p.t.Helper()
 	for _, width := range widths {
@@ -32,7 +32,7 @@ func (p *tab) look(name string) {
 	p.appear(widths[0], themes[0])
 }
 
-// appear gives the page a width and a theme, and waits until it is drawn so.
+// appear sets the page's width and theme, and waits until it is drawn.
 func (p *tab) appear(width int64, theme string) {
 	p.t.Helper()
 	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
@@ -43,7 +43,7 @@ func (p *tab) appear(width int64, theme string) {
 	p.until(`[...document.querySelectorAll(".plot")].every((e) => e.firstElementChild?.getBoundingClientRect().width === Math.round(e.getBoundingClientRect().width))`)
 }
 
-// legible wants text of enough contrast and size, and nothing wider than the page.
+// legible checks the contrast and size of texts, and that nothing is wider than the page.
 func (p *tab) legible(as string) {
 	p.t.Helper()
 	check, err := os.ReadFile("testdata/legible.js")
@@ -55,12 +55,12 @@ func (p *tab) legible(as string) {
 	}
 }
 
-// spoken are the roles whose elements must have a name that is said.
+// spoken are the roles whose elements must have an accessible name.
 var spoken = []string{
 	"button", "link", "textbox", "searchbox", "combobox", "checkbox", "spinbutton", "slider", "progressbar", "image", "dialog", "table", "region", "navigation", "form", "Date",
 }
 
-// named wants every element that one uses, or is led by, to have a name.
+// named checks that every control and landmark has a name.
 func (p *tab) named(as string) {
 	p.t.Helper()
 	for _, n := range command(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
@@ -77,8 +77,8 @@ func text(v *accessibility.Value) string {
 	return string(v.Value[1 : len(v.Value)-1])
 }
 
-// keep writes a picture of the whole page to the folder that GRIDHOOK_SCREENSHOTS
-// names, if it does.
+// keep saves a picture of the whole page in the folder GRIDHOOK_SCREENSHOTS, if it is
+// set.
 func (p *tab) keep(name string) {
 	dir := os.Getenv("GRIDHOOK_SCREENSHOTS")
 	if dir == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestModules runs the tests of the console's pure modules where they will run.
+// TestModules runs the tests of the console's pure modules with Node.
 func TestModules(t *testing.T) {
 	p := newTab(t)
 	source, err := blackbox.Source()

@@ -10,9 +10,9 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestOperator clicks through the operator's console: key in, an endpoint, a
-// trigger to its end, a failed delivery, tests, a rotation, and a home's signal
-// over a clock change.
+// TestOperator uses the operator's console: sign-in, an endpoint, a trigger until its
+// completion, a failed delivery, tests, a rotation, and a home's signal over a clock
+// change.
 func TestOperator(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
@@ -54,7 +54,7 @@ func (p *tab) signInAsOperator(w *world) {
 	p.skips()
 }
 
-// skips goes from the top of the page past the navigation with two keys.
+// skips jumps from the top of the page past the navigation with two keys.
 func (p *tab) skips() {
 	p.t.Helper()
 	ask[bool](p, `(document.activeElement.blur(), getSelection().setPosition(document.body, 0), true)`)
@@ -65,7 +65,7 @@ func (p *tab) skips() {
 	p.sees("h1", "Overview")
 }
 
-// createEndpoint registers the receiver, first with mistakes.
+// createEndpoint registers the receiver, first with errors.
 func (p *tab) createEndpoint(w *world) string {
 	p.t.Helper()
 	p.click("nav a", "Endpoints")
@@ -77,7 +77,7 @@ func (p *tab) createEndpoint(w *world) string {
 	p.sees(".field-error", "URL must be an absolute URL such as https://example.com/hooks.")
 	p.sees(".field-error", "First delay (seconds) must be from 1 to 3600.")
 	if got := p.focused(); !strings.HasPrefix(got, "input") {
-		p.t.Errorf("the focus is on %q, not on the field that is wrong", got)
+		p.t.Errorf("the focus is on %q, not on the wrong field", got)
 	}
 	p.look("endpoint-new")
 
@@ -94,7 +94,7 @@ func (p *tab) createEndpoint(w *world) string {
 	return ask[string](p, `document.querySelector("h1").textContent`)
 }
 
-// watchTrigger starts a trigger and sees it to its end.
+// watchTrigger starts a trigger and watches it until its completion.
 func (p *tab) watchTrigger(w *world, endpoint string) {
 	p.t.Helper()
 	p.click("nav a", "Triggers")
@@ -126,7 +126,7 @@ func (p *tab) trigger() {
 	p.click("dialog button", "Trigger")
 }
 
-// opensRetrying looks at a delivery that failed, while it is tried again.
+// opensRetrying opens a failed delivery while it waits for a retry.
 func (p *tab) opensRetrying() {
 	p.t.Helper()
 	p.click(".filters button", "Retrying 2")
@@ -137,13 +137,13 @@ func (p *tab) opensRetrying() {
 	p.shows(".attempts li", "HTTP 500")
 	p.shows(".delivery", "Next attempt")
 	p.look("trigger-running")
-	p.shows(".answer", refusal) // it stays open while attempts go on
+	p.shows(".answer", refusal) // it stays open while attempts continue
 	if p.has(".answer b", "…") {
-		p.t.Error("the answer of a receiver became markup")
+		p.t.Error("the response of a receiver became markup")
 	}
 }
 
-// turnsPages goes through the log, and opens the delivery that was given up.
+// turnsPages pages through the log, and opens a failed delivery.
 func (p *tab) turnsPages(endpoint string) {
 	p.t.Helper()
 	p.click(".filters button", "All 130")
@@ -162,12 +162,12 @@ func (p *tab) turnsPages(endpoint string) {
 	p.shows(".delivery", "Every attempt failed. No attempt is left.")
 	p.shows(".delivery", "msg_")
 	p.sees(".delivery a", endpoint)
-	p.until(`t.all(".attempts li").length > 2`) // those before are kept
+	p.until(`t.all(".attempts li").length > 2`) // earlier attempts stay visible
 	p.shows(".attempts li .answer", refusal)
 	p.look("delivery")
 }
 
-// overview shows the trigger, and the rates of another one while it runs.
+// overview shows the trigger, and the rates while another one runs.
 func (p *tab) overview(w *world) {
 	p.t.Helper()
 	p.click("nav a", "Overview")
@@ -187,8 +187,8 @@ func (p *tab) overview(w *world) {
 	p.look("overview")
 }
 
-// takesUpAgain has deliveries that were given up sent once more: one by itself, which
-// the receiver takes now, and all that the endpoint missed.
+// takesUpAgain retries failed deliveries manually: one by itself, and all that the
+// endpoint missed.
 func (p *tab) takesUpAgain(w *world, endpoint string) {
 	p.t.Helper()
 	p.click("td a", "trg_…")
@@ -202,7 +202,7 @@ func (p *tab) takesUpAgain(w *world, endpoint string) {
 	p.shows(".delivery", "HTTP 204")
 	p.sees(".filters button", "Delivered 130")
 	if p.has(".delivery button", "Retry") {
-		p.t.Error("what was delivered is offered to be tried again")
+		p.t.Error("a retry is offered for a delivered delivery")
 	}
 	p.look("retried")
 
@@ -217,7 +217,7 @@ func (p *tab) takesUpAgain(w *world, endpoint string) {
 	p.until(`t.all("h2", "Replay Completed").length === 0`)
 }
 
-// schedules makes a schedule, wrongly and then well, stops it and deletes it.
+// schedules creates a schedule, first with errors, pauses it and deletes it.
 func (p *tab) schedules() {
 	p.t.Helper()
 	p.click("nav a", "Schedules")
@@ -241,7 +241,7 @@ func (p *tab) schedules() {
 	p.sees("p", "No schedules yet. …")
 }
 
-// useEndpoint tests the endpoint, changes it, and gives it a new secret.
+// useEndpoint tests the endpoint, changes it, and rotates its secret.
 func (p *tab) useEndpoint(w *world, id string) {
 	p.t.Helper()
 	p.click("nav a", "Endpoints")
@@ -252,7 +252,7 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.sees("h2", "Test Delivered")
 	p.shows(".panel", "HTTP 204")
 	if got := w.receiver.tested(); got != 1 {
-		p.t.Errorf("%d tests came", got)
+		p.t.Errorf("%d tests arrived", got)
 	}
 	p.look("endpoint")
 
@@ -285,8 +285,8 @@ func (p *tab) useEndpoint(w *world, id string) {
 	p.sees("p", "No endpoints yet. Triggers deliver nothing until you add one.")
 }
 
-// seesABreaker looks at an endpoint where nobody is while its breaker is open, and sees
-// it close once somebody answers.
+// seesABreaker opens an endpoint without a server while its breaker is open, and sees it
+// close once a server responds.
 func (p *tab) seesABreaker(w *world) {
 	p.t.Helper()
 	address, err := blackbox.FreeAddress()
@@ -313,8 +313,8 @@ func (p *tab) seesABreaker(w *world) {
 	p.sees("h1", "Endpoints")
 }
 
-// keepsNothing wants the key to be in the tab's own storage alone, and gone from
-// there when its user signs out.
+// keepsNothing checks that the key is only in the tab's session storage, and not there
+// after the sign-out.
 func (p *tab) keepsNothing(w *world) {
 	p.t.Helper()
 	leaks := ask[bool](p, `[location.href, document.cookie, JSON.stringify(localStorage), document.documentElement.outerHTML].some((s) => s.includes(`+js(w.operatorKey)+`))`)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestPartner signs in where partners do: with keys that may little, and sees no
-// more than they may.
+// TestPartner signs in with keys of few scopes, and sees only what the scopes allow.
 func TestPartner(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
@@ -18,17 +17,17 @@ func TestPartner(t *testing.T) {
 	p.sees("h1", "Overview")
 	p.shows(".organization", "key_")
 	if p.has("h2", "This process") {
-		t.Error("a partner sees what the process measures of all organizations")
+		t.Error("a partner sees process metrics of all organizations")
 	}
 	p.click("nav a", "Triggers")
 	p.sees("p", "No triggers yet.")
 	if p.has("button", "Trigger every home") {
-		t.Error("a key without the scope is offered to trigger")
+		t.Error("a key without the scope sees the trigger button")
 	}
 	p.click("nav a", "Endpoints")
 	p.sees("p", "No endpoints yet. …")
 	if p.has("button", "Add endpoint") {
-		t.Error("a key without the scope is offered to write")
+		t.Error("a key without the scope sees write controls")
 	}
 	p.click("nav a", "Homes")
 	p.enter("Home id", home(3))
@@ -49,7 +48,7 @@ func TestPartner(t *testing.T) {
 	p.trigger()
 	p.sees(".notice", "trg_…")
 	if p.has("nav a", "Endpoints") {
-		t.Error("a key that may not read is offered the endpoints")
+		t.Error("a key without the scope sees the endpoints")
 	}
 
 	key := w.key("read")
@@ -66,7 +65,7 @@ func TestPartner(t *testing.T) {
 	p.shows(".problem", "The API key may not act for that organization.")
 }
 
-// keyID is the identifier in a key's text, ghk_<key id>_<secret>.
+// keyID returns the identifier in a key's text, ghk_<key id>_<secret>.
 func keyID(key string) string {
 	return key[len("ghk_"):strings.LastIndexByte(key, '_')]
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // a machine without time zones has these
+	_ "time/tzdata" // for a machine without time zones
 )
 
-// clockChange is the last day before today of so many hours in the homes' time
-// zone: 23 where the clocks went forward, 25 where they went back.
+// clockChange returns the last day before today with that many hours in the homes' time
+// zone: 23 or 25 at a clock change.
 func clockChange(t *testing.T, hours int) time.Time {
 	t.Helper()
 	at, err := time.LoadLocation(zone)
@@ -29,8 +29,8 @@ func clockChange(t *testing.T, hours int) time.Time {
 	return day
 }
 
-// drawSignals finds a home and draws its signal: the next day, and the days on
-// which the clocks changed.
+// drawSignals finds a home and draws its signal: the next day, and the days of clock
+// changes.
 func (p *tab) drawSignals() {
 	p.t.Helper()
 	p.click("nav a", "Homes")
@@ -67,7 +67,7 @@ func (p *tab) drawSignals() {
 	p.saves()
 }
 
-// saves estimates what the home would save, and sees its best day drawn.
+// saves estimates the home's savings, and sees its best day drawn.
 func (p *tab) saves() {
 	p.t.Helper()
 	p.set("for", "1")
@@ -79,7 +79,7 @@ func (p *tab) saves() {
 	p.look("savings")
 }
 
-// readsWithKeys walks the cursor over the hour that comes twice.
+// readsWithKeys moves the cursor over the hour that occurs twice.
 func (p *tab) readsWithKeys(day time.Time) {
 	p.t.Helper()
 	ask[bool](p, `document.querySelector(".plot").focus() ?? true`)
@@ -96,8 +96,8 @@ func (p *tab) readsWithKeys(day time.Time) {
 	p.valueBegins(date + ", 23:45 – 00:00 PST")
 }
 
-// valueBegins wants a text at the beginning of what a screen reader says of the
-// cursor, and on the page.
+// valueBegins checks the beginning of the cursor's accessible text, and of the text on
+// the page.
 func (p *tab) valueBegins(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf(`document.querySelector(".plot").getAttribute("aria-valuetext").startsWith(%s)`, js(text)))
@@ -105,8 +105,8 @@ func (p *tab) valueBegins(text string) {
 	p.sees(".moment", moment)
 }
 
-// explains asks for an interval in the evening with the keyboard, and for another
-// with the mouse.
+// explains opens an interval in the evening with the keyboard, and another with the
+// mouse.
 func (p *tab) explains() {
 	p.t.Helper()
 	p.press(homeKey, pageUpKey, pageUpKey, pageUpKey, pageUpKey, enterKey)

@@ -15,7 +15,7 @@ func js(text string) string {
 	return string(quoted)
 }
 
-// open goes to an address and waits for the page.
+// open loads an address and waits for the page.
 func (p *tab) open(url string) {
 	p.t.Helper()
 	must(p, "open "+url, chromedp.Navigate(url))
@@ -28,41 +28,39 @@ func ask[T any](p *tab, expression string) T {
 	return must(p, "evaluate "+expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until a condition holds on the page, and shows the page when it
-// does not.
+// until waits until a condition holds on the page. On failure it shows the page.
 func (p *tab) until(condition string) {
 	p.t.Helper()
 	if _, err := run(p, chromedp.Evaluate[bool]("t.until(() => "+condition+")", chromedp.EvalAwaitPromise)); err != nil {
-		p.t.Fatalf("it does not come to %s: %v\n%s", condition, err, p.state())
+		p.t.Fatalf("timeout while waiting for %s: %v\n%s", condition, err, p.state())
 	}
 }
 
-// state is what the page shows now, as far as it can be asked.
+// state returns the page's current content, if it is available.
 func (p *tab) state() string {
 	body, _ := run(p, chromedp.Evaluate[string]("document.body.innerText"))
 	return "The page shows:\n" + body
 }
 
-// sees waits until an element of a selector shows a text; "abc…" is its
-// beginning.
+// sees waits until an element of a selector shows a text. "abc…" matches a prefix.
 func (p *tab) sees(selector, text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("t.all(%s, %s).length > 0", js(selector), js(text)))
 }
 
-// shows waits until what a selector's elements show has a text in it.
+// shows waits until the elements of a selector contain a text.
 func (p *tab) shows(selector, text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("t.text(%s).includes(%s)", js(selector), js(text)))
 }
 
-// has reports whether there is such an element now.
+// has reports whether such an element exists now.
 func (p *tab) has(selector, text string) bool {
 	p.t.Helper()
 	return ask[bool](p, fmt.Sprintf("t.all(%s, %s).length > 0", js(selector), js(text)))
 }
 
-// click clicks an element with the mouse, once nothing lies on it.
+// click clicks an element with the mouse once nothing covers it.
 func (p *tab) click(selector, text string) {
 	p.t.Helper()
 	p.clickOn(fmt.Sprintf("t.all(%s, %s)[0]", js(selector), js(text)))
@@ -74,17 +72,17 @@ func (p *tab) clickOn(element string) {
 		at, err := run(p, chromedp.Evaluate[struct{ X, Y float64 }]("t.spot(() => "+element+")", chromedp.EvalAwaitPromise))
 		if err != nil {
 			over, _ := run(p, chromedp.Evaluate[string]("t.over("+element+")"))
-			p.t.Fatalf("%s cannot be clicked, for %s: %v\n%s", element, over, err, p.state())
+			p.t.Fatalf("%s cannot be clicked, because of %s: %v\n%s", element, over, err, p.state())
 		}
 		must(p, "click "+element, chromedp.MouseClickXY(at.X, at.Y))
-		if ask[bool](p, "globalThis.t?.hit() ?? true") { // without t it has gone to another page
+		if ask[bool](p, "globalThis.t?.hit() ?? true") { // without t the click has changed the page
 			return
 		}
 	}
-	p.t.Fatalf("%s moves away from the mouse again and again", element)
+	p.t.Fatalf("%s keeps moving away from the mouse", element)
 }
 
-// enter types a text into the field of a label, in the place of what is there.
+// enter types a text into a labeled field and replaces its content.
 func (p *tab) enter(label, text string) {
 	p.t.Helper()
 	field := fmt.Sprintf("t.field(%s)", js(label))
@@ -93,7 +91,7 @@ func (p *tab) enter(label, text string) {
 	command(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// set sets a field that is not typed into, such as a date or a choice.
+// set sets a field without typing, such as a date or a choice.
 func (p *tab) set(label, value string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("t.field(%s)", js(label)))
@@ -108,7 +106,7 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// focused says what has the focus: its tag and its text.
+// focused returns the tag and the text of the focused element.
 func (p *tab) focused() string {
 	p.t.Helper()
 	return ask[string](p, `((e) => e.tagName.toLowerCase() + " " + (e.getAttribute("aria-label") ?? e.textContent).trim())(document.activeElement)`)

@@ -20,7 +20,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// The tenant of these tests, its homes, and where they are.
+// These are the tenant of the tests, its homes, and their place.
 const (
 	organization = "acme"
 	homes        = 130
@@ -29,13 +29,13 @@ const (
 
 func home(i int) string { return fmt.Sprintf("home_%04d", i) }
 
-// The homes that the receiver refuses: one at first, and one always.
+// These homes are refused by the receiver: one at first, and one always.
 var shyHome, lostHome = home(7), home(9)
 
-// refusal is what the receiver answers then. Its markup must stay text.
+// refusal is the receiver's error response. Its markup must stay text.
 const refusal = `<b onclick="alert(1)">the meter cupboard is locked</b>`
 
-// world is a gridhook that runs, with an organization, and a receiver.
+// world is a running gridhook with an organization, and a receiver.
 type world struct {
 	t *testing.T
 	*blackbox.Gridhook
@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// furnish makes the organization with homes on a real tariff.
+// furnish creates the organization with homes on a real tariff.
 func (w *world) furnish(dir string) {
 	w.t.Helper()
 	w.command("org", "create", "--id", organization, "--name", "Acme Energy")
@@ -79,8 +79,8 @@ func (w *world) furnish(dir string) {
 	w.command("import", file)
 }
 
-// plan is the first of the catalog's in the homes' time zone that has several
-// prices a day.
+// plan returns the catalog's first plan in the homes' time zone with several prices a
+// day.
 func plan(t *testing.T) catalog.Plan {
 	t.Helper()
 	for _, p := range catalog.Plans() {
@@ -92,7 +92,7 @@ func plan(t *testing.T) catalog.Plan {
 	return catalog.Plan{}
 }
 
-// key makes a key of the organization with scopes.
+// key creates a key of the organization with scopes.
 func (w *world) key(scopes ...string) string {
 	w.t.Helper()
 	args := []string{"key", "create", "--org", organization, "--json"}
@@ -101,12 +101,12 @@ func (w *world) key(scopes ...string) string {
 	}
 	var made struct{ Key string }
 	if err := json.Unmarshal([]byte(w.command(args...)), &made); err != nil || made.Key == "" {
-		w.t.Fatalf("no key was made: %v", err)
+		w.t.Fatalf("the key was not created: %v", err)
 	}
 	return made.Key
 }
 
-// giveUp lets an endpoint's deliveries be tried no longer.
+// giveUp ends the retries of an endpoint's deliveries.
 func (w *world) giveUp(endpoint string) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.Admin+"/v1/webhook/endpoints/"+endpoint+"/update",
@@ -123,11 +123,11 @@ func (w *world) giveUp(endpoint string) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		w.t.Fatalf("the endpoint could not be changed: %s", answer.Status)
+		w.t.Fatalf("the endpoint was not changed: %s", answer.Status)
 	}
 }
 
-// command runs a subcommand against the process, and wants it to succeed.
+// command runs a subcommand against the process. It must succeed.
 func (w *world) command(args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), w.binary, append(args, "--admin-url", w.Admin, "--data", w.Data)...)
@@ -146,8 +146,8 @@ func (w *world) write(path string, data []byte) {
 	}
 }
 
-// receiver answers 500 for the shy home until it is patient, and for the lost
-// home until somebody finds the key.
+// receiver responds 500 for the shy home until relent is called, and for the lost home
+// until findTheKey is called.
 type receiver struct {
 	url string
 
@@ -165,7 +165,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// serve has the receiver listen at an address too, until the test ends.
+// serve makes the receiver listen at another address too, until the test ends.
 func (r *receiver) serve(t *testing.T, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -177,17 +177,17 @@ func (r *receiver) serve(t *testing.T, address string) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// ServeHTTP takes a delivery.
+// ServeHTTP receives a delivery.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // cut off
+		return // the connection broke
 	}
 	var event struct {
 		Type string
 		Data struct{ HomeID string }
 	}
-	_ = json.Unmarshal(body, &event) // what is no event is of no home
+	_ = json.Unmarshal(body, &event) // a body without an event names no home
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if event.Type == "webhook.test" {
@@ -200,21 +200,21 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// relent lets the shy home be delivered.
+// relent lets the shy home's deliveries succeed.
 func (r *receiver) relent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.patient = true
 }
 
-// findTheKey lets the lost home be delivered.
+// findTheKey lets the lost home's deliveries succeed.
 func (r *receiver) findTheKey() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open = true
 }
 
-// tested is how many tests came.
+// tested returns how many tests arrived.
 func (r *receiver) tested() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -111,14 +111,14 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
 
 	d.left.Store(int64(d.Stumbles))
-	asked := time.Now()
+	requested := time.Now()
 	trigger, err := d.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{})
 	if err != nil {
 		return nil, err
 	}
 	accepted := time.Now()
-	d.say("triggered %s for the next 24 hours: accepted durably in %s", trigger.TriggerID, since(asked))
-	report := &Report{Homes: d.Homes, AcceptMilliseconds: milliseconds(accepted.Sub(asked))}
+	d.say("triggered %s for the next 24 hours: accepted durably in %s", trigger.TriggerID, since(requested))
+	report := &Report{Homes: d.Homes, AcceptMilliseconds: milliseconds(accepted.Sub(requested))}
 	if report.Progress, err = d.await(ctx, trigger.TriggerID); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (d *demonstration) await(ctx context.Context, id string) (p events.Progress
 		p, err = d.box.Operator.For(organization).GetTrigger(ctx, id)
 		if n := p.Outcomes[events.OutcomeRetrying]; n > 0 && !told {
 			told = true
-			d.say("%d of %d delivered; %d were answered 503 and are due again in a moment", p.Outcomes[events.OutcomeDelivered], d.Homes, n)
+			d.say("%d of %d delivered; %d got 503 and have a retry soon", p.Outcomes[events.OutcomeDelivered], d.Homes, n)
 		}
 		return p.Status == events.TriggerCompleted, err
 	})

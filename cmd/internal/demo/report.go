@@ -89,7 +89,7 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, `
   %d of %d homes delivered, each once; %d signatures verified, %d refused
-  %d were answered 503 at first and delivered on a later attempt under the same webhook-id
+  %d got 503 at first and were delivered at a later attempt with the same webhook-id
   first webhook %.1f ms after the trigger was stored, the last first attempt after %.0f ms
 `, r.Progress.Outcomes[events.OutcomeDelivered], r.Homes, r.Verified, r.Refused, r.Stumbled, r.FirstMilliseconds, r.LastMilliseconds)
 	return err

@@ -27,9 +27,9 @@ const (
 	homes    = 200
 )
 
-// TestCluster runs what the compose file runs: three NATS servers on its
-// configuration, an api and two workers. One of the servers is killed; nothing
-// is lost, and triggers go on being accepted.
+// TestCluster runs the processes of the compose file: three NATS servers with its
+// configuration, an api and two workers. It kills one server. Nothing is lost, and
+// triggers are still accepted.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	b := build(t)
@@ -48,7 +48,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// receiver counts what it takes; while it is closed it takes nothing.
+// receiver counts deliveries. While it is closed it refuses them.
 type receiver struct {
 	url    string
 	closed atomic.Bool
@@ -103,8 +103,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// natsCluster starts three servers on the compose file's configuration, with the
-// addresses and the folder of this machine.
+// natsCluster starts three servers with the compose file's configuration, on loopback
+// addresses and a temporary folder.
 func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url string) {
 	t.Helper()
 	shipped, err := os.ReadFile(filepath.Join(deploy, "compose/nats.conf"))
@@ -145,7 +145,7 @@ func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url 
 		t.Cleanup(server.Kill)
 		servers = append(servers, server)
 	}
-	for _, url := range health { // as the compose file's health check
+	for _, url := range health { // like the compose file's health check
 		eventually(t, url, func(ctx context.Context) (bool, error) { return answers(ctx, url) })
 	}
 	return servers, strings.Join(urls, ",")
@@ -164,7 +164,7 @@ func answers(ctx context.Context, url string) (bool, error) {
 	return response.StatusCode == http.StatusOK, fmt.Errorf("it answered %s", response.Status)
 }
 
-// start starts a process of the fleet as the compose file does.
+// start starts a process of the fleet like the compose file.
 func start(t *testing.T, b blackbox.Binaries, role, url string) *blackbox.Gridhook {
 	t.Helper()
 	return startWith(t, b, role, "GRIDHOOK_NATS="+url, "GRIDHOOK_NATS_REPLICAS=3")
@@ -175,7 +175,7 @@ func startWith(t *testing.T, b blackbox.Binaries, role string, env ...string) *b
 	return blackboxtest.Start(t, blackbox.Run{Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience, Env: env})
 }
 
-// eventually asks until it is enough.
+// eventually repeats a check until it succeeds.
 func eventually(t *testing.T, what string, ask func(context.Context) (enough bool, err error)) {
 	t.Helper()
 	began := time.Now()
@@ -192,12 +192,12 @@ func eventually(t *testing.T, what string, ask func(context.Context) (enough boo
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("%s: it took too long: %v", what, err)
+			t.Fatalf("%s: timeout: %v", what, err)
 		}
 	}
 }
 
-// furnish makes an organization with homes and an endpoint.
+// furnish creates an organization with homes and an endpoint.
 func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
 	t.Helper()
 	operator := blackboxtest.Operator(t, api)
@@ -228,7 +228,7 @@ func deliver(t *testing.T, acme *client.Client) {
 	delivered(t, acme, trigger(t, acme))
 }
 
-// trigger triggers, however long the cluster takes to accept it.
+// trigger triggers, and repeats until the cluster accepts it.
 func trigger(t *testing.T, acme *client.Client) (id string) {
 	t.Helper()
 	var accepted client.Accepted

@@ -17,8 +17,7 @@ import (
 // manifest is one document of a rendered chart.
 type manifest = map[string]any
 
-// rendered are the renderings of the chart in the folder GRIDHOOK_MANIFESTS, by
-// file.
+// rendered returns the chart's renderings in the folder GRIDHOOK_MANIFESTS, by file.
 func rendered(t *testing.T) map[string][]manifest {
 	t.Helper()
 	dir := os.Getenv("GRIDHOOK_MANIFESTS")
@@ -49,8 +48,8 @@ func rendered(t *testing.T) map[string][]manifest {
 	return all
 }
 
-// TestManifests holds the chart's manifests against the schemas in the folders
-// that GRIDHOOK_SCHEMAS lists.
+// TestManifests validates the chart's manifests against the schemas in the folders of
+// GRIDHOOK_SCHEMAS.
 func TestManifests(t *testing.T) {
 	all := rendered(t)
 	s := newSchemas(t, strings.Split(os.Getenv("GRIDHOOK_SCHEMAS"), string(os.PathListSeparator)))
@@ -68,7 +67,7 @@ func TestManifests(t *testing.T) {
 		"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy", "ScaledObject", "HorizontalPodAutoscaler", "StatefulSet", "CronJob", "Pod", "ServiceMonitor", "PrometheusRule", "Ingress", "ConfigMap", "Secret",
 	} {
 		if !kinds[kind] {
-			t.Errorf("no %s was rendered", kind)
+			t.Errorf("%s was not rendered", kind)
 		}
 	}
 	wrong := manifest{
@@ -76,12 +75,12 @@ func TestManifests(t *testing.T) {
 		"spec": map[string]any{"replica": 2, "selector": map[string]any{}, "template": map[string]any{}},
 	}
 	if s.check(wrong) == nil {
-		t.Error("a Deployment with a misspelled field was taken")
+		t.Error("a Deployment with a misspelled field was accepted")
 	}
 }
 
-// TestSelectors wants each selector to select the pods of one workload, and each reference to
-// name a workload that exists.
+// TestSelectors checks that each selector selects the pods of one workload, and that each
+// reference names an existing workload.
 func TestSelectors(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		pods := map[string]map[string]any{} // workload -> the labels of its pods
@@ -137,7 +136,7 @@ func selected(selector any, pods map[string]map[string]any) int {
 	return n
 }
 
-// at is what a manifest has at a path, nil for nothing.
+// at returns the value at a path of a manifest, nil if there is none.
 func at(v any, path ...string) any {
 	for _, name := range path {
 		m, _ := v.(map[string]any)
@@ -146,9 +145,9 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// TestIngressIsTrusted wants the api behind the chart's ingress to take the ingress's word
-// for who the client is, and the api without one to take nobody's.
-func TestIngressIsTrusted(t *testing.T) {
+// TestManifests_TrustedIngress checks that the api trusts the ingress's X-Forwarded-For
+// if the chart has an ingress, and no proxy otherwise.
+func TestManifests_TrustedIngress(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		ingress, trusts := false, false
 		for _, m := range manifests {
@@ -163,8 +162,8 @@ func TestIngressIsTrusted(t *testing.T) {
 	}
 }
 
-// TestCommands wants the pods of backups and tests to be found by no service, to be admitted
-// by the network policies, and to call a service that selects the admin API.
+// TestCommands checks that no service selects the pods of backups and tests, that the
+// network policies admit them, and that they call a service that selects the admin API.
 func TestCommands(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		services, commands := map[string]map[string]any{}, 0
@@ -215,7 +214,7 @@ func TestCommands(t *testing.T) {
 			}
 		}
 		if commands == 0 {
-			t.Errorf("%s has no pod of a command", file)
+			t.Errorf("%s has no pod that runs a command", file)
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestRestoreOntoACluster takes what began in one process with NATS embedded to a fleet
-// on three servers: a trigger whose homes all wait for their receiver is delivered
-// there, every stream has three copies, and one of the servers can go.
-func TestRestoreOntoACluster(t *testing.T) {
+// TestCluster_Restore restores a backup of one process with an embedded NATS into a fleet
+// on three servers. A trigger whose homes wait for their receiver is delivered there,
+// every stream has three copies, and one server can fail.
+func TestCluster_Restore(t *testing.T) {
 	t.Parallel()
 	b := build(t)
 	alone := startWith(t, b, "serve")
@@ -48,13 +48,13 @@ func TestRestoreOntoACluster(t *testing.T) {
 	acme = (&client.Client{BaseURL: api.Admin, Key: strings.TrimSpace(string(key))}).For("acme")
 	delivered(t, acme, waiting)
 	if n := r.taken.Load() - before; n < homes {
-		t.Errorf("%d of %d homes that waited arrived", n, homes)
+		t.Errorf("%d of %d waiting homes arrived", n, homes)
 	}
 	servers[0].Kill()
 	deliver(t, acme)
 }
 
-// command runs a subcommand that must go well, and returns what it says.
+// command runs a subcommand that must succeed, and returns its output.
 func command(t *testing.T, binary string, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), binary, args...).CombinedOutput()
@@ -64,7 +64,7 @@ func command(t *testing.T, binary string, args ...string) string {
 	return string(out)
 }
 
-// threeCopies waits until every stream has three copies that are up to date.
+// threeCopies waits until every stream has three current copies.
 func threeCopies(t *testing.T, url string) {
 	t.Helper()
 	nc, err := nats.Connect(url)

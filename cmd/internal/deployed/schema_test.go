@@ -15,15 +15,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// schemas are what Kubernetes publishes of its kinds, and operators of theirs.
+// schemas are the published schemas of Kubernetes and of operators.
 type schemas struct {
 	dirs     []string // with OpenAPI documents of Kubernetes and with CRDs
 	compiler *jsonschema.Compiler
 	byKind   map[string]string // apiVersion/kind -> the schema's address
 }
 
-// newSchemas reads OpenAPI documents (.json) and CRDs (.yaml) from folders. What
-// they do not name is not allowed, as with "kubectl apply --validate=strict".
+// newSchemas reads OpenAPI documents (.json) and CRDs (.yaml) from folders. It allows no
+// other fields, like "kubectl apply --validate=strict".
 func newSchemas(t *testing.T, folders []string) *schemas {
 	t.Helper()
 	s := &schemas{dirs: folders, compiler: jsonschema.NewCompiler(), byKind: map[string]string{}}
@@ -103,7 +103,7 @@ func apiVersion(group, version any) string {
 	return strings.TrimPrefix(fmt.Sprint(group, "/", version), "/")
 }
 
-// plain is a value as JSON has it.
+// plain returns a value as JSON decodes it.
 func plain(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -112,13 +112,12 @@ func plain(v any) (any, error) {
 	return jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 }
 
-// close allows only the properties that are named, at every depth, where a schema
-// does not say that others are kept.
+// close allows only named properties, at every depth, unless a schema preserves others.
 func close(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:
-		// Patterns of Kubernetes are of Go's syntax and some are not of JSON
-		// Schema's; formats are notes.
+		// Kubernetes' patterns have Go's syntax, and some are invalid in JSON Schema.
+		// Formats are only notes.
 		delete(s, "format")
 		_, more := s["additionalProperties"]
 		if s["properties"] != nil && !more && s["x-kubernetes-preserve-unknown-fields"] != true {
@@ -136,7 +135,7 @@ func close(schema any) {
 	}
 }
 
-// check is what is wrong with a manifest.
+// check returns the errors of a manifest.
 func (s *schemas) check(manifest map[string]any) error {
 	kind := fmt.Sprint(manifest["apiVersion"], "/", manifest["kind"])
 	address := s.byKind[kind]

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestChartSecrets wants every file that a pod's settings name to be of a secret that is
-// mounted there, and the probes to speak as the admin listener does.
+// TestChartSecrets checks that every file in a pod's settings comes from a secret that is
+// mounted there, and that the probes use the admin listener's protocol.
 func TestChartSecrets(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		for _, m := range manifests {
@@ -44,7 +44,7 @@ func TestChartSecrets(t *testing.T) {
 			}
 			for _, probe := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
 				if have := at(container, probe, "httpGet", "scheme"); have != scheme {
-					t.Errorf("%s: the %s speaks %v, want %s", name, probe, have, scheme)
+					t.Errorf("%s: the %s uses %v, want %s", name, probe, have, scheme)
 				}
 			}
 			api := at(container, "name") == "api"
@@ -64,8 +64,8 @@ func list(v any) []any {
 	return l
 }
 
-// TestComposeSecrets wants every secret that a service's settings name to be handed to
-// it, and to be of a file.
+// TestComposeSecrets checks that a service has every secret that its settings name, and
+// that each secret has a file.
 func TestComposeSecrets(t *testing.T) {
 	var compose struct {
 		Services map[string]struct {
@@ -82,7 +82,7 @@ func TestComposeSecrets(t *testing.T) {
 		for setting, path := range s.Environment {
 			secret := strings.TrimPrefix(path, "/run/secrets/")
 			if !slices.Contains(s.Secrets, secret) || compose.Secrets[secret].File == "" {
-				t.Errorf("%s: %s is %s, which it is not given", name, setting, path)
+				t.Errorf("%s: %s is %s, and the service lacks that secret", name, setting, path)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ var (
 	named      = regexp.MustCompile(`=%d/(\S+)`)
 )
 
-// TestDropIns wants the settings of systemd's drop-ins to name the credentials that
+// TestDropIns checks that the settings of systemd's drop-ins name the credentials that
 // they load.
 func TestDropIns(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(deploy, "systemd/drop-ins/*.conf"))

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// deploy is the folder of what operators apply.
+// deploy is the folder of the files for operators.
 const deploy = "../../../deploy"
 
 // notSettings are variables of commands, not of processes.
@@ -21,7 +21,7 @@ var notSettings = map[string]bool{"GRIDHOOK_CONFIG": true, "GRIDHOOK_ADMIN_URL":
 
 var variable = regexp.MustCompile(`\bGRIDHOOK_[A-Z_]*[A-Z]\b`)
 
-// TestSettings wants every variable in these files to be one that Gridhook reads.
+// TestSettings checks that Gridhook reads every variable in these files.
 func TestSettings(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range config.Settings() {
@@ -36,7 +36,7 @@ func TestSettings(t *testing.T) {
 		for _, name := range variable.FindAllString(string(text), -1) {
 			found++
 			if !known[name] && !notSettings[name] {
-				t.Errorf("%s: %s is no setting", path, name)
+				t.Errorf("%s: %s is not a setting", path, name)
 			}
 		}
 		return err
@@ -45,13 +45,12 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found == 0 {
-		t.Error("nothing is set anywhere")
+		t.Error("no file sets a variable")
 	}
 }
 
-// TestChartFiles wants the rules and the dashboard of the chart to be those beside it:
-// Helm reads nothing outside of a chart, and a link is not kept by everybody who
-// packs one.
+// TestChartFiles checks that the chart's rules and dashboard equal those of deploy. Helm
+// reads no files outside a chart, and not every packager follows links.
 func TestChartFiles(t *testing.T) {
 	for copied, original := range map[string]string{
 		"alerts.yml":     "prometheus/rules/alerts.yml",
@@ -64,12 +63,12 @@ func TestChartFiles(t *testing.T) {
 		}
 		copied = filepath.Join(deploy, "helm/gridhook/files", copied)
 		if have, err := os.ReadFile(copied); err != nil || string(have) != string(want) {
-			t.Errorf("%s is not %s (%v): copy it there", copied, original, err)
+			t.Errorf("%s differs from %s (%v): copy it there", copied, original, err)
 		}
 	}
 }
 
-// TestComposeFiles wants every file that the compose file mounts to be there.
+// TestComposeFiles checks that every file that the compose file mounts exists.
 func TestComposeFiles(t *testing.T) {
 	var compose struct {
 		Services map[string]struct{ Volumes []string }
@@ -94,7 +93,7 @@ func TestComposeFiles(t *testing.T) {
 		exists(c.File)
 	}
 	if mounted == 0 {
-		t.Error("nothing is mounted")
+		t.Error("no file is mounted")
 	}
 }
 

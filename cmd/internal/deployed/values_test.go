@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestValues_Schema wants the chart's schema to take the values that are shipped, and to
-// refuse those that would render into something that does not run.
+// TestValues_Schema checks that the chart's schema accepts the shipped values, and
+// refuses values that would render something invalid.
 func TestValues_Schema(t *testing.T) {
 	chart := filepath.Join(deploy, "helm/gridhook")
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(chart, "values.schema.json"))

@@ -36,13 +36,13 @@ func TestReceivers(t *testing.T) {
 	}
 }
 
-// receiver is one that runs.
+// receiver is a running receiver.
 type receiver struct {
 	t     *testing.T
 	hooks string
 }
 
-// signals are what it holds.
+// signals returns the signals that the receiver stores.
 func (r *receiver) signals() map[string]held {
 	r.t.Helper()
 	response, err := http.Get(strings.TrimSuffix(r.hooks, "/hooks") + "/signals")
@@ -57,8 +57,8 @@ func (r *receiver) signals() map[string]held {
 	return signals
 }
 
-// takesFromGridhook delivers to it what a partner gets: a test, each home's signal,
-// newer ones, some signed with the old and the new secret, and compressed batches.
+// takesFromGridhook delivers what a partner gets: a test, each home's signal, newer
+// signals, some signed with the old and the new secret, and compressed batches.
 func (r *receiver) takesFromGridhook(c *client.Client) {
 	r.t.Helper()
 	endpoint, err := c.CreateEndpoint(r.t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &r.hooks}, Secret: secret})
@@ -69,7 +69,7 @@ func (r *receiver) takesFromGridhook(c *client.Client) {
 		r.t.Fatalf("the test: %+v, %v", d, err)
 	}
 	if n := len(r.signals()); n != 0 {
-		r.t.Errorf("a test left %d signals", n)
+		r.t.Errorf("a test stored %d signals", n)
 	}
 	trigger(r.t, c)
 	first := sequence(r.t, r.signals())
@@ -79,7 +79,7 @@ func (r *receiver) takesFromGridhook(c *client.Client) {
 	trigger(r.t, c)
 	second := sequence(r.t, r.signals())
 	if second <= first {
-		r.t.Errorf("after signal %d came %d", first, second)
+		r.t.Errorf("after signal %d the receiver has %d", first, second)
 	}
 	batches, compressed := homes/2, storage.CompressionGzip
 	if _, err := c.UpdateEndpoint(r.t.Context(), endpoint.ID, client.EndpointFields{BatchSize: &batches, Compression: &compressed}); err != nil {
@@ -87,14 +87,14 @@ func (r *receiver) takesFromGridhook(c *client.Client) {
 	}
 	trigger(r.t, c)
 	if third := sequence(r.t, r.signals()); third <= second {
-		r.t.Errorf("after signal %d came %d in compressed batches", second, third)
+		r.t.Errorf("after signal %d the receiver has %d in compressed batches", second, third)
 	}
 }
 
-// message is a webhook that the test makes.
+// message is a webhook that the test builds.
 type message struct {
 	id, body string
-	json     string // in the body, where that is compressed
+	json     string // for the body, if it is compressed
 	at       time.Time
 	secrets  []string
 }
@@ -103,12 +103,12 @@ func signal(id string, sequence uint64) message {
 	return message{id: id, body: "{" + fields(sequence) + "}", at: time.Now(), secrets: []string{secret}}
 }
 
-// fields are the JSON of the first home's signal, without its braces.
+// fields returns the JSON of the first home's signal, without its braces.
 func fields(sequence uint64) string {
 	return fmt.Sprintf(`"type":"price_signal.updated","data":{"homeId":%q,"sequence":%d}`, homeID(0), sequence)
 }
 
-// batch is a batch of the first home's signals, whose identifiers are its own and their
+// batch returns a batch of the first home's signals, with their own identifiers and
 // numbers.
 func batch(id string, sequences ...uint64) message {
 	m, items := signal(id, 0), []string{}
@@ -119,7 +119,7 @@ func batch(id string, sequences ...uint64) message {
 	return m
 }
 
-// compressed is a message as an endpoint with compression gets it.
+// compressed returns a message as an endpoint with compression gets it.
 func compressed(t *testing.T, m message) message {
 	t.Helper()
 	var b strings.Builder
@@ -134,7 +134,7 @@ func compressed(t *testing.T, m message) message {
 	return m
 }
 
-// post sends a message, after change had its way with it.
+// post sends a message after change has modified it.
 func (r *receiver) post(m message, change func(*http.Request)) int {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.hooks, strings.NewReader(m.body))
@@ -169,7 +169,7 @@ func (r *receiver) post(m message, change func(*http.Request)) int {
 	return response.StatusCode
 }
 
-// judges sends it what it must take, ignore and refuse.
+// judges sends messages that the receiver must accept, ignore and refuse.
 func (r *receiver) judges() {
 	r.t.Helper()
 	now := r.signals()[homeID(0)].Sequence
@@ -223,10 +223,10 @@ func (r *receiver) judges() {
 	}
 	for _, test := range tests {
 		if got := r.post(test.m, test.change); got != test.status {
-			r.t.Errorf("%s: answered %d, want %d", test.name, got, test.status)
+			r.t.Errorf("%s: response %d, want %d", test.name, got, test.status)
 		}
 		if got := r.signals()[homeID(0)].Sequence; got != test.holds {
-			r.t.Errorf("%s: it holds signal %d, want %d", test.name, got, test.holds)
+			r.t.Errorf("%s: it stores signal %d, want %d", test.name, got, test.holds)
 		}
 	}
 }

@@ -29,14 +29,14 @@ const (
 
 func homeID(i int) string { return fmt.Sprintf("home-%d", i) }
 
-// program is a receiver that can be started.
+// program is a receiver that the test can start.
 type program struct {
 	language string
 	command  []string
 }
 
-// programs are the receivers that this machine can run. Where GRIDHOOK_TYPESCRIPT_RECEIVER
-// names the compiled one, as .ci/examples does, none may be missing.
+// programs returns the receivers that can run here. If GRIDHOOK_TYPESCRIPT_RECEIVER names
+// the compiled one, as in .ci/examples, none may be missing.
 func programs(t *testing.T, dir string) []program {
 	t.Helper()
 	root, err := blackbox.Source()
@@ -62,7 +62,7 @@ func programs(t *testing.T, dir string) []program {
 	return list
 }
 
-// python3 is a Python that is new enough for the receiver.
+// python3 returns a Python that is new enough for the receiver.
 func python3() (path string, err error) {
 	if path, err = exec.LookPath("python3"); err != nil {
 		return "", err
@@ -94,7 +94,7 @@ func newWorld(t *testing.T, dir string) *world {
 	return w
 }
 
-// organization makes an organization with homes, and returns a client of it.
+// organization creates an organization with homes, and returns a client of it.
 func (w *world) organization(t *testing.T, id string) *client.Client {
 	t.Helper()
 	if _, err := w.operator.CreateOrganization(t.Context(), client.NewOrganization{ID: id, Name: id}); err != nil {
@@ -111,7 +111,7 @@ func (w *world) organization(t *testing.T, id string) *client.Client {
 	return w.operator.For(id)
 }
 
-// trigger triggers the homes, and wants each delivered.
+// trigger triggers the homes, and checks that each is delivered.
 func trigger(t *testing.T, c *client.Client) {
 	t.Helper()
 	accepted, err := c.Trigger(t.Context(), client.TriggerRequest{})
@@ -126,11 +126,11 @@ func trigger(t *testing.T, c *client.Client) {
 		return p.Status == events.TriggerCompleted, err
 	})
 	if err != nil || p.Outcomes[events.OutcomeDelivered] != homes {
-		t.Fatalf("of %d homes became %v: %v", homes, p.Outcomes, err)
+		t.Fatalf("the outcomes of %d homes are %v: %v", homes, p.Outcomes, err)
 	}
 }
 
-// start starts a receiver and returns where it takes webhooks.
+// start starts a receiver and returns the URL of its webhook.
 func (p program) start(t *testing.T, secret string) (hooks string) {
 	t.Helper()
 	found := make(chan string, 1)
@@ -148,21 +148,21 @@ func (p program) start(t *testing.T, secret string) (hooks string) {
 	return <-found
 }
 
-// held is what a receiver holds of one home.
+// held is a signal that a receiver stores.
 type held struct {
 	HomeID   string            `json:"homeId"`
 	Sequence uint64            `json:"sequence"`
 	Data     []json.RawMessage `json:"data"`
 }
 
-// sequence is the one that all homes have, and there must be all of them.
+// sequence returns the sequence that all homes have. All homes must be there.
 func sequence(t *testing.T, signals map[string]held) uint64 {
 	t.Helper()
 	var all []uint64
 	for i := range homes {
 		h := signals[homeID(i)]
 		if h.HomeID != homeID(i) || len(h.Data) != 96 {
-			t.Fatalf("%s is held as %s with %d intervals", homeID(i), h.HomeID, len(h.Data))
+			t.Fatalf("%s is stored as %s with %d intervals", homeID(i), h.HomeID, len(h.Data))
 		}
 		all = append(all, h.Sequence)
 	}

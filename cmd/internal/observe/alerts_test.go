@@ -17,7 +17,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
-// scrapeEvery is often enough for the shortest range of the hurried rules.
+// scrapeEvery is short enough for the shortest range of the accelerated rules.
 const scrapeEvery = 500 * time.Millisecond
 
 // fleet is an api and workers on a nats-server of their own.
@@ -25,8 +25,8 @@ type fleet struct {
 	*world
 	nats    *blackbox.Process
 	workers []*blackbox.Gridhook
-	// shared says why the disk of the processes is the machine's, which others fill
-	// too; nil where each has one of its own.
+	// shared says why the processes share the machine's disk, which others fill too. It
+	// is nil if each process has its own disk.
 	shared error
 }
 
@@ -41,7 +41,7 @@ func newFleet(t *testing.T, workers int) *fleet {
 	return f
 }
 
-// disk is a folder for the data of a process.
+// disk returns a folder for the data of a process.
 func (f *fleet) disk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func firing(alert string) string {
 	return `ALERTS{alertstate="firing", alertname="` + alert + `"}`
 }
 
-// fires wants an alert to fire.
+// fires checks that an alert fires.
 func (p *prometheus) fires(alert string) {
 	p.t.Helper()
 	began := time.Now()
@@ -72,23 +72,23 @@ func (p *prometheus) fires(alert string) {
 	p.t.Logf("%s fires after %s", alert, time.Since(began).Round(time.Second))
 }
 
-// TestAlertsAreSilent wants nothing to fire while everything is as it should be:
-// triggers, some requests that fail and are tried again, a process that is
-// restarted, and an import. It runs alone: beside the other tests, which keep every
-// processor busy, a scrape of half a second or a probe of two does come late.
-func TestAlertsAreSilent(t *testing.T) {
+// TestAlerts_Silent checks that no alert fires in normal operation: triggers, some
+// requests that fail and are retried, a restarted process, and an import. It runs alone:
+// the other tests keep every processor busy, and then a scrape of half a second or a
+// probe of two is late.
+func TestAlerts_Silent(t *testing.T) {
 	tool(t, "prometheus")
 	f := newFleet(t, 1)
 	f.organization("acme", 300, stumbling(t))
 	every(t, time.Second, func(ctx context.Context) { _, _ = f.operator.For("acme").Trigger(ctx, client.TriggerRequest{}) })
 	f.homes("acme", 3000, plan)
 	p := scraping(t, scrapeEvery, hurried(rules(t)), f.targets()...)
-	// A Prometheus that has just started knows of no targets for some seconds.
+	// A Prometheus that has just started has no targets for some seconds.
 	if !p.awaits(`count(up == 1) == 2 unless ALERTS`) {
 		t.Fatal("Prometheus does not scrape")
 	}
 	began := time.Now()
-	// As long as the faults take to be noticed: half an hour of the rules.
+	// This is as long as the faults need to be noticed: half an hour of the rules.
 	if !p.awaits(fmt.Sprintf(`(vector(time()) - %d > 30) and on() up`, began.Unix())) {
 		t.Fatal("Prometheus did not scrape for half a minute")
 	}
@@ -97,7 +97,7 @@ func TestAlertsAreSilent(t *testing.T) {
 	f.must(err)
 	for _, s := range found {
 		if f.shared != nil && strings.HasPrefix(s.labels["alertname"], "GridhookDisk") {
-			t.Logf("%v fired, of the machine's disk: %v", s.labels, f.shared)
+			t.Logf("%v fired, because of the machine's disk: %v", s.labels, f.shared)
 			continue
 		}
 		t.Errorf("%v fired", s.labels)
@@ -123,8 +123,8 @@ func stumbling(t *testing.T) client.EndpointFields {
 	})
 }
 
-// TestAlertsOfEndpoints wants what goes wrong at partners to be noticed.
-func TestAlertsOfEndpoints(t *testing.T) {
+// TestAlerts_Endpoints checks the alerts of endpoints.
+func TestAlerts_Endpoints(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	serve := start(t, "serve", t.TempDir())
@@ -151,9 +151,9 @@ func TestAlertsOfEndpoints(t *testing.T) {
 	p.fires("GridhookSignalsStale")
 }
 
-// TestAlertsOfProcesses wants a stuck worker, a lagging replica and a NATS that
-// does not answer to be noticed.
-func TestAlertsOfProcesses(t *testing.T) {
+// TestAlerts_Processes checks the alerts of a stuck worker, a lagging replica and a NATS
+// that does not respond.
+func TestAlerts_Processes(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	f := newFleet(t, 1)
@@ -177,8 +177,7 @@ func TestAlertsOfProcesses(t *testing.T) {
 	f.must(f.nats.Signal(syscall.SIGCONT))
 }
 
-// slowDown lets a process run for a small part of the time, until it is told to
-// resume.
+// slowDown lets a process run for a small part of the time, until resume is called.
 func slowDown(t *testing.T, g *blackbox.Gridhook) (resume func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -206,8 +205,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestAlertsOfDisks wants a full store and a full disk to be noticed.
-func TestAlertsOfDisks(t *testing.T) {
+// TestAlerts_Disks checks the alerts of a full store and a full disk.
+func TestAlerts_Disks(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	t.Run("store", func(t *testing.T) {
@@ -215,7 +214,7 @@ func TestAlertsOfDisks(t *testing.T) {
 		serve := start(t, "serve", t.TempDir(), "--max-store", "64MiB")
 		w := newWorld(t, serve)
 		p := scraping(t, scrapeEvery, hurried(rules(t)), metricsAddress(serve))
-		// It takes what fits and refuses the rest.
+		// It accepts what fits and refuses the rest.
 		refused := false
 		for i := range 10 {
 			id := fmt.Sprintf("organization-%d", i)
@@ -228,7 +227,7 @@ func TestAlertsOfDisks(t *testing.T) {
 			}
 		}
 		if !refused {
-			t.Error("half a million homes were taken")
+			t.Error("half a million homes were accepted")
 		}
 		p.fires("GridhookStoreFilling")
 		p.fires("GridhookStoreFull")

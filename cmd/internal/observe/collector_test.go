@@ -14,28 +14,28 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector takes spans by OTLP over HTTP.
+// collector receives spans by OTLP over HTTP.
 type collector struct {
 	t   *testing.T
 	url string
 
 	mu    sync.Mutex
 	spans []span
-	more  chan struct{} // closed, and replaced, with every request
+	more  chan struct{} // closed and replaced at every request
 }
 
-// span is a span, and what the test looks at of it.
+// span is the part of a span that the tests read.
 type span struct {
 	*tracepb.Span
 	service, role string
 }
 
-// newCollector is one that wants a header, if it has a name.
+// newCollector returns a collector that requires a header, if name is not empty.
 func newCollector(t *testing.T, name, value string) *collector {
 	c := &collector{t: t, more: make(chan struct{})}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/traces" || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/x-protobuf" || name != "" && r.Header.Get(name) != value {
-			t.Errorf("the collector was asked for %s %s with %v", r.Method, r.URL.Path, r.Header)
+			t.Errorf("the collector got the request %s %s with %v", r.Method, r.URL.Path, r.Header)
 		}
 		c.take(r)
 	}))
@@ -77,8 +77,7 @@ func (c *collector) take(r *http.Request) {
 	c.more = make(chan struct{})
 }
 
-// await waits until the spans of a trace are as they should be, by name, and returns
-// them.
+// await waits until the spans of a trace have the wanted names, and returns them.
 func (c *collector) await(trace string, enough func(map[string][]span) bool) map[string][]span {
 	c.t.Helper()
 	deadline := time.After(patience)
@@ -102,7 +101,7 @@ func (c *collector) await(trace string, enough func(map[string][]span) bool) map
 	}
 }
 
-// count is how many spans came in all.
+// count returns the number of received spans.
 func (c *collector) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

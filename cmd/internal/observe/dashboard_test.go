@@ -12,7 +12,7 @@ import (
 
 var dashboardFile = filepath.Join(deploy, "grafana/dashboards/gridhook.json")
 
-// panel is a panel of the dashboard, as far as it matters here.
+// panel is the part of a dashboard's panel that the tests read.
 type panel struct {
 	ID      int
 	Type    string
@@ -33,8 +33,8 @@ func panels(t *testing.T) []panel {
 	return dashboard.Panels
 }
 
-// TestDashboardLayout wants every panel to have a place and a title of its own.
-func TestDashboardLayout(t *testing.T) {
+// TestDashboard_Layout checks that every panel has its own place and title.
+func TestDashboard_Layout(t *testing.T) {
 	type cell struct{ x, y int }
 	taken, titles, ids := map[cell]string{}, map[string]bool{}, map[int]bool{}
 	section := ""
@@ -61,16 +61,16 @@ func TestDashboardLayout(t *testing.T) {
 	}
 }
 
-// TestDashboard runs every query of the dashboard against a Prometheus that has
-// scraped a real run.
+// TestDashboard runs every query of the dashboard against a Prometheus that has scraped a
+// real run.
 func TestDashboard(t *testing.T) {
-	tool(t, "prometheus") // or skip before anything is started
+	tool(t, "prometheus") // or skip before anything starts
 	serve := start(t, "serve", t.TempDir())
 	w := newWorld(t, serve)
 	w.organization("acme", 200, answering(t, 204))
 	p := scraping(t, 250*time.Millisecond, rules(t), metricsAddress(serve))
 
-	// Rates need a run that goes on, with requests to both listeners.
+	// Rates need continuous work, with requests to both listeners.
 	public := &client.Client{BaseURL: serve.API}
 	key, err := w.operator.CreateKey(t.Context(), client.NewKey{OrganizationID: "acme"})
 	w.must(err)
@@ -90,7 +90,7 @@ func TestDashboard(t *testing.T) {
 			w.must(err)
 			return len(now) > 0 && now[0].value >= want
 		}) {
-			t.Fatalf("%v deliveries were not seen", want)
+			t.Fatalf("%v deliveries were not counted", want)
 		}
 	}
 	replace := strings.NewReplacer("$__rate_interval", "1m", "$job", "gridhook")

@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 )
 
-// The histograms are native ones too, and lead to traces, as a real Prometheus sees them.
-func TestPrometheusHasNativeHistogramsAndExemplars(t *testing.T) {
+// A real Prometheus reads the histograms as native ones, with exemplars of traces.
+func TestPrometheus_Exemplars(t *testing.T) {
 	tool(t, "prometheus")
 	t.Parallel()
 	c := newCollector(t, "", "")
@@ -25,7 +25,7 @@ scrape_configs:
     static_configs: [{targets: ['%s']}]
 `, scrapeEvery, metricsAddress(w.main))
 	const native = "    scrape_native_histograms: true\n"
-	if understands(t, config+native) { // since 3.8; before, it was the feature
+	if understands(t, config+native) { // since 3.8; before, it needed the feature flag
 		config += native
 	}
 	p := running(t, config, nil, "--enable-feature=exemplar-storage,native-histograms")
@@ -34,7 +34,7 @@ scrape_configs:
 	w.completed(done.TriggerID)
 	for _, histogram := range []string{"gridhook_http_request_duration_seconds", "gridhook_attempt_duration_seconds"} {
 		if !p.awaits(`histogram_count(` + histogram + `) > 0`) {
-			t.Errorf("%s is no native histogram", histogram)
+			t.Errorf("%s is not a native histogram", histogram)
 		}
 		if !eventually(t, func() bool { return p.exemplar(histogram, callersTrace) }) {
 			t.Errorf("%s has no exemplar of the trace", histogram)
@@ -42,7 +42,7 @@ scrape_configs:
 	}
 }
 
-// understands reports whether this Prometheus takes a configuration.
+// understands reports whether this Prometheus accepts a configuration.
 func understands(t *testing.T, config string) bool {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prometheus.yml")

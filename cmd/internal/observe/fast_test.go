@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// hurry is how much faster than shipped the rules are tested: a minute takes a
-// second.
+// hurry is the acceleration of the tested rules: a minute takes a second.
 const hurry = 60
 
 var (
-	// spans are where rules have durations: ranges, and how long an alert holds.
+	// spans matches the durations of rules: ranges, and the hold time of alerts.
 	spans    = regexp.MustCompile(`\[[0-9a-z:]+\]|(?m)^ +for: [0-9a-z]+$`)
 	duration = regexp.MustCompile(`\d+[smhd]`)
-	// horizons are how far rules look ahead: hours, in seconds.
+	// horizons matches the prediction horizons of rules: hours, in seconds.
 	horizons = regexp.MustCompile(`(\d+) \* 3600\b`)
 )
 
-// hurried are the rules with every duration shortened.
+// hurried returns the rules with every duration shortened.
 func hurried(texts map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range texts {
@@ -38,7 +37,7 @@ func shorten(text string) string {
 	return fmt.Sprintf("%dms", (time.Duration(n) * unit[text[len(text)-1]] / hurry).Milliseconds())
 }
 
-func TestHurried(t *testing.T) {
+func TestRules_FasterClock(t *testing.T) {
 	const rule = "expr: deriv(x[30m:1m]) > 3600 and f(y[6h], 24 * 3600) > 5\n        for: 10m\n        labels: {for: 2m}\n"
 	const want = "expr: deriv(x[30000ms:1000ms]) > 3600 and f(y[360000ms], 24 * 60) > 5\n        for: 10000ms\n        labels: {for: 2m}\n"
 	if got := hurried(map[string]string{"a": rule})["a"]; got != want {

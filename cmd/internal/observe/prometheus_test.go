@@ -36,14 +36,14 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// prometheus is one that runs.
+// prometheus is a running Prometheus.
 type prometheus struct {
 	t   *testing.T
 	url string
 }
 
-// scraping starts a Prometheus on some rules, which scrapes targets by a name
-// every so often.
+// scraping starts a Prometheus with some rules. It scrapes targets by a name at an
+// interval.
 func scraping(t *testing.T, every time.Duration, rules map[string]string, targets ...string) *prometheus {
 	t.Helper()
 	return running(t, fmt.Sprintf(`
@@ -95,7 +95,7 @@ type sample struct {
 	value  float64
 }
 
-// query asks for the values of an expression now.
+// query returns the current values of an expression.
 func (p *prometheus) query(expr string) ([]sample, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
@@ -129,7 +129,7 @@ func (p *prometheus) query(expr string) ([]sample, error) {
 	return list, nil
 }
 
-// get is what Prometheus answers at a path.
+// get returns Prometheus' response at a path.
 func (p *prometheus) get(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *prometheus) get(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(response.Body)
 }
 
-// awaits returns once an expression has a value, and reports whether it did.
+// awaits waits until an expression has a value, and reports whether it does.
 func (p *prometheus) awaits(expr string) bool {
 	p.t.Helper()
 	return eventually(p.t, func() bool {
@@ -155,7 +155,7 @@ func (p *prometheus) awaits(expr string) bool {
 	})
 }
 
-// eventually asks again and again, for as long as patience lasts.
+// eventually repeats a check until it succeeds or patience has passed.
 func eventually(t *testing.T, ask func() bool) bool {
 	t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)

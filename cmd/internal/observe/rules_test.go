@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// deploy is the folder of what operators apply.
+// deploy is the folder of the files for operators.
 const deploy = "../../../deploy"
 
-// rules are the shipped rule files by name, ending in .rules.
+// rules returns the shipped rule files by name, ending in .rules.
 func rules(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(deploy, "prometheus/rules/*.yml"))
@@ -57,9 +57,9 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// TestMetricsExist wants every metric that the rules and the dashboard name to be
-// told by a process.
-func TestMetricsExist(t *testing.T) {
+// TestMetrics_Exist checks that a process exports every metric in the rules and the
+// dashboard.
+func TestMetrics_Exist(t *testing.T) {
 	serve := start(t, "serve", t.TempDir())
 	told := scrape(t, serve.Admin+"/metrics")
 	texts := rules(t)
@@ -73,15 +73,14 @@ func TestMetricsExist(t *testing.T) {
 		slices.Sort(names)
 		for _, n := range slices.Compact(names) {
 			if !strings.Contains(told, "\n"+n+" ") && !strings.Contains(told, "\n"+n+"{") {
-				t.Errorf("%s names %s, which there is not", file, n)
+				t.Errorf("%s names %s, which no process exports", file, n)
 			}
 		}
 	}
 }
 
-// TestMetricsAreExplained wants every metric that a process tells to be in the
-// operator's guide.
-func TestMetricsAreExplained(t *testing.T) {
+// TestMetrics_Documented checks that the operator's guide has every metric.
+func TestMetrics_Documented(t *testing.T) {
 	guide := read(t, "../../../docs/operator-guide.md")
 	told := scrape(t, start(t, "serve", t.TempDir()).Admin+"/metrics")
 	families := regexp.MustCompile(`(?m)^# TYPE (gridhook_\w+) `).FindAllStringSubmatch(told, -1)
@@ -95,7 +94,7 @@ func TestMetricsAreExplained(t *testing.T) {
 	}
 }
 
-// scrape is what a page of metrics has, in a format or the usual one.
+// scrape returns a page of metrics, in a format or the default one.
 func scrape(t *testing.T, url string, accept ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -122,7 +121,7 @@ var (
 	runbook   = regexp.MustCompile(`(?m)^ +runbook_url: https://github\.com/gridhook/gridhook/blob/main/(\S+)#(\S+)$`)
 )
 
-// alerts are the names of the shipped alerts.
+// alerts returns the names of the shipped alerts.
 func alerts(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -135,8 +134,9 @@ func alerts(t *testing.T) []string {
 	return names
 }
 
-// TestRunbooks wants each alert to have a runbook under its name, and a unit test.
-func TestRunbooks(t *testing.T) {
+// TestAlerts_Runbooks checks that each alert has a runbook under its name, and a unit
+// test.
+func TestAlerts_Runbooks(t *testing.T) {
 	names := alerts(t)
 	books := runbook.FindAllStringSubmatch(rules(t)["alerts.yml.rules"], -1)
 	if len(books) != len(names) {

@@ -22,7 +22,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tracingWorld is an api and a worker that trace, on a nats-server.
+// tracingWorld is an api and a worker with tracing, on a nats-server.
 func tracingWorld(t *testing.T, args ...string) (w *world, worker *blackbox.Gridhook, natsURL string) {
 	t.Helper()
 	natsURL, _ = blackboxtest.StartNATS(t, binaries.NATS, patience)
@@ -31,7 +31,7 @@ func tracingWorld(t *testing.T, args ...string) (w *world, worker *blackbox.Grid
 	return w, start(t, "worker", t.TempDir(), args...), natsURL
 }
 
-// traced is a client whose requests are at a place in a trace.
+// traced is a client whose requests have a traceparent.
 func traced(c *client.Client, place string) *client.Client {
 	of := *c
 	of.HTTP = &http.Client{Transport: withPlace(place)}
@@ -46,11 +46,11 @@ func (p withPlace) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// places is a receiver that keeps where in a trace its requests are, and refuses the
-// first.
+// places is a receiver that records the traceparents of its requests, and refuses the
+// first request.
 type places struct {
 	mu  sync.Mutex
-	got map[string]int // how often each place came, by traceparent
+	got map[string]int // requests by traceparent
 	n   int
 }
 
@@ -63,7 +63,7 @@ func (p *places) take(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// of are the places in a trace by flags, and how many requests were at each.
+// of returns the number of requests by traceparent, for some flags.
 func (p *places) of(trace string) (spans map[string][]string, requests int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,9 +85,9 @@ const (
 	callersSpan  = "b7ad6b7169203331"
 )
 
-// TestATraceFromTheRequestToTheWebhook follows one trigger of three slices through two
-// processes: from the caller's traceparent to those that the webhooks have.
-func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
+// TestTraces_RequestToWebhook follows one trigger of three slices through two processes,
+// from the caller's traceparent to those of the webhooks.
+func TestTraces_RequestToWebhook(t *testing.T) {
 	t.Parallel()
 	const homes, slices = 130, 3
 	c := newCollector(t, "Authorization", "secret")
@@ -102,7 +102,8 @@ func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
 	w.must(err)
 
 	got := c.await(callersTrace, func(by map[string][]span) bool {
-		// The first refusal is in a slice's first request or in another, which has no span.
+		// The first refusal is in a slice's first request, or in another one, which has
+		// no span.
 		return len(by["walk slice"]) == slices && len(by["retry"]) == 1 && len(by["notify"]) == 1 && len(by["POST"]) == slices+2
 	})
 	request := only(t, got, "POST /v1/webhook/price_signal/trigger")
@@ -124,34 +125,34 @@ func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
 			t.Errorf("%s is %s under %s, of %s as %s", s.Name, s.Kind, parent, s.service, s.span.role)
 		}
 	}
-	// The requests are under the messages that they were made for, and the partner is told
-	// their places.
+	// The requests are children of their messages, and their traceparents reach the
+	// partner.
 	messages, posts := map[string]bool{id(again): true, id(tell): true}, map[string]bool{}
 	for _, s := range got["walk slice"] {
 		messages[id(s)] = true
 	}
 	for _, s := range got["POST"] {
 		if posts[id(s)] = true; !messages[hex.EncodeToString(s.ParentSpanId)] {
-			t.Errorf("a request is under %x, which is no message", s.ParentSpanId)
+			t.Errorf("a request is a child of %x, which is not a message", s.ParentSpanId)
 		}
 	}
 	told, requests := hook.of(callersTrace)
-	// One home is sent again, and the end is told.
+	// One home has a retry, and the completion is notified.
 	if requests != homes+2 || len(told["01"]) != slices+2 {
-		t.Errorf("%d requests were told the trace, %d of them that they are recorded; want %d and %d", requests, len(told["01"]), homes+2, slices+2)
+		t.Errorf("%d requests had the trace, %d of them with the sampled flag; want %d and %d", requests, len(told["01"]), homes+2, slices+2)
 	}
 	for _, s := range told["01"] {
 		if !posts[s] {
-			t.Errorf("the partner was told the place %s, which no request has", s)
+			t.Errorf("the partner got the span %s, which no request has", s)
 		}
 	}
 	for _, s := range told["00"] {
 		if !messages[s] {
-			t.Errorf("the partner was told the place %s, which no message has", s)
+			t.Errorf("the partner got the span %s, which no message has", s)
 		}
 	}
 	if header := headerInNATS(t, natsURL, "GRIDHOOK_TRIGGERS"); header != "00-"+callersTrace+"-"+id(accept)+"-01" {
-		t.Errorf("the trigger is in NATS with the place %q", header)
+		t.Errorf("the trigger in NATS has the traceparent %q", header)
 	}
 	exemplified(t, w.main, "gridhook_http_request_duration_seconds", callersTrace)
 	exemplified(t, worker, "gridhook_attempt_duration_seconds", callersTrace)
@@ -159,7 +160,7 @@ func TestATraceFromTheRequestToTheWebhook(t *testing.T) {
 	w.testTraced(c, hook)
 }
 
-// testTraced wants an endpoint's test to be in the trace of who asks for it.
+// testTraced checks that an endpoint's test is in the caller's trace.
 func (w *world) testTraced(c *collector, hook *places) {
 	w.t.Helper()
 	list, _, err := w.operator.For("acme").Endpoints(w.t.Context(), client.Page{})
@@ -170,12 +171,12 @@ func (w *world) testTraced(c *collector, hook *places) {
 	got := c.await(testTrace, func(by map[string][]span) bool { return len(by["POST"]) == 1 && len(by[operation]) == 1 })
 	told, _ := hook.of(testTrace)
 	if post := got["POST"][0]; hex.EncodeToString(post.ParentSpanId) != id(got[operation][0]) || !slices.Equal(told["01"], []string{id(post)}) {
-		w.t.Errorf("the test's request is %s under %x, and was told as %v", id(post), post.ParentSpanId, told)
+		w.t.Errorf("the test's request is %s under %x, with the traceparent %v", id(post), post.ParentSpanId, told)
 	}
 }
 
-// unrecorded wants nothing to be recorded of a trigger whose caller does not, but the
-// webhooks to tell its trace.
+// unrecorded checks that an unsampled trigger records nothing, and that its webhooks have
+// the trace.
 func (w *world) unrecorded(c *collector, hook *places, before string, homes int) {
 	w.t.Helper()
 	w.completed(before)
@@ -183,11 +184,11 @@ func (w *world) unrecorded(c *collector, hook *places, before string, homes int)
 	done, err := traced(w.operator.For("acme"), "00-"+otherTrace+"-"+callersSpan+"-00").Trigger(w.t.Context(), client.TriggerRequest{})
 	w.must(err)
 	w.completed(done.TriggerID)
-	told, requests := hook.of(otherTrace) // those of the homes, and perhaps of the end
+	told, requests := hook.of(otherTrace) // requests of the homes, and perhaps the notification
 	if len(told["01"]) > 0 || requests < homes {
-		w.t.Errorf("%d requests were told the trace, and %v that they are recorded", requests, told["01"])
+		w.t.Errorf("%d requests had the trace, and %v the sampled flag", requests, told["01"])
 	}
-	// Once what was made later has come of both processes, what was made before has too.
+	// After later spans of both processes, earlier ones have arrived too.
 	_, err = traced(w.operator.For("acme"), "00-"+lastTrace+"-"+callersSpan+"-01").Trigger(w.t.Context(), client.TriggerRequest{})
 	w.must(err)
 	c.await(lastTrace, func(by map[string][]span) bool {
@@ -202,14 +203,14 @@ func (w *world) unrecorded(c *collector, hook *places, before string, homes int)
 	}
 }
 
-// completed waits for the end of a trigger.
+// completed waits for the completion of a trigger.
 func (w *world) completed(trigger string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	// Not to be traced: there are many.
+	// These requests are not traced: there are many.
 	quiet := traced(w.operator.For("acme"), "00-"+strings.Repeat("2", 32)+"-"+callersSpan+"-00")
 	for {
 		p, err := quiet.GetTrigger(ctx, trigger)
@@ -231,7 +232,7 @@ func only(t *testing.T, by map[string][]span, name string) span {
 	return by[name][0]
 }
 
-// headerInNATS is the place in a trace that the last message of a stream tells.
+// headerInNATS returns the traceparent of a stream's last message.
 func headerInNATS(t *testing.T, url, stream string) string {
 	t.Helper()
 	nc, err := nats.Connect(url)
@@ -254,7 +255,7 @@ func headerInNATS(t *testing.T, url, stream string) string {
 	return m.Header.Get("Traceparent")
 }
 
-// exemplified wants a histogram to have an exemplar of a trace.
+// exemplified checks that a histogram has an exemplar of a trace.
 func exemplified(t *testing.T, g *blackbox.Gridhook, histogram, trace string) {
 	t.Helper()
 	text := scrape(t, g.Admin+"/metrics", "application/openmetrics-text; version=1.0.0")
@@ -266,8 +267,8 @@ func exemplified(t *testing.T, g *blackbox.Gridhook, histogram, trace string) {
 	t.Errorf("%s has no exemplar of the trace", histogram)
 }
 
-// TestNothingIsTracedByDefault wants no trace of a trigger whose caller traces.
-func TestNothingIsTracedByDefault(t *testing.T) {
+// TestTraces_Default checks that a process without tracing records no trace.
+func TestTraces_Default(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, start(t, "serve", t.TempDir()))
 	hook := &places{got: map[string]int{}}
@@ -278,12 +279,12 @@ func TestNothingIsTracedByDefault(t *testing.T) {
 	hook.mu.Lock()
 	defer hook.mu.Unlock()
 	if hook.n < 2 || hook.got[""] != hook.n {
-		t.Errorf("the webhooks were told %v", hook.got)
+		t.Errorf("the webhooks had %v", hook.got)
 	}
 }
 
-// TestACollectorThatIsAwayHoldsNothingUp traces to where nobody is.
-func TestACollectorThatIsAwayHoldsNothingUp(t *testing.T) {
+// TestTraces_CollectorDown checks that a collector that does not respond delays nothing.
+func TestTraces_CollectorDown(t *testing.T) {
 	t.Parallel()
 	g := start(t, "serve", t.TempDir(), "--trace-endpoint", *nobody(t).URL)
 	w := newWorld(t, g)

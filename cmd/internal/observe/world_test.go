@@ -19,7 +19,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// binaries are built once, from this very tree.
+// binaries are built once, from this tree.
 var binaries blackbox.Binaries
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func start(t *testing.T, role, data string, args ...string) *blackbox.Gridhook {
 	return blackboxtest.Start(t, blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Patience: patience})
 }
 
-// newWorld is the operator's view of a process that answers, with a rate plan.
+// newWorld returns the operator's view of a running process with a rate plan.
 func newWorld(t *testing.T, g *blackbox.Gridhook) *world {
 	t.Helper()
 	w := &world{t: t, main: g, operator: blackboxtest.Operator(t, g)}
@@ -75,7 +75,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// organization makes one with homes and an endpoint.
+// organization creates an organization with homes and an endpoint.
 func (w *world) organization(id string, homes int, endpoint client.EndpointFields) {
 	w.t.Helper()
 	_, err := w.operator.CreateOrganization(w.t.Context(), client.NewOrganization{ID: id, Name: id})
@@ -117,7 +117,7 @@ func (w *world) trigger(organization string) {
 	w.must(err)
 }
 
-// triggerPast triggers for a window that has ended.
+// triggerPast triggers for a window in the past.
 func (w *world) triggerPast(organization string) {
 	w.t.Helper()
 	end := time.Now().Add(-time.Hour)
@@ -126,7 +126,7 @@ func (w *world) triggerPast(organization string) {
 	w.must(err)
 }
 
-// every does something at once and then regularly until the test ends.
+// every calls a function at once and then at an interval until the test ends.
 func every(t *testing.T, pause time.Duration, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -145,7 +145,7 @@ func every(t *testing.T, pause time.Duration, do func(context.Context)) {
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-// answering is a receiver that answers everything with a status.
+// answering is a receiver that responds with a status.
 func answering(t *testing.T, status int) client.EndpointFields {
 	t.Helper()
 	return receiving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
@@ -158,7 +158,7 @@ func receiving(t *testing.T, answer http.HandlerFunc) client.EndpointFields {
 	return client.EndpointFields{URL: &s.URL}
 }
 
-// nobody is a receiver that is not there.
+// nobody returns the URL of a closed port.
 func nobody(t *testing.T) client.EndpointFields {
 	t.Helper()
 	address, err := blackbox.FreeAddress()
@@ -169,5 +169,5 @@ func nobody(t *testing.T) client.EndpointFields {
 	return client.EndpointFields{URL: &url}
 }
 
-// metricsAddress is what Prometheus scrapes.
+// metricsAddress returns the address that Prometheus scrapes.
 func metricsAddress(g *blackbox.Gridhook) string { return strings.TrimPrefix(g.Admin, "http://") }

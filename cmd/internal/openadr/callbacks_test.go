@@ -26,9 +26,9 @@ func at(path, operation, id string) func(*callback) bool {
 
 const allOperations = `"CREATE","UPDATE","DELETE"`
 
-// TestCallbacks_OfWrittenObjects: a subscriber is notified of what clients write, with its
-// bearer token, and reads what it was notified of.
-func TestCallbacks_OfWrittenObjects(t *testing.T) {
+// TestCallbacks_WrittenObjects checks that a subscriber gets callbacks of written
+// objects, with its bearer token, and can read the objects.
+func TestCallbacks_WrittenObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.subscribe("ven1", "/ven1", `"PROGRAM","EVENT","REPORT","VEN","RESOURCE","SUBSCRIPTION"`, allOperations, "")
@@ -62,8 +62,8 @@ func TestCallbacks_OfWrittenObjects(t *testing.T) {
 	w.want(http.StatusOK, "ven1", http.MethodDelete, "subscriptions/"+id, "")
 }
 
-// TestCallbacks_Targets: only clients that were granted a target, and ask for it, are notified
-// of an object with the target, and they see no other target.
+// TestCallbacks_Targets checks that only clients with a granted target that request it
+// get callbacks of an object with the target. They see no other target.
 func TestCallbacks_Targets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,21 +82,21 @@ func TestCallbacks_Targets(t *testing.T) {
 	secret, public := create(`["group1","hidden"]`), create(`[]`)
 	c := w.await("the target", at("/granted", "CREATE", secret))
 	if got := fmt.Sprint(c.Object["targets"]); got != "[group1]" {
-		t.Errorf("the VEN is shown the targets %s", got)
+		t.Errorf("the VEN sees the targets %s", got)
 	}
 	if c := w.await("business logic", at("/business", "CREATE", secret)); fmt.Sprint(c.Object["targets"]) != "[group1 hidden]" {
-		t.Errorf("business logic is shown %s", c.body)
+		t.Errorf("business logic sees %s", c.body)
 	}
 	for _, path := range []string{"/granted", "/other", "/unasked", "/business"} {
 		w.await("the event without targets", at(path, "CREATE", public))
 	}
 	for _, path := range []string{"/other", "/unasked", "/program"} {
 		if n := w.count(at(path, "CREATE", secret)); n != 0 {
-			t.Errorf("%s was notified of an event that it may not see", path)
+			t.Errorf("%s got a callback of an event that it may not see", path)
 		}
 	}
 	if n := w.count(at("/program", "CREATE", public)); n != 0 {
-		t.Error("a subscription to one program was notified of another's event")
+		t.Error("a subscription to one program got another's event")
 	}
 	w.want(http.StatusNotFound, "ven1", http.MethodGet, "events/"+secret, "")
 	if a := w.want(http.StatusOK, "ven1", http.MethodGet, "events/"+secret+"?targets=group1", ""); strings.Contains(string(a.body), "hidden") {
@@ -107,14 +107,14 @@ func TestCallbacks_Targets(t *testing.T) {
 		return slices.ContainsFunc(w.want(http.StatusOK, role, http.MethodGet, "events?"+query, "").list(), func(o map[string]any) bool { return o["id"] == secret })
 	}
 	if !lists("ven1", "targets=group1") || lists("ven1", "targets=group3") || lists("ven1", "") || lists("ven2", "targets=group1") || !lists("bl", "targets=hidden") {
-		t.Error("the list of events does not keep to targets")
+		t.Error("the list of events ignores targets")
 	}
 	w.want(http.StatusForbidden, "ven1", http.MethodPut, "vens/"+w.venOf("ven1"), `{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"ven1","targets":["group2"]}`)
 }
 
-// TestCallbacks_OfPrices: a changed tariff updates the events of its days, under the same
-// identifiers.
-func TestCallbacks_OfPrices(t *testing.T) {
+// TestCallbacks_Prices checks that a changed tariff updates the events of its days, with
+// the same identifiers.
+func TestCallbacks_Prices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe("ven1", "/prices", `"EVENT"`, allOperations, `,"programID":"ev"`)
@@ -130,11 +130,12 @@ func TestCallbacks_OfPrices(t *testing.T) {
 		}
 	}
 	if n := w.count(func(c *callback) bool { return c.path == "/prices" }); n != 2*len(days) {
-		t.Errorf("%d callbacks of %d days that were created and updated once", n, len(days))
+		t.Errorf("%d callbacks of %d days with one creation and one update", n, len(days))
 	}
 }
 
-// TestCallbacks_Verified: a callback must echo a challenge, and go where the operator allows.
+// TestCallbacks_Verified checks that a callback must echo a challenge, and lead to an
+// allowed destination.
 func TestCallbacks_Verified(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,8 +145,8 @@ func TestCallbacks_Verified(t *testing.T) {
 	w.want(http.StatusCreated, "ven1", http.MethodPost, "subscriptions", fmt.Sprintf(body, w.receiver.URL+"/echo?a=b"))
 }
 
-// TestCallbacks_Retried: what fails is retried with the same identifier and body, 410 disables
-// the subscription, and the delivery log has it all.
+// TestCallbacks_Retried checks that a retry has the same identifier and body, that 410
+// disables the subscription, and that the delivery log shows each attempt.
 func TestCallbacks_Retried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,7 +158,7 @@ func TestCallbacks_Retried(t *testing.T) {
 	w.receiver.respond(http.StatusOK)
 	again := w.await("the second attempt", func(c *callback) bool { return at("/hook", "CREATE", program)(c) && w.tries(c.id) > 1 })
 	if again.id != first.id || string(again.body) != string(first.body) {
-		t.Errorf("it was %s %s, and then %s %s", first.id, first.body, again.id, again.body)
+		t.Errorf("first %s %s, then %s %s", first.id, first.body, again.id, again.body)
 	}
 	w.receiver.respond(http.StatusGone)
 	w.want(http.StatusOK, "bl", http.MethodPut, "programs/"+program, `{"programName":"Gone"}`)
@@ -168,7 +169,7 @@ func TestCallbacks_Retried(t *testing.T) {
 		return e, e.Disabled != nil
 	})
 	if endpoint.Disabled.Reason != "GONE" {
-		t.Errorf("it was disabled as %+v", endpoint.Disabled)
+		t.Errorf("disabled as %+v", endpoint.Disabled)
 	}
 	waitFor(t, func() (struct{}, bool) {
 		deliveries, _, err := partner.Deliveries(t.Context(), client.DeliveriesRequest{EndpointID: id})
@@ -188,7 +189,7 @@ func (r *receiver) respond(status int) {
 	r.status = status
 }
 
-// tries is how many callbacks had an identifier. The caller holds the receiver.
+// tries returns how many callbacks had an identifier. The caller holds the receiver.
 func (w *world) tries(id string) (n int) {
 	for _, c := range w.receiver.got {
 		if c.id == id {
@@ -198,7 +199,7 @@ func (w *world) tries(id string) (n int) {
 	return n
 }
 
-// waitFor asks until what is asked is so.
+// waitFor repeats a check until it succeeds.
 func waitFor[T any](t *testing.T, ask func() (T, bool)) T {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -206,6 +207,6 @@ func waitFor[T any](t *testing.T, ask func() (T, bool)) T {
 			return v
 		}
 	}
-	t.Fatal("it is never so")
+	t.Fatal("the condition never holds")
 	panic("unreachable")
 }

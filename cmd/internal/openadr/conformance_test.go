@@ -15,20 +15,20 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// entity is a type of objects with what the conformance suite asks of it.
+// entity is a type of objects, with its part of the conformance suite.
 type entity struct {
 	path string
-	// body makes a request of a role, with a name of its own.
+	// body returns the request of a role, with a new name.
 	body func(w *world, role, name string) string
-	// writers may write, and the others are refused. Each writes its own.
+	// writers may write, others are refused. Each writes its own objects.
 	writers, refused []string
-	// visible says that VENs see what others wrote.
+	// visible reports whether VENs see objects of others.
 	visible bool
-	// conflicts says that a name or a client can be taken.
+	// conflicts reports whether names or clients are unique.
 	conflicts bool
-	// one says that a role has one object at most.
+	// one reports whether a role has at most one object.
 	one bool
-	// bad are bodies that are refused with 400.
+	// bad are bodies that get 400.
 	bad []string
 }
 
@@ -107,7 +107,8 @@ func entities() []entity {
 	}
 }
 
-// TestConformance_Objects: the behaviours of the conformance suite that all objects have: what
+// TestConformance_Objects checks what the conformance suite requires of all objects: the
+// rights of each role, conflicts, bad tokens, identifiers and bodies, methods and pages.
 // each role may do, conflicts, bad tokens, bad identifiers, bad bodies, methods and pages.
 func TestConformance_Objects(t *testing.T) {
 	t.Parallel()
@@ -127,20 +128,19 @@ func TestConformance_Objects(t *testing.T) {
 		w.damaged()
 		for _, key := range w.document.missing() {
 			if !slices.Contains(unreached, key) {
-				t.Errorf("no answer was %s", key)
+				t.Errorf("no response was %s", key)
 			}
 		}
 	}
 }
 
-// unreached are the statuses of the document that no request leads to.
+// unreached are the statuses of the document that no request can cause.
 var unreached = []string{
 	"POST /auth/token 501", "GET /auth/server 500", // the server has the first, and the second reads nothing
-	// A list that nothing matches is empty, and the lists of topics have no parameters.
+	// A list without matches is empty, and the lists of topics have no parameters.
 	"GET /resources 404", "GET /notifiers/mqtt/topics/events 400", "GET /notifiers/mqtt/topics/programs 400", "GET /notifiers/mqtt/topics/reports 400",
 	"GET /notifiers/mqtt/topics/resources 400", "GET /notifiers/mqtt/topics/subscriptions 400", "GET /notifiers/mqtt/topics/vens 400",
-	// An update that several writers make at once is repeated, and these have no name that can
-	// be taken.
+	// A concurrent update is repeated, and these objects have no unique name.
 	"PUT /events/{eventID} 409", "PUT /reports/{reportID} 409", "PUT /subscriptions/{subscriptionID} 409",
 }
 
@@ -171,8 +171,8 @@ func (e *entity) test(w *world) {
 	}
 }
 
-// conflict: a name, or a client, that is taken is a conflict. It is also as many objects as
-// the operator allows.
+// conflict checks that a used name or client is a conflict, and so is an object beyond
+// the operator's limit.
 func (e *entity) conflict(w *world, ids map[string]string) {
 	role := e.writers[len(e.writers)-1]
 	if e.conflicts {
@@ -227,8 +227,8 @@ func (e *entity) readAndUpdate(w *world, role, id string) {
 	w.want(http.StatusNotFound, "foreign", http.MethodGet, one, "")
 }
 
-// strangers: a token without a role is refused with 403, and none, or one that is not valid,
-// with 401.
+// strangers checks that a token without a role gets 403, and a missing or invalid token
+// 401.
 func (e *entity) strangers(w *world, id string) {
 	body := e.body(w, e.writers[0], "Stranger")
 	w.tokens["none"] = "nonsense"
@@ -267,7 +267,8 @@ func (e *entity) badRequests(w *world, role, id string) {
 	}
 }
 
-// TestConformance_Searches: a list has what matches every parameter, and nothing else.
+// TestConformance_Searches checks that a list has exactly the objects that match every
+// parameter.
 func TestConformance_Searches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -296,7 +297,8 @@ func TestConformance_Searches(t *testing.T) {
 	}
 }
 
-// TestConformance_RoundTrip: what a client writes is read again as it was, numbers included.
+// TestConformance_RoundTrip checks that written objects are read unchanged, numbers
+// included.
 func TestConformance_RoundTrip(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,7 +328,7 @@ func (e *entity) pages(w *world, role string) {
 	count := func(query string) int {
 		return len(w.want(http.StatusOK, role, http.MethodGet, e.path+"?"+query, "").list())
 	}
-	// The program of the requests bounds the lists of events.
+	// The requests' program limits the lists of events.
 	all := count("limit=50")
 	if one, none := count("limit=1"), count("limit=0"); one != 1 || none != 0 {
 		w.t.Errorf("limit=1 lists %d and limit=0 %d", one, none)
@@ -336,7 +338,8 @@ func (e *entity) pages(w *world, role string) {
 	}
 }
 
-// topics: every path of MQTT topics has the topics that the role may subscribe to.
+// topics checks that every path of MQTT topics has the topics that the role may subscribe
+// to.
 func (w *world) topics() {
 	w.t.Helper()
 	id, program := w.venOf("ven1"), w.program("Program1")
@@ -395,7 +398,7 @@ func (w *world) topics() {
 	w.want(http.StatusForbidden, "bad", http.MethodGet, "notifiers", "")
 }
 
-// withoutMQTT: a server without MQTT names the webhooks alone, and has no topics.
+// withoutMQTT checks that a server without MQTT names only webhooks, and has no topics.
 func (w *world) withoutMQTT() {
 	w.t.Helper()
 	plain := newWorld(w.t)
@@ -415,18 +418,18 @@ func (w *world) tokensAndServer() {
 	}
 	good := url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["ven1"]}, "client_secret": {"wrong"}}
 	if a := w.form("auth/token", good); a.status != http.StatusUnauthorized || a.field("error") != "invalid_client" {
-		w.t.Errorf("a wrong secret is answered %d %s", a.status, a.body)
+		w.t.Errorf("a wrong secret gets %d %s", a.status, a.body)
 	}
 	good.Set("grant_type", "password")
 	if a := w.form("auth/token", good); a.status != http.StatusBadRequest || a.field("error") != "unsupported_grant_type" {
-		w.t.Errorf("a grant of another type is answered %d %s", a.status, a.body)
+		w.t.Errorf("another grant type gets %d %s", a.status, a.body)
 	}
 	if a := w.form("auth/token", nil); a.status != http.StatusBadRequest || a.field("error") != "invalid_request" {
-		w.t.Errorf("an empty form is answered %d %s", a.status, a.body)
+		w.t.Errorf("an empty form gets %d %s", a.status, a.body)
 	}
 }
 
-// damaged: a key that cannot be read is an error of the server on every operation.
+// damaged checks that an unreadable key is a server error of every operation.
 func (w *world) damaged() {
 	w.t.Helper()
 	log, ref := w.app.StateLog(), storage.Ref{Kind: storage.KindKey, Org: "acme", ID: w.keys["bl"]}
@@ -446,7 +449,7 @@ func (w *world) damaged() {
 		}
 		return nil
 	})
-	_, err = log.Append(w.t.Context(), storage.Write{Ref: ref, Expect: revision, First: revision, Value: []byte(`{"keyId":1}`)})
+	_, err = log.AppendBatch(w.t.Context(), []storage.Write{{Ref: ref, Expect: revision, First: revision, Value: []byte(`{"keyId":1}`)}})
 	must(w.t, err)
 	for path, operations := range w.document.paths {
 		path = strings.NewReplacer("{programID}", "x", "{eventID}", "x", "{reportID}", "x", "{subscriptionID}", "x", "{venID}", "x", "{resourceID}", "x").Replace(strings.TrimPrefix(path, "/"))
@@ -459,7 +462,8 @@ func (w *world) damaged() {
 	w.form("auth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["bl"]}, "client_secret": {"secret"}})
 }
 
-// eventually asks until the answer has a status, as the replica follows the log.
+// eventually repeats a request until it has a status, because the replica follows the
+// log.
 func (w *world) eventually(status int, method, path string) {
 	w.t.Helper()
 	for range 1000 {
@@ -467,5 +471,5 @@ func (w *world) eventually(status int, method, path string) {
 			return
 		}
 	}
-	w.t.Errorf("%s %s is never answered %d", method, path, status)
+	w.t.Errorf("%s %s never gets %d", method, path, status)
 }

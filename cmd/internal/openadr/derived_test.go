@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPrograms_Derived: rate plans and regions are programs, and today and tomorrow are
-// events with the same identifiers each time.
+// TestPrograms_Derived checks that rate plans and regions are programs, and that today
+// and tomorrow are events with stable identifiers.
 func TestPrograms_Derived(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -18,12 +18,12 @@ func TestPrograms_Derived(t *testing.T) {
 		t.Fatalf("programs named ev: %v", list)
 	}
 	if all := w.want(http.StatusOK, "ven1", http.MethodGet, "programs", "").list(); len(all) < 10 {
-		t.Errorf("%d programs, want the plan's and those of the regions", len(all))
+		t.Errorf("%d programs, want the plan's and the regions'", len(all))
 	}
 	events := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "")
 	days := events.list()
 	if len(days) != 2 {
-		t.Fatalf("%d events, want those of today and tomorrow: %s", len(days), events.body)
+		t.Fatalf("%d events, want today's and tomorrow's: %s", len(days), events.body)
 	}
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	must(t, err)
@@ -54,9 +54,9 @@ func TestPrograms_Derived(t *testing.T) {
 	w.want(http.StatusNotFound, "foreign", http.MethodGet, "events/"+id, "")
 }
 
-// TestPrograms_OfOwnHomes: a target that was granted and is a home asks for the program of
-// the home's plan.
-func TestPrograms_OfOwnHomes(t *testing.T) {
+// TestPrograms_OwnHomes checks that a granted target with a home's id selects the program
+// of the home's plan.
+func TestPrograms_OwnHomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ven := w.want(http.StatusCreated, "bl", http.MethodPost, "vens",

@@ -17,11 +17,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document validates answers: by own shapes, which are strict, and by the official OpenAPI
-// document of OpenADR 3.1.1 where it is at hand.
+// document validates responses by strict shapes of its own, and by the official OpenAPI
+// document of OpenADR 3.1.1 if GRIDHOOK_TESTDATA has it.
 type document struct {
 	shapes *jsonschema.Compiler
-	// paths and compiler are of the official document. Without test data they are nil.
+	// paths and compiler belong to the official document. Without test data they are nil.
 	paths    map[string]any
 	compiler *jsonschema.Compiler
 
@@ -53,13 +53,13 @@ func (d *document) official(t *testing.T, dir string) {
 	must(t, yaml.Unmarshal(text, &all))
 	modern(all)
 	schemas := all["components"].(map[string]any)["schemas"].(map[string]any)
-	// The document contradicts itself: the objectType of a ven and of a resource is that of
-	// every object and that of a request at once. The server answers the former.
+	// The document contradicts itself: the objectType of a ven and of a resource must
+	// equal an object's and a request's. The server's responses have the object's.
 	for _, name := range []string{"BlVenRequest", "BlResourceRequest"} {
 		delete(schemas[name].(map[string]any)["properties"].(map[string]any)["objectType"].(map[string]any), "enum")
 	}
-	// The objects of notifications are told apart by their objectType, as the discriminator
-	// says. By their shapes alone a report would be a program too.
+	// The objectType of a notification's object selects its schema, as in the
+	// discriminator. By shape alone, a report would also be a program.
 	delete(schemas["notification"].(map[string]any)["properties"].(map[string]any)["object"].(map[string]any), "oneOf")
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft4)
@@ -68,7 +68,7 @@ func (d *document) official(t *testing.T, dir string) {
 	d.paths, d.compiler = all["paths"].(map[string]any), c
 }
 
-// modern turns what OpenAPI 3.0 has of its own into JSON Schema.
+// modern translates OpenAPI 3.0's extensions into JSON Schema.
 func modern(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -76,7 +76,7 @@ func modern(value any) {
 			v["type"] = []any{v["type"], "null"}
 		}
 		if p, ok := v["pattern"].(string); ok && strings.Contains(p, "(?=") {
-			v["pattern"] = strings.Replace(p, `(?=\d|T\d)`, "", 1) // Go's expressions look nowhere
+			v["pattern"] = strings.Replace(p, `(?=\d|T\d)`, "", 1) // Go's expressions have no lookaround
 		}
 		delete(v, "example")
 		delete(v, "default")
@@ -105,7 +105,7 @@ func (d *document) template(path string) string {
 	return found
 }
 
-// check validates an answer.
+// check validates a response.
 func (d *document) check(t *testing.T, method, path string, status int, body []byte) {
 	t.Helper()
 	if shape := shapeOf(method, path, status); shape != "" {
@@ -118,7 +118,7 @@ func (d *document) check(t *testing.T, method, path string, status int, body []b
 	operations, _ := d.paths[template].(map[string]any)
 	operation, _ := operations[strings.ToLower(method)].(map[string]any)
 	if operation == nil {
-		return // not of the document
+		return // not in the document
 	}
 	d.mu.Lock()
 	d.reached[fmt.Sprintf("%s %s %d", method, template, status)] = true
@@ -127,7 +127,7 @@ func (d *document) check(t *testing.T, method, path string, status int, body []b
 	pointer := "#/paths/" + strings.ReplaceAll(template, "/", "~1") + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
 	response, ok := responses[strconv.Itoa(status)].(map[string]any)
 	if !ok {
-		pointer, response = "#/components/schemas/problem", nil // another status that is an error
+		pointer, response = "#/components/schemas/problem", nil // another error status
 	}
 	if ref, ok := response["$ref"].(string); ok {
 		pointer, response = ref, map[string]any{"content": true}
@@ -138,7 +138,7 @@ func (d *document) check(t *testing.T, method, path string, status int, body []b
 	d.valid(t, d.compiler, "file:///document"+pointer, method+" "+path, body)
 }
 
-// shapeOf returns the own shape of an answer, "" for an operation that is not of OpenADR.
+// shapeOf returns the own shape of a response, "" for an operation outside of OpenADR.
 func shapeOf(method, path string, status int) string {
 	parts := strings.Split(path, "/")
 	switch {
@@ -180,11 +180,11 @@ func (d *document) valid(t *testing.T, c *jsonschema.Compiler, pointer, what str
 		return
 	}
 	if err := schema.Validate(value); err != nil {
-		t.Errorf("%s is not as %s has it: %v\n%s", what, pointer, err, body)
+		t.Errorf("%s does not match %s: %v\n%s", what, pointer, err, body)
 	}
 }
 
-// missing are the statuses of the document that no answer had.
+// missing returns the statuses of the document that no response had.
 func (d *document) missing() (list []string) {
 	for path, operations := range d.paths {
 		for method, operation := range operations.(map[string]any) {
@@ -203,7 +203,7 @@ func (d *document) missing() (list []string) {
 	return list
 }
 
-// TestShapes: the own shapes refuse what is not an object of their type.
+// TestShapes checks that the own shapes refuse objects of other types.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	d := openDocument(t)

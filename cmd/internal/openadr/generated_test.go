@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// TestGeneratedClient: a client that a stock generator made of the official document takes a
-// token, finds a program, subscribes, and reads the event of each callback. The file
-// GRIDHOOK_OPENADR_VEN is the client, a program of node.
+// TestGeneratedClient runs a client that a stock generator made from the official
+// document. It takes a token, finds a program, subscribes, and reads the event of each
+// callback. GRIDHOOK_OPENADR_VEN names the client, a program for Node.
 func TestGeneratedClient(t *testing.T) {
 	t.Parallel()
 	script := os.Getenv("GRIDHOOK_OPENADR_VEN")
 	if script == "" {
-		t.Skip("GRIDHOOK_OPENADR_VEN names no client")
+		t.Skip("GRIDHOOK_OPENADR_VEN does not name a client")
 	}
 	w := newWorld(t)
 	program := w.program("Generated")
@@ -27,18 +27,18 @@ func TestGeneratedClient(t *testing.T) {
 	must(t, err)
 	must(t, ven.Start())
 	defer func() {
-		_ = ven.Process.Kill() // it listens for ever
+		_ = ven.Process.Kill() // it listens until it is killed
 		_ = ven.Wait()         // it was killed
 	}()
 	lines := bufio.NewScanner(out)
 	says := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
-			t.Fatalf("it says %q, want %q", lines.Text(), want)
+			t.Fatalf("the client prints %q, want %q", lines.Text(), want)
 		}
 	}
 	if !lines.Scan() {
-		t.Fatal("it does not subscribe")
+		t.Fatal("the client does not subscribe")
 	}
 	body := `{"programID":"` + program + `","eventName":"%s","intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[%s]}]}]}`
 	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", fmt.Sprintf(body, "first", "0.25")).field("id")

@@ -30,7 +30,7 @@ import (
 
 func withMQTT(o *app.Options) { o.MQTT = "127.0.0.1:0" }
 
-// withTLS gives the listeners a certificate of its own authority.
+// withTLS gives the listeners a certificate of a test authority.
 func withTLS(t *testing.T) func(o *app.Options) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -77,13 +77,13 @@ func (w *world) broker() broker {
 	return broker{shown.MQTT.URIs[0], shown.MQTT.Authentication.Username}
 }
 
-// listener is an MQTT client with the messages that it got.
+// listener is an MQTT client with its received messages.
 type listener struct {
 	paho.Client
 	got chan paho.Message
 }
 
-// connect connects as a client with a password. ok is false if the broker refuses it.
+// connect connects a client with a password. ok is false if the broker refuses it.
 func (w *world) connect(clientID, password string) (l *listener, ok bool) {
 	w.t.Helper()
 	o := paho.NewClientOptions().AddBroker(w.broker().uri).SetClientID(fmt.Sprint("test-", time.Now().UnixNano())).
@@ -94,7 +94,7 @@ func (w *world) connect(clientID, password string) (l *listener, ok bool) {
 	l = &listener{Client: paho.NewClient(o), got: make(chan paho.Message, 1000)}
 	token := l.Connect()
 	if !token.WaitTimeout(patience) {
-		w.t.Fatal("the broker does not answer")
+		w.t.Fatal("the broker does not respond")
 	}
 	if token.Error() != nil {
 		return nil, false
@@ -103,11 +103,11 @@ func (w *world) connect(clientID, password string) (l *listener, ok bool) {
 	return l, true
 }
 
-// patience is the timeout of what a test waits for.
+// patience is the timeout of each wait.
 const patience = 30 * time.Second
 
-// subscribe subscribes to the topic of an operation that the server names for a path. It
-// reports whether the broker allows it.
+// subscribe subscribes to the server's topic for an operation on a path. It reports
+// whether the broker allows it.
 func (w *world) listen(l *listener, role, path, operation string) bool {
 	w.t.Helper()
 	var got struct{ Topics map[string]string }
@@ -119,7 +119,7 @@ func (l *listener) subscribes(t *testing.T, topic string) bool {
 	t.Helper()
 	token := l.Subscribe(topic, 1, func(_ paho.Client, m paho.Message) { l.got <- m }).(*paho.SubscribeToken)
 	if !token.WaitTimeout(patience) {
-		t.Fatalf("no answer to the subscription of %s", topic)
+		t.Fatalf("no response to the subscription of %s", topic)
 	}
 	return token.Error() == nil && token.Result()[topic] == 1
 }
@@ -133,7 +133,7 @@ func (l *listener) next(w *world, operation, id string) (c callback, retained bo
 		w.document.checkNotification(w.t, m.Payload())
 		must(w.t, json.Unmarshal(m.Payload(), &c))
 		if c.Operation != operation || c.Object["id"] != id {
-			w.t.Fatalf("%s brought %s, want %s of %s", m.Topic(), m.Payload(), operation, id)
+			w.t.Fatalf("%s delivered %s, want %s of %s", m.Topic(), m.Payload(), operation, id)
 		}
 		return c, m.Retained()
 	case <-time.After(patience):
@@ -142,8 +142,8 @@ func (l *listener) next(w *world, operation, id string) (c callback, retained bo
 	return c, false
 }
 
-// TestMQTT_Notifications: business logic and a VEN are told by MQTT of every operation on the
-// objects that they may see, over TLS, by the topics that the server names.
+// TestMQTT_Notifications checks that business logic and a VEN get MQTT messages of every
+// operation on the objects that they may see, over TLS, on the server's topics.
 func TestMQTT_Notifications(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMQTT, withTLS(t))
@@ -202,24 +202,25 @@ func TestMQTT_Notifications(t *testing.T) {
 	cycle("bl", "programs", `{"programName":"T","targets":["group1","hidden"]}`, `{"programName":"T2","targets":["group1"]}`, ven)
 	targeted := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"ev","targets":["group1","hidden"]}`).field("id")
 	if c, _ := ven.next(w, "CREATE", targeted); fmt.Sprint(c.Object["targets"]) != "[group1]" {
-		t.Errorf("the VEN is shown %s", c.Object["targets"])
+		t.Errorf("the VEN sees %s", c.Object["targets"])
 	}
 	grant(`"group2"`)
 	w.want(http.StatusOK, "bl", http.MethodDelete, "events/"+targeted, "")
 	w.want(http.StatusOK, "bl", http.MethodDelete, "vens/"+id, "")
-	ven.next(w, "DELETE", id) // and not the deletion of the event, which it may not see any more
+	ven.next(w, "DELETE", id) // and not the deletion of the event, which it may no longer see
 }
 
-// TestMQTT_Prices: the newest event of a program is retained for clients that come later, and
-// a changed tariff brings the next.
+// TestMQTT_Prices checks that the newest event of a program is retained for later
+// clients, and that a changed tariff publishes the next.
 func TestMQTT_Prices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMQTT)
 	early, _ := w.connect(w.keys["ven1"], w.tokens["ven1"])
 	w.listen(early, "ven1", "programs/ev/events", "CREATE")
 	<-early.got
-	// The broker retains a message a little after it has passed it on. A client that came in
-	// between gets the message as a new one, so another client has to come.
+	// The broker retains a message a little after it has passed it on. A client that
+	// connects in between gets the message as a new one, so the test tries another
+	// client.
 	late, m := w.comesLate("ven2", "programs/ev/events")
 	for !m.Retained() {
 		late, m = w.comesLate("ven2", "programs/ev/events")
@@ -250,8 +251,8 @@ func (w *world) comesLate(role, topics string) (*listener, paho.Message) {
 	return late, <-late.got
 }
 
-// TestMQTT_Rights: a client connects with its own token or key, subscribes to what its role
-// sees, and publishes nothing.
+// TestMQTT_Rights checks that a client connects with its own token or key, subscribes to
+// what its role may see, and cannot publish.
 func TestMQTT_Rights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMQTT)
@@ -269,7 +270,7 @@ func TestMQTT_Rights(t *testing.T) {
 		{"nonsense", w.keys["ven1"], "ghat_nonsense", false},
 	} {
 		if _, ok := w.connect(c.user, c.password); ok != c.ok {
-			t.Errorf("with %s the broker lets it in: %v, want %v", c.name, ok, c.ok)
+			t.Errorf("with %s the broker accepts it: %v, want %v", c.name, ok, c.ok)
 		}
 	}
 	own, other := w.venOf("ven1"), w.venOf("ven2")
@@ -309,13 +310,13 @@ func TestMQTT_Rights(t *testing.T) {
 	witness.next(w, "CREATE", program)
 }
 
-// TestMQTT_Mosquitto: mosquitto's client, named by GRIDHOOK_MOSQUITTO_SUB, gets the retained
-// event and the next change over TLS. A client without rights gets neither.
+// TestMQTT_Mosquitto runs mosquitto_sub, named by GRIDHOOK_MOSQUITTO_SUB, over TLS. It
+// gets the retained event and the next change. A client without rights gets neither.
 func TestMQTT_Mosquitto(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("GRIDHOOK_MOSQUITTO_SUB")
 	if program == "" {
-		t.Skip("GRIDHOOK_MOSQUITTO_SUB names no client")
+		t.Skip("GRIDHOOK_MOSQUITTO_SUB does not name a client")
 	}
 	w := newWorld(t, withMQTT, withTLS(t))
 	at, err := url.Parse(w.broker().uri)
@@ -345,11 +346,11 @@ func TestMQTT_Mosquitto(t *testing.T) {
 		return lines.Text()
 	}
 	if first := line(); !strings.HasPrefix(first, `1 {"objectType":"EVENT","operation":"CREATE"`) {
-		t.Errorf("first it got %s", first)
+		t.Errorf("the first message is %s", first)
 	}
 	w.imports(`{"resource":"ratePlan","organizationId":"acme","id":"ev","tariff":` + strings.Replace(tariff, "0.25", "0.5", 1) + `}`)
 	if next := line(); !strings.HasPrefix(next, `0 {"objectType":"EVENT","operation":"UPDATE"`) || !strings.Contains(next, "0.5") {
-		t.Errorf("then it got %s", next)
+		t.Errorf("the second message is %s", next)
 	}
 	must(t, sub.Wait())
 	for name, c := range map[string]struct {
@@ -361,7 +362,7 @@ func TestMQTT_Mosquitto(t *testing.T) {
 	} {
 		said, err := subscriber(c.user, c.password, c.topic).CombinedOutput()
 		if strings.Contains(string(said), "objectType") || !strings.Contains(string(said), c.says) {
-			t.Errorf("%s: it says %q, %v, want %q", name, said, err, c.says)
+			t.Errorf("%s: the output is %q, %v, want %q", name, said, err, c.says)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (w *world) imports(lines ...string) {
 	}
 }
 
-// addKey makes a key and takes a token for it.
+// addKey creates a key and requests a token for it.
 func (w *world) addKey(role, org, scope string) {
 	w.t.Helper()
 	body := strings.NewReader(`{"organizationId":"` + org + `","scopes":["` + scope + `"]}`)
@@ -111,7 +111,7 @@ func (w *world) do(r *http.Request, want int, into any) {
 	must(w.t, json.Unmarshal(body, into))
 }
 
-// answer is a response, checked against the document.
+// answer is a response that matches the document.
 type answer struct {
 	status int
 	header http.Header
@@ -136,7 +136,7 @@ func (a answer) list() (list []map[string]any) {
 	return list
 }
 
-// ask sends a request in a role; "" is nobody.
+// ask sends a request in a role, without a token if the role is "".
 func (w *world) ask(role, method, path, body string) answer {
 	w.t.Helper()
 	var reader io.Reader = http.NoBody
@@ -179,12 +179,12 @@ func (w *world) want(status int, role, method, path, body string) answer {
 	w.t.Helper()
 	a := w.ask(role, method, path, body)
 	if a.status != status {
-		w.t.Errorf("%s: %s %s %s is answered %d %s, want %d", role, method, path, body, a.status, a.body, status)
+		w.t.Errorf("%s: %s %s %s gets %d %s, want %d", role, method, path, body, a.status, a.body, status)
 	}
 	return a
 }
 
-// receiver takes callbacks and echoes challenges.
+// receiver accepts callbacks and echoes challenges.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -193,7 +193,7 @@ type receiver struct {
 	status  int
 }
 
-// callback is one notification as it came.
+// callback is a received notification.
 type callback struct {
 	path, authorization, id string
 	body                    []byte
@@ -226,7 +226,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.changed = make(chan struct{})
 }
 
-// await waits for a callback that is as wanted, for as long as the test has patience.
+// await waits for a callback that matches.
 func (w *world) await(what string, wanted func(c *callback) bool) callback {
 	w.t.Helper()
 	late := time.After(30 * time.Second)
@@ -244,12 +244,12 @@ func (w *world) await(what string, wanted func(c *callback) bool) callback {
 		select {
 		case <-changed:
 		case <-late:
-			w.t.Fatalf("no callback of %s; there were %d", what, len(w.receiver.got))
+			w.t.Fatalf("no callback of %s; %d others arrived", what, len(w.receiver.got))
 		}
 	}
 }
 
-// count is how many callbacks came that are as wanted.
+// count returns the number of callbacks that match.
 func (w *world) count(wanted func(c *callback) bool) (n int) {
 	w.receiver.mu.Lock()
 	defer w.receiver.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// keygen makes a key to backups, and returns its file and its public half.
+// keygen creates a backup key, and returns its file and its public half.
 func keygen(t *testing.T) (file, recipient string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "backup.key")
@@ -19,7 +19,7 @@ func keygen(t *testing.T) (file, recipient string) {
 	return file, strings.TrimSpace(out)
 }
 
-// answered is how many requests a receiver has taken for good.
+// answered returns how many requests a receiver has accepted with a response.
 func (r *receiver) answered() (n int) {
 	for _, list := range r.arrivals() {
 		for _, a := range list {
@@ -39,7 +39,7 @@ func flaky(home string, n int) int {
 	return http.StatusOK
 }
 
-// underWay is a partner whose triggers are being walked.
+// underWay is a partner with running triggers.
 func underWay(t *testing.T, p *process, homes int) (*partner, *receiver, []string) {
 	t.Helper()
 	acme := furnish(t, p, homes)
@@ -49,14 +49,14 @@ func underWay(t *testing.T, p *process, homes int) (*partner, *receiver, []strin
 	return acme, r, []string{acme.trigger()}
 }
 
-// slots is what may be in flight when a process is killed: 4 slices, and 8 that
-// gave their slots up.
+// slots is the maximum number of slices in flight at a kill: 4 slices, and 8 slow ones
+// that gave their slots up.
 const slots = (4 + 8) * 64
 
-// A backup that is made in the middle of a walk, of a process that is killed soon
-// after, goes on elsewhere: every home is delivered, and only what was under way
-// when the backup was made, or came after it, is repeated.
-func TestABackupGoesOnElsewhere(t *testing.T) {
+// A backup is made during a walk, and the process is killed soon after. After a restore
+// elsewhere every home is delivered. Only deliveries in flight or later than the backup
+// are repeated.
+func TestBackup_RestoreElsewhere(t *testing.T) {
 	t.Parallel()
 	const homes = 3000
 	key, recipient := keygen(t)
@@ -79,16 +79,16 @@ func TestABackupGoesOnElsewhere(t *testing.T) {
 		acme.delivered(trigger, homes)
 	}
 	repeats, allowed := r.check(homes), r.answered()-homes
-	t.Logf("%d were delivered when the backup was begun, %d when it was made; %d were repeated", before, after, repeats)
+	t.Logf("%d delivered at the start of the backup, %d at its end; %d repeated", before, after, repeats)
 	if repeats > after-before+2*slots {
-		t.Errorf("%d deliveries were repeated of %d, more than %d while the backup was made and %d in flight", repeats, allowed, after-before, 2*slots)
+		t.Errorf("%d deliveries were repeated of %d, more than %d during the backup and %d in flight", repeats, allowed, after-before, 2*slots)
 	}
-	// It goes on from there: the next trigger is newer than all before.
+	// The service continues there: the next trigger is newer than all earlier ones.
 	acme.delivered(acme.trigger(), homes)
 }
 
-// The same on an external NATS, into another one.
-func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
+// This is the same test with an external NATS and a restore into another one.
+func TestBackup_FleetToOtherNATS(t *testing.T) {
 	t.Parallel()
 	const homes = 2000
 	key, recipient := keygen(t)
@@ -112,22 +112,22 @@ func TestABackupOfAFleetGoesOnOnAnotherNATS(t *testing.T) {
 		t.Errorf("a second restore: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--nats", other, "--replace"); err != nil {
-		t.Errorf("a restore in place of the first: %v %s", err, out)
+		t.Errorf("a restore over the first NATS: %v %s", err, out)
 	}
-	// The api's folder has the views of the old log: they are made anew.
+	// The api's folder has replicas of the old log. It rebuilds them.
 	api = start(t, "api", api.data, "--nats", other)
 	start(t, "worker", t.TempDir(), "--nats", other)
 	acme.api = api.api
 	acme.delivered(triggers[0], homes)
 	repeats := r.check(homes)
-	t.Logf("%d were delivered when the backup was begun, %d when it was made; %d were repeated", before, after, repeats)
+	t.Logf("%d delivered at the start of the backup, %d at its end; %d repeated", before, after, repeats)
 	if repeats > after-before+2*slots {
 		t.Errorf("%d deliveries were repeated", repeats)
 	}
 }
 
-// What cannot be put back is refused in a sentence, and nothing is touched.
-func TestBackupsThatAreRefused(t *testing.T) {
+// An invalid restore fails with one sentence, and changes nothing.
+func TestBackup_Invalid(t *testing.T) {
 	t.Parallel()
 	key, recipient := keygen(t)
 	other, _ := keygen(t)
@@ -138,10 +138,10 @@ func TestBackupsThatAreRefused(t *testing.T) {
 	file := filepath.Join(dir, "whole")
 	p.command("backup", file, "--recipient", recipient)
 	if out, err := p.try("backup", file, "--recipient", recipient); err == nil || !strings.Contains(out, "exists already") {
-		t.Errorf("over a backup: %v %s", err, out)
+		t.Errorf("over an existing backup: %v %s", err, out)
 	}
 	if out, err := p.try("backup", filepath.Join(dir, "clear")); err == nil || !strings.Contains(out, "a backup is encrypted") {
-		t.Errorf("for nobody: %v %s", err, out)
+		t.Errorf("without a recipient: %v %s", err, out)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -166,18 +166,18 @@ func TestBackupsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v %s", test.file, err, out)
 		}
 		if _, err := os.Stat(fresh); err == nil {
-			t.Errorf("%s: it made the folder", test.file)
+			t.Errorf("%s: it created the folder", test.file)
 		}
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "in use by another gridhook") {
-		t.Errorf("under a running one: %v %s", err, out)
+		t.Errorf("while the process runs: %v %s", err, out)
 	}
 	p.stop()
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "the streams of Gridhook already exist") {
-		t.Errorf("over another: %v %s", err, out)
+		t.Errorf("over another folder: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data, "--replace"); err != nil {
-		t.Errorf("in place of another: %v %s", err, out)
+		t.Errorf("over another NATS: %v %s", err, out)
 	}
 	start(t, "serve", data).command("home", "get", "home_000003", "--org", organization)
 }

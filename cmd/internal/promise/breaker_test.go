@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// breaker is an endpoint's as the operation answers it.
+// breaker is an endpoint's breaker in a response.
 type breaker struct {
 	State              string
 	Since, NextProbeAt *time.Time
 	Workers            int
 }
 
-// breaker is that of the organization's one endpoint.
+// breaker returns the breaker of the organization's only endpoint.
 func (p *partner) breaker() breaker {
 	p.t.Helper()
 	list := decode[struct{ Data []struct{ Breaker breaker } }](p.t, string(p.call("/v1/webhook/endpoints/list", map[string]any{})))
@@ -22,9 +22,9 @@ func (p *partner) breaker() breaker {
 	return list.Data[0].Breaker
 }
 
-// An api tells of an endpoint that nobody answers at what its workers, which are other
-// processes, know: that they stopped trying, that one of them died, and that it is back.
-func TestBreakerIsTold(t *testing.T) {
+// An api shows the breaker of an endpoint as its workers report it: they stopped sending,
+// one of them died, and the endpoint recovered.
+func TestBreaker_Shown(t *testing.T) {
 	t.Parallel()
 	const homes = 2000
 	server := nats(t)
@@ -36,14 +36,14 @@ func TestBreakerIsTold(t *testing.T) {
 	r.url = "http://" + address
 	acme.register(r, map[string]any{"initialSeconds": 4, "multiplier": 1, "maxSeconds": 4, "giveUpSeconds": 3600})
 	if b := acme.breaker(); b != (breaker{State: "CLOSED"}) {
-		t.Errorf("before anything is sent the breaker is %+v", b)
+		t.Errorf("before the first delivery the breaker is %+v", b)
 	}
 	began := time.Now()
 	trigger := acme.trigger()
 	var seen breaker
 	api.await("the breaker to be open", func() bool { seen = acme.breaker(); return seen.State == "OPEN" })
 	if seen.Workers != 1 || seen.Since == nil || seen.Since.Before(began.Add(-time.Second)) || seen.NextProbeAt == nil || !seen.NextProbeAt.After(*seen.Since) {
-		t.Errorf("the open breaker is told as %+v", seen)
+		t.Errorf("the open breaker is shown as %+v", seen)
 	}
 	one.kill()
 	api.await("the dead worker to be forgotten", func() bool { return acme.breaker().State == "CLOSED" })
@@ -51,6 +51,6 @@ func TestBreakerIsTold(t *testing.T) {
 	start(t, "worker", t.TempDir(), "--nats", server)
 	acme.delivered(trigger, homes)
 	if b := acme.breaker(); b != (breaker{State: "CLOSED"}) {
-		t.Errorf("once it is back the breaker is %+v", b)
+		t.Errorf("after the recovery the breaker is %+v", b)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// hanging is a receiver that never answers and counts the requests that are open.
+// hanging is a receiver that never responds and counts open requests.
 type hanging struct {
 	mu              sync.Mutex
 	open, most, all int
 }
 
-// ServeHTTP holds a request until whoever sent it gives up.
+// ServeHTTP holds a request until its sender closes the connection.
 func (h *hanging) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // only then it is seen that the other side went away
+	_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client left
 	h.count(1)
 	<-r.Context().Done()
 	h.count(-1)
@@ -40,7 +40,7 @@ func (h *hanging) counts() (most, all int) {
 }
 
 // The requests in flight never exceed the concurrency, however many endpoints hang.
-func TestConcurrencyHoldsWhateverTheEndpoints(t *testing.T) {
+func TestConcurrency_HangingEndpoints(t *testing.T) {
 	t.Parallel()
 	const endpoints, concurrency = 300, 32
 	p := start(t, "serve", t.TempDir(), "--max-endpoints", fmt.Sprint(endpoints),

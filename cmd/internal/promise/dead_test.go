@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A partner whose endpoint refuses connections costs a handful of messages,
-// whatever the number of its homes, and gets everything once it is back.
-func TestDeadPartnerIsParked(t *testing.T) {
+// An endpoint that refuses connections costs a few messages, whatever its number of
+// homes, and gets every delivery after its recovery.
+func TestDeadEndpoint_Parked(t *testing.T) {
 	t.Parallel()
 	const homes = 10_000
 	p := start(t, "serve", t.TempDir())
@@ -27,7 +27,7 @@ func TestDeadPartnerIsParked(t *testing.T) {
 		return p.metric("gridhook_walks_parked_total") >= 1 && waiting >= 1
 	})
 	if waiting > 30 {
-		t.Errorf("%d homes of a dead partner cost %v messages, want a handful", homes, waiting)
+		t.Errorf("%d homes of a dead endpoint cost %v messages, want a handful", homes, waiting)
 	}
 	r.listen(address)
 	acme.delivered(trigger, homes)
@@ -36,8 +36,8 @@ func TestDeadPartnerIsParked(t *testing.T) {
 	}
 }
 
-// A newer trigger takes the place of what still waits of an older one.
-func TestNewestWins(t *testing.T) {
+// A newer trigger supersedes the waiting deliveries of an older one.
+func TestSupersede_NewestWins(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	p := start(t, "serve", t.TempDir())
@@ -63,12 +63,12 @@ func TestNewestWins(t *testing.T) {
 	}
 	for home, list := range r.arrivals() {
 		if len(list) != 2 || list[1].status != http.StatusOK {
-			t.Fatalf("%s was sent %d times, want the older one refused and the newer one taken", home, len(list))
+			t.Fatalf("%s got %d requests, want the older one refused and the newer one accepted", home, len(list))
 		}
 	}
 }
 
-// metric is the value of one metric of the process, summed over its labels.
+// metric returns the value of a metric of the process, summed over its labels.
 func (p *process) metric(name string) (sum float64) {
 	p.t.Helper()
 	response, err := http.Get(p.admin + "/metrics")
@@ -89,7 +89,7 @@ func (p *process) metric(name string) (sum float64) {
 	return sum
 }
 
-// await asks until a condition holds.
+// await repeats a check until a condition holds.
 func (p *process) await(what string, condition func() bool) {
 	p.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -99,7 +99,7 @@ func (p *process) await(what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatalf("%s did not happen", what)
+			p.t.Fatalf("timeout: %s", what)
 		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// The night on which the clocks of North America went back: a local day of 25
-// hours, 100 quarter hours.
+// This is the night of a clock change in North America: a local day of 25 hours, 100
+// intervals of 15 minutes.
 const (
 	clockChangeFrom = "2026-11-01T00:00:00-04:00"
 	clockChangeTo   = "2026-11-02T00:00:00-05:00"
 )
 
-// Each webhook equals the operation's own answer for that home, over a clock
-// change, on real tariffs.
-func TestWebhooksEqualTheOperation(t *testing.T) {
+// Each webhook equals the operation's response for its home, over a clock change, with
+// real tariffs.
+func TestDelivery_EqualsOperation(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	p := start(t, "serve", t.TempDir(), "--rate-limit", "10000", "--rate-burst", "10000")
@@ -52,7 +52,7 @@ func TestWebhooksEqualTheOperation(t *testing.T) {
 			}
 			delete(event.Data, name)
 		}
-		// When it was made is the one thing that may differ.
+		// Only the creation time may differ.
 		delete(own["metadata"].(map[string]any), "generatedAt")
 		delete(event.Data["metadata"].(map[string]any), "generatedAt")
 		if event.Type != "price_signal.updated" || !reflect.DeepEqual(event.Data, own) {
@@ -61,9 +61,8 @@ func TestWebhooksEqualTheOperation(t *testing.T) {
 	}
 }
 
-// Three kills in the middle of a walk lose nothing and repeat at most the slices
-// that were in flight.
-func TestKilledThreeTimes(t *testing.T) {
+// Three kills during a walk lose nothing, and repeat at most the slices in flight.
+func TestDelivery_KilledThreeTimes(t *testing.T) {
 	t.Parallel()
 	const (
 		homes     = 6000
@@ -95,9 +94,9 @@ func TestKilledThreeTimes(t *testing.T) {
 	}
 }
 
-// A home whose endpoint answers 500 twice is delivered on the third attempt,
-// though the process is restarted in between.
-func TestThirdAttemptAfterRestart(t *testing.T) {
+// A home whose endpoint responds 500 twice is delivered at the third attempt, although
+// the process restarts in between.
+func TestDelivery_ThirdAttemptAfterRestart(t *testing.T) {
 	t.Parallel()
 	const homes = 200
 	data := t.TempDir()
@@ -121,29 +120,29 @@ func TestThirdAttemptAfterRestart(t *testing.T) {
 	looked := 0
 	for home, list := range r.arrivals() {
 		if len(list) != 3 {
-			t.Fatalf("%s was tried %d times, want 3", home, len(list))
+			t.Fatalf("%s had %d attempts, want 3", home, len(list))
 		}
-		if looked++; looked <= 50 { // each is a request, and they are limited
+		if looked++; looked <= 50 { // each is a request, and requests are limited
 			acme.pauses(list[0].id, 2*time.Second, 4*time.Second)
 		}
 	}
 }
 
-// pauses wants what was due after each attempt of a message to be due by the ceilings of
-// its endpoint's policy. When it came then is the machine's affair.
+// pauses checks that the due time of each attempt is within the endpoint's policy. The
+// machine's speed decides when it is made.
 func (p *partner) pauses(messageID string, ceilings ...time.Duration) {
 	p.t.Helper()
 	log := decode[events.DeliveryLog](p.t, string(p.call("/v1/webhook/deliveries/"+messageID+"/get", map[string]any{})))
 	failed := 0
 	for _, a := range log.Attempts {
 		if !a.Tried() || a.NextAt.IsZero() {
-			continue // it gave way to others, or was the last
+			continue // superseded, or the last attempt
 		}
-		// Between the answer and the reckoning a busy machine may do other things.
+		// A busy machine may pause between the response and the calculation.
 		const slack = 3 * time.Second
 		took := time.Duration(a.Milliseconds * float64(time.Millisecond))
 		if pause := a.NextAt.Sub(a.At.Time) - took; failed == len(ceilings) || pause > ceilings[failed]+slack {
-			p.t.Fatalf("%s: attempt %d paused for %s, want at most %v: %+v", messageID, a.Number, pause, ceilings, log.Attempts)
+			p.t.Fatalf("%s: attempt %d was delayed by %s, want at most %v: %+v", messageID, a.Number, pause, ceilings, log.Attempts)
 		}
 		failed++
 	}
@@ -152,8 +151,8 @@ func (p *partner) pauses(messageID string, ceilings ...time.Duration) {
 	}
 }
 
-// After a graceful stop nothing is delivered again.
-func TestGracefulStopRepeatsNothing(t *testing.T) {
+// After a graceful stop no delivery is repeated.
+func TestDelivery_GracefulStop(t *testing.T) {
 	t.Parallel()
 	const homes = 3000
 	data := t.TempDir()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// One api and two workers on a real nats-server: a worker killed half way costs
-// nothing, and a new one catches up by itself.
+// One api and two workers run on a real nats-server. A kill of one worker loses nothing,
+// and a new worker catches up by itself.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	const homes = 4000
@@ -30,13 +30,13 @@ func TestFleet(t *testing.T) {
 	if repeats > (4+8)*64 {
 		t.Errorf("%d deliveries were repeated, more than the killed worker's 4 slices and 8 slow ones", repeats)
 	}
-	// The newcomer alone walks the next trigger, on its own replica.
+	// The new worker alone walks the next trigger, on its own replica.
 	waitReady(t, late)
 	second := acme.trigger()
 	acme.delivered(second, homes)
 }
 
-// waitReady waits until a process says that it is ready.
+// waitReady waits until a process reports that it is ready.
 func waitReady(t *testing.T, p *process) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -53,7 +53,7 @@ func waitReady(t *testing.T, p *process) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("it is not ready: %v", err)
+			t.Fatalf("the process is not ready: %v", err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// told is one event that a listener got.
+// told is an event that a listener received.
 type told struct {
 	id, body string
 	Type     string
@@ -21,8 +21,7 @@ type told struct {
 	}
 }
 
-// listener is an endpoint that wants other events than signals. It refuses while it
-// is told to.
+// listener is an endpoint for other events than signals. It responds with status.
 type listener struct {
 	t      *testing.T
 	verify *standardwebhooks.Webhook
@@ -48,7 +47,7 @@ func (p *partner) listener(status int, types ...string) *listener {
 	return l
 }
 
-// ServeHTTP takes an event.
+// ServeHTTP receives an event.
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -80,9 +79,9 @@ func (l *listener) counts() (refused int, got []told) {
 	return l.refused, l.got
 }
 
-// The end of a trigger is told though the process is killed while the partner refuses
-// to hear of it, and so is the disabling of an endpoint that is gone.
-func TestToldThoughKilled(t *testing.T) {
+// The completion of a trigger is notified although the process is killed while the
+// partner refuses the event. So is the disabling of an endpoint.
+func TestNotice_Killed(t *testing.T) {
 	t.Parallel()
 	const homes = 200
 	data := t.TempDir()
@@ -104,18 +103,18 @@ func TestToldThoughKilled(t *testing.T) {
 		_, got := l.counts()
 		for _, event := range got {
 			if before, again := byType[event.Type]; again && (before.id != event.id || before.body != event.body) {
-				t.Errorf("it was told %s under %s, and then %s under %s", before.body, before.id, event.body, event.id)
+				t.Errorf("received %s with %s, and then %s with %s", before.body, before.id, event.body, event.id)
 			}
 			byType[event.Type] = event
 		}
 		return len(byType) == 2
 	})
-	// A slice that comes once the endpoint is disabled finds none.
+	// A slice after the disabling has no endpoint.
 	end := byType["price_signal.trigger.completed"].Data
 	if failed, without := end.Outcomes["FAILED"], end.Outcomes["NO_ENDPOINT"]; end.TriggerID != trigger || end.Status != "COMPLETED" || failed == 0 || failed+without != homes {
-		t.Errorf("the end is told as %+v", end)
+		t.Errorf("the completion event is %+v", end)
 	}
 	if d := byType["endpoint.disabled"].Data; d.EndpointID == "" || d.Reason != "GONE" {
-		t.Errorf("the disabling is told as %+v", d)
+		t.Errorf("the disabled event is %+v", d)
 	}
 }

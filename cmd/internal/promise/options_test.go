@@ -26,8 +26,8 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
-// gateway is a partner's receiver behind a gateway: it wants a certificate and a token,
-// and takes compressed batches.
+// gateway is a receiver behind a gateway: it requires a certificate and a token, and
+// accepts compressed batches.
 type gateway struct {
 	certificate []byte // in DER
 	verify      *standardwebhooks.Webhook
@@ -37,7 +37,7 @@ type gateway struct {
 	batches map[string]string // by webhook-id of a message
 }
 
-// ServeHTTP takes a batch.
+// ServeHTTP accepts a batch.
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,8 +82,7 @@ func (g *gateway) take(r *http.Request) error {
 	return nil
 }
 
-// serveTLS serves it over TLS, and returns where, and a file with the certificate that is
-// to be trusted.
+// serveTLS serves over TLS, and returns the URL and a file with the certificate to trust.
 func (g *gateway) serveTLS(t *testing.T) (url, trusted string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(g)
@@ -95,7 +94,7 @@ func (g *gateway) serveTLS(t *testing.T) (url, trusted string) {
 	return server.URL, trusted
 }
 
-// identity makes a certificate and its key, in PEM.
+// identity creates a certificate and its key, in PEM.
 func (g *gateway) identity(t *testing.T) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -113,10 +112,10 @@ func (g *gateway) identity(t *testing.T) (certificate, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.certificate}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
 }
 
-// An endpoint that asks for all of it at once gets batches, compressed, under its
-// certificate and its token, signed as they are sent and as they read; and the delivery
-// log names the batch of each home.
-func TestEverythingThatAnEndpointMayAsk(t *testing.T) {
+// An endpoint with all options gets compressed batches, with its certificate and its
+// token, signed both as sent and as decompressed. The delivery log names each home's
+// batch.
+func TestEndpoint_AllOptions(t *testing.T) {
 	t.Parallel()
 	const homes, size = 150, 20
 	g := &gateway{batches: map[string]string{}}
@@ -144,16 +143,16 @@ func TestEverythingThatAnEndpointMayAsk(t *testing.T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.wrong) != 0 || len(g.batches) != homes || len(log.Data) != homes {
-		t.Fatalf("of %d homes %d came and %d are in the log; refused was %v", homes, len(g.batches), len(log.Data), g.wrong)
+		t.Fatalf("of %d homes %d arrived and %d are in the log; refused: %v", homes, len(g.batches), len(log.Data), g.wrong)
 	}
 	batches := map[string]bool{}
 	for _, d := range log.Data {
 		if d.BatchID == "" || g.batches[d.ID] != d.BatchID {
-			t.Errorf("%s came in the batch %q, and the log says %q", d.ID, g.batches[d.ID], d.BatchID)
+			t.Errorf("%s arrived in the batch %q, and the log says %q", d.ID, g.batches[d.ID], d.BatchID)
 		}
 		batches[d.BatchID] = true
 	}
-	if want := 4 + 4 + 2; len(batches) != want { // of two whole slices, and of the rest
-		t.Errorf("%d batches came, want %d", len(batches), want)
+	if want := 4 + 4 + 2; len(batches) != want { // two whole slices, and the rest
+		t.Errorf("%d batches arrived, want %d", len(batches), want)
 	}
 }

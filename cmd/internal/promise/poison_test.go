@@ -15,8 +15,8 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
-// spoil replaces the value of a record in the log of record with one that does not
-// decode, as another writer would, and returns when the API reads it.
+// spoil replaces a record in the log of record with one that does not decode, like
+// another writer, and returns when the API reads it.
 func (p *process) spoil(server, kind, id string) {
 	p.t.Helper()
 	conn, err := natsclient.Connect(server)
@@ -46,21 +46,21 @@ func (p *process) spoil(server, kind, id string) {
 	if _, err := js.Publish(p.t.Context(), subject, data, jetstream.WithExpectLastSequencePerSubject(last.Sequence)); err != nil {
 		p.t.Fatal(err)
 	}
-	// What the API writes it reads too, and what came before.
+	// After its own write the API has also read the record before it.
 	p.command("key", "create", "--org", organization)
 }
 
-// outcome is one line of the delivery log.
+// outcome is a line of the delivery log.
 type outcome struct{ HomeID, EndpointID, Outcome, Reason string }
 
-// outcomes are those of a trigger's deliveries.
+// outcomes returns a trigger's deliveries.
 func (p *partner) outcomes(trigger, of string) []outcome {
 	p.t.Helper()
 	return decode[struct{ Data []outcome }](p.t, string(p.call("/v1/webhook/deliveries/list",
 		map[string]any{"triggerId": trigger, "outcome": of, "limit": 1000}))).Data
 }
 
-// allButOne wants a trigger to end with one home unpriceable for a reason, and every
+// allButOne checks that a trigger ends with one unpriceable home, for a reason, and every
 // other home delivered.
 func (p *partner) allButOne(trigger string, homes int, home, reason string) {
 	p.t.Helper()
@@ -74,15 +74,15 @@ func (p *partner) allButOne(trigger string, homes int, home, reason string) {
 	}
 }
 
-// timed returns how long something takes.
+// timed returns the duration of a function.
 func timed(do func()) time.Duration {
 	began := time.Now()
 	do()
 	return time.Since(began)
 }
 
-// inTimeOf wants a walk to take no longer than a normal one, with room for a machine that
-// does other things.
+// inTimeOf checks that a walk is not longer than a normal one, with a margin for a busy
+// machine.
 func inTimeOf(t *testing.T, normal, took time.Duration) {
 	t.Helper()
 	t.Logf("a normal walk took %s, this one %s", normal, took)
@@ -91,8 +91,8 @@ func inTimeOf(t *testing.T, normal, took time.Duration) {
 	}
 }
 
-// A home whose record cannot be decoded has one outcome that says so, and no other home
-// waits for it.
+// A home whose record cannot be decoded ends with an outcome that says so, and delays no
+// other home.
 func TestPoison_HomeThatCannotBeDecoded(t *testing.T) {
 	t.Parallel()
 	const homes = 1000
@@ -116,8 +116,8 @@ func TestPoison_HomeThatCannotBeDecoded(t *testing.T) {
 	}
 }
 
-// An endpoint whose record cannot be decoded fails its own deliveries, and the
-// organization's other endpoint gets its own.
+// An endpoint whose record cannot be decoded fails only its own deliveries. The
+// organization's other endpoint gets all of its own.
 func TestPoison_EndpointThatCannotBeDecoded(t *testing.T) {
 	t.Parallel()
 	const homes = 1000
@@ -140,16 +140,16 @@ func TestPoison_EndpointThatCannotBeDecoded(t *testing.T) {
 	}))
 	for _, d := range acme.outcomes(trigger, "FAILED") {
 		if d.EndpointID != made.ID || !strings.Contains(d.Reason, fmt.Sprintf("the stored endpoint %q cannot be used", made.ID)) {
-			t.Fatalf("the log has %+v, want the broken endpoint and why", d)
+			t.Fatalf("the log has %+v, want the broken endpoint and the reason", d)
 		}
 	}
 	if n := len(good.arrivals()); n != homes {
-		t.Errorf("%d homes came to the good endpoint, want %d", n, homes)
+		t.Errorf("the good endpoint got %d homes, want %d", n, homes)
 	}
 }
 
-// A home whose tariff makes pricing panic has one outcome that says so, and no other home
-// waits for it.
+// A home whose tariff makes pricing panic ends with an outcome that says so, and delays
+// no other home.
 func TestPoison_TariffThatPanics(t *testing.T) {
 	t.Parallel()
 	const homes = 1000

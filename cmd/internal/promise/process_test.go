@@ -15,10 +15,10 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
-// patience bounds every wait: a promise that takes longer is broken.
+// patience limits every wait: a promise that takes longer is broken.
 const patience = 60 * time.Second
 
-// binaries are built once, from this very tree.
+// binaries are built once, from this tree.
 var binaries blackbox.Binaries
 
 func TestMain(m *testing.M) {
@@ -42,17 +42,17 @@ func withBinaries(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// process is a Gridhook that runs.
+// process is a running Gridhook.
 type process struct {
 	t       *testing.T
 	running *blackbox.Gridhook
 	data    string
-	// api and admin are where it listens.
+	// api and admin are the addresses of its listeners.
 	api, admin string
 }
 
-// start starts `gridhook ROLE` on a data folder and free ports, and returns when
-// it is ready.
+// start starts `gridhook ROLE` with a data folder and free ports, and returns when it is
+// ready.
 func start(t *testing.T, role, data string, args ...string) *process {
 	t.Helper()
 	running := blackboxtest.Start(t, blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Patience: patience})
@@ -62,7 +62,7 @@ func start(t *testing.T, role, data string, args ...string) *process {
 // kill is kill -9.
 func (p *process) kill() { p.running.Kill() }
 
-// stop stops the process as an operator does, and wants it to end well.
+// stop stops the process like an operator. It must exit with success.
 func (p *process) stop() {
 	p.t.Helper()
 	if err := p.running.Stop(patience); err != nil {
@@ -70,7 +70,7 @@ func (p *process) stop() {
 	}
 }
 
-// command runs a subcommand against the process, and wants it to succeed.
+// command runs a subcommand against the process. It must succeed.
 func (p *process) command(args ...string) string {
 	p.t.Helper()
 	out, err := p.try(args...)
@@ -98,7 +98,7 @@ func command(t *testing.T, env []string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// decode is a subcommand's JSON.
+// decode decodes a subcommand's JSON.
 func decode[T any](t *testing.T, text string) T {
 	t.Helper()
 	var v T
@@ -108,14 +108,14 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
-// nats is the URL of a real nats-server.
+// nats returns the URL of a real nats-server.
 func nats(t *testing.T) string {
 	t.Helper()
 	url, _ := blackboxtest.StartNATS(t, binaries.NATS, patience)
 	return url
 }
 
-// freeAddress is an address on the loopback that nobody listens on.
+// freeAddress returns a free loopback address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	address, err := blackbox.FreeAddress()

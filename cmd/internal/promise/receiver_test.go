@@ -15,31 +15,31 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// arrival is one request that a receiver got.
+// arrival is a request that a receiver got.
 type arrival struct {
 	id       string
 	at       time.Time
 	sum      [sha256.Size]byte // of the body
-	body     []byte            // where the receiver keeps bodies
+	body     []byte            // if the receiver stores bodies
 	verified bool
 	status   int
 }
 
-// receiver is a partner that keeps everything it gets, by home.
+// receiver is a partner that stores every request, by home.
 type receiver struct {
 	t      *testing.T
 	url    string
 	verify *standardwebhooks.Webhook
-	// keep says that bodies are kept.
+	// keep reports whether bodies are stored.
 	keep bool
-	// answer is the status for a home's n-th request (from 1).
+	// answer returns the status for a home's n-th request (from 1).
 	answer func(home string, n int) int
 
 	mu      sync.Mutex
 	got     map[string][]arrival
 	total   int
-	changed chan struct{} // closed and replaced with every arrival
-	// hold is where requests wait from the given total on, until released.
+	changed chan struct{} // closed and replaced at every arrival
+	// hold is the number of requests after which further requests wait for a release.
 	holdFrom int
 	hold     chan struct{}
 }
@@ -58,7 +58,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// listen has it answer at an address too, where nobody was.
+// listen makes it respond at another, so far unused address.
 func (r *receiver) listen(address string) {
 	r.t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -70,7 +70,7 @@ func (r *receiver) listen(address string) {
 	r.t.Cleanup(func() { _ = server.Close() })
 }
 
-// trust sets the secret that the signatures must be made with.
+// trust sets the secret that signatures must have.
 func (r *receiver) trust(secret string) {
 	r.t.Helper()
 	var err error
@@ -79,18 +79,18 @@ func (r *receiver) trust(secret string) {
 	}
 }
 
-// ServeHTTP takes a delivery.
+// ServeHTTP receives a delivery.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // cut off: whoever sent it was killed
+		return // the connection broke, because its sender was killed
 	}
 	var event struct {
 		Data struct {
 			HomeID string `json:"homeId"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(body, &event) // what is no event counts as the home ""
+	_ = json.Unmarshal(body, &event) // a body that is not an event counts for the home ""
 	a := arrival{id: req.Header.Get("webhook-id"), at: time.Now(), sum: sha256.Sum256(body)}
 	if r.keep {
 		a.body = body
@@ -117,14 +117,14 @@ func (r *receiver) record(home string, a arrival) (status int, hold chan struct{
 	return a.status, nil
 }
 
-// holdAfter lets n more requests through and holds the others until release.
+// holdAfter accepts n more requests and holds the others until release.
 func (r *receiver) holdAfter(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hold, r.holdFrom = make(chan struct{}), r.total+n
 }
 
-// release lets held requests go, their answers lost or not.
+// release releases the held requests.
 func (r *receiver) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (r *receiver) release() {
 	}
 }
 
-// wait returns once the condition holds; it is asked again at every arrival.
+// wait returns once the condition holds. It checks it at every arrival.
 func (r *receiver) wait(what string, condition func() bool) {
 	r.t.Helper()
 	deadline := time.After(patience)
@@ -148,20 +148,20 @@ func (r *receiver) wait(what string, condition func() bool) {
 		select {
 		case <-changed:
 		case <-deadline:
-			r.t.Fatalf("%s did not happen; %d requests came, of %d homes", what, total, len(r.got))
+			r.t.Fatalf("timeout: %s; %d requests arrived, for %d homes", what, total, len(r.got))
 		}
 	}
 }
 
-// arrivals is a copy of what came.
+// arrivals returns a copy of the received requests.
 func (r *receiver) arrivals() map[string][]arrival {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.got)
 }
 
-// check wants each home to have come, signed, under one webhook-id with one
-// body, and returns how many requests were repeats of an answered one.
+// check checks that each home arrived, signed, with one webhook-id and one body, and
+// returns how many requests repeated an acknowledged one.
 func (r *receiver) check(homes int) (repeats int) {
 	r.t.Helper()
 	got := r.arrivals()
@@ -176,16 +176,16 @@ func (r *receiver) check(homes int) (repeats int) {
 			case !a.verified:
 				r.t.Fatalf("%s: a signature does not verify", home)
 			case a.id != list[0].id:
-				r.t.Fatalf("%s came under two identifiers, %s and %s", home, list[0].id, a.id)
+				r.t.Fatalf("%s has two identifiers, %s and %s", home, list[0].id, a.id)
 			case a.sum != list[0].sum:
-				r.t.Fatalf("%s came with two bodies", home)
+				r.t.Fatalf("%s has two bodies", home)
 			}
 			if a.status < 300 {
 				answered++
 			}
 		}
 		if other, taken := ids[list[0].id]; taken {
-			r.t.Fatalf("%s and %s came under one identifier", home, other)
+			r.t.Fatalf("%s and %s have one identifier", home, other)
 		}
 		ids[list[0].id] = home
 		repeats += max(0, answered-1)

@@ -12,15 +12,15 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// signed is a delivery with what it takes to verify it.
+// signed is a delivery with the parts that its verification needs.
 type signed struct {
 	at     time.Time
 	header http.Header
 	body   []byte
 }
 
-// keeper is a partner that keeps every delivery to verify it later. It refuses one in
-// three at the first time, so that retries are under way as well.
+// keeper is a partner that stores every delivery for a later verification. It refuses one
+// in three at the first time, so that there are retries too.
 type keeper struct {
 	mu    sync.Mutex
 	got   []signed
@@ -28,7 +28,7 @@ type keeper struct {
 	seen  map[string]bool
 }
 
-// ServeHTTP takes a delivery.
+// ServeHTTP receives a delivery.
 func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -46,11 +46,10 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k.seen[id] = true
 }
 
-// A secret is rotated, and rotated again, while two workers deliver and retry: every
-// delivery verifies with a secret that the partner had been given before it came and
-// that is no older than the one before the newest, so that a partner who knows both can
-// refuse everything else.
-func TestRotationUnderLoad(t *testing.T) {
+// A secret is rotated twice while two workers deliver and retry. Every delivery verifies
+// with a secret that the partner got before, and that is at most one rotation old. So a
+// partner that knows both secrets can refuse everything else.
+func TestRotation_UnderLoad(t *testing.T) {
 	t.Parallel()
 	const homes, triggers = 1500, 3
 	server := nats(t)

@@ -23,8 +23,8 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// secrets are what must be seen nowhere, by what it is: each as text, and as the
-// bytes that the text stands for.
+// secrets are the values that must not be visible, by name: each as text, and as the
+// bytes that the text encodes.
 type secrets map[string][][]byte
 
 func (s secrets) add(name, text string) {
@@ -34,13 +34,13 @@ func (s secrets) add(name, text string) {
 	if !prefixed {
 		tail = text
 	}
-	const enough = 16 // fewer bytes are found by chance
+	const enough = 16 // fewer bytes occur by chance
 	if raw, err := base64.StdEncoding.DecodeString(tail); err == nil && len(raw) >= enough {
 		s[name] = append(s[name], raw)
 	}
 }
 
-// find names the secrets that are in a text.
+// find returns the names of the secrets in a text.
 func (s secrets) find(t *testing.T, where string, text []byte) {
 	t.Helper()
 	for name, forms := range s {
@@ -52,7 +52,7 @@ func (s secrets) find(t *testing.T, where string, text []byte) {
 	}
 }
 
-// whole is a process with all that it logs.
+// whole is a process with its complete log.
 func whole(t *testing.T, data string, env ...string) (*process, *bytes.Buffer) {
 	t.Helper()
 	logs := &bytes.Buffer{}
@@ -66,7 +66,7 @@ func whole(t *testing.T, data string, env ...string) (*process, *bytes.Buffer) {
 	return &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}, logs
 }
 
-// ask is one request, whatever comes of it.
+// ask sends a request and ignores errors.
 func ask(t *testing.T, method, url, key, body string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -87,9 +87,9 @@ func ask(t *testing.T, method, url, key, body string) []byte {
 	return text
 }
 
-// Everything is done once, well and wrong, and then no secret is found in what was
-// logged, answered, shown, measured, stored or backed up.
-func TestNoSecretIsSeenAnywhere(t *testing.T) {
+// The test does everything once, with valid and invalid input. Then no secret may be in
+// logs, responses, output, metrics, stored data or backups.
+func TestSecrets_NeverShown(t *testing.T) {
 	t.Parallel()
 	const homes = 60
 	master := base64.StdEncoding.EncodeToString([]byte("a master key of exactly 32 bytes"))
@@ -117,7 +117,7 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	hidden.add("endpoint's new secret", rotated.Secret)
 	ed25519 := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url, "eventTypes": []string{"webhook.test"}, "signature": "ed25519"})
 	if bytes.Contains(ed25519, []byte("whsk_")) {
-		t.Errorf("a private key is answered: %s", ed25519)
+		t.Errorf("a response has a private key: %s", ed25519)
 	}
 	bearer, clientSecret := "bearer-token-of-a-partner-0123456789", "client-secret-of-a-partner-0123456789"
 	hidden.add("bearer token", bearer)
@@ -138,7 +138,7 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	hidden.find(t, "its test", acme.call("/v1/webhook/endpoints/"+decode[struct{ ID string }](t, string(custom)).ID+"/test", map[string]any{}))
 	acme.delivered(acme.trigger(), homes)
 
-	// Wrong, with secrets where they do not belong.
+	// These requests are invalid, and have secrets in wrong places.
 	for _, place := range []string{"/v1/homes/" + acme.key + "/price_signal", "/v1/webhook/endpoints/create", "/v1/feedback", "/nowhere/" + rotated.Secret} {
 		for _, body := range []string{`{"url":"` + own + `"}`, `{"secret":"` + own + `x"}`, own, `{"url":1,"secret":{}}`} {
 			_ = ask(t, http.MethodPost, p.api+place, acme.key, body)
@@ -147,7 +147,7 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 		}
 	}
 
-	// What is answered, shown and measured.
+	// These are responses, output and metrics.
 	operator := strings.TrimSpace(readFile(t, filepath.Join(data, "operator.key")))
 	for _, path := range []string{"/", "/metrics", "/readyz", "/openapi.json", "/debug/pprof/goroutine?debug=2"} {
 		hidden.find(t, "GET "+path, ask(t, http.MethodGet, p.admin+path, operator, ""))
@@ -171,7 +171,7 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	said, _ := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_DATA=" + data}, "doctor", "--json", "--admin", "127.0.0.1:1")
 	hidden.find(t, "gridhook doctor", []byte(said))
 
-	// What is backed up, to those who can open it too.
+	// These are backups, also as their recipients can read them.
 	file := filepath.Join(t.TempDir(), "gridhook.backup")
 	p.command("backup", file, "--recipient", recipient)
 	hidden.find(t, "the backup", []byte(readFile(t, file)))
@@ -194,11 +194,11 @@ func TestNoSecretIsSeenAnywhere(t *testing.T) {
 	hidden.find(t, "the spans", spans.received())
 	atRest(t, hidden, data)
 	if logs.Len() < 1000 {
-		t.Errorf("it logged %d bytes", logs.Len())
+		t.Errorf("the log has %d bytes", logs.Len())
 	}
 }
 
-// readBackup hands over each file inside a backup.
+// readBackup passes each file of a backup to a function.
 func readBackup(t *testing.T, path, key string, take func(name string, data []byte)) {
 	t.Helper()
 	identities, err := age.ParseIdentities(strings.NewReader(key))
@@ -229,7 +229,7 @@ func readBackup(t *testing.T, path, key string, take func(name string, data []by
 	}
 }
 
-// spans is a collector of traces that keeps what it is sent.
+// spans is a collector of traces that stores the spans.
 type spans struct {
 	t   *testing.T
 	url string
@@ -259,17 +259,17 @@ func newSpans(t *testing.T) *spans {
 	return s
 }
 
-// received are the spans, as protocol buffers.
+// received returns the spans, as protocol buffers.
 func (s *spans) received() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !bytes.Contains(s.text, []byte("walk slice")) || !bytes.Contains(s.text, []byte("/v1/webhook/endpoints/create")) {
-		s.t.Errorf("%d bytes of spans came, and not those of the walk and of the requests", len(s.text))
+		s.t.Errorf("%d bytes of spans arrived, without those of the walk and of the requests", len(s.text))
 	}
 	return s.text
 }
 
-// atRest looks at every file of a data folder but the operator's key.
+// atRest checks every file of a data folder except the operator's key.
 func atRest(t *testing.T, hidden secrets, data string) {
 	t.Helper()
 	looked := 0
@@ -285,7 +285,7 @@ func atRest(t *testing.T, hidden secrets, data string) {
 		return nil
 	})
 	if err != nil || looked < 5 {
-		t.Errorf("%d files were looked at, %v", looked, err)
+		t.Errorf("%d files were checked, %v", looked, err)
 	}
 }
 
@@ -298,8 +298,8 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// A master key that is not there, or another, stops the start with one sentence.
-func TestALockedVaultDoesNotStart(t *testing.T) {
+// A missing or wrong master key stops the start with one sentence.
+func TestSecrets_LockedVault(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	key := func(text string) string {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What goes wrong at the start is said in one sentence that says what to do.
-func TestOneSentence(t *testing.T) {
+// A start error is one sentence that says what to do.
+func TestStartErrors_OneSentence(t *testing.T) {
 	t.Parallel()
 	held := t.TempDir()
 	start(t, "serve", held)
@@ -34,7 +34,7 @@ func TestOneSentence(t *testing.T) {
 	}
 }
 
-// wantSentence wants one line that says certain things, and an exit code.
+// wantSentence checks that the output is one line with certain texts, and the exit code.
 func wantSentence(t *testing.T, out string, err error, code int, says ...string) {
 	t.Helper()
 	failed, ok := err.(interface{ ExitCode() int })
@@ -48,17 +48,18 @@ func wantSentence(t *testing.T, out string, err error, code int, says ...string)
 		}
 	}
 	if len(lines) != 1 {
-		t.Errorf("it says %d lines, want one sentence:\n%s", len(lines), out)
+		t.Errorf("it prints %d lines, want one sentence:\n%s", len(lines), out)
 	}
 	for _, s := range says {
 		if !strings.Contains(out, s) {
-			t.Errorf("it does not say %q:\n%s", s, out)
+			t.Errorf("the sentence lacks %q:\n%s", s, out)
 		}
 	}
 }
 
-// A broken tariff is refused whole; of an import, only the bad lines are.
-func TestBadInput(t *testing.T) {
+// An invalid tariff is refused as a whole. Of an import, only the invalid lines are
+// refused.
+func TestStartErrors_BadInput(t *testing.T) {
 	t.Parallel()
 	p := start(t, "serve", t.TempDir())
 	furnish(t, p, 3)
@@ -69,10 +70,10 @@ func TestBadInput(t *testing.T) {
 	writeFile(t, broken, []byte(tariff))
 	out, err := p.try("plan", "import", "--id", "broken", broken)
 	if err == nil || !strings.Contains(out, "energyweekdayschedule[0]") {
-		t.Errorf("the broken tariff is answered %v: %s", err, out)
+		t.Errorf("the response to the invalid tariff is %v: %s", err, out)
 	}
 	if list := p.command("plan", "list"); strings.Contains(list, "broken") {
-		t.Errorf("the broken tariff was stored:\n%s", list)
+		t.Errorf("the invalid tariff was stored:\n%s", list)
 	}
 
 	lines := filepath.Join(dir, "lines.ndjson")
@@ -84,12 +85,12 @@ func TestBadInput(t *testing.T) {
 	}, "\n")))
 	out, err = p.try("import", lines)
 	if err == nil || !strings.Contains(out, lines+":2") || !strings.Contains(out, "timezone") || !strings.Contains(out, lines+":3") {
-		t.Errorf("the import is answered %v: %s", err, out)
+		t.Errorf("the response to the import is %v: %s", err, out)
 	}
 	homes := p.command("home", "list", "--org", "acme", "--json")
 	for id, want := range map[string]bool{"good_1": true, "good_3": true, `"bad"`: false, "good_2": false} {
 		if strings.Contains(homes, id) != want {
-			t.Errorf("home %s is there: %v, want %v", id, !want, want)
+			t.Errorf("home %s exists: %v, want %v", id, !want, want)
 		}
 	}
 	if _, err := os.Stat(broken); err != nil {

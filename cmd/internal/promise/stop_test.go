@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A process that is told to stop is not ready from then on, and waits for what it sent;
-// told again it ends at once. What was under way is delivered after the next start.
-func TestASecondSignalStopsAtOnce(t *testing.T) {
+// A stopping process is not ready, and waits for its requests in flight. A second signal
+// ends it at once. Interrupted deliveries are made after the next start.
+func TestStop_SecondSignal(t *testing.T) {
 	t.Parallel()
 	const homes = 300
 	data := t.TempDir()
@@ -24,7 +24,7 @@ func TestASecondSignalStopsAtOnce(t *testing.T) {
 	p.waitUnready()
 	select {
 	case <-p.running.Exited():
-		t.Fatal("it did not wait for what it had sent")
+		t.Fatal("it did not wait for its requests in flight")
 	default:
 	}
 	began := time.Now()
@@ -34,7 +34,7 @@ func TestASecondSignalStopsAtOnce(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("it does not stop")
 	}
-	// What hangs would have held it for the endpoint's time-out of ten seconds.
+	// A hanging request would have held it for the endpoint's timeout of ten seconds.
 	if took := time.Since(began); took > 5*time.Second || p.running.ExitCode() != -1 {
 		t.Errorf("it ended %s after the second signal, with exit code %d; want at once, by the signal", took, p.running.ExitCode())
 	}
@@ -51,7 +51,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// waitUnready waits until a process does not say any more that it is ready.
+// waitUnready waits until a process reports that it is not ready.
 func (p *process) waitUnready() {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -69,7 +69,7 @@ func (p *process) waitUnready() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatal("it is still ready")
+			p.t.Fatal("the process is still ready")
 		}
 	}
 }

@@ -18,16 +18,16 @@ import (
 // organization is the tenant of these tests.
 const organization = "acme"
 
-// partner is an organization's side: its key, its homes, and where it calls.
+// partner is an organization's side: its key, its homes, and the API's address.
 type partner struct {
 	t    *testing.T
 	key  string
 	home func(i int) string
-	// api is where the API listens; it changes when the process is restarted.
+	// api is the API's address, which changes at a restart.
 	api string
 }
 
-// plans are real tariffs, each of another time zone.
+// plans are real tariffs in different time zones.
 func plans() []catalog.Plan {
 	var picked []catalog.Plan
 	seen := map[string]bool{}
@@ -40,8 +40,8 @@ func plans() []catalog.Plan {
 	return picked
 }
 
-// furnish gives a running process an organization with a key, three real tariffs
-// and a number of homes on them, all through the command line.
+// furnish creates an organization with a key, three real tariffs and a number of homes,
+// by the command line.
 func furnish(t *testing.T, p *process, homes int) *partner {
 	t.Helper()
 	p.command("org", "create", "--id", organization, "--name", "Acme Thermostats")
@@ -72,7 +72,7 @@ func writeFile(t *testing.T, path string, data []byte) {
 	}
 }
 
-// call is one operation of the API, which must succeed.
+// call calls an operation of the API, which must succeed.
 func (p *partner) call(path string, in any) []byte {
 	p.t.Helper()
 	body, err := json.Marshal(in)
@@ -108,7 +108,7 @@ func (p *partner) register(r *receiver, policy map[string]any) {
 	r.trust(made.Secret)
 }
 
-// trigger asks for the signals of a window, by default of the next day.
+// trigger triggers a window, by default the next day.
 func (p *partner) trigger(window ...string) string {
 	p.t.Helper()
 	in := map[string]any{"startTime": nil, "endTime": nil}
@@ -119,19 +119,19 @@ func (p *partner) trigger(window ...string) string {
 		TriggerID, Status string
 	}](p.t, string(p.call("/v1/webhook/price_signal/trigger", in)))
 	if made.Status != "ACCEPTED" || !strings.HasPrefix(made.TriggerID, "trg_") {
-		p.t.Fatalf("the trigger was answered %+v", made)
+		p.t.Fatalf("the response to the trigger is %+v", made)
 	}
 	return made.TriggerID
 }
 
-// progress is a trigger's state as the operation answers it.
+// progress returns a trigger's state from the operation.
 type progress struct {
 	Status        string
 	Homes, Walked int
 	Outcomes      map[string]int
 }
 
-// completed waits until a trigger is walked to its end and nothing is retried.
+// completed waits until a trigger is completed and has no retries.
 func (p *partner) completed(trigger string) progress {
 	p.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -150,7 +150,8 @@ func (p *partner) completed(trigger string) progress {
 	}
 }
 
-// delivered wants every home of a trigger to be delivered, and nothing else.
+// delivered checks that every home of a trigger is delivered, and that there is no other
+// outcome.
 func (p *partner) delivered(trigger string, homes int) {
 	p.t.Helper()
 	state := p.completed(trigger)

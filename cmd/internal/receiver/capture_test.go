@@ -25,7 +25,7 @@ func TestReadRequest(t *testing.T) {
 			header, body, err := ReadRequest([]byte(test.text))
 			if test.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wrong) {
-					t.Fatalf("it is answered %v, want %s", err, test.wrong)
+					t.Fatalf("response %v, want %s", err, test.wrong)
 				}
 				return
 			}
@@ -45,7 +45,7 @@ func TestReadHeaders(t *testing.T) {
 	}
 }
 
-// What was taken is written as it can be read.
+// A captured request is printed in a readable form.
 func TestEvent_Request(t *testing.T) {
 	e := Event{Path: "/hooks?a=b", Header: http.Header{"Webhook-Id": {"msg_1"}}, Sent: []byte("\x1f\x8b\r\n\r\n"), Body: []byte(event)}
 	header, got, err := ReadRequest(e.Request())
@@ -54,7 +54,7 @@ func TestEvent_Request(t *testing.T) {
 	}
 }
 
-// Whatever was captured, the body is the end of it, untouched.
+// In any capture, the body is the end, unchanged.
 func FuzzReadRequest(f *testing.F) {
 	f.Add("POST / HTTP/1.1\r\nwebhook-id: 1\r\n\r\nbody")
 	f.Add("a: b\n\n")

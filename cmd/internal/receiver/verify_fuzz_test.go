@@ -7,8 +7,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Whatever comes, what verifies was signed with the secret: the reference library says
-// so too, and a changed body does not verify any more. What does not verify has a reason.
+// Any delivery that verifies was signed with the secret: the reference library agrees,
+// and a changed body does not verify. A delivery that does not verify has a reason.
 func FuzzVerify(f *testing.F) {
 	valid := signed(f, "msg_1", arrival, event, theirs, mine)
 	f.Add(valid.Get("webhook-id"), valid.Get("webhook-timestamp"), valid.Get("webhook-signature"), []byte(event))
@@ -33,12 +33,12 @@ func FuzzVerify(f *testing.F) {
 		d, err := v.Verify(h, body)
 		if err != nil {
 			if err.Error() == "" {
-				t.Error("no reason is given")
+				t.Error("there is no reason")
 			}
 			return
 		}
 		if d.Secret != 2 || d.ID != id || reference.VerifyIgnoringTimestamp(body, h) != nil {
-			t.Errorf("%+v verifies, and the reference says no", d)
+			t.Errorf("%+v verifies, and the reference library refuses it", d)
 		}
 		if _, err := v.Verify(h, append(body[:len(body):len(body)], ' ')); err == nil {
 			t.Error("a changed body verifies")

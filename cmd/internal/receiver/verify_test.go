@@ -22,14 +22,14 @@ const (
 
 var arrival = time.Unix(1782907200, 0)
 
-// pair are a public key as partners have it, and its private key.
+// pair is a public key as partners have it, and its private key.
 func pair(seed byte) (public string, private ed25519.PrivateKey) {
 	private = ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)))
 	return publicKeyPrefix + base64.StdEncoding.EncodeToString(private.Public().(ed25519.PublicKey)), private
 }
 
-// signed are the headers of a delivery that the secrets signed; a private key
-// stands for Ed25519.
+// signed returns the headers of a delivery that the secrets signed. A private key stands
+// for Ed25519.
 func signed(t interface {
 	Helper()
 	Fatal(args ...any)
@@ -70,7 +70,7 @@ func newTestVerifier(t testing.TB, secrets ...string) *Verifier {
 	return v
 }
 
-// changed is a delivery with something done to its headers.
+// changed returns a delivery with changed headers.
 func changed(h http.Header, name, value string) http.Header {
 	h = h.Clone()
 	if h.Del(name); value != "" {
@@ -89,7 +89,7 @@ func TestVerify(t *testing.T) {
 		secrets []string
 		header  http.Header
 		body    string
-		problem string // "" when it verifies
+		problem string // "" if it verifies
 		says    string
 	}{
 		{"right", []string{mine}, good, event, "", ""},
@@ -130,13 +130,13 @@ func TestVerify(t *testing.T) {
 				t.Errorf("it is %v, want %s: %s", err, test.problem, test.says)
 			}
 			if strings.Contains(problem.Message, mine) || strings.Contains(problem.Message, theirs) {
-				t.Errorf("it tells a secret: %s", problem.Message)
+				t.Errorf("the error has a secret: %s", problem.Message)
 			}
 		})
 	}
 }
 
-func TestAnyAge(t *testing.T) {
+func TestVerify_AnyAge(t *testing.T) {
 	v := newTestVerifier(t, mine)
 	v.AnyAge = true
 	if _, err := v.Verify(signed(t, "msg_1", arrival.AddDate(-1, 0, 0), event, mine), []byte(event)); err != nil {
@@ -147,13 +147,13 @@ func TestAnyAge(t *testing.T) {
 func TestWrongSecrets(t *testing.T) {
 	for _, secret := range []string{"", "secret", "whsec_", "whsec_?", "whpk_", "whpk_AAAA", "whsk_" + strings.Repeat("A", 88), "bWluZQ=="} {
 		if _, err := NewVerifier(secret); err == nil || len(secret) > 6 && strings.Contains(err.Error(), secret) {
-			t.Errorf("%q is answered %v", secret, err)
+			t.Errorf("the result of %q is %v", secret, err)
 		}
 	}
 }
 
-// Whatever single byte of what is signed changes, it does not verify.
-func TestNoChangeVerifies(t *testing.T) {
+// A change of any single byte of the signed content does not verify.
+func TestVerify_Tampered(t *testing.T) {
 	public, private := pair('a')
 	v := newTestVerifier(t, mine, public)
 	v.AnyAge = true
@@ -172,7 +172,7 @@ func TestNoChangeVerifies(t *testing.T) {
 			h.Set("webhook-timestamp", strconv.FormatInt(arrival.Unix()+rapid.Int64Range(1, 1e6).Draw(t, "later"), 10))
 		}
 		if _, err := v.Verify(h, body); err == nil {
-			t.Fatal("it verifies though it was changed")
+			t.Fatal("the changed delivery verifies")
 		}
 	})
 }

@@ -25,22 +25,23 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// A month of 30 days takes month. The least time to live that JetStream takes is a second.
+// month is the duration of a month of 30 days. JetStream's shortest time to live is a
+// second.
 const (
 	month    = time.Second
 	months   = 12
 	patience = time.Minute
 )
 
-// What a fleet does in a month.
+// These constants are the work of a fleet in a month.
 const (
-	homesAlways  = 400 // that stay
-	homesPassing = 40  // that come and go
+	homesAlways  = 400 // homes for the whole year
+	homesPassing = 40  // homes for one month
 	requests     = 50
 	submissions  = 20
 	triggers     = 10
 	slices       = 3
-	delivered    = 64 // homes a slice
+	delivered    = 64 // homes per slice
 )
 
 var (
@@ -106,7 +107,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// month does what a fleet does in a month.
+// month does the work of a fleet in a month.
 func (f *fleet) month() {
 	t, ctx, now := f.t, within(f.t), storage.Time{Time: time.Now().UTC().Truncate(time.Millisecond)}
 	var entities []storage.Entity
@@ -116,7 +117,7 @@ func (f *fleet) month() {
 		entities = append(entities, home)
 	}
 	for i := range homesPassing {
-		id := fmt.Sprintf("passes%d", i) // the same each month: an identifier may come again
+		id := fmt.Sprintf("passes%d", i) // the same each month: a deleted identifier may return
 		if i%2 == 0 {
 			id = storage.NewID("home_", now.Time)
 		}
@@ -160,7 +161,7 @@ func (f *fleet) trigger(ctx context.Context, now storage.Time) {
 	}
 }
 
-// sizes are the bytes of each stream, as the server counts them, and of each file.
+// sizes returns the bytes of each stream, as the server counts them, and of each file.
 func (f *fleet) sizes() map[string]int64 {
 	t, ctx := f.t, within(f.t)
 	sizes := map[string]int64{}
@@ -190,7 +191,7 @@ func (f *fleet) sizes() map[string]int64 {
 	return sizes
 }
 
-// entities is how many live entities there are.
+// entities returns the number of live entities.
 func (f *fleet) entities() (n int) {
 	must(f.t, f.store.View(func(v storage.View) error {
 		for _, kind := range storage.Kinds() {
@@ -201,8 +202,8 @@ func (f *fleet) entities() (n int) {
 	return n
 }
 
-// TestYear runs a year and looks at what is stored at the end of each month: after the
-// first retention period nothing grows.
+// TestYear simulates a year and checks the stored data at the end of each month. After
+// the first retention period nothing grows.
 func TestYear(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, t.TempDir())
@@ -222,7 +223,7 @@ func TestYear(t *testing.T) {
 		}
 		<-tick.C
 	}
-	const settled = 5 // months: the longest retention, twice, and one to spare
+	const settled = 5 // months: twice the longest retention, and one more
 	for name := range points[0] {
 		var series []string
 		var most int64
@@ -233,7 +234,7 @@ func TestYear(t *testing.T) {
 			}
 		}
 		t.Logf("%-20s KB: %s", name, strings.Join(series, " "))
-		// nats-server compacts a file once half of it, and 2 MiB, are of no use.
+		// nats-server compacts a file once half of it, and 2 MiB, are unused.
 		const slack = 2 << 20
 		if last := points[months-1][name]; last > most*3/2+slack {
 			t.Errorf("%s has %d bytes at the end, at most %d in the first %d months", name, last, most, settled)
@@ -247,7 +248,7 @@ func TestYear(t *testing.T) {
 	}
 }
 
-// followsLate brings back a replica that was away for longer than deletions are kept.
+// followsLate starts a replica that was away for longer than the retention of deletions.
 func (f *fleet) followsLate() {
 	t := f.t
 	late := filepath.Join(t.TempDir(), "state.db")
@@ -270,7 +271,7 @@ func (f *fleet) followsLate() {
 	r := follow()
 	must(t, r.View(func(v storage.View) error {
 		if _, err := v.Get(storage.HomeRef("acme", "away")); err == nil {
-			t.Error("a replica that was away still has a home that was deleted meanwhile")
+			t.Error("a replica that was away still has a deleted home")
 		}
 		return nil
 	}))
@@ -278,7 +279,7 @@ func (f *fleet) followsLate() {
 	must(t, f.store.DeleteHome(within(t), "acme", "newer"))
 }
 
-// messages is how many messages STATE has.
+// messages returns the number of messages in STATE.
 func (f *fleet) messages() int {
 	nc, err := nats.Connect("", f.server.Option())
 	must(f.t, err)
@@ -290,7 +291,7 @@ func (f *fleet) messages() int {
 	return int(s.CachedInfo().State.Msgs)
 }
 
-// await looks until something holds.
+// await repeats a check until it succeeds.
 func (f *fleet) await(what string, holds func() bool) {
 	f.t.Helper()
 	tick := time.NewTicker(month / 10)
@@ -304,7 +305,7 @@ func (f *fleet) await(what string, holds func() bool) {
 	}
 }
 
-// restores restores a backup elsewhere, where the same retention holds.
+// restores restores a backup elsewhere, where the same retention applies.
 func (f *fleet) restores(entities int) {
 	t := f.t
 	storagetest.Put(t, f.store, storagetest.Home("acme", "deleted", "plan"))
@@ -312,7 +313,7 @@ func (f *fleet) restores(entities int) {
 	private, public, err := backup.NewKey()
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "backup")
-	file, err := os.Create(path) //nolint:gosec // of the test's own
+	file, err := os.Create(path) //nolint:gosec // of the test itself
 	must(t, err)
 	must(t, backup.Write(within(t), f.conn, file, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
 	must(t, file.Close())

@@ -8,28 +8,28 @@ import (
 	"testing"
 )
 
-// block is some commands of a document and what they are said to print.
+// block is a group of commands in a document, with the output that the document shows.
 type block struct {
 	line   int // of the fence in the document
 	code   string
 	want   string
-	shown  bool // whether the document says what is printed
+	shown  bool // whether the document shows the output
 	exit   int
-	notRun string // why it is not run, empty when it is
+	notRun string // why it is not run, empty if it is
 }
 
-// directive is the comment that changes how the next block is taken.
+// directive matches the comment that configures the next block.
 var directive = regexp.MustCompile(`^<!-- tour: (?:not run, (.+)|exit (\d+)) -->$`)
 
-// parse takes the blocks out of a document.
+// parse returns the blocks of a document.
 func parse(document string) ([]block, error) {
 	var (
 		blocks   []block
-		next     block  // what directives say of the block to come
-		fence    string // the language of the fence that is open
+		next     block  // directives for the next block
+		fence    string // the language of the open fence
 		open     bool
 		text     []string
-		adjacent bool // nothing but blank lines since the last block
+		adjacent bool // only blank lines since the last block
 	)
 	for i, line := range strings.Split(document, "\n") {
 		language, isFence := strings.CutPrefix(line, "```")
@@ -95,7 +95,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, wrong := range []string{"```sh\necho", "<!-- tour: later -->"} {
 		if _, err := parse(wrong); err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// link is a link of Markdown; its first group is where it leads.
+// link matches a link of Markdown. Its first group is the destination.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks wants every link to a file or a heading of this repository to lead
-// somewhere.
+// TestLinks checks that every link to a file or a heading of this repository resolves.
 func TestLinks(t *testing.T) {
 	root := repository(t)
 	seen := 0
@@ -51,7 +50,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex wants the index of the documentation to name every page of it.
+// TestIndex checks that the index of the documentation names every page.
 func TestIndex(t *testing.T) {
 	docs := filepath.Join(repository(t), "docs")
 	index, err := os.ReadFile(filepath.Join(docs, "README.md"))
@@ -64,12 +63,12 @@ func TestIndex(t *testing.T) {
 	}
 	for _, page := range pages {
 		if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
-			t.Errorf("docs/README.md does not lead to %s", name)
+			t.Errorf("docs/README.md has no link to %s", name)
 		}
 	}
 }
 
-// leadsNowhere says what is wrong with a link of a document, "" when nothing is.
+// leadsNowhere returns what is wrong with a link of a document, "" if it resolves.
 func leadsNowhere(document, to string) string {
 	target, heading, _ := strings.Cut(to, "#")
 	path := document
@@ -101,7 +100,7 @@ func withoutFences(document string) string { return fences.ReplaceAllString(docu
 
 var notInAnchors = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
-// anchor is what GitHub makes of a heading.
+// anchor returns GitHub's anchor of a heading.
 func anchor(heading string) string {
 	return strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }

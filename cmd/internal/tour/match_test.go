@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// anything is what stands for what differs.
+// anything stands for text that differs from run to run.
 const anything = "..."
 
 var spaces = regexp.MustCompile(`[ \t]+`)
 
-// progress is a line of "trigger --watch". How many there are depends on the machine's speed:
-// there are none within the first five seconds.
+// progress is a line of "trigger --watch". The number of such lines depends on the
+// machine's speed. The first five seconds have none.
 var progress = regexp.MustCompile(`(?m)^\d+ of \d+ homes walked: .*\n`)
 
-// lines are a text's lines without what tables do to their width.
+// lines returns a text's lines without the padding of tables.
 func lines(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
@@ -24,7 +24,7 @@ func lines(text string) []string {
 	return out
 }
 
-// matches reports whether a text is as shown, progress lines apart.
+// matches reports whether a text equals the shown one, except for progress lines.
 func matches(shown, text string) bool {
 	return matchLines(lines(shown), lines(progress.ReplaceAllString(text, "")))
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-var namedTest = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9]+)`")
+var namedTest = regexp.MustCompile("`([a-z0-9/]+): (Test[A-Za-z0-9_]+)`")
 
-// Every test that the threat model names is there: a defence whose test was
-// renamed or removed is held by nothing.
-func TestTheThreatModelsTestsAreThere(t *testing.T) {
+// TestThreatModel_Tests checks that every test in the threat model exists. Nothing would
+// hold a defense whose test was renamed or removed.
+func TestThreatModel_Tests(t *testing.T) {
 	const top = "../../.."
 	text, err := os.ReadFile(filepath.Join(top, "docs", "security.md"))
 	if err != nil {
@@ -26,7 +26,7 @@ func TestTheThreatModelsTestsAreThere(t *testing.T) {
 			tests[folder] = testsOf(t, filepath.Join(top, folder))
 		}
 		if !strings.Contains(tests[folder], "\nfunc "+name+"(t *testing.T)") {
-			t.Errorf("docs/security.md names the test %s of %s, which is not there", name, folder)
+			t.Errorf("docs/security.md names the test %s of %s, which does not exist", name, folder)
 		}
 	}
 	if len(named) < 40 {
@@ -34,12 +34,12 @@ func TestTheThreatModelsTestsAreThere(t *testing.T) {
 	}
 	for row := range strings.Lines(string(text)) {
 		if strings.HasPrefix(row, "| API") && !namedTest.MatchString(row) {
-			t.Errorf("nothing holds %s", row)
+			t.Errorf("no test holds %s", row)
 		}
 	}
 }
 
-// testsOf is the source of a folder's tests.
+// testsOf returns the source of a folder's tests.
 func testsOf(t *testing.T, folder string) (text string) {
 	t.Helper()
 	folder, below := strings.CutSuffix(folder, "/...")
@@ -63,9 +63,9 @@ func testsOf(t *testing.T, folder string) (text string) {
 
 var ranTest = regexp.MustCompile("`go test ([./a-z0-9 ]+?)(?: -run ([A-Za-z]+))?`")
 
-// Every command that the promises are shown by runs a test that is there: "go test" is
-// content when there is none of that name.
-func TestThePromisesTestsAreThere(t *testing.T) {
+// TestPromises_Tests checks that every command in the table of promises runs a test. "go
+// test" succeeds without a matching test.
+func TestPromises_Tests(t *testing.T) {
 	const top = "../../.."
 	text, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
 	if err != nil {

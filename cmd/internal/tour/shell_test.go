@@ -18,22 +18,22 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// patience bounds one document's commands, compiling among them.
+// patience limits the time of one document's commands, including compilation.
 const patience = 5 * time.Minute
 
-// address is what the documents use of the loopback: each such port is mapped to a
-// free one, so that tests can run beside each other.
+// address matches a loopback address in the documents. Each such port is mapped to a free
+// one, so that tests can run in parallel.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// session is one reader's shell.
+// session is the shell of one reader.
 type session struct {
 	dir     string
-	ports   map[string]string // in the document -> here
-	results string            // a folder with a file of output for each block
+	ports   map[string]string // address in the document -> address here
+	results string            // a folder with an output file for each block
 }
 
-// newSession makes a fresh folder that looks like a clone of this repository. What
-// commands write at its top is gone with it.
+// newSession creates a folder that looks like a clone of this repository. Files that
+// commands create at its top are removed with it.
 func newSession(t *testing.T) *session {
 	t.Helper()
 	root := repository(t)
@@ -57,8 +57,7 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// here is a text with the addresses that this session has in place of the
-// document's.
+// here returns a text with the session's addresses instead of the document's.
 func (s *session) here(t *testing.T, text string) string {
 	return address.ReplaceAllStringFunc(text, func(documented string) string {
 		if s.ports[documented] == "" {
@@ -72,10 +71,10 @@ func (s *session) here(t *testing.T, text string) string {
 	})
 }
 
-// jobNotice is what a shell that is not a terminal says of a job that was killed.
+// jobNotice matches a shell's message about a killed job.
 var jobNotice = regexp.MustCompile(`(?m)^bash: line \d+: +\d+ (?:Killed|Terminated) .*\n`)
 
-// documented is what was printed with the document's addresses.
+// documented returns an output with the document's addresses.
 func (s *session) documented(text string) string {
 	text = jobNotice.ReplaceAllString(text, "")
 	for documented, here := range s.ports {
@@ -84,18 +83,18 @@ func (s *session) documented(text string) string {
 	return text
 }
 
-// environ is what every session has in its environment.
+// environ returns the environment of every session.
 func environ() []string {
 	const local = "127.0.0.1,localhost" // which no proxy leads to
 	direct := strings.Trim(os.Getenv("no_proxy")+","+os.Getenv("NO_PROXY")+","+local, ",")
 	return append(blackbox.Environ(),
-		// Without paths in what is compiled, sessions in other folders find it again.
+		// With trimmed paths, sessions in different folders share the build cache.
 		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"),
 		"LC_ALL=C", "NO_COLOR=1", "no_proxy="+direct, "NO_PROXY="+direct)
 }
 
-// compile puts into the cache what the documents build, once: sessions that begin at the
-// same time would each compile it.
+// compile builds the commands of the documents once into the cache. Sessions that start
+// at the same time would each compile them.
 func compile(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", t.TempDir()+"/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
@@ -105,8 +104,8 @@ func compile(t *testing.T) {
 	}
 }
 
-// run runs the blocks in one shell, which ends at the first that does not do as
-// the document says, and kills what was left running.
+// run runs the blocks in one shell. The shell ends at the first block that fails, and run
+// kills background jobs.
 func (s *session) run(t *testing.T, blocks []block) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -122,16 +121,15 @@ func (s *session) run(t *testing.T, blocks []block) error {
 		return err
 	}
 	err := cmd.Wait()
-	_ = end() // what was started in the background, if any is left
+	_ = end() // jobs that still run in the background
 	if ctx.Err() != nil {
 		return fmt.Errorf("the commands took longer than %s", patience)
 	}
 	return err
 }
 
-// script is the blocks one after another, each with its output in a file of its
-// own and its exit code in another. A block ends at the first command that fails,
-// and the shell with it.
+// script returns the blocks one after another, each with its own output and exit code
+// file. A block ends at the first command that fails, and so does the shell.
 func (s *session) script(blocks []block) string {
 	var b strings.Builder
 	b.WriteString("set -uo pipefail\n")
@@ -148,8 +146,8 @@ func (s *session) script(blocks []block) string {
 	return b.String()
 }
 
-// result is what a block printed, and how it ended; ran is false when the shell
-// did not come to it.
+// result is the output and exit code of a block. ran is false if the shell did not reach
+// it.
 func (s *session) result(i int) (output string, exit int, ran bool, err error) {
 	path := filepath.Join(s.results, strconv.Itoa(i))
 	out, err := os.ReadFile(path + ".out")

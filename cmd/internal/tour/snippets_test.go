@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// snippet is a block that a document takes from a file beside it.
+// snippet is a block that a document copies from a file beside it.
 var snippet = regexp.MustCompile("(?ms)^<!-- from: (\\S+) -->\n```[a-z]+\n(.*?)^```$")
 
-// TestSnippets wants every block that is said to be of a file to be there, line by
-// line, but for how far it is indented.
+// TestSnippets checks that every copied block is in its file, line by line, except for
+// the indentation.
 func TestSnippets(t *testing.T) {
 	docs := filepath.Join(repository(t), "docs")
 	documents, err := filepath.Glob(filepath.Join(docs, "*.md"))
@@ -32,7 +32,7 @@ func TestSnippets(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(flush(string(file)), flush(m[2])) {
-				t.Errorf("%s: %s has not\n%s", filepath.Base(path), m[1], m[2])
+				t.Errorf("%s: %s does not contain\n%s", filepath.Base(path), m[1], m[2])
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// flush are a text's lines without their indentation.
+// flush returns a text's lines without their indentation.
 func flush(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// TestTariff holds the tour's tariff to the catalog, from which it was taken.
+// TestTariff checks that the tour's tariff equals the catalog's.
 func TestTariff(t *testing.T) {
 	plan, ok := catalog.ByID("pge-e-elec")
 	if !ok {

@@ -13,7 +13,7 @@ import (
 func TestDocuments(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "go"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the commands of the documents need %s, which is not on this machine", tool)
+			t.Skipf("the commands of the documents need %s, which is not installed", tool)
 		}
 	}
 	compile(t)
@@ -28,7 +28,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// documents are the texts of this repository by path, but those of what others made.
+// documents returns the texts of this repository by path, without third-party ones.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	root, found := repository(t), map[string]string{}
@@ -52,29 +52,28 @@ func documents(t *testing.T) map[string]string {
 	return found
 }
 
-// unseen are commands where the tour does not look for them: in fences of other names
-// for a shell, and in text that is indented.
+// unseen matches commands that the tour cannot run: in fences of other shells, and in
+// indented text.
 var unseen = regexp.MustCompile("(?m)^(?: *```(?:bash|shell|console|zsh|shell-session|sh .*)| +```sh|(?: {4,}|\t)(?:\\$ |gridhook |go (?:run|build|test) |curl |docker |helm |kubectl |systemctl |npm ).*)$")
 
-// TestEveryCommandIsSeen wants the commands of every document to be in blocks that
-// TestDocuments runs.
-func TestEveryCommandIsSeen(t *testing.T) {
+// TestDocuments_EveryCommand checks that the commands of every document are in blocks
+// that TestDocuments runs.
+func TestDocuments_EveryCommand(t *testing.T) {
 	for _, hidden := range []string{"```bash", "    gridhook demo", "\tcurl http://127.0.0.1", "  ```sh", "    $ ls"} {
 		if !unseen.MatchString("text\n" + hidden + "\n") {
-			t.Errorf("%q would be passed over", hidden)
+			t.Errorf("%q would not be found", hidden)
 		}
 	}
 	for document, text := range documents(t) {
 		for _, line := range unseen.FindAllString(text, -1) {
-			t.Errorf("%s: this is not run: put it in a block of sh: %s", document, line)
+			t.Errorf("%s: the tour does not run this: put it in a block of sh: %s", document, line)
 		}
 	}
 }
 
-// showLogs shows the end of what was logged beside what the commands printed, where the
-// test has failed.
+// showLogs prints the end of the log files if the test has failed.
 func (s *session) showLogs(t *testing.T) {
-	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log")) // the pattern is right
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log")) // the pattern is valid
 	for _, path := range logs {
 		if text, err := os.ReadFile(path); err == nil && t.Failed() {
 			t.Logf("the end of %s:\n%s", filepath.Base(path), text[max(0, len(text)-2000):])
@@ -82,7 +81,7 @@ func (s *session) showLogs(t *testing.T) {
 	}
 }
 
-// take runs a document's commands and compares what they print.
+// take runs a document's commands and compares the output.
 func take(t *testing.T, document, text string) {
 	blocks, err := parse(text)
 	if err != nil {
@@ -103,7 +102,7 @@ func take(t *testing.T, document, text string) {
 		case err != nil:
 			t.Fatalf("%s:%d: %v\n%s\n--- printed\n%s", document, b.line, err, b.code, output)
 		case !ran:
-			t.Fatalf("%s:%d: the shell did not come to\n%s", document, b.line, b.code)
+			t.Fatalf("%s:%d: the shell did not reach\n%s", document, b.line, b.code)
 		case exit != b.exit:
 			t.Errorf("%s:%d: exit code %d, want %d\n%s\n--- printed\n%s", document, b.line, exit, b.exit, b.code, output)
 		case b.shown && !matches(b.want, output):

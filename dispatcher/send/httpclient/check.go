@@ -18,7 +18,7 @@ import (
 // data: crypto/tls handles them, and the connection stays open.
 
 // errUnsolicited says that a destination sent data that nobody requested.
-var errUnsolicited = errors.New("the destination sent data before it was asked")
+var errUnsolicited = errors.New("the destination sent data without a request")
 
 // check returns an error if the connection is closed or holds unread data. The
 // connection's deadline must be set.

@@ -50,11 +50,11 @@ func securePair(t testing.TB) (ours *tls.Conn, theirs *tls.Conn) {
 	return ours, theirs
 }
 
-// A check that finds nothing costs little, and the connection goes on after it.
-func TestCheckKeepsQuietConnection(t *testing.T) {
+// A check without a finding costs little, and the connection stays usable.
+func TestCheck_QuietConnection(t *testing.T) {
 	plain, plainEnd := pair(t)
 	secure, secureEnd := securePair(t)
-	piped, pipedEnd := net.Pipe() // has no reads that do not wait
+	piped, pipedEnd := net.Pipe() // has no nonblocking reads
 	for name, ends := range map[string][2]net.Conn{"plain": {newCheckedConn(plain), plainEnd}, "TLS": {secure, secureEnd}, "pipe": {newCheckedConn(piped), pipedEnd}} {
 		c := newHTTP1Conn(ends[0], 1024)
 		unbind := c.bind(t.Context(), time.Now().Add(10*time.Second))
@@ -71,7 +71,7 @@ func TestCheckKeepsQuietConnection(t *testing.T) {
 	}
 }
 
-// The check itself takes well below a microsecond more than a system call.
+// The check takes less than a microsecond more than a system call.
 func BenchmarkCheck(b *testing.B) {
 	plain, _ := pair(b)
 	secure, _ := securePair(b)
@@ -90,8 +90,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// Requests that are larger than what a system's buffers take go through whole.
-func TestLargeRequest(t *testing.T) {
+// Requests that exceed the system's buffers are sent completely.
+func TestPost_LargeRequest(t *testing.T) {
 	ours, theirs := pair(t)
 	c := newHTTP1Conn(newCheckedConn(ours), 1024)
 	defer c.bind(t.Context(), time.Now().Add(10*time.Second))()

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// post sends one request, and keeps up to keep bytes of the body of a failure.
+// post sends one request, and stores up to keep bytes of a failure's body.
 func (t *Target) post(ctx context.Context, body []byte, keep int, headers ...Header) (*Response, error) {
 	return t.Do(ctx, &Request{Body: body, Headers: headers, Keep: Keep{Failure: keep}}, &Timing{})
 }
@@ -47,8 +47,8 @@ func target(t testing.TB, c *Client, raw string) *Target {
 	return c.Target(TargetOptions{URL: u, Header: http.Header{"Content-Type": {"application/json"}, "X-Own": {"yes"}}, Organization: "org"})
 }
 
-// scripted is a server that reads a request and answers what script says, in
-// bytes; it closes the connection when script returns false.
+// scripted is a server that reads a request and sends the bytes that script writes. It
+// closes the connection when script returns false.
 func scripted(t testing.TB, script func(n int, w io.Writer) bool) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,7 +86,7 @@ func patience(t testing.TB) context.Context {
 	return ctx
 }
 
-func TestPostSendsWhatWasAsked(t *testing.T) {
+func TestPost_Request(t *testing.T) {
 	var got *http.Request
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +101,7 @@ func TestPostSendsWhatWasAsked(t *testing.T) {
 	for range 3 {
 		answer, err := to.post(patience(t), []byte(`{"x":1}`), 100, Header{"Webhook-Id", "msg_1"})
 		if err != nil || answer.Status != http.StatusTooManyRequests || answer.Header.Get("X-Answer") != "yes" {
-			t.Fatalf("answered %+v, %v", answer, err)
+			t.Fatalf("response %+v, %v", answer, err)
 		}
 	}
 	if got.Method != http.MethodPost || got.RequestURI != "/a%20b?c=d" || got.Host != strings.TrimPrefix(server.URL, "http://") {
@@ -116,12 +116,12 @@ func TestPostSendsWhatWasAsked(t *testing.T) {
 		}
 	}
 	if n := dials.Load(); n != 1 {
-		t.Errorf("%d connections were made for requests one after another, want 1", n)
+		t.Errorf("%d connections were opened for consecutive requests, want 1", n)
 	}
 }
 
-// Answers of all kinds, and whether the connection goes on after each.
-func TestPostReadsAnswers(t *testing.T) {
+// These are responses of all kinds, and whether the connection stays usable after each.
+func TestPost_Responses(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	cases := []struct {
 		name, answer string
@@ -159,7 +159,7 @@ func TestPostReadsAnswers(t *testing.T) {
 				case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)):
 					t.Fatalf("ended with %v, want %q", err, c.fails)
 				case c.fails == "" && (err != nil || answer.Status != c.status || string(answer.Body) != c.body):
-					t.Fatalf("answered %+v, %v", answer, err)
+					t.Fatalf("response %+v, %v", answer, err)
 				}
 			}
 			if n := dials.Load(); n != c.dials {
@@ -169,8 +169,8 @@ func TestPostReadsAnswers(t *testing.T) {
 	}
 }
 
-// A success whose body is cut off is told apart from a whole one.
-func TestPostTellsACutOffBody(t *testing.T) {
+// A success with a truncated body differs from a whole one.
+func TestPost_TruncatedBody(t *testing.T) {
 	var dials atomic.Int64
 	to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
 		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
@@ -178,13 +178,12 @@ func TestPostTellsACutOffBody(t *testing.T) {
 	}))
 	answer, err := to.post(patience(t), []byte("{}"), 10)
 	if answer == nil || answer.Status != 200 || err == nil {
-		t.Errorf("answered %+v, %v", answer, err)
+		t.Errorf("response %+v, %v", answer, err)
 	}
 }
 
-// A body that does not come costs BodyTimeout and the connection, not all of the
-// request's time.
-func TestPostDoesNotWaitForABody(t *testing.T) {
+// A missing body costs BodyTimeout and the connection, not all of the request's time.
+func TestPost_NoBody(t *testing.T) {
 	var dials atomic.Int64
 	c := newClient(t, &dials)
 	c.options.BodyTimeout = 50 * time.Millisecond
@@ -198,14 +197,13 @@ func TestPostDoesNotWaitForABody(t *testing.T) {
 	defer cancel()
 	answer, err := to.post(ctx, []byte("{}"), 10)
 	if answer == nil || answer.Status != 500 || string(answer.Body) != "half" || err == nil || ctx.Err() != nil {
-		t.Errorf("answered %+v, %v", answer, err)
+		t.Errorf("response %+v, %v", answer, err)
 	}
 	close(answered)
 }
 
-// A connection that the other side closed while it was kept costs nothing but a
-// new one.
-func TestPostOnAStaleConnection(t *testing.T) {
+// An idle connection that the other side closed costs only a new connection.
+func TestPost_StaleConnection(t *testing.T) {
 	var dials atomic.Int64
 	closed := make(chan struct{}, 1)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -226,7 +224,7 @@ func TestPostOnAStaleConnection(t *testing.T) {
 				bodies.Add(1)
 				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			}
-			_ = conn.Close() // without having said so
+			_ = conn.Close() // without an announcement
 			closed <- struct{}{}
 		}
 	}()
@@ -243,22 +241,22 @@ func TestPostOnAStaleConnection(t *testing.T) {
 	}
 }
 
-// A new connection that is closed without an answer is a failure: only a kept
-// one is tried again.
-func TestPostUnanswered(t *testing.T) {
+// A new connection that is closed without a response is a failure: only a kept connection
+// allows a retry.
+func TestPost_NoResponse(t *testing.T) {
 	var dials atomic.Int64
 	to := target(t, newClient(t, &dials), scripted(t, func(int, io.Writer) bool { return false }))
 	if answer, err := to.post(patience(t), []byte("{}"), 10); err == nil || !errors.Is(err, io.EOF) {
-		t.Errorf("answered %+v, %v", answer, err)
+		t.Errorf("response %+v, %v", answer, err)
 	}
 	if n := dials.Load(); n != 1 {
-		t.Errorf("%d connections were made, want 1", n)
+		t.Errorf("%d connections were opened, want 1", n)
 	}
 }
 
-// An answer may come before the request was read, as of a server that refuses a
-// body for its size.
-func TestPostAnsweredEarly(t *testing.T) {
+// A response may arrive before the request was read, for example from a server that
+// refuses a body for its size.
+func TestPost_EarlyResponse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -279,11 +277,11 @@ func TestPostAnsweredEarly(t *testing.T) {
 	var dials atomic.Int64
 	answer, err := target(t, newClient(t, &dials), "http://"+l.Addr().String()).post(patience(t), make([]byte, 1000), 10)
 	if err != nil || answer.Status != http.StatusRequestEntityTooLarge {
-		t.Errorf("answered %+v, %v", answer, err)
+		t.Errorf("response %+v, %v", answer, err)
 	}
 }
 
-func TestPostEndsWithItsContext(t *testing.T) {
+func TestPost_Context(t *testing.T) {
 	silent := make(chan struct{})
 	asked := make(chan struct{}, 2)
 	url := scripted(t, func(int, io.Writer) bool { asked <- struct{}{}; <-silent; return false })
@@ -294,7 +292,7 @@ func TestPostEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the time-out ended with %v", err)
+		t.Errorf("the timeout ended with %v", err)
 	}
 	<-asked
 	ctx, cancel = context.WithCancel(t.Context())
@@ -304,7 +302,7 @@ func TestPostEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestPostOverTLS(t *testing.T) {
+func TestPost_TLS(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) })
 	server := httptest.NewTLSServer(handler)
 	defer server.Close()
@@ -318,11 +316,11 @@ func TestPostOverTLS(t *testing.T) {
 	dials.Store(0)
 	for range 2 {
 		if answer, err := to.post(patience(t), []byte("{}"), 10); err != nil || answer.Status != 200 {
-			t.Fatalf("answered %+v, %v", answer, err)
+			t.Fatalf("response %+v, %v", answer, err)
 		}
 	}
 	if n := dials.Load(); n != 1 {
-		t.Errorf("%d connections were made, want 1", n)
+		t.Errorf("%d connections were opened, want 1", n)
 	}
 }
 
@@ -336,9 +334,9 @@ func named(address string) destinationKey {
 	return destinationKey{organization: "org", address: address}
 }
 
-// A destination is remembered while it has connections, or somebody who may make some,
-// and no longer: partners may name any number of them.
-func TestDestinationsAreForgotten(t *testing.T) {
+// The pool forgets a destination without connections and without targets: partners may
+// register any number of them.
+func TestPool_ForgetsDestinations(t *testing.T) {
 	p := newPool(2, time.Hour)
 	defer p.close()
 	ours, theirs := net.Pipe()
@@ -355,17 +353,16 @@ func TestDestinationsAreForgotten(t *testing.T) {
 	remembered := len(p.destinations)
 	p.mu.Unlock()
 	if remembered != 2 || p.destination(named("named")) != target || take(p.destination(named("connected"))) != kept {
-		t.Errorf("%d destinations are remembered, want the connected and the named", remembered)
+		t.Errorf("the pool has %d destinations, want the connected and the named", remembered)
 	}
 }
 
-// Connections that are kept are bounded in number and time, and Close closes
-// them.
+// Idle connections are limited in number and time, and Close closes them.
 func TestPool(t *testing.T) {
 	p := newPool(2, time.Hour)
 	place := p.destination(named("a"))
 	if p.destination(named("a")) != place || p.destination(named("b")) == place {
-		t.Fatal("a destination has one place of its own")
+		t.Fatal("a destination has room for one idle connection")
 	}
 	var conns []*http1Conn
 	for range 3 {
@@ -387,23 +384,23 @@ func TestPool(t *testing.T) {
 	conns[0].idleSince = time.Now().Add(-2 * time.Hour)
 	p.sweep()
 	if open(conns[0]) || !open(conns[1]) {
-		t.Error("what was not used for long is closed, and nothing else")
+		t.Error("only the connection that idled too long is closed")
 	}
 	p.close()
 	if open(conns[1]) || take(place) != nil {
-		t.Error("Close closes what is kept")
+		t.Error("Close closes the idle connections")
 	}
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	late := newHTTP1Conn(ours, 10)
 	place.put(late)
 	if open(late) {
-		t.Error("what is put aside after Close is closed")
+		t.Error("a connection that returns after Close is closed")
 	}
 }
 
-// Whatever a destination answers, a request ends, and soon.
-func FuzzAnswer(f *testing.F) {
+// With any response of the destination, a request ends soon.
+func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 	f.Add([]byte("HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"))
@@ -427,10 +424,10 @@ func FuzzAnswer(f *testing.F) {
 		defer cancel()
 		answer, err := target(t, c, "http://x.example").post(ctx, []byte("{}"), 64)
 		if ctx.Err() != nil {
-			t.Fatal("it did not end")
+			t.Fatal("the request did not end")
 		}
 		if err == nil && (answer.Status < 200 || answer.Status > 999 || len(answer.Body) > 64) {
-			t.Fatalf("answered %+v", answer)
+			t.Fatalf("response %+v", answer)
 		}
 	})
 }

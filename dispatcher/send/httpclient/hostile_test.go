@@ -55,8 +55,8 @@ const (
 func send(texts ...string) step { return step{kind: write, texts: texts} }
 func do(kind stepKind) step     { return step{kind: kind} }
 
-// hostile is a receiver. After its steps it answers further requests with 500, and every
-// request on further connections with 503: neither is mistaken for what the script sends.
+// hostile is a receiver. After its steps it responds to further requests with 500, and to
+// every request on further connections with 503. Both differ from the script's responses.
 type hostile struct {
 	name  string
 	steps []step
@@ -72,7 +72,7 @@ const (
 	second = "HTTP/1.1 503 Honest\r\nContent-Length: 0\r\n\r\n"
 )
 
-// outcome is what a request came to.
+// outcome is the result of a request.
 type outcome struct {
 	status int // 0 if there was no response
 	cut    bool
@@ -102,7 +102,7 @@ type stage struct {
 	last      int         // the connection of the last request
 	serving   sync.WaitGroup
 	accepted  []net.Conn
-	dialled   []net.Conn
+	dialed    []net.Conn
 }
 
 func newStage(t testing.TB, h *hostile, certificate *tls.Certificate) *stage {
@@ -132,7 +132,7 @@ func (s *stage) close() {
 	s.mu.Lock()
 	s.completed = 1 << 20
 	s.changed.Broadcast()
-	for _, c := range append(s.accepted, s.dialled...) {
+	for _, c := range append(s.accepted, s.dialed...) {
 		_ = c.Close()
 	}
 	s.mu.Unlock()
@@ -304,7 +304,7 @@ func (s *stage) run(send poster, settle func(), timeout time.Duration) (outcomes
 func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err == nil {
-		s.update(func() { s.dialled = append(s.dialled, conn) })
+		s.update(func() { s.dialed = append(s.dialed, conn) })
 	}
 	return conn, err
 }
@@ -355,12 +355,12 @@ func (s *stage) arrived() { s.untilClosed(readable) }
 // holds of it.
 func (s *stage) untilClosed(or func(fd uintptr) bool) {
 	s.mu.Lock()
-	dialled := s.dialled
+	dialed := s.dialed
 	s.mu.Unlock()
-	if len(dialled) == 0 {
+	if len(dialed) == 0 {
 		return
 	}
-	raw, err := dialled[0].(*net.TCPConn).SyscallConn()
+	raw, err := dialed[0].(*net.TCPConn).SyscallConn()
 	for done := false; err == nil && !done; runtime.Gosched() {
 		err = raw.Control(func(fd uintptr) { done = or(fd) })
 	}
@@ -451,11 +451,11 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// second plays the receiver, and demands the status of the second request.
+// second plays the receiver, and requires the status of the second request.
 func (h *hostile) second(t *testing.T, status int) {
 	certificate := certify()
 	if ours := h.test(t, &certificate); ours[1].status != status || ours[1].reused {
-		t.Errorf("the second request came to %+v, want the status %d over a new connection", ours[1], status)
+		t.Errorf("the outcome of the second request is %+v, want the status %d over a new connection", ours[1], status)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// recordWriter writes the records of a TLS 1.3 server, which crypto/tls does not let a
-// test do: session tickets and key updates at any time.
+// recordWriter writes the records of a TLS 1.3 server that crypto/tls does not let a test
+// write: session tickets and key updates at any time.
 type recordWriter struct {
 	conn     net.Conn
 	secret   []byte
@@ -45,7 +45,7 @@ func handshake(t testing.TB, conn net.Conn, certificate tls.Certificate) (io.Rea
 		return nil, nil, err
 	}
 	if suite := secure.ConnectionState().CipherSuite; suite != tls.TLS_AES_128_GCM_SHA256 {
-		t.Skipf("this machine prefers the cipher suite %s", tls.CipherSuiteName(suite))
+		t.Skipf("the preferred cipher suite is %s", tls.CipherSuiteName(suite))
 	}
 	w := &recordWriter{conn: conn}
 	for line := range strings.Lines(keys.String()) {
@@ -70,7 +70,7 @@ func expand(secret []byte, label string, length int) []byte {
 	return out
 }
 
-// use begins to write with a traffic secret.
+// use starts to write with a traffic secret.
 func (w *recordWriter) use(secret []byte) {
 	block, err := aes.NewCipher(expand(secret, "key", 16))
 	if err == nil {
@@ -107,7 +107,7 @@ func (w *recordWriter) ticket() error {
 	return err
 }
 
-// keyUpdate announces the next key, and begins to use it.
+// keyUpdate announces the next key, and starts to use it.
 func (w *recordWriter) keyUpdate() error {
 	_, err := w.conn.Write(w.record(recordHandshake, []byte{messageKeyUpdate, 0, 0, 1, 0}))
 	w.use(expand(w.secret, "traffic upd", sha256.Size))

@@ -31,7 +31,7 @@ func (t *Target) doHTTP1(ctx context.Context, r *Request, timing *Timing, fresh 
 	}
 	conn, err := t.connectHTTP1(ctx, r.Deadline, timing)
 	if !fresh {
-		t.destination.dialled()
+		t.destination.dialed()
 	}
 	if err != nil {
 		return nil, err

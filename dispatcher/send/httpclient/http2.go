@@ -40,7 +40,7 @@ func newHTTP2Transport(o Options) *http.Transport {
 		DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, ok := ctx.Value(connKey{}).(*tls.Conn)
 			if !ok {
-				return nil, errors.New("no connection was dialled")
+				return nil, errors.New("no connection was dialed")
 			}
 			return conn, nil
 		},

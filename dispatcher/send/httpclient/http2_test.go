@@ -28,7 +28,7 @@ func secureServer(t testing.TB, handler http.HandlerFunc, configure func(*httpte
 	return s
 }
 
-// trust has a client trust a server's certificate.
+// trust makes a client trust a server's certificate.
 func trust(c *Client, s *httptest.Server) {
 	c.options.TLS.RootCAs = s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
@@ -41,7 +41,7 @@ func targetOver(t testing.TB, c *Client, raw string, protocol Protocol, organiza
 	return c.Target(TargetOptions{URL: u, Header: http.Header{"X-Own": {"yes"}}, Protocol: protocol, Organization: organization})
 }
 
-// protocolNames are what a server says that it speaks.
+// protocolNames are the protocols that a server announces.
 func protocolNames(names ...string) func(*httptest.Server) {
 	return func(s *httptest.Server) {
 		s.TLS.NextProtos = names
@@ -53,7 +53,7 @@ func protocolNames(names ...string) func(*httptest.Server) {
 	}
 }
 
-// refusing has a server refuse, in the handshake, whoever does not offer a protocol.
+// refusing makes a server refuse clients, in the handshake, that do not offer a protocol.
 func refusing(name string) func(*httptest.Server) {
 	return func(s *httptest.Server) {
 		s.TLS.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -113,9 +113,9 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// Organizations share no connection, over either protocol; one organization's endpoints
+// Organizations share no connection, over either protocol. One organization's endpoints
 // do.
-func TestOrganizationsShareNoConnection(t *testing.T) {
+func TestPool_PerOrganization(t *testing.T) {
 	for _, protocol := range []Protocol{HTTP1, HTTP2} {
 		s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RemoteAddr) }, func(*httptest.Server) {})
 		var dials atomic.Int64
@@ -140,9 +140,9 @@ func TestOrganizationsShareNoConnection(t *testing.T) {
 	}
 }
 
-// Many requests at a time share a few connections, and no more streams than the server
-// allows.
-func TestHTTP2SharesConnections(t *testing.T) {
+// Many simultaneous requests share a few connections, with at most the server's limit of
+// streams on each.
+func TestHTTP2_SharesConnections(t *testing.T) {
 	const most, requests = 5, 200
 	var mu sync.Mutex
 	active := map[string]int{}
@@ -171,15 +171,16 @@ func TestHTTP2SharesConnections(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// One that was refused before the limit was known has net/http open another connection.
+	// A request that was refused before the limit was known lets net/http open another
+	// connection.
 	if n := dials.Load(); n < 1 || int(n) > 3*maxHTTP2Conns {
 		t.Errorf("%d connections", n)
 	}
 }
 
-// A server that ends each connection after a request (GOAWAY) costs connections, no
+// A server that ends each connection after a request (GOAWAY) costs connections, not
 // requests.
-func TestHTTP2GoAway(t *testing.T) {
+func TestHTTP2_GoAway(t *testing.T) {
 	s := secureServer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }, func(*httptest.Server) {})
 	var dials atomic.Int64
 	client := newClient(t, &dials)
@@ -196,7 +197,7 @@ func TestHTTP2GoAway(t *testing.T) {
 }
 
 // Close ends idle connections now, and a connection in use after its request.
-func TestHTTP2Close(t *testing.T) {
+func TestHTTP2_Close(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	closed := make(chan struct{}, 1)
 	s := secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -230,7 +231,7 @@ func TestHTTP2Close(t *testing.T) {
 			client.Close()
 			close(answer)
 			if err := <-done; err != nil {
-				t.Errorf("a request under way ended with %v", err)
+				t.Errorf("a request in flight ended with %v", err)
 			}
 		}
 		select {
@@ -241,9 +242,9 @@ func TestHTTP2Close(t *testing.T) {
 	}
 }
 
-// Of many requests that wait for one connection attempt, each learns why it failed, and
-// the next request makes another attempt.
-func TestHTTP2ConnectFails(t *testing.T) {
+// If many requests wait for one connection attempt that fails, each gets the error. The
+// next request makes another attempt.
+func TestHTTP2_ConnectFailure(t *testing.T) {
 	var dials atomic.Int64
 	client := newClient(t, &dials)
 	refused := errors.New("refused")

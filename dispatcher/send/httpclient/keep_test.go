@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Of a success as much is kept as was asked for, and the connection goes on.
+// The client stores the requested number of bytes of a success, and the connection stays
+// usable.
 func TestKeep(t *testing.T) {
 	for _, keep := range []int{0, 3, 100} {
 		var dials atomic.Int64
@@ -17,11 +18,11 @@ func TestKeep(t *testing.T) {
 		for range 2 {
 			answer, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: keep, Failure: 1}}, &Timing{})
 			if want := "whole"[:min(keep, 5)]; err != nil || string(answer.Body) != want {
-				t.Errorf("of %d bytes it keeps %q, want %q: %v", keep, answer.Body, want, err)
+				t.Errorf("of %d bytes it stores %q, want %q: %v", keep, answer.Body, want, err)
 			}
 		}
 		if n := dials.Load(); n != 1 {
-			t.Errorf("%d connections were made", n)
+			t.Errorf("%d connections were opened", n)
 		}
 	}
 }

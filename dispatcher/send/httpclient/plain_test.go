@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// plain reads what net/http reads, or nothing.
+// plain reads what net/http reads, or refuses.
 func FuzzPlain(f *testing.F) {
 	for _, raw := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -30,7 +30,7 @@ func FuzzPlain(f *testing.F) {
 		answer, ok := c.plain(len(raw))
 		if !ok {
 			if c.reader.Buffered() != before {
-				t.Fatal("it read a part of a response that it leaves to net/http")
+				t.Fatal("it read part of a response that it left to net/http")
 			}
 			return
 		}
@@ -47,8 +47,8 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// A response that is no plain success is left to net/http.
-func TestNotPlain(t *testing.T) {
+// A response that is not a plain success is left to net/http.
+func TestPlain_Rejected(t *testing.T) {
 	const length = "Content-Length: 0\r\n"
 	for name, head := range map[string]string{
 		"an error":                 "HTTP/1.1 500 No\r\n" + length,
@@ -69,7 +69,7 @@ func TestNotPlain(t *testing.T) {
 		c.reader.Reset(strings.NewReader(head + "\r\n"))
 		_, _ = c.reader.Peek(1)
 		if _, ok := c.plain(0); ok {
-			t.Errorf("%s is taken for a plain success", name)
+			t.Errorf("%s was accepted as a plain success", name)
 		}
 	}
 }

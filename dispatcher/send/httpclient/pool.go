@@ -117,7 +117,7 @@ const (
 )
 
 // acquire returns an idle connection. If it returns nil, the caller must open a
-// connection and then call dialled. Errors: the errors of ctx.
+// connection and then call dialed. Errors: the errors of ctx.
 func (d *destination) acquire(ctx context.Context) (*http1Conn, error) {
 	d.mu.Lock()
 	if n := len(d.idle); n > 0 {
@@ -149,7 +149,7 @@ func (d *destination) acquire(ctx context.Context) (*http1Conn, error) {
 		if !d.leave(turn) {
 			d.put(<-turn)
 		} else {
-			d.dialled()
+			d.dialed()
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -169,9 +169,9 @@ func (d *destination) leave(turn chan *http1Conn) bool {
 	return true
 }
 
-// dialled ends the opening of a connection, successful or not. The next request in the
+// dialed ends the opening of a connection, successful or not. The next request in the
 // queue may then open a connection.
-func (d *destination) dialled() {
+func (d *destination) dialed() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dials > maxDials || !d.hand(nil) {
@@ -195,7 +195,7 @@ func (d *destination) hand(c *http1Conn) bool {
 // connection. put passes it on.
 func (d *destination) put(c *http1Conn) {
 	if c == nil {
-		d.dialled()
+		d.dialed()
 		return
 	}
 	c.idleSince = time.Now()

@@ -13,7 +13,7 @@ import (
 )
 
 // A burst of requests opens few connections at a time.
-func TestBurstOpensFewConnectionsAtATime(t *testing.T) {
+func TestPool_Burst(t *testing.T) {
 	var dials, most, now atomic.Int64
 	c := newClient(t, &dials)
 	dial := c.options.Dial
@@ -42,9 +42,9 @@ func TestBurstOpensFewConnectionsAtATime(t *testing.T) {
 	}
 }
 
-// A request that waits takes an idle connection, the turn to open one, the end of its
-// patience or the end of its context.
-func TestWaitingForConnection(t *testing.T) {
+// A waiting request gets an idle connection, its turn to open one, a timeout or the end
+// of its context.
+func TestPool_Wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, time.Hour)
 		defer p.close()
@@ -62,7 +62,7 @@ func TestWaitingForConnection(t *testing.T) {
 			c   *http1Conn
 			err error
 		}
-		// wait begins to wait, and returns when it does.
+		// wait starts a request that waits, and returns when it does.
 		wait := func(ctx context.Context) chan result {
 			results := make(chan result, 1)
 			go func() {
@@ -80,7 +80,7 @@ func TestWaitingForConnection(t *testing.T) {
 		if r := <-first; r.c != idle || r.err != nil {
 			t.Errorf("the first in line got %+v, not the idle connection", r)
 		}
-		d.dialled()
+		d.dialed()
 		if r := <-second; r.c != nil || r.err != nil {
 			t.Errorf("the second in line got %+v, not the turn", r)
 		}
@@ -88,7 +88,7 @@ func TestWaitingForConnection(t *testing.T) {
 		third := wait(ctx)
 		cancel()
 		if r := <-third; !errors.Is(r.err, context.Canceled) {
-			t.Errorf("cancelled: %+v", r)
+			t.Errorf("canceled: %+v", r)
 		}
 		began := time.Now()
 		turn()
@@ -96,7 +96,7 @@ func TestWaitingForConnection(t *testing.T) {
 			t.Errorf("the turn came after %s, and %d connections are being opened", waited, d.dials)
 		}
 		for range maxDials + 1 {
-			d.dialled()
+			d.dialed()
 		}
 		if d.dials != 0 || len(d.waiting) != 0 {
 			t.Errorf("%d connections are being opened, %d requests wait", d.dials, len(d.waiting))

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestPostTimesItsParts(t *testing.T) {
+func TestPost_Timing(t *testing.T) {
 	const pause = 20 * time.Millisecond
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-time.After(pause) }))
 	defer server.Close()
@@ -33,12 +33,12 @@ func TestPostTimesItsParts(t *testing.T) {
 		t.Errorf("on a new connection: %+v", first)
 	}
 	if second.Connect != 0 || second.TLS != 0 || second.DNS != 0 {
-		t.Errorf("on one that was open already: %+v", second)
+		t.Errorf("on an open connection: %+v", second)
 	}
 }
 
-// A name's resolving counts apart, and what is not reached has taken nothing.
-func TestPostTimesAsFarAsItComes(t *testing.T) {
+// Name resolution is timed separately, and a part that was not reached takes no time.
+func TestPost_TimingOfFailure(t *testing.T) {
 	c := newClient(t, new(atomic.Int64))
 	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -52,7 +52,7 @@ func TestPostTimesAsFarAsItComes(t *testing.T) {
 	if !errors.As(err, &dns) || timing.DNS <= 0 || timing.TLS != 0 || timing.FirstByte != 0 {
 		t.Errorf("%+v, %v", timing, err)
 	}
-	raw := scripted(t, func(int, io.Writer) bool { return false }) // it speaks no TLS
+	raw := scripted(t, func(int, io.Writer) bool { return false }) // it does not use TLS
 	timing = Timing{}
 	_, err = target(t, newClient(t, new(atomic.Int64)), "https"+raw[len("http"):]).Do(patience(t), &Request{}, &timing)
 	if !errors.Is(err, ErrTLS) || timing.TLS <= 0 || timing.FirstByte != 0 {

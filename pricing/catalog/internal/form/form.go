@@ -1,4 +1,4 @@
-// Package form reads the compact form of the catalogue. The form is lines of text, so
+// Package form reads the compact form of the catalog. The form is lines of text, so
 // that people can read its changes. A line that starts with "@" names a utility with its
 // number, state and time zone. The lines after it are the utility's rates. Tabs separate
 // the fields of a rate:

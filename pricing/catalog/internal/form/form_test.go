@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestDecodeNamesTheLine(t *testing.T) {
+func TestDecode_ErrorLine(t *testing.T) {
 	for name, text := range map[string]string{
 		"utility":      "@A\t7\tAZ\n",
 		"number":       "@A\tseven\tAZ\tUTC\n",

@@ -1,4 +1,4 @@
-// Gen writes the embedded catalogue of package catalog. It reads the collection in
+// Gen writes the embedded catalog of package catalog. It reads the collection in
 // SOURCES.md from the directory data/tariffs of GRIDHOOK_TESTDATA.
 package main
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate/internal/gen/pack"
 )
 
-// year is a year of random weather.
+// year returns a year of random weather.
 func year() *form.Year {
 	random := rand.New(rand.NewPCG(1, 2))
 	column := func(spread float64) []float64 {
@@ -38,20 +38,20 @@ func TestRoundTrip(t *testing.T) {
 	}
 	got, err := form.Decode(packed)
 	if err != nil || !reflect.DeepEqual(got, y) {
-		t.Errorf("read back another year: %v", err)
+		t.Errorf("the decoded year differs: %v", err)
 	}
 	for _, n := range []int{0, 1, len(packed) / 2, len(packed) - 1} {
 		if _, err := form.Decode(packed[:n]); err == nil {
-			t.Errorf("read a year cut to %d bytes", n)
+			t.Errorf("a year cut to %d bytes was accepted", n)
 		}
 	}
 	y.DNI = y.DNI[1:]
 	if _, err := pack.Encode(y); err == nil {
-		t.Error("packed a short year")
+		t.Error("a short year was encoded")
 	}
 }
 
-func TestStepsKeepSums(t *testing.T) {
+func TestSteps_Sums(t *testing.T) {
 	values := make([]float64, 1000)
 	sum := 0.0
 	for i := range values {

@@ -29,7 +29,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestDamageIsNoticed(t *testing.T) {
+func TestDecode_Damaged(t *testing.T) {
 	short := table()
 	short.Values = short.Values[1:]
 	if _, err := pack.Encode([]form.Table{short}); !errors.Is(err, form.ErrForm) {

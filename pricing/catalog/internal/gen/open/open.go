@@ -81,7 +81,7 @@ func (e *entry) rate() (r form.Rate, err error) {
 		return r, nil
 	case e.Tariff.Kind == "tou" && len(in.Bands) > 0:
 	default:
-		return r, fmt.Errorf("tariff.kind: %q has no rates that are known here", e.Tariff.Kind)
+		return r, fmt.Errorf("tariff.kind: %q has unknown rates", e.Tariff.Kind)
 	}
 	index := map[string]int{}
 	for i, band := range in.Bands {

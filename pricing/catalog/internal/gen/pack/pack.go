@@ -1,4 +1,4 @@
-// Package pack writes the compact form of the catalogue for package form.
+// Package pack writes the compact form of the catalog for package form.
 package pack
 
 import (

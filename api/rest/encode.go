@@ -34,7 +34,7 @@ func Encode(b *bytes.Buffer, value any) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false) // responses are never HTML: see nosniff
 	if err := e.Encode(value); err != nil {
-		return fmt.Errorf("the answer does not encode: %w", err)
+		return fmt.Errorf("the response does not encode: %w", err)
 	}
 	return nil
 }

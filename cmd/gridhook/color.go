@@ -2,7 +2,7 @@ package main
 
 import "io"
 
-// painter colours words on a terminal unless colour is disabled (NO_COLOR, see
+// painter colors words on a terminal unless color is disabled (NO_COLOR, see
 // no-color.org; TERM=dumb).
 type painter struct{ on bool }
 
@@ -14,10 +14,10 @@ func (p painter) good(s string) string   { return p.paint("32", s) }
 func (p painter) bad(s string) string    { return p.paint("31", s) }
 func (p painter) notice(s string) string { return p.paint("33", s) }
 
-// paint puts a text between a colour code and the reset code (ECMA-48, SGR).
-func (p painter) paint(colour, s string) string {
+// paint puts a text between a color code and the reset code (ECMA-48, SGR).
+func (p painter) paint(color, s string) string {
 	if !p.on {
 		return s
 	}
-	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
 }

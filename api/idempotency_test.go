@@ -18,7 +18,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// repeat sends a request under an idempotency key.
+// repeat sends a request with an idempotency key.
 func (e *env) repeat(server, key, path, body string, idempotency ...string) answer {
 	e.t.Helper()
 	r := request{url: server + path, body: body, header: http.Header{rest.IdempotencyHeader: idempotency}}
@@ -30,7 +30,7 @@ func (e *env) repeat(server, key, path, body string, idempotency ...string) answ
 
 const feedbackPath = "/v1/feedback"
 
-func TestRepeats(t *testing.T) {
+func TestIdempotency_Repeats(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestRepeats(t *testing.T) {
 			e.pass(time.Minute)
 			for _, body := range []string{c.body, c.same} {
 				if again := ask(body).expect(t, 200, ""); string(again.body) != string(first.body) {
-					t.Errorf("first %s, again %s", first.body, again.body)
+					t.Errorf("first %s, second %s", first.body, again.body)
 				}
 			}
 			ask(c.other).expect(t, 409, rest.CodeConflict)
@@ -65,16 +65,16 @@ func TestRepeats(t *testing.T) {
 			e.repeat(e.public.URL, c.key, c.path, c.body, strings.Repeat("a", 255)).expect(t, 200, "")
 		})
 	}
-	// A key is one among the requests of its organization.
+	// An idempotency key belongs to the requests of one organization.
 	e.repeat(e.public.URL, acme, triggerPath, `{}`, "mine").ok(t)
 	if got := e.repeat(e.public.URL, bolt, triggerPath, `{}`, "mine").ok(t); got["organizationId"] != "bolt" {
-		t.Errorf("bolt was answered %v", got)
+		t.Errorf("bolt got %v", got)
 	}
 }
 
-// TestRepeatsAtTheSameTime sends one request many times at once, to two processes'
-// APIs, each on a replica that may be behind the other's.
-func TestRepeatsAtTheSameTime(t *testing.T) {
+// TestIdempotency_Concurrent sends one request many times at once, to the APIs of two
+// processes whose replicas may lag.
+func TestIdempotency_Concurrent(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	acme, _ := e.twoTenants()
 	servers := []string{e.public.URL, e.another(rest.Options{FeedbackBurst: 1000})}
@@ -94,7 +94,7 @@ func TestRepeatsAtTheSameTime(t *testing.T) {
 		asking.Wait()
 		for _, a := range answers {
 			if a.expect(t, 200, ""); string(a.body) != string(answers[0].body) {
-				t.Errorf("%s: one was answered %s, another %s", c.path, answers[0].body, a.body)
+				t.Errorf("%s: one response was %s, another %s", c.path, answers[0].body, a.body)
 			}
 		}
 	}
@@ -106,8 +106,9 @@ func TestRepeatsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestRepeatOfWhatWasCutOff repeats a request that had been noted and not done.
-func TestRepeatOfWhatWasCutOff(t *testing.T) {
+// TestIdempotency_AbortedRequest repeats a request whose key was stored before its
+// change.
+func TestIdempotency_AbortedRequest(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
@@ -116,7 +117,7 @@ func TestRepeatOfWhatWasCutOff(t *testing.T) {
 	if request.Made != first || request.Answer == nil {
 		t.Fatalf("stored is %+v", request)
 	}
-	e.pass(storage.IdempotencyRetention) // another day, another request under the key
+	e.pass(storage.IdempotencyRetention) // a day later, another request with the key
 	request.Made, request.Answer = storage.NewID("fb_", e.clock()), nil
 	request.CreatedAt = storage.Time{Time: e.clock()}
 	_, err := e.bus.PutRequest(t.Context(), request, revision)
@@ -125,11 +126,11 @@ func TestRepeatOfWhatWasCutOff(t *testing.T) {
 		t.Errorf("it became %v, was %v", again, request.Made)
 	}
 	if list := e.operate("/v1/admin/feedback/list", "").ok(t)["data"].([]any); len(list) != 2 {
-		t.Errorf("it was not taken up again: %v", list)
+		t.Errorf("the request was not repeated: %v", list)
 	}
 }
 
-// lastRequest is the last request that was stored under a key.
+// lastRequest returns the last request that was stored with a key.
 func (e *env) lastRequest() (o storage.IdempotentRequest, revision uint64) {
 	e.t.Helper()
 	conn, err := nats.Connect("", e.nats.Option())
@@ -167,7 +168,7 @@ func TestFeedback(t *testing.T) {
 	}
 }
 
-func TestFeedbackBounds(t *testing.T) {
+func TestFeedback_Limits(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
 	with := func(field, value string) string {
 		return `{"feedback_type":"bug","summary":"s","message":"m",` + fmt.Sprintf(field, value) + `}`
@@ -210,8 +211,8 @@ func TestFeedbackBounds(t *testing.T) {
 }
 
 // Behind a trusted proxy clients share neither a limit nor idempotency keys, and the log
-// names each. What a client says of itself changes nothing.
-func TestFeedbackBehindAProxy(t *testing.T) {
+// names each. Headers of the client change nothing.
+func TestFeedback_BehindProxy(t *testing.T) {
 	proxies := rest.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1, Proxies: proxies})
 	from := func(hops, key string) answer {
@@ -231,12 +232,12 @@ func TestFeedbackBehindAProxy(t *testing.T) {
 	}
 }
 
-func TestFeedbackIsLimitedByAddress(t *testing.T) {
+func TestFeedback_LimitPerAddress(t *testing.T) {
 	e := newEnv(t, rest.Options{FeedbackBurst: 2, FeedbackRate: 0.1})
 	acme, _ := e.twoTenants()
 	body := `{"feedback_type":"bug","summary":"s","message":"m"}`
 	e.ask("", feedbackPath, body).ok(t)
-	e.ask("", feedbackPath, `{`).expect(t, 400, rest.CodeValidationFailed) // what is refused counts too
+	e.ask("", feedbackPath, `{`).expect(t, 400, rest.CodeValidationFailed) // refused requests count too
 	a := e.ask("", feedbackPath, body).expect(t, 429, rest.CodeRateLimited)
 	if a.header.Get("Retry-After") != "10" {
 		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))

@@ -30,9 +30,9 @@ func closeWriteAfter(t *testing.T, s *listening, key, path, body string) *net.TC
 	return conn.(*net.TCPConn)
 }
 
-// TestHalfClosedClientGetsItsAnswer: a client that has said all that it will is still
-// told what came of it.
-func TestHalfClosedClientGetsItsAnswer(t *testing.T) {
+// TestHalfClose_Response checks that a client that closed its sending side gets the
+// response.
+func TestHalfClose_Response(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	for path, body := range map[string]string{
@@ -46,31 +46,31 @@ func TestHalfClosedClientGetsItsAnswer(t *testing.T) {
 			text, err := io.ReadAll(res.Body)
 			must(t, err)
 			if res.StatusCode != http.StatusOK {
-				t.Fatalf("%s was answered %d %s", path, res.StatusCode, text)
+				t.Fatalf("%s: response %d %s", path, res.StatusCode, text)
 			}
 		}
 	}
 }
 
-// acceptLog tells how the context of a trigger stands once the client has left.
+// acceptLog records whether the context of a trigger has ended after the client left.
 type acceptLog struct {
 	events.TriggerLog
 	left, ended chan error
 }
 
 func (l acceptLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	l.left <- nil // the request has come to the log
+	l.left <- nil // the request has reached the log
 	<-l.left      // the client has left
 	select {
 	case <-ctx.Done():
-	case <-time.After(100 * time.Millisecond): // as long as net/http may take to notice
+	case <-time.After(100 * time.Millisecond): // net/http may need this long to notice
 	}
 	l.ended <- ctx.Err()
 	return l.TriggerLog.Accept(ctx, t)
 }
 
-// TestLeavingClientUndoesNothing: what a client asked for is stored though it left.
-func TestLeavingClientUndoesNothing(t *testing.T) {
+// TestDisconnect_KeepsChanges checks that the change of a client that left is stored.
+func TestDisconnect_KeepsChanges(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	log := acceptLog{TriggerLog: e.deps.Triggers, left: make(chan error), ended: make(chan error)}
@@ -85,7 +85,7 @@ func TestLeavingClientUndoesNothing(t *testing.T) {
 	}
 }
 
-// slowTester takes longer than the server gives other operations.
+// slowTester takes longer than the timeout of other operations.
 type slowTester struct{ wait time.Duration }
 
 func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
@@ -100,9 +100,9 @@ func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (ev
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
 }
 
-// TestEndpointTestTakesItsFullTimeout: neither the timeout of operations nor the
-// server's for writing cuts the test of a slow endpoint short.
-func TestEndpointTestTakesItsFullTimeout(t *testing.T) {
+// TestEndpointTest_FullTimeout checks that neither the timeout of operations nor the
+// server's write timeout ends the test of a slow endpoint.
+func TestEndpointTest_FullTimeout(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks","timeoutSeconds":60}`).ok(t)["id"].(string)
@@ -112,13 +112,13 @@ func TestEndpointTestTakesItsFullTimeout(t *testing.T) {
 	server := rest.NewHTTPServer(api.Public(deps, rest.Options{Timeout: others}), rest.Connections{WriteTimeout: 2 * others}, slog.New(slog.DiscardHandler))
 	a := e.send(request{url: listen(t, server).URL + "/v1/webhook/endpoints/" + id + "/test", header: http.Header{rest.KeyHeader: {key}}})
 	if a.ok(t)["outcome"] != "DELIVERED" {
-		t.Errorf("answered %s", a.body)
+		t.Errorf("response %s", a.body)
 	}
 }
 
-// TestHeadersThatDifferInCase: of two values for one HTTP header nobody knows which is
-// sent.
-func TestHeadersThatDifferInCase(t *testing.T) {
+// TestHeaders_Case checks that two names of one HTTP header are refused, because either
+// value could be sent.
+func TestHeaders_Case(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	refused := func(what string, a answer) {

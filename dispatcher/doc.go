@@ -5,6 +5,7 @@
 // read homes -> enqueue the next slice -> price -> supersede -> unchanged -> deliver ->
 // record. The caller acknowledges. Each step has the file of its name.
 //
+//	walks     does a newer trigger supersede this signal?
 //	gate      may a request to this endpoint go now?
 //	webhook   the bytes: message, batch, compression, signature
 //	send      the wire: one POST, the destination guard, the HTTP client
@@ -14,7 +15,7 @@
 //
 // Slices take turns by organization, so no organization takes all slots of a worker.
 // The queue hands out slices in order of arrival; while several organizations have walks
-// in progress, a worker takes up to 4,096 slices more than it has slots, and [gate.Turns]
+// in progress, a worker takes up to 1,024 slices more than it has slots, and [gate.Turns]
 // gives each free slot to the next organization and its oldest slice. A slice that waits
 // for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
 //

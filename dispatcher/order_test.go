@@ -9,12 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // seenAfter is how soon a worker acts on what was accepted.
-const seenAfter = 2*supersedeLead + 10*time.Millisecond
+const seenAfter = 2*walks.Lead + 10*time.Millisecond
 
 // apart is how far the clocks of the two workers are from one another.
 const apart = 5 * time.Minute
@@ -113,7 +114,7 @@ func TestAWalkThatWasOvertaken(t *testing.T) {
 		newer := w.trigger(24)
 		w.worker()
 		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
-		<-time.After(2 * supersedeLead)
+		<-time.After(2 * walks.Lead)
 		w.bus.mu.Lock()
 		w.bus.triggers = held
 		w.bus.wakeLocked()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -23,13 +24,13 @@ type job struct {
 	// attempt is the number of the next attempt, from 1. round counts the earlier
 	// postponements.
 	attempt, round int
-	order          order
+	place          walks.Place
 }
 
 // price makes the jobs of a slice: one for each home and endpoint. A home without a
 // signal, or without an endpoint, gets its outcome at once. Any failure of a home, even a
 // panic, is an outcome of that home. Errors: *storeError.
-func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place order) (jobs []job, outcomes []events.Delivery, err error) {
+func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place walks.Place) (jobs []job, outcomes []events.Delivery, err error) {
 	if s.Trigger.Change != nil {
 		return w.notify(s, read, place)
 	}
@@ -57,7 +58,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 			}
 			outcomes = append(outcomes, withoutRequest(t, r.ID, to, now)...)
 			for _, e := range to.targets {
-				jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, order: place})
+				jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, place: place})
 			}
 		}
 		return nil
@@ -172,7 +173,7 @@ func walked(t *events.Trigger) storage.Kind {
 }
 
 // notify makes the jobs of a slice of subscriptions. Errors: *storeError.
-func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs []job, outcomes []events.Delivery, err error) {
+func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place walks.Place) (jobs []job, outcomes []events.Delivery, err error) {
 	t, failed := &s.Trigger, homeFailures{}
 	var broken []target.Broken
 	err = w.view(func(v storage.View) error {
@@ -209,7 +210,7 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place order) (jobs 
 					broken = append(broken, b)
 					outcomes = append(outcomes, withoutRequest(t, o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
 				case e.Enabled:
-					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, order: place})
+					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, place: place})
 				}
 			}
 		}

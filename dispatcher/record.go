@@ -120,7 +120,7 @@ func inputsOfFailed(jobs []job, deliveries []events.Delivery) []events.RetryInpu
 // retryInputs returns the content of some jobs of one endpoint and format.
 func retryInputs(jobs []job, which []int) events.RetryInputs {
 	first := &jobs[which[0]]
-	k := events.RetryInputs{EndpointID: first.target.ID, Format: first.Format, Slice: first.order.slice}
+	k := events.RetryInputs{EndpointID: first.target.ID, Format: first.Format, Slice: first.place.Slice}
 	places := map[*signals.Curve]int{}
 	for _, i := range which {
 		s := &jobs[i].Signal

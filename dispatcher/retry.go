@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
@@ -114,7 +115,7 @@ func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
 		signal := signals.Signal{HomeID: h.HomeID, Curve: curves[h.Curve], Revision: h.Revision}
 		jobs[i] = job{
 			Message: webhook.NewMessage(t, to.ID, signal, r.Format), target: to, attempt: r.Attempt, round: r.Round,
-			order: order{t, r.Slice, true},
+			place: walks.Place{Trigger: t, Slice: r.Slice, Late: true},
 		}
 	}
 	return jobs, nil
@@ -127,7 +128,7 @@ func retryNotifications(r *events.Retry, to *target.Target) []job {
 	for i, h := range r.Homes {
 		jobs[i] = job{
 			Message: webhook.NewNotification(t, h.HomeID, to.ID, h.Targets), target: to, attempt: r.Attempt, round: r.Round,
-			order: order{t, r.Slice, true},
+			place: walks.Place{Trigger: t, Slice: r.Slice, Late: true},
 		}
 	}
 	return jobs
@@ -241,7 +242,7 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 	r := events.Retry{
 		Trigger: *t, Sequence: t.Sequence,
 		EndpointID: jobs[which[0]].target.ID, Format: jobs[which[0]].Format, Attempt: results[which[0]].nextAttempt, Round: jobs[which[0]].round + 1,
-		Slice: jobs[which[0]].order.slice,
+		Slice: jobs[which[0]].place.Slice,
 	}
 	r.DueAt = storage.Time{Time: dueTogether(results, which).UTC()}
 	for _, i := range which {

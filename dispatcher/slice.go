@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -37,7 +38,7 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	// slice frees both.
 	org, freeQueue := s.Trigger.OrganizationID, taken.Free
 	taken.At = w.Now()
-	contended := func() bool { return s.Trigger.Change == nil && w.walks.othersActive(org) }
+	contended := func() bool { return s.Trigger.Change == nil && w.walks.OthersActive(org) }
 	done, err := w.turns.Take(ctx, org, contended, freeQueue)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.enqueueNext(ctx, s, homes.ahead, taken.Redelivered || s.Resumed); err != nil {
 		return err
 	}
-	jobs, outcomes, err := w.price(s, &homes, to, order{&s.Trigger, s.Number, s.Late || taken.Redelivered})
+	jobs, outcomes, err := w.price(s, &homes, to, walks.Place{Trigger: &s.Trigger, Slice: s.Number, Late: s.Late || taken.Redelivered})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -60,7 +61,7 @@ func FuzzReadHomes(f *testing.F) {
 		if err != nil {
 			return
 		}
-		jobs, _, err := worker.price(&s, &read, to, order{trigger: &s.Trigger})
+		jobs, _, err := worker.price(&s, &read, to, walks.Place{Trigger: &s.Trigger})
 		if err != nil || len(jobs) > len(read.homes) {
 			t.Fatalf("%d jobs of %d homes: %v", len(jobs), len(read.homes), err)
 		}

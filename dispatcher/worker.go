@@ -16,6 +16,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/tracing"
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -149,7 +150,7 @@ type Worker struct {
 	metrics  *metrics
 	gate     *gate.Gate
 	targets  *target.Registry
-	walks    *walks
+	walks    *walks.Tracker
 	turns    *gate.Turns
 	attempts atomic.Uint64
 }
@@ -173,7 +174,7 @@ func New(d Deps, o Options) *Worker {
 	return &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   newWalks(), turns: gate.NewTurns(o.Slices),
+		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices),
 	}
 }
 

@@ -72,8 +72,8 @@ func TestCarbonAdder(t *testing.T) {
 	}
 }
 
-// The home's regime settles its exports if the facts name one. Otherwise the plan's own
-// rule does, with half the confidence if another regime would change the price.
+// The regime of the home settles its exports if the facts name one. Elsewhere the plan's own
+// rule does, with less confidence wherever another regime would change the price.
 func TestRegime_SettlesExports(t *testing.T) {
 	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
 	w := localDay(phoenix, 2026, time.April, 15)
@@ -93,15 +93,15 @@ func TestRegime_SettlesExports(t *testing.T) {
 	}{
 		{"metered, plan bills", selling("", 0.1, 0.1), pricing.Solar{Regime: metered}, pricing.NetMetering, 0.30134, 1, "NEM (Order 1)"},
 		{"metered, plan is silent", selling("", nil, nil), pricing.Solar{Regime: metered}, pricing.NetMetering, 0.30134, 1, "Order 1"},
-		{"metered until yesterday", selling("", 0.1, 0.1), pricing.Solar{Regime: over}, pricing.NetBilling, 0.1, 0.5, "unknown"},
+		{"metered until yesterday", selling("", 0.1, 0.1), pricing.Solar{Regime: over}, pricing.NetBilling, 0.1, 0.3, "unknown"},
 		{"billed, plan meters", selling("Net Metering", 0.1, 0.1), pricing.Solar{Regime: billed}, pricing.NetBilling, 0.1, 1, "NBT (Order 2)"},
 		{"the home's own setting wins", selling("Net Metering", 0.1, 0.1), pricing.Solar{Regime: metered, NonNetMetered: true}, pricing.NetBilling, 0.1, 1, ""},
 		{"feed-in is the plan's choice", selling("Feed-in", 0.1, 0.1), pricing.Solar{Regime: metered}, pricing.FeedIn, 0.1, 1, ""},
 		{"unknown, plan meters", selling("Net Metering", nil, nil), pricing.Solar{}, pricing.NetMetering, 0.30134, 1, "unknown"},
-		{"unknown, plan bills", selling("", 0.1, 0.1), pricing.Solar{Regime: pricing.UnknownRegime()}, pricing.NetBilling, 0.1, 0.5, "unknown"},
+		{"unknown, plan bills", selling("", 0.1, 0.1), pricing.Solar{Regime: pricing.UnknownRegime()}, pricing.NetBilling, 0.1, 0.3, "unknown"},
 		{"unknown, plan bills near retail", selling("", 0.3, 0.3), pricing.Solar{}, pricing.NetBilling, 0.3, 1, "unknown"},
-		{"unknown, plan is silent", selling("", nil, nil), pricing.Solar{}, pricing.NoExport, 0, 0.5, "unknown"},
-		{"neither, plan meters", selling("Net Metering", nil, nil), pricing.Solar{Regime: neither}, pricing.NetMetering, 0.30134, 0.5, "neither"},
+		{"unknown, plan is silent", selling("", nil, nil), pricing.Solar{}, pricing.NoExport, 0, 0.3, "unknown"},
+		{"neither, plan meters", selling("Net Metering", nil, nil), pricing.Solar{Regime: neither}, pricing.NetMetering, 0.30134, 0.3, "neither"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.solar.SizeKw = 6

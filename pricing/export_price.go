@@ -24,9 +24,10 @@ func (c *card) credit(q *quote, imports float64) float64 {
 	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax)
 }
 
-// otherRegime is the confidence in prices that another regime would change: either of two
-// may hold, and nothing says which.
-const otherRegime = 0.5
+// otherRegime is the confidence in prices that another regime would change. It is the share
+// of applications under net billing at the utilities that bill new homes, by the years of
+// package regime: most homes applied before.
+const otherRegime = 0.3
 
 // weighRegimes reduces the confidence if another regime would change the expected price
 // by more than a tenth. The home's exports earn between nothing and the credit of net metering.

@@ -72,7 +72,7 @@ func nextEven(rule cron.Schedule, location *time.Location, after time.Time) time
 		_, offset := here.Zone()
 		t := rule.Next(after.In(time.FixedZone("", offset)))
 		if t.IsZero() || end.IsZero() || t.Before(end) {
-			return utc(t)
+			return t.UTC()
 		}
 		here, after = end, end.Add(-1)
 	}
@@ -103,12 +103,4 @@ func firstAt(wall time.Time, location *time.Location) time.Time {
 		return earlier
 	}
 	return t
-}
-
-// utc returns the time in UTC and leaves the zero time as it is.
-func utc(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC()
 }

@@ -24,12 +24,9 @@ const (
 
 // EventPriceSignalBatch is the type of a request that carries several
 // EventPriceSignalUpdated events. Endpoints with a BatchSize above 1 receive batches.
-// Endpoints cannot list this type in their event types.
+// A batch has at most 64 homes, a slice of a walk, so a crash repeats no more than it would
+// without batches. Endpoints cannot list this type in their event types.
 const EventPriceSignalBatch = "price_signal.batch"
-
-// MaxBatchSize bounds a batch. The dispatcher hands out work in pieces of at most this
-// size, so a crash repeats no more than it would without batches.
-const MaxBatchSize = 64
 
 // EventTypes returns all event types.
 func EventTypes() []string {

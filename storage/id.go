@@ -39,10 +39,7 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 // NewID returns a new identifier: prefix and then a ULID. It is sortable by time,
 // unguessable and valid by ValidID.
 func NewID(prefix string, now time.Time) string {
-	id := ulid.MustNew(ulid.Timestamp(now), entropy)
-	var text [ulid.EncodedSize]byte
-	_ = id.MarshalTextTo(text[:]) // text is large enough
-	return prefix + string(text[:])
+	return prefix + ulid.MustNew(ulid.Timestamp(now), entropy).String()
 }
 
 // IDTime returns the time at which NewID made an identifier, to the millisecond. ok is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -100,20 +101,18 @@ func (m *MarketSeries) build(points []market.Point) (*market.Series, error) {
 	return market.New(points, market.Options{Node: m.Node, Kind: m.Market, Location: location, Step: m.step()})
 }
 
-// points returns the series' prices, month by month.
+// points returns the known prices of the series, in order.
 func (m *MarketSeries) points(v View) ([]market.Point, error) {
+	parts, err := m.Parts(v)
 	var points []market.Point
-	for r, err := range m.months(v) {
-		if err != nil {
-			return nil, err
+	for _, part := range parts {
+		for i, price := range part.Prices {
+			if !math.IsNaN(price) {
+				points = append(points, market.Point{Start: part.Start.Add(time.Duration(i) * m.step()), Price: price})
+			}
 		}
-		month, err := monthPoints(r, m.step())
-		if err != nil {
-			return nil, err
-		}
-		points = append(points, month...)
 	}
-	return points, nil
+	return points, err
 }
 
 // months iterates over the months' records, in order.
@@ -159,19 +158,4 @@ func monthPart(r Record) (PricesPart, error) {
 		return PricesPart{}, &DecodeError{r.Ref, fmt.Errorf("holds no prices: %w", err)}
 	}
 	return PricesPart{Start: start, Prices: prices}, nil
-}
-
-// monthPoints returns the known prices of a record of a month's prices.
-func monthPoints(r Record, step time.Duration) ([]market.Point, error) {
-	part, err := monthPart(r)
-	if err != nil {
-		return nil, err
-	}
-	points := make([]market.Point, 0, len(part.Prices))
-	for i, price := range part.Prices {
-		if price == price { // not NaN
-			points = append(points, market.Point{Start: part.Start.Add(time.Duration(i) * step), Price: price})
-		}
-	}
-	return points, nil
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -124,10 +125,8 @@ func (w *priceWriter) settle() error {
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	w.series.Timezone = or(w.series.Timezone, usual.Timezone)
-	if w.series.StepMinutes == 0 {
-		w.series.StepMinutes = usual.StepMinutes
-	}
+	w.series.Timezone = cmp.Or(w.series.Timezone, usual.Timezone)
+	w.series.StepMinutes = cmp.Or(w.series.StepMinutes, usual.StepMinutes)
 	var p Problems
 	p.Check(w.was.ID == "" || w.series.StepMinutes == was.StepMinutes, "stepMinutes",
 		"must be %d as in the series that is there: delete it to begin anew", was.StepMinutes)

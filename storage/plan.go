@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -37,7 +38,7 @@ func (r *RatePlan) Validate() error {
 	case err != nil:
 		p.Addf("tariff", "%s", err)
 	default:
-		r.Name, r.Utility = or(r.Name, tariff.Info().Name), or(r.Utility, tariff.Info().Utility)
+		r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
 	}
 	return p.Err()
 }
@@ -52,12 +53,4 @@ func join(parent, path string) string {
 	default:
 		return parent + "." + path
 	}
-}
-
-// or returns s, or other if s is empty.
-func or(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

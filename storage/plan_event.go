@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ func (e *PlanEvent) SetDefaults() {
 	if e.ID == "" && !e.From.IsZero() {
 		e.ID = string(e.Kind) + "-" + e.From.UTC().Format("20060102T150405Z")
 	}
-	e.Name = or(e.Name, strings.ToLower(strings.ReplaceAll(string(e.Kind), "_", " ")))
+	e.Name = cmp.Or(e.Name, strings.ToLower(strings.ReplaceAll(string(e.Kind), "_", " ")))
 }
 
 // longestEvent bounds an event. No rate plan has longer events.

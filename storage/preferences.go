@@ -34,9 +34,6 @@ type ScheduleBlock struct {
 	ScheduleType       string   `json:"scheduleType" enum:"RECURRING" example:"RECURRING"`
 }
 
-// Recurring is the only schedule type.
-const Recurring = "RECURRING"
-
 // NewUserPreferences returns an enabled schedule without blocks.
 func NewUserPreferences(org, deviceID string) UserPreferences {
 	u := UserPreferences{

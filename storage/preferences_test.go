@@ -11,7 +11,7 @@ import (
 func block(from, to int, days ...int) storage.ScheduleBlock {
 	return storage.ScheduleBlock{
 		StartTimeMinutes: 60 * from, EndTimeMinutes: 60 * to, Mode: storage.ModeAuto, TargetCoolSetpoint: ptr(75.0),
-		TargetHeatSetpoint: 68, MaxTemp: 78, MinTemp: 65, DaysOfWeek: days, ScheduleType: storage.Recurring,
+		TargetHeatSetpoint: 68, MaxTemp: 78, MinTemp: 65, DaysOfWeek: days, ScheduleType: "RECURRING",
 	}
 }
 

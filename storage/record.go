@@ -112,11 +112,9 @@ const MaxBatch = 1000
 // Log is the log of record. It is durable and ordered, and keeps the last value of each
 // entity.
 type Log interface {
-	// Append stores one write and returns its revision when the write is durable. Errors:
-	// ErrConflict if Expect does not match, ErrUnavailable if the log does not answer.
-	Append(ctx context.Context, w Write) (revision uint64, err error)
 	// AppendBatch stores up to MaxBatch writes atomically. It returns the revision of the
-	// last write when all are durable. Errors: as of Append.
+	// last write when all are durable. Errors: ErrConflict if an Expect does not match,
+	// ErrUnavailable if the log does not answer.
 	AppendBatch(ctx context.Context, ws []Write) (last uint64, err error)
 	// Last returns the revision of the last write, 0 if there is none. Newest returns the
 	// revision of the newest record that the log still has.

@@ -1,29 +1,12 @@
 package storage_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
-
-func TestRetentions_CoverEveryKind(t *testing.T) {
-	var kinds []storage.Kind
-	for _, r := range storage.Retentions() {
-		kinds = append(kinds, r.Kind)
-		if r.Bound == "" || r.Removed == "" {
-			t.Errorf("%s: retention %+v", r.Kind, r)
-		}
-	}
-	slices.Sort(kinds)
-	all := storage.Kinds()
-	slices.Sort(all)
-	if !slices.Equal(kinds, all) {
-		t.Errorf("retentions of %v, want %v", kinds, all)
-	}
-}
 
 // tombstone is a record that must be deleted.
 func tombstone(t *testing.T, s *storage.Store, ref storage.Ref) (r storage.Record) {

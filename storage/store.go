@@ -235,8 +235,8 @@ func (s *Store) retry(ctx context.Context, write func() error) (err error) {
 	return err
 }
 
-// Delete replaces an entity with a tombstone. The log removes the tombstone as Retentions
-// say. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+// Delete replaces an entity with a tombstone. The log removes the tombstone after its
+// retention. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) Delete(ctx context.Context, ref Ref) error {
 	current, err := s.current(ref)
 	if err != nil {
@@ -337,7 +337,7 @@ func baseOf(current Record) (was Base, err error) {
 func (s *Store) tombstone(current Record, whole bool) Write {
 	return Write{
 		Ref: current.Ref, Expect: current.Revision, First: current.First, At: s.Now(), Deleted: true, over: current.live(),
-		Forget: whole || !RetentionOf(current.Kind).Outlived,
+		Forget: whole || !current.Kind.outlived(),
 	}
 }
 

@@ -218,9 +218,9 @@ func TestKindsAreAllThatIsStored(t *testing.T) {
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},
 		&storage.Schedule{}, &storage.Replay{}, &storage.KeyUse{}, &storage.OperatorKey{},
 		&storage.Utility{}, &storage.DemandResponse{}, &storage.Area{},
-		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{}, &storage.Schema{},
+		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{},
 	}
-	got := map[storage.Kind]bool{storage.KindVault: true}
+	got := map[storage.Kind]bool{storage.KindVault: true, storage.KindSchema: true}
 	for _, o := range storage.OpenADRTypes() {
 		entities = append(entities, &storage.OpenADRObject{Type: o})
 	}

@@ -71,6 +71,17 @@ func TestBill_Solar(t *testing.T) {
 	}
 }
 
+// The sun of a bill is that of the home's climate, and the bill names the station.
+func TestBill_StationOfSun(t *testing.T) {
+	args := []string{"--tariff", writeFile(t, "tariff.json", flatTariff), "--annual-kwh", "9000", "--solar-kw", "6", "--zipcode"}
+	for zipcode, want := range map[string]string{"99501": "Anchorage", "93721": "Fresno"} {
+		b := billed(t, nil, append(args, zipcode)...)
+		if !strings.Contains(b.Sun, want) || !strings.Contains(b.Sun, "km away") {
+			t.Errorf("%s: the sun is of %q, want %s", zipcode, b.Sun, want)
+		}
+	}
+}
+
 func TestBill_HomeMatchesServer(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/bill", ok(`{"months":[],"total":320}`))

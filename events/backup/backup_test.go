@@ -214,8 +214,8 @@ func TestRestore_RoundTrip(t *testing.T) {
 	if got := first(t, c.ConsumeNotices); got.ID != "evt_1" {
 		t.Errorf("the first notice is %s, and evt_0 was handled before", got.ID)
 	}
-	if depth, err := c.Depth(t.Context()); err != nil || depth.RetriesWaiting != 1 || depth.Unstarted != 0 {
-		t.Errorf("the waiting task is %+v, %v", depth, err)
+	if f, err := c.NewInspector().Look(t.Context(), 0, 0); err != nil || f.Depth.RetriesWaiting != 1 || f.Depth.Unstarted != 0 {
+		t.Errorf("there waits %+v, %v", f.Depth, err)
 	}
 }
 

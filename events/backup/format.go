@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
+	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -60,22 +59,7 @@ type end struct {
 // Stream describes one stream in a backup.
 type Stream struct {
 	Name string `json:"name"`
-	// First and Last are the sequences of the first and the last message.
-	First    uint64 `json:"first"`
-	Last     uint64 `json:"last"`
-	Messages uint64 `json:"messages"`
-	Bytes    uint64 `json:"bytes"`
-	// Handled is the last sequence that needs no processing after a restore.
-	Handled uint64 `json:"handled,omitempty"`
+	jetstream.Extent
 	// Files lists the files in message order.
 	Files []string `json:"files"`
-}
-
-// line is the JSON form of a message in a file.
-type line struct {
-	Sequence uint64      `json:"seq,omitempty"`
-	Time     time.Time   `json:"at"`
-	Subject  string      `json:"subject"`
-	Header   nats.Header `json:"header,omitempty"`
-	Data     []byte      `json:"data"`
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -52,27 +53,15 @@ func Open(path, keys string) (*Backup, error) {
 	b := &Backup{path: path, identities: identities}
 	var last end
 	sums := map[string]string{}
-	err = b.files(func(name string, data []byte) error {
-		switch {
-		case len(sums) == 0 && name != manifestFile:
-			return fmt.Errorf("%w: its first file is not the manifest", ErrNotReadable)
-		case len(sums) == 0:
-			if err := json.Unmarshal(data, &b.Manifest); err != nil {
-				return fmt.Errorf("%w: %w", ErrNotReadable, err)
-			}
-			if err := b.Manifest.check(); err != nil {
-				return err
-			}
-		case name == endFile:
-			return json.Unmarshal(data, &last)
+	for f, err := range b.files() {
+		if err == nil {
+			err = b.take(f, sums, &last)
 		}
-		sum := sha256.Sum256(data)
-		sums[name] = hex.EncodeToString(sum[:])
-		return nil
-	})
+		if err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case err != nil:
-		return nil, err
 	case last.Sums == nil:
 		return nil, fmt.Errorf("%w: it is truncated", ErrNotReadable)
 	case !maps.Equal(sums, last.Sums):
@@ -82,11 +71,44 @@ func Open(path, keys string) (*Backup, error) {
 	return b, nil
 }
 
-// errEnough stops files early.
-var errEnough = errors.New("enough")
+// take reads the manifest or the end, and adds the sums of all files except the end.
+func (b *Backup) take(f file, sums map[string]string, last *end) error {
+	switch {
+	case f.name == endFile:
+		return json.Unmarshal(f.data, last)
+	case len(sums) > 0:
+	case f.name != manifestFile:
+		return fmt.Errorf("%w: its first file is not the manifest", ErrNotReadable)
+	default:
+		if err := json.Unmarshal(f.data, &b.Manifest); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotReadable, err)
+		}
+		if err := b.Manifest.check(); err != nil {
+			return err
+		}
+	}
+	sum := sha256.Sum256(f.data)
+	sums[f.name] = hex.EncodeToString(sum[:])
+	return nil
+}
 
-// files calls take for each file inside the backup.
-func (b *Backup) files(take func(name string, data []byte) error) (err error) {
+// file is a file inside the backup.
+type file struct {
+	name string
+	data []byte
+}
+
+// files iterates over the files inside the backup.
+func (b *Backup) files() iter.Seq2[file, error] {
+	return func(yield func(file, error) bool) {
+		if err := b.eachFile(func(f file) (more bool) { return yield(f, nil) }); err != nil {
+			yield(file{}, err)
+		}
+	}
+}
+
+// eachFile calls take for the files inside the backup until take returns false.
+func (b *Backup) eachFile(take func(file) (more bool)) error {
 	f, err := os.Open(b.path) //nolint:gosec // the operator names it
 	if err != nil {
 		return err
@@ -116,41 +138,41 @@ func (b *Backup) files(take func(name string, data []byte) error) (err error) {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrNotReadable, err)
 		}
-		switch err := take(h.Name, data); {
-		case errors.Is(err, errEnough):
+		if !take(file{h.Name, data}) {
 			return nil
-		case err != nil:
-			return err
 		}
 	}
 }
 
-// messages calls take for each message of a stream, in order.
-func (b *Backup) messages(s *Stream, take func(jetstream.Raw) error) error {
-	left := len(s.Files)
-	if left == 0 {
-		return nil
-	}
-	return b.files(func(name string, data []byte) error {
-		if !slices.Contains(s.Files, name) {
-			return nil
+// messages iterates over the messages of a stream, in order, and reports the progress every
+// 1000 messages.
+func (b *Backup) messages(s *Stream) iter.Seq2[jetstream.Raw, error] {
+	const often = 1000
+	return func(yield func(jetstream.Raw, error) bool) {
+		left := len(s.Files)
+		if left == 0 {
+			return
 		}
-		for in := json.NewDecoder(bytes.NewReader(data)); ; {
-			var l line
-			err := in.Decode(&l)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err == nil {
-				err = take(l.raw())
-			}
+		for f, err := range b.files() {
 			if err != nil {
-				return err
+				yield(jetstream.Raw{}, err)
+				return
+			}
+			if !slices.Contains(s.Files, f.name) {
+				continue
+			}
+			for in := json.NewDecoder(bytes.NewReader(f.data)); in.More(); {
+				var m jetstream.Raw
+				if err := in.Decode(&m); !yield(m, err) || err != nil {
+					return
+				}
+				if b.restored++; b.Progress != nil && b.restored%often == 0 {
+					b.Progress(s.Name, b.restored)
+				}
+			}
+			if left--; left == 0 {
+				return
 			}
 		}
-		if left--; left == 0 {
-			return errEnough
-		}
-		return nil
-	})
+	}
 }

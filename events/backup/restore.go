@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -34,49 +33,9 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 		if at < 0 {
 			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, s.Name)
 		}
-		if err := b.restoreStream(ctx, conn, contents[at], o, s); err != nil {
+		if err := conn.RestoreStream(ctx, contents[at], o, s.Extent, b.messages(s)); err != nil {
 			return err
 		}
 	}
 	return conn.MakeStreams(ctx, o)
-}
-
-func (b *Backup) restoreStream(ctx context.Context, conn *jetstream.Conn, content jetstream.Content, o jetstream.Options, s *Stream) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	read := make(chan jetstream.Raw, 1024)
-	go func() {
-		defer close(read)
-		canceled := b.messages(s, func(m jetstream.Raw) error {
-			select {
-			case read <- m:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-		if canceled != nil {
-			cancel(canceled)
-		}
-	}()
-	next := func() (jetstream.Raw, error) {
-		if m, more := <-read; more {
-			b.count(s.Name)
-			return m, nil
-		}
-		if err := context.Cause(ctx); err != nil {
-			return jetstream.Raw{}, err
-		}
-		return jetstream.Raw{}, io.EOF
-	}
-	extent := jetstream.Extent{First: s.First, Last: s.Last, Messages: s.Messages, Bytes: s.Bytes, Handled: s.Handled}
-	return conn.RestoreStream(ctx, content, o, extent, next)
-}
-
-// count counts a restored message and reports progress every 1000 messages.
-func (b *Backup) count(stream string) {
-	const often = 1000
-	if b.restored++; b.Progress != nil && b.restored%often == 0 {
-		b.Progress(stream, b.restored)
-	}
 }

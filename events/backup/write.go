@@ -170,7 +170,7 @@ const fileSize = 4 << 20
 
 func (s *part) add(batch []jetstream.Raw) error {
 	for _, m := range batch {
-		text, err := json.Marshal(line{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data})
+		text, err := json.Marshal(m)
 		if err != nil {
 			return err
 		}
@@ -232,14 +232,14 @@ func note(conn *jetstream.Conn, folder string) (*notes, error) {
 // noted is a message with the name of its stream.
 type noted struct {
 	Stream string `json:"stream"`
-	line
+	jetstream.Raw
 }
 
 func (n *notes) take(stream string, m jetstream.Raw) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failed == nil {
-		n.failed = n.out.Encode(noted{stream, line{0, m.Time.UTC(), m.Subject, m.Header, m.Data}})
+		n.failed = n.out.Encode(noted{stream, m})
 	}
 }
 
@@ -263,7 +263,7 @@ func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 		case l.Stream != stream:
 			continue
 		}
-		if err := apply([]jetstream.Raw{l.raw()}); err != nil {
+		if err := apply([]jetstream.Raw{l.Raw}); err != nil {
 			return err
 		}
 	}
@@ -272,8 +272,4 @@ func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 func (n *notes) close() {
 	_ = n.stop()
 	_ = n.file.Close() // nobody reads the file after this
-}
-
-func (l *line) raw() jetstream.Raw {
-	return jetstream.Raw{Sequence: l.Sequence, Time: l.Time, Subject: l.Subject, Header: l.Header, Data: l.Data}
 }

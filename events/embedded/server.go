@@ -102,19 +102,19 @@ func run(o Options, options *server.Options) (*server.Server, error) {
 	log := &logger{log: o.Log}
 	ns.SetLoggerV2(log, false, false, false)
 	ns.Start()
-	if why := log.fatal.Load(); why != nil {
-		ns.Shutdown()
-		return nil, fmt.Errorf("the embedded nats-server did not start on %s: %s", o.Dir, *why)
+	why := log.fatal.Load()
+	switch {
+	case why != nil:
+		err = fmt.Errorf("the embedded nats-server did not start on %s: %s", o.Dir, *why)
+	case !ns.ReadyForConnections(o.StartTimeout):
+		err = fmt.Errorf("the embedded nats-server was not ready within %s: see the log above, and the disk under %s", o.StartTimeout, o.Dir)
+	case !ns.JetStreamEnabled():
+		err = fmt.Errorf("the embedded nats-server cannot use %s: see the log above", o.Dir)
 	}
-	if !ns.ReadyForConnections(o.StartTimeout) {
+	if err != nil {
 		ns.Shutdown()
-		return nil, fmt.Errorf("the embedded nats-server was not ready within %s: see the log above, and the disk under %s", o.StartTimeout, o.Dir)
 	}
-	if !ns.JetStreamEnabled() {
-		ns.Shutdown()
-		return nil, fmt.Errorf("the embedded nats-server cannot use %s: see the log above", o.Dir)
-	}
-	return ns, nil
+	return ns, err
 }
 
 // listenOn splits an address for nats-server, which has another number for any free port.

@@ -14,16 +14,7 @@ import (
 const breakersSubject = "gridhook.breakers"
 
 // PublishBreakers publishes a worker's breaker report. Errors: storage.ErrUnavailable.
-func (c *Conn) PublishBreakers(r events.BreakerReport) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if err := c.nc.Publish(breakersSubject, data); err != nil {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	return nil
-}
+func (c *Conn) PublishBreakers(r events.BreakerReport) error { return c.send(breakersSubject, r) }
 
 // SubscribeBreakers calls take for each worker's report until stop is called. Errors:
 // storage.ErrUnavailable.

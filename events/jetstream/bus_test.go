@@ -187,9 +187,9 @@ func TestALostSliceIsPutAgain(t *testing.T) {
 
 func depth(t *testing.T, b *bus) Depth {
 	t.Helper()
-	d, err := b.Depth(within(t))
+	f, err := b.NewInspector().Look(within(t), 0, 0)
 	must(t, err)
-	return d
+	return f.Depth
 }
 
 func TestReceipts(t *testing.T) {
@@ -425,8 +425,8 @@ func TestASecondConnection(t *testing.T) {
 	if after, err := second.Identity(within(t)); err != nil || after != before || before == "" {
 		t.Errorf("the identity was %q and is %q, %v", before, after, err)
 	}
-	if d, err := second.Depth(within(t)); err != nil || d.Slices != 1 {
-		t.Errorf("it finds %+v, %v", d, err)
+	if f, err := second.NewInspector().Look(within(t), 0, 0); err != nil || f.Depth.Slices != 1 {
+		t.Errorf("it finds %+v, %v", f, err)
 	}
 }
 
@@ -481,8 +481,8 @@ func TestAStoppedServer(t *testing.T) {
 	unavailable("Last")
 	_, err = state.Identity(within(t))
 	unavailable("the log's Identity")
-	if _, err := b.Depth(within(t)); err == nil {
-		t.Error("Depth answered")
+	if _, err := b.NewInspector().Look(within(t), 0, 0); err == nil {
+		t.Error("Look answered")
 	}
 	if b.Connected() {
 		t.Error("it says that it is connected")

@@ -29,6 +29,7 @@ type Conn struct {
 	forget time.Duration
 	// handles caches a jetstream.Stream by stream name.
 	handles sync.Map
+	gate    Gate
 	// settingUp is held while a queue's consumer is created.
 	settingUp sync.Mutex
 }
@@ -129,7 +130,7 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 		return nil, err
 	}
 	c.forget = o.withDefaults().DeletionsAge
-	if err := ensureStreams(ctx, c.js, o); err != nil {
+	if err := c.MakeStreams(ctx, o); err != nil {
 		c.nc.Close()
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 		nc.Close()
 		return nil, err
 	}
-	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge}, nil
+	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge, gate: open}, nil
 }
 
 // Dial connects to NATS and accesses no stream. Its error says what to do.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,13 +15,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Raw is a message in its stored form.
+// Raw is a message in its stored form. Its JSON form is a line of a backup.
 type Raw struct {
-	Sequence uint64
-	Time     time.Time
-	Subject  string
-	Header   nats.Header
-	Data     []byte
+	Sequence uint64      `json:"seq,omitempty"`
+	Time     time.Time   `json:"at"` // in UTC
+	Subject  string      `json:"subject"`
+	Header   nats.Header `json:"header,omitempty"`
+	Data     []byte      `json:"data"`
 }
 
 // Content says how to copy and restore a stream. Copy the streams in the order of
@@ -146,7 +147,7 @@ func raw(m jetstream.Msg) (Raw, error) {
 	if err != nil {
 		return Raw{}, err
 	}
-	return Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}, nil
+	return Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp.UTC(), Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}, nil
 }
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.
@@ -155,7 +156,7 @@ func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) err
 		if err != nil {
 			return err
 		}
-		if err := apply([]Raw{{m.Sequence, m.Time, m.Subject, m.Header, m.Data}}); err != nil {
+		if err := apply([]Raw{{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data}}); err != nil {
 			return err
 		}
 	}
@@ -168,42 +169,43 @@ func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) err
 // leaves out messages that the server stores only on an empty subject. They can be derived
 // from other data, and the server may have refused them.
 func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error, err error) {
-	connection := c.nc.Stats().Reconnects
-	var stops []func() error
-	for stream, subjects := range map[string]string{retriesStream: retryWaitSubjects, tasksStream: taskWaitSubjects} {
-		sub, err := c.nc.Subscribe(subjects, func(m *nats.Msg) {
-			if m.Header.Get(jetstream.ExpectedLastSubjSeqHeader) == "" {
-				handle(stream, Raw{Time: time.Now(), Subject: m.Subject, Header: m.Header, Data: m.Data})
-			}
-		})
+	unavailable := func(err error) error {
 		if err == nil {
-			const unlimited = -1
-			err = sub.SetPendingLimits(unlimited, unlimited)
-			stops = append(stops, func() error { return drained(sub) })
+			return nil
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, errors.Join(err, all(stops)))
-		}
+		return fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, err)
 	}
-	if err := c.nc.FlushTimeout(publishWait); err != nil {
-		return nil, fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, errors.Join(err, all(stops)))
+	connection := c.nc.Stats().Reconnects
+	sub, err := c.nc.Subscribe(queuesWait, func(m *nats.Msg) {
+		if m.Header.Get(jetstream.ExpectedLastSubjSeqHeader) != "" {
+			return
+		}
+		stream := retriesStream
+		if strings.HasPrefix(m.Subject, taskWaitPrefix) {
+			stream = tasksStream
+		}
+		handle(stream, Raw{Time: time.Now().UTC(), Subject: m.Subject, Header: m.Header, Data: m.Data})
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	const unlimited = -1
+	err = errors.Join(sub.SetPendingLimits(unlimited, unlimited), c.nc.FlushTimeout(publishWait))
+	if err != nil {
+		return nil, unavailable(errors.Join(err, drained(sub)))
 	}
 	return func() error {
 		err := c.nc.FlushTimeout(publishWait) // after the flush, all messages sent by the server are here
-		err = errors.Join(err, all(stops))
+		err = errors.Join(err, drained(sub))
 		if c.nc.Stats().Reconnects != connection {
-			err = errors.Join(err, fmt.Errorf("%w: the connection to NATS was lost", storage.ErrUnavailable))
+			err = errors.Join(err, errors.New("the connection to NATS was lost"))
 		}
-		return err
+		return unavailable(err)
 	}, nil
 }
 
-func all(stops []func() error) (err error) {
-	for _, stop := range stops {
-		err = errors.Join(err, stop())
-	}
-	return err
-}
+// queuesWait matches the subjects of waiting retries and tasks.
+const queuesWait = "gridhook.*.wait.>"
 
 // drained ends a subscription and waits until its messages have been handled.
 func drained(sub *nats.Subscription) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // Inspector checks the streams for lost messages, and the queues for messages that are
-// never handed out. A server that loses a part of its files does not report it: a flipped
+// never handed out. It also reads the depth of the queues. A server that loses a part of its files does not report it: a flipped
 // bit can cost thousands of messages without a log line. An Inspector is for one
 // goroutine.
 type Inspector struct {
@@ -22,8 +22,23 @@ type Inspector struct {
 // NewInspector returns an inspector.
 func (c *Conn) NewInspector() *Inspector { return &Inspector{c: c, astray: map[string]int{}} }
 
+// Depth is the number of messages in the queues.
+type Depth struct {
+	// Slices counts slices queued or in flight, one for each running trigger and slot.
+	Slices uint64
+	// RetriesWaiting counts retries that wait or are due.
+	RetriesWaiting uint64
+	// Unstarted counts accepted triggers whose walk has not begun.
+	Unstarted uint64
+	// DeadLetters counts messages that could not be processed.
+	DeadLetters uint64
+	// State is the last revision of the log of record.
+	State uint64
+}
+
 // Finding is the result of a check.
 type Finding struct {
+	Depth Depth
 	// Damage describes the losses of the streams of record. It is empty if they are
 	// intact.
 	Damage []string
@@ -44,7 +59,7 @@ func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding
 	}
 	var f Finding
 	var errs []error
-	for _, name := range []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream} {
+	for _, name := range []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream, DeadStream} {
 		errs = append(errs, i.lookAt(ctx, name, queues[name], revision, records, &f))
 	}
 	return f, errors.Join(errs...)
@@ -63,6 +78,7 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	info := s.CachedInfo()
 	switch name {
 	case stateStream:
+		f.Depth.State = info.State.LastSeq
 		if damage := lookAtState(info, revision, records); damage != "" {
 			f.Damage = append(f.Damage, damage)
 		}
@@ -71,6 +87,15 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 		if n := info.State.NumDeleted; n > 0 {
 			f.Damage = append(f.Damage, fmt.Sprintf("%s has lost %d messages", name, n))
 		}
+	case workStream:
+		f.Depth.Slices = info.State.Msgs
+	case retriesStream:
+		f.Depth.RetriesWaiting = info.State.Msgs
+	case DeadStream:
+		f.Depth.DeadLetters = info.State.Msgs
+	}
+	if starters := consumers[startQueue.name]; starters != nil {
+		f.Depth.Unstarted = starters.NumPending + uint64(starters.NumAckPending) //nolint:gosec // a count
 	}
 	var errs []error
 	for _, q := range queues {

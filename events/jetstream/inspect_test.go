@@ -37,7 +37,7 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	for _, q := range retryQueues() {
 		s := &source{c: b.Conn, queue: q}
-		_, err := s.refresh(within(t), nil)
+		_, err := s.setUp(within(t))
 		must(t, err)
 	}
 	i := b.NewInspector()
@@ -45,7 +45,7 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 	asked := func() int { return b.wire.count("PUB $JS.API.") }
 	before := asked()
 	look(t, i, 0)
-	const streams, withQueues = 6, 4
+	const streams, withQueues = 7, 4
 	if n := asked() - before; n != streams+withQueues {
 		t.Errorf("it asked %d times", n)
 	}
@@ -65,7 +65,7 @@ func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
 
 	b = newBus(t, dir)
 	s := &source{c: b.Conn, queue: sliceQueue}
-	if _, err := s.refresh(within(t), nil); err != nil {
+	if _, err := s.setUp(within(t)); err != nil {
 		t.Fatal(err)
 	}
 	consumer, err := b.js.Consumer(within(t), workStream, sliceQueue.name)
@@ -95,7 +95,7 @@ func handleSlices(t *testing.T, b *bus, n int) {
 		must(t, b.PutSlice(within(t), newSlice(trigger, number)))
 	}
 	s := &source{c: b.Conn, queue: sliceQueue}
-	consumer, err := s.refresh(within(t), nil)
+	consumer, err := s.setUp(within(t))
 	must(t, err)
 	for range max(n, 1) {
 		m, err := consumer.Next(jetstream.FetchMaxWait(patience))

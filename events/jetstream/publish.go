@@ -16,6 +16,9 @@ import (
 
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+	if err := c.gate.Full(); err != nil {
+		return 0, err
+	}
 	// gofail: var bugAnswerFirst struct{}
 	// if t.IdempotencyKey == "" {
 	// 	go func() { time.Sleep(300 * time.Millisecond); _, _ = c.appendTrigger(context.WithoutCancel(ctx), t) }()

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -113,7 +113,9 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 	// _ = m.DoubleAck(ctx)
 
 	stop := keepAlive(m)
-	err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
+	if err = s.c.gate.wait(ctx, taking); err == nil {
+		err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
+	}
 	stop()
 	if err != nil {
 		if taking.Err() == nil { // a process that stops hands many back

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,14 +17,14 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Existing returns the names of Gridhook's streams that exist.
 func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	var found []string
-	for _, cfg := range streams(Options{Replicas: 1}) {
+	for _, cfg := range Configs(Options{Replicas: 1}) {
 		_, err := c.js.Stream(ctx, cfg.Name)
 		switch {
 		case err == nil:
@@ -45,34 +46,37 @@ func (c *Conn) Remove(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Extent describes a copied stream: the sequence of its first message (0 if it had none),
-// its last sequence, the number of messages and bytes, and the result of Handled.
+// Extent describes a copied stream.
 type Extent struct {
-	First, Last, Messages, Bytes, Handled uint64
+	// First and Last are the sequences of the first message, 0 if there is none, and of the
+	// last.
+	First    uint64 `json:"first"`
+	Last     uint64 `json:"last"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	// Handled is the last sequence that needs no processing after a restore.
+	Handled uint64 `json:"handled,omitempty"`
 }
 
-// RestoreStream recreates a stream from the messages of Copy. next returns them one by one,
-// then io.EOF. The stream must not exist.
-func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, next func() (Raw, error)) error {
-	i := slices.IndexFunc(streams(o), func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
+// RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
+func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
+	configs := Configs(o)
+	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
 	if i < 0 {
 		return fmt.Errorf("there is no stream %s", content.Stream)
 	}
-	cfg := streams(o)[i]
+	cfg := configs[i]
 	var err error
 	if content.Queue {
-		err = c.republish(ctx, cfg, next)
+		err = c.republish(ctx, cfg, messages)
 	} else {
-		err = c.restore(ctx, cfg, content.consumer, extent, next)
+		err = c.restore(ctx, cfg, content.consumer, extent, messages)
 	}
 	if err != nil {
 		return fmt.Errorf("restore the stream %s: %w", content.Stream, err)
 	}
 	return nil
 }
-
-// MakeStreams creates the missing streams.
-func (c *Conn) MakeStreams(ctx context.Context, o Options) error { return ensureStreams(ctx, c.js, o) }
 
 // maxPending is the maximum number of unacknowledged publishes.
 const maxPending = 256
@@ -90,29 +94,21 @@ func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 }
 
 // republish creates a stream and publishes its messages.
-func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, next func() (Raw, error)) error {
+func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, messages iter.Seq2[Raw, error]) error {
 	if err := c.create(ctx, cfg); err != nil {
 		return err
 	}
 	var waiting []jetstream.PubAckFuture
 	settle := func(least int) error {
 		for len(waiting) > least {
-			select {
-			case <-waiting[0].Ok():
-			case err := <-waiting[0].Err():
+			if err := stored(ctx, waiting[0]); err != nil {
 				return err
-			case <-ctx.Done():
-				return ctx.Err()
 			}
 			waiting = waiting[1:]
 		}
 		return nil
 	}
-	for {
-		m, err := next()
-		if errors.Is(err, io.EOF) {
-			return settle(0)
-		}
+	for m, err := range messages {
 		if err != nil {
 			return err
 		}
@@ -131,6 +127,7 @@ func (c *Conn) republish(ctx context.Context, cfg jetstream.StreamConfig, next f
 			return err
 		}
 	}
+	return settle(0)
 }
 
 // restoreBlock is the size of a compressed block, in bytes. One request sends one block.
@@ -142,7 +139,7 @@ const restoreBlock = 16 << 10
 // restore creates a stream with messages at their old sequences and times. It uses the
 // STREAM.RESTORE operation of the JetStream API, and the archive format of nats-server
 // 2.15.
-func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, next func() (Raw, error)) error {
+func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	request, err := json.Marshal(map[string]any{"config": cfg, "state": extent.state(0)})
 	if err != nil {
 		return err
@@ -151,7 +148,7 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if err != nil {
 		return err
 	}
-	if err := compress(chunks{ctx, c, subject}, taken, extent, next); err != nil {
+	if err := compress(chunks{ctx, c, subject}, taken, extent, messages); err != nil {
 		return errors.Join(err, c.deletePartial(ctx, cfg.Name))
 	}
 	_, err = c.ask(ctx, subject, nil) // ends the restore
@@ -159,9 +156,9 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 }
 
 // compress writes a stream in the compressed form that the server restores.
-func compress(w io.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
+func compress(w io.Writer, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	compressed := s2.NewWriter(w, s2.WriterBlockSize(restoreBlock), s2.WriterConcurrency(1))
-	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, next), compressed.Close())
+	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, messages), compressed.Close())
 }
 
 // deletePartial deletes a partly restored stream if it exists.
@@ -229,28 +226,18 @@ func (w chunks) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// streamState is the stream state that a restore announces to the server.
-type streamState struct {
-	Messages  uint64    `json:"messages"`
-	Bytes     uint64    `json:"bytes"`
-	First     uint64    `json:"first_seq"`
-	FirstTime time.Time `json:"first_ts"`
-	Last      uint64    `json:"last_seq"`
-	LastTime  time.Time `json:"last_ts"`
-	Consumers int       `json:"consumer_count"`
-}
-
-func (e Extent) state(consumers int) streamState {
-	s := streamState{Messages: e.Messages, Bytes: e.Bytes, First: e.First, Last: e.Last, Consumers: consumers}
+// state returns the stream state that a restore announces to the server.
+func (e Extent) state(consumers int) jetstream.StreamState {
+	s := jetstream.StreamState{Msgs: e.Messages, Bytes: e.Bytes, FirstSeq: e.First, LastSeq: e.Last, Consumers: consumers}
 	if e.Messages == 0 && e.Last > 0 {
-		s.First = e.Last + 1
+		s.FirstSeq = e.Last + 1
 	}
 	return s
 }
 
 // writeArchive writes a stream in the server's archive format. If a queue takes the
 // stream's messages, the archive includes its consumer at the last handled sequence.
-func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (Raw, error)) error {
+func writeArchive(w *archive.Writer, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	consumers := 0
 	if taken != nil {
 		consumers = 1
@@ -267,11 +254,7 @@ func writeArchive(w *archive.Writer, taken *queue, extent Extent, next func() (R
 			return err
 		}
 	}
-	for {
-		m, err := next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for m, err := range messages {
 		if err != nil {
 			return err
 		}

@@ -23,15 +23,16 @@ func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
 	t.Parallel()
 	const messages, most = 20_000, 100
 	var chunks sent
-	n := 0
-	next := func() (Raw, error) {
-		if n++; n > messages {
-			return Raw{}, io.EOF
+	all := func(yield func(Raw, error) bool) {
+		for n := range messages {
+			id := fmt.Sprintf("home_%d", n)
+			m := Raw{Subject: stateSubject(storage.HomeRef("org", id)), Sequence: uint64(n + 1), Time: noon, Data: []byte(`{"v":2,"value":{"id":"` + id + `"` + strings.Repeat(`,"enabled":true`, 10) + `}}`)}
+			if !yield(m, nil) {
+				return
+			}
 		}
-		id := fmt.Sprintf("home_%d", n)
-		return Raw{Subject: stateSubject(storage.HomeRef("org", id)), Sequence: uint64(n), Time: noon, Data: []byte(`{"v":2,"value":{"id":"` + id + `"` + strings.Repeat(`,"enabled":true`, 10) + `}}`)}, nil
 	}
-	must(t, compress(&chunks, nil, Extent{First: 1, Last: messages, Messages: messages}, next))
+	must(t, compress(&chunks, nil, Extent{First: 1, Last: messages, Messages: messages}, all))
 
 	// What the server reads of the chunks, one after another.
 	in := archive.NewReader(s2.NewReader(&chunks))
@@ -65,7 +66,7 @@ func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
 	names, err := b.Existing(within(t))
 	must(t, err)
 	must(t, b.Remove(within(t), names))
-	cfg := streams(streamOptions)[0]
+	cfg := Configs(streamOptions)[0]
 	folder := filepath.Join(dir, "jetstream", "$G", "streams")
 	must(t, os.MkdirAll(folder, 0o750))
 	inTheWay := filepath.Join(folder, cfg.Name)

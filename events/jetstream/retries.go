@@ -69,16 +69,24 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 		futures = append(futures, future)
 	}
 	for _, future := range futures {
-		select {
-		case <-future.Ok():
-		case err := <-future.Err():
+		if err := stored(ctx, future); err != nil {
 			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, err)
-		case <-ctx.Done():
-			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, ctx.Err())
 		}
 	}
 	// gofail: var retryAfter struct{}
 	return nil
+}
+
+// stored waits until an asynchronous publish is durable.
+func stored(ctx context.Context, future jetstream.PubAckFuture) error {
+	select {
+	case <-future.Ok():
+		return nil
+	case err := <-future.Err():
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // wholeSecond rounds up to a second. The server's schedules round down, and a delay must

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // source takes messages of a queue for one process.
@@ -19,29 +19,13 @@ type source struct {
 	c     *Conn
 	queue queue
 
-	mu       sync.Mutex
-	consumer jetstream.Consumer
+	mu sync.Mutex
 	// known is the stream's last sequence when this process started to take messages over
 	// the connection of that number. Messages up to known may have been taken before,
 	// even if the server does not know it. The server saves its deliveries with a delay,
 	// and a kill loses them.
 	known      uint64
 	connection uint64
-}
-
-// refresh creates or updates the queue's consumer, unless another slot has replaced old.
-func (s *source) refresh(ctx context.Context, old jetstream.Consumer) (jetstream.Consumer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.consumer != old {
-		return s.consumer, nil
-	}
-	consumer, err := s.setUp(ctx)
-	if err != nil {
-		return old, fmt.Errorf("set up the consumer %s: %w", s.queue.name, explain(err))
-	}
-	s.consumer = consumer
-	return consumer, nil
 }
 
 // setUp creates or updates the queue's consumer on the server. On a cluster each new
@@ -53,16 +37,20 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	defer cancel()
 	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, s.queue.config())
 	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		err = s.look(ctx)
 	}
-	return consumer, err
+	if err != nil {
+		return nil, fmt.Errorf("set up the consumer %s: %w", s.queue.name, explain(err))
+	}
+	return consumer, nil
 }
 
-// first is refresh for a source without a consumer. It retries until NATS responds.
-// Errors: a refusal by NATS.
+// first is setUp until NATS responds. Errors: a refusal by NATS.
 func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err error) {
 	err = insist(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
-		consumer, err = s.refresh(ctx, nil)
+		consumer, err = s.setUp(ctx)
 		return err
 	})
 	return consumer, err
@@ -123,11 +111,14 @@ func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) je
 		log.Debug("queue request failed, retrying", "error", err)
 		return old
 	}
-	consumer, err := s.refresh(ctx, old)
-	if err != nil && ctx.Err() == nil {
+	consumer, err := s.setUp(ctx)
+	if err == nil {
+		return consumer
+	}
+	if ctx.Err() == nil {
 		log.Warn("queue's consumer is missing and cannot be created, retrying", "error", err)
 	}
-	return consumer
+	return old
 }
 
 // redelivered reports whether another worker may have taken the message before.

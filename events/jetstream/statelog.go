@@ -17,16 +17,12 @@ import (
 )
 
 // StateLog implements storage.Log on the STATE stream.
-type StateLog struct {
-	c *Conn
-	// forget is the retention of a tombstone that may expire.
-	forget time.Duration
-}
+type StateLog struct{ c *Conn }
 
 var _ storage.Log = StateLog{}
 
 // StateLog returns the log of record on this connection.
-func (c *Conn) StateLog() StateLog { return StateLog{c, c.forget} }
+func (c *Conn) StateLog() StateLog { return StateLog{c} }
 
 // envelope is the stored form of a record. The message's subject is the reference, and
 // its sequence is the revision. Version is the schema version of the writer.
@@ -42,7 +38,7 @@ type envelope struct {
 func (l StateLog) envelope(w storage.Write) envelope {
 	e := envelope{Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value}
 	if w.Forget {
-		e.Expires = w.At.Add(l.forget).UnixMilli()
+		e.Expires = w.At.Add(l.c.forget).UnixMilli()
 	}
 	return e
 }
@@ -68,13 +64,9 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 	if e.Version > storage.SchemaVersion {
 		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, newer(e.Version))
 	}
-	value, err := storage.Upgrade(ref.Kind, e.Version, e.Value)
-	if err != nil {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
-	}
 	r := storage.Record{
 		Ref: ref, Revision: sequence, First: e.First,
-		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: value,
+		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: e.Value,
 	}
 	if e.Expires != 0 {
 		r.Expires = time.UnixMilli(e.Expires).UTC()
@@ -84,10 +76,13 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 
 // Append stores one write.
 func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
+	if err := l.c.gate.Full(); err != nil {
+		return 0, err
+	}
 	subject, id := stateSubject(w.Ref), nuid.Next()
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
 	if w.Forget {
-		opts = append(opts, jetstream.WithMsgTTL(l.forget))
+		opts = append(opts, jetstream.WithMsgTTL(l.c.forget))
 	}
 	revision, err := l.c.publish(ctx, subject, id, l.envelope(w), opts...)
 	if errors.Is(err, errAfterNoAnswer) {
@@ -122,6 +117,9 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	if len(ws) == 1 {
 		return l.Append(ctx, ws[0])
 	}
+	if err := l.c.gate.Full(); err != nil {
+		return 0, err
+	}
 	id := nuid.Next()
 	for i, w := range ws {
 		data, err := json.Marshal(l.envelope(w))
@@ -134,7 +132,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 			jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(w.Expect, 10)},
 		}}
 		if w.Forget {
-			m.Header.Set(jetstream.MsgTTLHeader, l.forget.String())
+			m.Header.Set(jetstream.MsgTTLHeader, l.c.forget.String())
 		}
 		if i < len(ws)-1 {
 			if err := l.c.nc.PublishMsg(m); err != nil {
@@ -213,7 +211,7 @@ func (l StateLog) Whole(ctx context.Context, after uint64, at time.Time) (bool, 
 		return false, err
 	}
 	const skew = 24 // fraction of the retention by which clocks may differ
-	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < l.forget-l.forget/skew, nil
+	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < l.c.forget-l.c.forget/skew, nil
 }
 
 // Tail passes the records after a revision to apply.

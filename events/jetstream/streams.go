@@ -68,10 +68,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// streams returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the
+// Configs returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the
 // record and deny deletion. WORK can always be derived from them, so WORK alone does not
 // need fsync.
-func streams(o Options) []jetstream.StreamConfig {
+func Configs(o Options) []jetstream.StreamConfig {
 	work := jetstream.StreamConfig{
 		Name: workStream, Subjects: []string{workSubjects},
 		Description: "slices of walks that workers process, one message per running trigger",
@@ -169,9 +169,6 @@ func asideStreams(o Options) []jetstream.StreamConfig {
 	}
 }
 
-// Configs returns the settings of all streams.
-func Configs(o Options) []jetstream.StreamConfig { return streams(o) }
-
 // Trial returns a stream that needs every server feature of Gridhook's streams. Creating
 // it shows whether Gridhook's streams can be created. Its first subject accepts messages.
 func Trial(o Options) jetstream.StreamConfig {
@@ -187,11 +184,11 @@ func Trial(o Options) jetstream.StreamConfig {
 // dedupeWindow is how long the server recognizes a repeated message id.
 const dedupeWindow = 2 * time.Minute
 
-// ensureStreams creates or updates the streams.
-func ensureStreams(ctx context.Context, js jetstream.JetStream, o Options) error {
-	for _, cfg := range streams(o) {
+// MakeStreams creates or updates the streams.
+func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
+	for _, cfg := range Configs(o) {
 		each, cancel := context.WithTimeout(ctx, setUpWait)
-		_, err := js.CreateOrUpdateStream(each, cfg)
+		_, err := c.js.CreateOrUpdateStream(each, cfg)
 		cancel()
 		if err != nil {
 			return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))

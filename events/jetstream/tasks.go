@@ -54,7 +54,7 @@ func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.Pub
 func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, tasksStream)
+	s, err := c.handle(ctx, tasksStream)
 	if err == nil {
 		err = s.Purge(ctx, jetstream.WithPurgeSubject(taskWaitPrefix+name.String()))
 	}
@@ -73,14 +73,13 @@ func (c *Conn) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, s
 func (c *Conn) Tasks(ctx context.Context, kind events.TaskKind) (map[events.TaskName]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTries*c.publishWait)
 	defer cancel()
+	s, err := c.handle(ctx, tasksStream)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
 	names := map[events.TaskName]bool{}
+	// Pending tasks come first, so that a task that becomes due meanwhile is not missed.
 	for _, prefix := range []string{taskWaitPrefix, taskDuePrefix} {
-		// Pending tasks come first, so that a task that becomes due meanwhile is not
-		// missed.
-		s, err := c.js.Stream(ctx, tasksStream)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-		}
 		info, err := s.Info(ctx, jetstream.WithSubjectFilter(prefix+string(kind)+".>"))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)

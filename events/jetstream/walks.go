@@ -16,11 +16,17 @@ import (
 // PutPosition publishes the position of a walk. It waits for no acknowledgement. A worker
 // that misses the position may send superseded signals. Errors: storage.ErrUnavailable.
 func (c *Conn) PutPosition(p events.WalkPosition) error {
-	data, err := json.Marshal(p)
+	return c.send(walkPrefix+p.OrganizationID+"."+p.TriggerID, p)
+}
+
+// send publishes the JSON of a value and waits for no acknowledgement. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) send(subject string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	if err := c.nc.Publish(walkPrefix+p.OrganizationID+"."+p.TriggerID, data); err != nil {
+	if err := c.nc.Publish(subject, data); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	return nil
@@ -113,24 +119,3 @@ func (c *Conn) PutDeadLetter(ctx context.Context, d events.DeadLetter) error {
 // maxDeadBody limits the stored body of a dead letter, in bytes. A larger body is left
 // out.
 const maxDeadBody = 48 << 10
-
-// DeadLetters returns the number of dead letters, and the newest dead letter. Errors:
-// storage.ErrUnavailable.
-func (c *Conn) DeadLetters(ctx context.Context) (n uint64, newest events.DeadLetter, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
-	defer cancel()
-	s, err := c.js.Stream(ctx, DeadStream)
-	if err != nil {
-		return 0, newest, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	state := s.CachedInfo().State
-	if state.Msgs == 0 {
-		return 0, newest, nil
-	}
-	m, err := s.GetMsg(ctx, state.LastSeq)
-	if err != nil {
-		return 0, newest, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	err = json.Unmarshal(m.Data, &newest)
-	return state.Msgs, newest, err
-}

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -47,8 +48,7 @@ type Notifier struct {
 // New returns a notifier. Run starts it.
 func New(d Deps) *Notifier {
 	counter := func(name, help, label string, values ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help}, []string{label})
-		d.Registerer.MustRegister(c)
+		c := promauto.With(d.Registerer).NewCounterVec(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help}, []string{label})
 		for _, v := range values {
 			c.WithLabelValues(v)
 		}

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -52,11 +53,9 @@ type Replayer struct {
 
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
-	retried := prometheus.NewCounter(prometheus.CounterOpts{
+	return &Replayer{Deps: d, retried: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
-	})
-	d.Registerer.MustRegister(retried)
-	return &Replayer{Deps: d, retried: retried}
+	})}
 }
 
 // Numbers of simultaneous replays and manual retries of a process.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -28,6 +27,8 @@ type changes struct {
 	// seen holds the fingerprints of processed derived events. pending holds the
 	// fingerprints of the last check.
 	seen, pending map[storage.Ref]string
+	// after is the last revision whose change was announced.
+	after uint64
 	// revision and at belong to the last check that left nothing pending.
 	revision uint64
 	at       time.Time
@@ -42,26 +43,18 @@ const (
 
 // follow notifies subscribers of objects that clients write, until ctx ends.
 func (c *changes) follow(ctx context.Context) error {
-	after := c.Store.Revision()
-	for ctx.Err() == nil {
-		err := c.recent(ctx)
-		if err == nil {
-			err = c.State.Tail(ctx, after, func(batch []storage.Record) error {
-				for _, r := range batch {
-					if err := c.announce(ctx, r); err != nil {
-						return err
-					}
-					after = r.Revision
-				}
-				return nil
-			})
-		}
-		if err != nil && ctx.Err() == nil {
-			c.Log.Warn("OpenADR changes cannot be notified, retrying", "error", err)
-			periodic.Sleep(ctx, retryDelay)
-		}
+	if err := c.recent(ctx); err != nil {
+		return err
 	}
-	return nil
+	return c.State.Tail(ctx, c.after, func(batch []storage.Record) error {
+		for _, r := range batch {
+			if err := c.announce(ctx, r); err != nil {
+				return err
+			}
+			c.after = r.Revision
+		}
+		return nil
+	})
 }
 
 // recent notifies subscribers of objects written while no scheduler followed the log.

@@ -40,7 +40,13 @@ type priceWatch struct {
 	newest uint64 // newest observed change
 	checks int    // consecutive checks with new changes
 	done   uint64 // newest processed change
+	// retryAt is when a run beyond a limit of the organization is tried again.
+	retryAt time.Time
 }
+
+// retryEvery is the interval at which a run beyond a limit is tried again. The change must
+// reach the homes once the organization is below the limit.
+const retryEvery = time.Minute
 
 // checkPrices runs the schedules whose prices have changed.
 func (s *Scheduler) checkPrices(ctx context.Context) error {
@@ -166,7 +172,8 @@ func (s *Scheduler) changesOf(v storage.View, org string) (revisions []uint64, e
 
 // followPrices runs a schedule if a change affects homes and has not caused a run yet.
 func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *priceChanges) error {
-	if c.newest() <= watch.done {
+	now := s.Now()
+	if c.newest() <= watch.done || now.Before(watch.retryAt) {
 		return nil
 	}
 	schedule := &c.schedule
@@ -179,7 +186,6 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		watch.done = c.newest()
 		return nil
 	}
-	now := s.Now()
 	window, ok := s.window(schedule, now)
 	if !ok {
 		return nil
@@ -192,7 +198,11 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		return err
 	})
 	if err == nil && t.Homes > 0 {
-		err = s.accept(ctx, &t)
+		var skipped bool
+		if skipped, err = s.accept(ctx, &t); skipped {
+			watch.retryAt = now.Add(retryEvery)
+			return nil
+		}
 		if errors.Is(err, storage.ErrConflict) {
 			return nil // another scheduler's trigger was accepted; the next check finds any other change
 		}

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/internal/periodic"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -71,14 +72,14 @@ type Scheduler struct {
 
 // New returns a scheduler. Run starts it.
 func New(d Deps) *Scheduler {
-	runs := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_total", Help: "Schedule runs accepted by this process.",
-	})
-	skipped := prometheus.NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "schedule_runs_skipped_total", Help: "Runs of schedules that this process skipped, because the organization had reached a limit.",
-	})
-	d.Registerer.MustRegister(runs, skipped)
-	return &Scheduler{Deps: d, runs: runs, skipped: skipped, prices: map[storage.Ref]*priceWatch{}}
+	counter := func(name, help string) prometheus.Counter {
+		return promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	return &Scheduler{
+		Deps: d, prices: map[storage.Ref]*priceWatch{},
+		runs:    counter("schedule_runs_total", "Schedule runs accepted by this process."),
+		skipped: counter("schedule_runs_skipped_total", "Runs of schedules that this process skipped, because the organization had reached a limit."),
+	}
 }
 
 // Run makes the scheduled runs until ctx ends.
@@ -92,8 +93,11 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
 	if s.State != nil {
-		c := &changes{Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}}, seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}}
-		group.Go(func() error { return c.follow(ctx) })
+		c := &changes{
+			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
+			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{},
+		}
+		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}
@@ -161,7 +165,7 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	if err != nil || suspended {
 		return err
 	}
-	if err := s.accept(ctx, &t); err != nil {
+	if _, err := s.accept(ctx, &t); err != nil {
 		return fmt.Errorf("run %s of the schedule %s: %w", run.Format(time.RFC3339), schedule.ID, err)
 	}
 	return nil
@@ -169,21 +173,21 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 
 // accept accepts the trigger of a run. If the organization has reached a limit, accept
 // skips the run. A later run sends newer signals.
-func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) error {
-	_, err := s.Triggers.Accept(ctx, *t)
+func (s *Scheduler) accept(ctx context.Context, t *events.Trigger) (skipped bool, err error) {
+	_, err = s.Triggers.Accept(ctx, *t)
 	over, skip := errors.AsType[*events.QuotaError](err)
 	switch {
 	case skip:
 		s.skipped.Inc()
 		s.Log.Warn("schedule run skipped, organization has reached a limit",
 			"schedule", t.ScheduleID, "org", t.OrganizationID, "limit", over.Setting, "used", over.Used, "max", over.Max)
-		return nil
+		return true, nil
 	case err == nil:
 		s.runs.Inc()
 		s.Log.Info("schedule run accepted",
 			"schedule", t.ScheduleID, "org", t.OrganizationID, "trigger", t.ID, "homes", t.Homes, "plans", t.RatePlanIDs)
 	}
-	return err
+	return false, err
 }
 
 // window returns the window of the signals of a run.

@@ -83,8 +83,8 @@ func TestScheduler_SuspendedOrganization(t *testing.T) {
 	})
 }
 
-// A run beyond the organization's quota is skipped, with a line in the log, and the next
-// run is normal. The next change of prices includes a skipped one.
+// A run beyond the organization's quota is skipped, with a line in the log. A change of
+// prices is sent once the organization is below the quota.
 func TestScheduler_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
@@ -110,18 +110,19 @@ func TestScheduler_Quota(t *testing.T) {
 		w.triggers.mu.Lock()
 		full = false
 		w.triggers.mu.Unlock()
-		w.addHours("COMED")
 		pass(minute)
-		if got := w.triggered(); got != "hourly+p of 3" {
-			t.Errorf("the next change of prices: triggers %q", got)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("below the quota it triggers %q", got)
 		}
 		pass(15 * minute)
 		if got := w.triggered(); got != " of 5" {
 			t.Errorf("the next timed run: triggers %q", got)
 		}
 		stop()
-		if n := strings.Count(log.String(), "schedule run skipped, organization has reached a limit"); n != 4 || !strings.Contains(log.String(), "limit=max-waiting") {
-			t.Errorf("%d runs are logged as skipped, want the three timed ones and the one of the prices:\n%s", n, &log)
+		for schedule, want := range map[string]int{"timed": 3, "sch": 45} { // the prices once a minute
+			if n := strings.Count(log.String(), `"schedule run skipped, organization has reached a limit" schedule=`+schedule+" org=org limit=max-waiting"); n != want {
+				t.Errorf("%d runs of %s are logged as skipped, want %d:\n%s", n, schedule, want, &log)
+			}
 		}
 	})
 }

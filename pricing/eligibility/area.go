@@ -44,7 +44,7 @@ type Utility struct {
 	DynamicPricing          []string // kinds offered in 2018, such as "time-of-use"
 	DemandResponseCustomers int      // enrolled in 2018
 	NetMeteringCustomers    int      // with photovoltaics, in 2018
-	Programs                []string // names of demand-response programs, unverified
+	Programs                []string // names of demand-response programs
 }
 
 // Area holds the known facts of a zipcode or a prefix. Areas share their slices: treat

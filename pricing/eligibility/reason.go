@@ -28,7 +28,7 @@ func (c *Checker) reason(a *Area, r *Result, said Support, saidSo bool) string {
 		say(reported(&a.Utilities[0]))
 	}
 	if len(r.DemandResponsePrograms) > 0 {
-		say("Program names are from a list compiled by hand in 2026, and are not verified.")
+		say("Program names are from public pages, looked up in 2026; a program may have closed since.")
 	}
 	if a.overridden {
 		say("Some of this was set by the operator.")

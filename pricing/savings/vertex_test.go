@@ -15,7 +15,8 @@ func (l *program) atMost(row []float64, bound float64) {
 }
 
 // exhaust tries every corner there is: each choice of as many rows as there are
-// unknowns, made tight. The least cost of a bounded program is at one of them.
+// unknowns, made tight. The least cost of a bounded program is at one of them. The two
+// bounds of one quantity stand beside each other and are never tight together.
 func (l *program) exhaust() (least float64, found bool) {
 	n := len(l.cost)
 	least = math.Inf(1)
@@ -29,6 +30,9 @@ func (l *program) exhaust() (least float64, found bool) {
 			return
 		}
 		for i := from; i < len(l.rows); i++ {
+			if k > 0 && opposite(l.rows[chosen[k-1]], l.rows[i]) {
+				continue
+			}
 			chosen[k] = i
 			choose(k+1, i+1)
 		}
@@ -70,6 +74,16 @@ func (l *program) corner(chosen []int) ([]float64, bool) {
 		x[i] = m[i][n] / m[i][i]
 	}
 	return x, true
+}
+
+// opposite reports whether two rows bound the same quantity from both sides.
+func opposite(a, b []float64) bool {
+	for i := range a {
+		if a[i] != -b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *program) holds(x []float64) bool {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"go.etcd.io/bbolt"
 
@@ -30,10 +31,7 @@ func (r *Replica) apply(records []storage.Record) error {
 		if err := forget(tx, at); err != nil {
 			return err
 		}
-		if err := tx.Bucket([]byte(metaBucket)).Put(atKey, milliseconds(at)); err != nil {
-			return err
-		}
-		return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, last))
+		return errors.Join(tx.Bucket([]byte(metaBucket)).Put(atKey, milliseconds(at)), putRevision(tx, last))
 	})
 	// gofail: var applyAfter struct{}
 	if err != nil {
@@ -46,13 +44,15 @@ func (r *Replica) apply(records []storage.Record) error {
 // skipTo advances the replica to a revision without applying records. The log must have
 // no records left up to that revision.
 func (r *Replica) skipTo(revision uint64) error {
-	err := r.file.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, revision))
-	})
+	err := r.file.Update(func(tx *bbolt.Tx) error { return putRevision(tx, revision) })
 	if err == nil {
 		r.advance(revision)
 	}
 	return err
+}
+
+func putRevision(tx *bbolt.Tx, revision uint64) error {
+	return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, revision))
 }
 
 func applyOne(tx *bbolt.Tx, rec storage.Record) error {

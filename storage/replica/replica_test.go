@@ -107,7 +107,7 @@ func filled(t testing.TB) *storagetest.Log {
 
 func add(t testing.TB, log storage.Log, w storage.Write) {
 	t.Helper()
-	if _, err := log.Append(t.Context(), w); err != nil {
+	if _, err := log.AppendBatch(t.Context(), []storage.Write{w}); err != nil {
 		t.Fatal(err)
 	}
 }

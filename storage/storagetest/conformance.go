@@ -44,7 +44,7 @@ func write(ref storage.Ref, expect uint64, value string) storage.Write {
 // put appends a write that must succeed. It returns the revision when the replica has it.
 func (c conformance) put(t *testing.T, w storage.Write) uint64 {
 	t.Helper()
-	revision, err := c.log.Append(t.Context(), w)
+	revision, err := c.log.AppendBatch(t.Context(), []storage.Write{w})
 	if err == nil {
 		err = c.replica.WaitFor(t.Context(), revision)
 	}
@@ -71,7 +71,7 @@ func (c conformance) compareAndSet(t *testing.T) {
 	ref := storage.HomeRef("cas", "h")
 	first := c.put(t, write(ref, 0, `"a"`))
 	for _, expect := range []uint64{0, first - 1, first + 1} {
-		if _, err := c.log.Append(t.Context(), write(ref, expect, `"b"`)); !errors.Is(err, storage.ErrConflict) {
+		if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(ref, expect, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
 			t.Errorf("append expecting %d where %d is: %v, want ErrConflict", expect, first, err)
 		}
 	}
@@ -79,7 +79,7 @@ func (c conformance) compareAndSet(t *testing.T) {
 	if second <= first {
 		t.Errorf("revision %d after %d", second, first)
 	}
-	if _, err := c.log.Append(t.Context(), write(storage.HomeRef("cas", "none"), first, `"b"`)); !errors.Is(err, storage.ErrConflict) {
+	if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(storage.HomeRef("cas", "none"), first, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("append expecting what is not there: %v, want ErrConflict", err)
 	}
 	if got := c.get(t, ref); string(got.Value) != `"c"` || got.Revision != second {
@@ -313,7 +313,7 @@ func (c conformance) viewIsStill(t *testing.T) {
 		}
 		// Do not wait for the write here: a replica may apply it only after its readers
 		// end.
-		if _, err := c.log.Append(t.Context(), write(ref, r, `2`)); err != nil {
+		if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(ref, r, `2`)}); err != nil {
 			t.Error(err)
 		}
 		if got, err := v.Get(ref); err != nil || string(got.Value) != `1` || v.Revision() != before {

@@ -3,7 +3,6 @@ package vault
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -44,12 +43,13 @@ func (m MasterKey) id() string {
 	return hex.EncodeToString(sum[:enough])
 }
 
+// newAEAD returns a cipher whose Seal puts a random nonce before the text.
 func newAEAD(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // seal seals the data key with the first master key. Without master keys the data key
@@ -60,10 +60,8 @@ func (k *DataKey) seal(clear []byte, masters []MasterKey) {
 		return
 	}
 	aead, _ := newAEAD(masters[0][:]) // the key has a valid length
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(clear)+aead.Overhead())
-	_, _ = rand.Read(nonce) // never fails: see crypto/rand
 	k.MasterKey = masters[0].id()
-	k.Sealed = aead.Seal(nonce, nonce, clear, k.associated())
+	k.Sealed = aead.Seal(nil, nil, clear, k.associated())
 }
 
 func (k *DataKey) associated() []byte { return []byte("gridhook " + k.ID + " " + k.MasterKey) }
@@ -81,11 +79,7 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 		return nil, fmt.Errorf("%w with the master key %s, which is not among the given keys", ErrLocked, k.MasterKey)
 	}
 	aead, _ := newAEAD(masters[i][:]) // the key has a valid length
-	if len(k.Sealed) < aead.NonceSize() {
-		return nil, fmt.Errorf("%w: the data key is malformed", ErrLocked)
-	}
-	nonce, box := k.Sealed[:aead.NonceSize()], k.Sealed[aead.NonceSize():]
-	clear, err := aead.Open(nil, nonce, box, k.associated())
+	clear, err := aead.Open(nil, nil, k.Sealed, k.associated())
 	if err != nil {
 		return nil, fmt.Errorf("%w: the data key was changed after it was written", ErrLocked)
 	}

@@ -96,9 +96,7 @@ const version = "v1."
 
 // Seal encrypts a secret for one endpoint of one organization.
 func (v *Vault) Seal(org, endpointID, secret string) string {
-	nonce := make([]byte, v.aead.NonceSize(), v.aead.NonceSize()+len(secret)+v.aead.Overhead())
-	_, _ = rand.Read(nonce)
-	sealed := v.aead.Seal(nonce, nonce, []byte(secret), associated(org, endpointID))
+	sealed := v.aead.Seal(nil, nil, []byte(secret), associated(org, endpointID))
 	return version + base64.RawStdEncoding.EncodeToString(sealed)
 }
 
@@ -106,11 +104,10 @@ func (v *Vault) Seal(org, endpointID, secret string) string {
 func (v *Vault) Open(org, endpointID, sealed string) (string, error) {
 	text, ok := strings.CutPrefix(sealed, version)
 	raw, err := base64.RawStdEncoding.DecodeString(text)
-	if !ok || err != nil || len(raw) < v.aead.NonceSize() {
+	if !ok || err != nil {
 		return "", errors.New("the sealed secret is malformed")
 	}
-	nonce, box := raw[:v.aead.NonceSize()], raw[v.aead.NonceSize():]
-	secret, err := v.aead.Open(nil, nonce, box, associated(org, endpointID))
+	secret, err := v.aead.Open(nil, nil, raw, associated(org, endpointID))
 	if err != nil {
 		return "", errors.New("the sealed secret does not open: it was made with another key or for another endpoint")
 	}

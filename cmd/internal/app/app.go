@@ -78,7 +78,7 @@ type App struct {
 	breakers  events.Breakers
 	tester    *tester.Tester
 	estimates *api.Estimates
-	health    *health
+	health    health
 	// embedded is nil if NATS is external.
 	embedded *embedded.Server
 	// admission authenticates MQTT clients, nil before the API listens.
@@ -113,6 +113,7 @@ const startTimeout = 5 * time.Minute
 // start, Start stops the earlier parts.
 func Start(ctx context.Context, o Options) (*App, error) {
 	a := &App{Options: o, Registry: prometheus.NewRegistry(), delivery: deliveryOptions(&o.Config)}
+	a.guard = &guard{app: a, pause: firstBackoff}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -124,12 +125,12 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if o.answers() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.startGuard, a.watchHealth)
+	parts = append(parts, a.registerMetrics, a.startGuard)
 	if o.delivers() {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.answers() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startReplayer, a.startNotifier, a.startScheduler, a.scheduleEstimates, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	for _, start := range parts {
@@ -137,7 +138,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 			return nil, errors.Join(err, a.Stop())
 		}
 	}
-	a.health.started()
+	a.health.enter("running")
 	return a, nil
 }
 
@@ -163,20 +164,6 @@ func (a *App) run(name string, part func(ctx context.Context) error) {
 	a.onStop(name, func() error { cancel(); <-done; return nil })
 }
 
-// every calls do at an interval until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func(ctx context.Context)) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			do(ctx)
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 var errEnded = errors.New("unexpected end")
 
 // Wait returns nil when ctx ends. When a part fails, it returns the cause.
@@ -192,9 +179,7 @@ func (a *App) Wait(ctx context.Context) error {
 // Stop stops the parts in reverse order. First it reports not ready and refuses new
 // requests. Then it drains the worker. It closes the files last.
 func (a *App) Stop() error {
-	if a.health != nil {
-		a.health.stopping()
-	}
+	a.health.enter("stopping")
 	var errs []error
 	for _, s := range slices.Backward(a.stops) {
 		if err := s.run(); err != nil {
@@ -242,6 +227,7 @@ func (a *App) connect(ctx context.Context) error {
 		return err
 	}
 	a.conn = conn
+	conn.SetGate(jetstream.Gate{Full: a.guard.fullError, Stuck: func() bool { return a.guard.stuck.Load() != nil }})
 	a.onStop("the connection to NATS", conn.Close)
 	return nil
 }
@@ -260,7 +246,7 @@ func (a *App) followState(ctx context.Context) error {
 	a.replica = r
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
-	a.store = storage.NewStore(guardedLog{log, a.full}, r, time.Now)
+	a.store = storage.NewStore(log, r, time.Now)
 	if most := a.Limits.MaxEndpoints; most > 0 {
 		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: most, Setting: "max-endpoints"})
 	}
@@ -329,7 +315,7 @@ func (a *App) recordUses(context.Context) error {
 
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
-		Bus: pausingBus{a.conn, func() bool { return a.guard.stuck.Load() != nil }}, Store: a.store, Book: a.book, Vault: a.vault,
+		Bus: a.conn, Store: a.store, Book: a.book, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)

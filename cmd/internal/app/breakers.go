@@ -7,23 +7,24 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // reportBreakers reports the worker's open circuit breakers to the APIs of the fleet.
 func (a *App) reportBreakers(context.Context) error {
 	worker := nuid.Next()
 	reported := false // whether the last report had open breakers
-	report := func(context.Context) {
+	report := func(context.Context) error {
 		open := a.worker.OpenBreakers()
 		if len(open) == 0 && !reported {
-			return
+			return nil
 		}
 		reported = len(open) > 0
-		if err := a.conn.PublishBreakers(events.BreakerReport{Worker: worker, Open: open}); err != nil {
-			a.Log.Warn("breaker report not sent", "error", err)
-		}
+		return a.conn.PublishBreakers(events.BreakerReport{Worker: worker, Open: open})
 	}
-	a.run("the breaker reports", func(ctx context.Context) error { return every(ctx, events.ReportEvery, report) })
+	a.run("the breaker reports", func(ctx context.Context) error {
+		return periodic.Run(ctx, events.ReportEvery, a.Log, "report open breakers", report)
+	})
 	return nil
 }
 

@@ -9,24 +9,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/gridhook/gridhook/config"
-	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/vault"
 )
 
 // HoldBackups is as if a backup were being made, until release is called.
 func (a *App) HoldBackups() (release func()) {
 	a.backingUp.Lock()
 	return a.backingUp.Unlock
-}
-
-// DataKey is the data key as it is stored.
-func (a *App) DataKey() (vault.DataKey, error) {
-	return storage.Get[vault.DataKey](a.store, (&vault.DataKey{ID: "data-key"}).Ref())
-}
-
-// Schema is what the log of record says of itself.
-func (a *App) Schema() (storage.Schema, error) {
-	return storage.Get[storage.Schema](a.store, storage.SchemaRef())
 }
 
 // PublishState writes to the log of record as another process might.

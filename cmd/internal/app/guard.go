@@ -3,15 +3,18 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -29,7 +32,8 @@ const (
 // guard detects faults that requests would detect too late: a nearly full disk, an
 // embedded server that stores nothing more after a full disk, and damaged streams. While
 // the disk is nearly full, Gridhook accepts nothing new. When space is free again, the
-// guard restarts the embedded server, because only a restart makes it store again.
+// guard restarts the embedded server, because only a restart makes it store again. Each
+// inspection also updates the process's health.
 type guard struct {
 	app       *App
 	inspector *jetstream.Inspector
@@ -48,36 +52,22 @@ type guard struct {
 }
 
 func (a *App) startGuard(ctx context.Context) error {
+	g := a.guard
+	g.server, g.inspector = a.embedded, a.conn.NewInspector()
 	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
-		a.Registry.MustRegister(c)
-		return c
+		return promauto.With(a.Registry).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
-	a.guard = &guard{
-		app: a, server: a.embedded, inspector: a.conn.NewInspector(), pause: firstBackoff,
-		restarts: counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing."),
-		remade:   counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated."),
-	}
-	gauge := func(name, help string, why *atomic.Pointer[string]) {
-		a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help},
-			func() float64 {
-				if why.Load() == nil {
-					return 0
-				}
-				return 1
-			}))
-	}
-	gauge("store_full", "1 while the disk or the store is full and new requests are refused.", &a.guard.full)
-	gauge("record_damaged", "1 if a stream of the log of record lost messages.", &a.guard.damage)
-	a.guard.check(ctx)
-	a.run("the guard", func(ctx context.Context) error { return every(ctx, guardEvery, a.guard.check) })
+	g.restarts = counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing.")
+	g.remade = counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated.")
+	_ = g.check(ctx) // the guard repeats it
+	a.run("the guard", func(ctx context.Context) error { return periodic.Run(ctx, guardEvery, a.Log, "inspect NATS", g.check) })
 	return nil
 }
 
-func (g *guard) check(ctx context.Context) {
+func (g *guard) check(ctx context.Context) error {
 	g.note(&g.full, g.fullReason(), "store full, refusing new requests")
 	g.revive(time.Now())
-	g.inspect(ctx)
+	return g.inspect(ctx)
 }
 
 // note stores a reason and logs it when it appears or disappears.
@@ -139,12 +129,13 @@ func (g *guard) revive(now time.Time) {
 	g.pause = min(2*g.pause, maxBackoff)
 }
 
-func (g *guard) inspect(ctx context.Context) {
+// inspect looks for damaged streams and updates the process's health.
+func (g *guard) inspect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	revision, records, err := g.app.replica.Records(time.Now())
 	if err != nil {
-		return // the replica's reader reports it
+		return err
 	}
 	found, err := g.inspector.Look(ctx, revision, records)
 	for _, queue := range found.Remade {
@@ -152,9 +143,19 @@ func (g *guard) inspect(ctx context.Context) {
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}
 	if err != nil {
-		return // the health watch reports an unavailable NATS
+		return err
 	}
+	g.app.health.update(found.Depth, g.app.replica.Revision(), time.Now())
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
+	return nil
+}
+
+// fullError returns a storage.ErrUnavailable while the disk or the store has no space.
+func (g *guard) fullError() error {
+	if why := g.full.Load(); why != nil {
+		return fmt.Errorf("%w: %s", storage.ErrUnavailable, *why)
+	}
+	return nil
 }
 
 func sentence(err error) string {
@@ -193,9 +194,7 @@ func (a *App) retryFollow(follow func(context.Context) error) func(context.Conte
 			default:
 				return err
 			}
-			select {
-			case <-time.After(guardEvery):
-			case <-ctx.Done():
+			if periodic.Sleep(ctx, guardEvery); ctx.Err() != nil {
 				return nil
 			}
 		}
@@ -211,9 +210,7 @@ func (a *App) retryUnavailable(ctx context.Context, ask func(context.Context) er
 			return err
 		}
 		a.Log.Warn("NATS unavailable during the start, retrying", "error", err)
-		select {
-		case <-time.After(guardEvery):
-		case <-ctx.Done():
+		if periodic.Sleep(ctx, guardEvery); ctx.Err() != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,89 +9,48 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/gridhook/gridhook/events/jetstream"
 )
 
-// These are the intervals of the health watch.
+// These limits decide the readiness.
 const (
-	healthEvery   = 2 * time.Second
-	healthTimeout = 2 * time.Second
 	// staleAfter is the time without a response from NATS after which the process is not
 	// ready.
-	staleAfter = 3 * healthEvery
+	staleAfter = 6 * time.Second
 	// behindAfter is the replica's lag after which the process is not ready.
 	behindAfter = 10 * time.Second
 )
 
-// health holds the readiness of the process and the queue metrics.
+// health holds the readiness of the process and the last known depth of the queues. The
+// zero value is a process that starts.
 type health struct {
-	app *App
-
-	queuedSlices, retriesPending, unstarted, replicaLag, deadLetters prometheus.Gauge
-
 	mu          sync.Mutex
-	phase       string // "starting", "running", "stopping"
+	phase       string // "running" or "stopping", empty while the process starts
+	depth       jetstream.Depth
+	lag         uint64
 	answered    time.Time
 	behindSince time.Time
 }
 
-// watchHealth checks NATS and the replica periodically.
-func (a *App) watchHealth(ctx context.Context) error {
-	gauge := func(name, help string) prometheus.Gauge {
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
-		a.Registry.MustRegister(g)
-		return g
-	}
-	a.health = &health{
-		app: a, phase: "starting",
-		queuedSlices:   gauge("queue_slices", "Slices queued or in flight in the fleet."),
-		retriesPending: gauge("retries_pending", "Retry messages that wait or are due in the fleet."),
-		unstarted:      gauge("triggers_unstarted", "Accepted triggers whose walk has not begun."),
-		deadLetters:    gauge("dead_letters", "Messages that could not be processed."),
-		replicaLag:     gauge("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied."),
-	}
-	a.health.check(ctx)
-	a.registerMetrics()
-	a.run("the health watch", func(ctx context.Context) error { return every(ctx, healthEvery, a.health.check) })
-	return nil
-}
-
-func (h *health) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	depth, err := h.app.conn.Depth(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			h.app.Log.Warn("queue depth unavailable", "error", err)
-		}
-		return
-	}
-	h.update(depth, h.app.replica.Revision(), time.Now())
-}
-
+// update stores the result of an inspection of NATS. revision is the replica's.
 func (h *health) update(d jetstream.Depth, revision uint64, now time.Time) {
-	h.queuedSlices.Set(float64(d.Slices))
-	h.retriesPending.Set(float64(d.RetriesWaiting))
-	h.unstarted.Set(float64(d.Unstarted))
-	h.deadLetters.Set(float64(d.DeadLetters))
-	lag := max(d.State, revision) - revision
-	h.replicaLag.Set(float64(lag))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.answered = now
+	h.answered, h.depth, h.lag = now, d, max(d.State, revision)-revision
 	switch {
-	case lag == 0:
+	case h.lag == 0:
 		h.behindSince = time.Time{}
 	case h.behindSince.IsZero():
 		h.behindSince = now
 	}
 }
 
-func (h *health) started() { h.enter("running") }
-
-func (h *health) stopping() { h.enter("stopping") }
+// queues returns the depth of the queues and the replica's lag at the last inspection.
+func (h *health) queues() (d jetstream.Depth, lag uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.depth, h.lag
+}
 
 func (h *health) enter(phase string) {
 	h.mu.Lock()
@@ -104,20 +64,26 @@ func (h *health) problem(now time.Time) string {
 	defer h.mu.Unlock()
 	switch {
 	case h.phase != "running":
-		return "the process is " + h.phase
-	case !h.app.conn.Connected():
-		return "NATS is not connected"
+		return "the process is " + cmp.Or(h.phase, "starting")
 	case now.Sub(h.answered) > staleAfter:
 		return fmt.Sprintf("NATS has not responded for %s", now.Sub(h.answered).Round(time.Second))
 	case !h.behindSince.IsZero() && now.Sub(h.behindSince) > behindAfter:
 		return fmt.Sprintf("the replica has been behind the log of record for %s", now.Sub(h.behindSince).Round(time.Second))
 	}
-	return h.app.guard.problem()
+	return ""
+}
+
+// unready returns the reason why the process is not ready, or "" if it is ready.
+func (a *App) unready(now time.Time) string {
+	if !a.conn.Connected() {
+		return "NATS is not connected"
+	}
+	return cmp.Or(a.health.problem(now), a.guard.problem())
 }
 
 // readyz responds 200 if the process can accept requests and deliveries now.
-func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
-	if why := h.problem(time.Now()); why != "" {
+func (a *App) readyz(w http.ResponseWriter, _ *http.Request) {
+	if why := a.unready(time.Now()); why != "" {
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": why})
 		return
 	}
@@ -125,8 +91,8 @@ func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // livez responds 200 unless a part of the process has failed.
-func (h *health) livez(w http.ResponseWriter, _ *http.Request) {
-	if err := context.Cause(h.app.failed); err != nil {
+func (a *App) livez(w http.ResponseWriter, _ *http.Request) {
+	if err := context.Cause(a.failed); err != nil {
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "failed", "reason": err.Error()})
 		return
 	}

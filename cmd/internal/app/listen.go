@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 
@@ -37,10 +38,10 @@ func (a *App) listenAdmin(ctx context.Context) (err error) {
 func (a *App) adminHandler() http.Handler {
 	pages := map[string]http.Handler{
 		"/metrics": promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{
-			ErrorLog: promLog{a.Log.Warn}, EnableOpenMetrics: true,
+			ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn), EnableOpenMetrics: true,
 		}),
-		"/livez":  http.HandlerFunc(a.health.livez),
-		"/readyz": http.HandlerFunc(a.health.readyz),
+		"/livez":  http.HandlerFunc(a.livez),
+		"/readyz": http.HandlerFunc(a.readyz),
 	}
 	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {
@@ -113,10 +114,3 @@ var utilitiesAtHand = sync.OnceValue(func() map[int]bool {
 	}
 	return at
 })
-
-// promLog writes errors of the metrics handler to the log.
-type promLog struct {
-	warn func(msg string, args ...any)
-}
-
-func (l promLog) Println(v ...any) { l.warn("metrics not served", "problem", v) }

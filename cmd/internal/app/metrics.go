@@ -1,12 +1,14 @@
 package app
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -24,6 +26,15 @@ var (
 	freeDesc  = desc("data_free_bytes", "Bytes free for this process on the file system of its data folder.")
 	sizeDesc  = desc("data_size_bytes", "Size of the file system of the data folder.")
 
+	fullDesc    = desc("store_full", "1 while the disk or the store is full and new requests are refused.")
+	damagedDesc = desc("record_damaged", "1 if a stream of the log of record lost messages.")
+
+	slicesDesc    = desc("queue_slices", "Slices queued or in flight in the fleet.")
+	retriesDesc   = desc("retries_pending", "Retry messages that wait or are due in the fleet.")
+	unstartedDesc = desc("triggers_unstarted", "Accepted triggers whose walk has not begun.")
+	deadDesc      = desc("dead_letters", "Messages that could not be processed.")
+	lagDesc       = desc("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.")
+
 	storeUsedDesc  = desc("store_used_bytes", "Size of the embedded NATS's files in bytes.")
 	storeLimitDesc = desc("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.")
 
@@ -34,12 +45,13 @@ var (
 )
 
 // registerMetrics registers the metrics of the process.
-func (a *App) registerMetrics() {
-	a.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+func (a *App) registerMetrics(context.Context) error {
+	promauto.With(a.Registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "build_info", Help: "1; the labels tell which Gridhook this is.",
 		ConstLabels: prometheus.Labels{"version": a.Version, "role": string(a.Role), "goversion": runtime.Version()},
-	}, func() float64 { return 1 }))
+	}, func() float64 { return 1 })
 	a.Registry.MustRegister(&collector{app: a})
+	return nil
 }
 
 // Describe sends nothing, because the metrics depend on the role.
@@ -51,11 +63,13 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
 	now := time.Now()
-	ready := 0.0
-	if s.app.health.problem(now) == "" {
-		ready = 1
+	flag := func(d *prometheus.Desc, on bool) {
+		send(d, map[bool]float64{true: 1}[on])
 	}
-	send(readyDesc, ready)
+	flag(readyDesc, s.app.unready(now) == "")
+	flag(fullDesc, s.app.guard.full.Load() != nil)
+	flag(damagedDesc, s.app.guard.damage.Load() != nil)
+	s.queues(send)
 	s.try("free space of the disk", func() error { return s.disk(send) })
 	if s.app.embedded != nil {
 		s.try("size of the store", func() error {
@@ -71,6 +85,15 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 		s.try("backlog", func() error { return s.backlog(send, now) })
 		s.try("stale organizations", func() error { return s.stale(send, now) })
 	}
+}
+
+func (s *collector) queues(send func(*prometheus.Desc, float64)) {
+	depth, lag := s.app.health.queues()
+	send(slicesDesc, float64(depth.Slices))
+	send(retriesDesc, float64(depth.RetriesWaiting))
+	send(unstartedDesc, float64(depth.Unstarted))
+	send(deadDesc, float64(depth.DeadLetters))
+	send(lagDesc, float64(lag))
 }
 
 func (s *collector) try(what string, read func() error) {

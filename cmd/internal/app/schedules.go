@@ -9,36 +9,22 @@ import (
 	"github.com/gridhook/gridhook/events/scheduler"
 )
 
-// startScheduler starts a scheduler. It needs the ledger, because the quota of an
-// organization holds for its schedules too.
-func (a *App) startScheduler(context.Context) error {
+// startTasks starts the scheduler, the replayer and the notifier. They need the ledger: the
+// quota of an organization holds for its schedules too, the replayer repeats the deliveries
+// that it finds there, and the notifier finds the completed triggers there.
+func (a *App) startTasks(context.Context) error {
 	d := scheduler.Deps{
 		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention, d.EveryChange = a.conn.StateLog(), a.OpenADR.ReportRetention, a.MQTT != ""
 	}
-	s := scheduler.New(d)
-	a.run("the scheduler", s.Run)
-	return nil
-}
-
-// startReplayer starts a replayer. It repeats exhausted and expired deliveries, which it
-// finds in the ledger.
-func (a *App) startReplayer(context.Context) error {
-	r := replayer.New(replayer.Deps{
+	a.run("the replayer", replayer.New(replayer.Deps{
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
-	})
-	a.run("the replayer", r.Run)
-	return nil
-}
-
-// startNotifier starts a notifier. It finds the endpoints to notify in the ledger and the
-// store.
-func (a *App) startNotifier(context.Context) error {
-	n := notifier.New(notifier.Deps{
+	}).Run)
+	a.run("the notifier", notifier.New(notifier.Deps{
 		Store: a.store, Ledger: a.ledger, Notices: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
-	})
-	a.run("the notifier", n.Run)
+	}).Run)
+	a.run("the scheduler", scheduler.New(d).Run)
 	return nil
 }

@@ -51,45 +51,6 @@ func stored(t *testing.T, messages ...string) (data string) {
 	return data
 }
 
-// The log of record as schema 1 had it: the data key in the clear under another
-// name, and an endpoint whose secret that key seals.
-var schema1 = []string{
-	"vault._shared.data-key", `{"v":1,"at":1780000000000,"value":{"id":"data-key","key":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","createdAt":"2026-06-01T00:00:00.000Z","updatedAt":"2026-06-01T00:00:00.000Z"}}`,
-	"organization._shared.acme", `{"v":1,"at":1780000000000,"value":{"id":"acme","name":"Acme","createdAt":"2026-06-01T00:00:00.000Z","updatedAt":"2026-06-01T00:00:00.000Z"}}`,
-}
-
-func TestTheStateOfSchema1IsRead(t *testing.T) {
-	messages := append([]string{}, schema1...)
-	for i := range messages {
-		messages[i] = strings.ReplaceAll(messages[i], "_shared", storage.Shared)
-	}
-	data := stored(t, messages...)
-	for _, round := range []string{"as it was", "as it is after that"} {
-		a := startWith(t, func(o *app.Options) { o.Data = data })
-		key, err := a.DataKey()
-		if err != nil || len(key.Sealed) != 32 || key.Sealed[31] != 31 || key.MasterKey != "" {
-			t.Errorf("%s: the data key is %+v, %v", round, key, err)
-		}
-		if err := a.Stop(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// Whoever knows schema 1 alone meets a record of schema 2 and ends.
-	if got := lastSchema(t, data); got != storage.SchemaVersion {
-		t.Errorf("STATE says that it has schema %d", got)
-	}
-}
-
-func lastSchema(t *testing.T, data string) (version int) {
-	t.Helper()
-	a := startWith(t, func(o *app.Options) { o.Data = data })
-	s, err := a.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Version
-}
-
 // An older binary refuses what a newer one has written, in one sentence, and
 // touches nothing.
 func TestANewerSchemaIsRefused(t *testing.T) {
@@ -106,7 +67,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 func TestANewerGridhookTakesOver(t *testing.T) {
 	a := start(t)
 	write := storage.Write{Ref: storage.SchemaRef(), At: time.Now(), Value: []byte(`{"id":"state","version":2}`)}
-	if _, err := a.StateLog().Append(t.Context(), write); !errors.Is(err, storage.ErrConflict) {
+	if _, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{write}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("the schema was not there: %v", err)
 	}
 	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {

@@ -36,14 +36,13 @@ func (a *App) startTracing(ctx context.Context) error {
 	return nil
 }
 
-// triggers returns the log that accepts triggers. It refuses triggers while the disk has
-// no space and records a span for each trigger.
+// triggers returns the log that accepts triggers. With tracing it records a span for each
+// trigger.
 func (a *App) triggers() events.TriggerLog {
-	roomy := guardedTriggers{a.conn, a.full}
 	if a.tracer == nil {
-		return roomy
+		return a.conn
 	}
-	return tracedTriggers{roomy, a.tracer}
+	return tracedTriggers{a.conn, a.tracer}
 }
 
 // tracedTriggers records a span for each accepted trigger, below the span of its request

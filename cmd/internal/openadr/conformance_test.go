@@ -449,7 +449,7 @@ func (w *world) damaged() {
 		}
 		return nil
 	})
-	_, err = log.Append(w.t.Context(), storage.Write{Ref: ref, Expect: revision, First: revision, Value: []byte(`{"keyId":1}`)})
+	_, err = log.AppendBatch(w.t.Context(), []storage.Write{{Ref: ref, Expect: revision, First: revision, Value: []byte(`{"keyId":1}`)}})
 	must(w.t, err)
 	for path, operations := range w.document.paths {
 		path = strings.NewReplacer("{programID}", "x", "{eventID}", "x", "{reportID}", "x", "{subscriptionID}", "x", "{venID}", "x", "{resourceID}", "x").Replace(strings.TrimPrefix(path, "/"))

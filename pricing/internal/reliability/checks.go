@@ -15,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -200,6 +201,57 @@ func exports(dir string) (*diagram, error) {
 			at := time.Date(2026, time.January, 1+hour/24, hour%24, 30, 0, 0, location)
 			if p := chance.At(at.Unix()); p > 0 {
 				d.add(p, output[hour]*size/10 > kwh)
+			}
+		}
+	}
+	return d, nil
+}
+
+// sellers are utilities by state that pay new solar homes less than the retail price:
+// package regime knows when they began.
+var sellers = map[string][]int{"CA": {14328, 16609, 17609}, "AZ": {803}, "UT": {14354}, "IN": {15470, 9324, 9273, 13756}}
+
+// regimes prices homes with solar on plans with a sell rate, with the regime withheld. The
+// homes of each utility applied in the years from 2008, as many in each.
+func regimes(string) (*diagram, error) {
+	const lat, lon = 33.45, -112.07
+	profile, err := solar.NewProfile(climate.Choose(climate.Place{Lat: lat, Lon: lon, State: "AZ", County: "Maricopa"}).Year, solar.DefaultArray)
+	if err != nil {
+		return nil, err
+	}
+	chance, err := solar.NewChance(profile, solar.Home{SizeKW: 6, Lat: lat, Lon: lon, Location: time.UTC})
+	if err != nil {
+		return nil, err
+	}
+	v := pricing.Version{Periods: [][]pricing.Tier{{{Rate: 0.30, Sell: 0.10}}}}
+	tariff, err := pricing.NewTariff([]pricing.Version{v})
+	if err != nil {
+		return nil, err
+	}
+	day := time.Date(2026, time.April, 15, 0, 0, 0, 0, time.UTC)
+	price := func(r pricing.Regime) (*pricing.Curve, error) {
+		in := pricing.Input{Tariff: tariff, Location: time.UTC, Solar: &pricing.Solar{SizeKw: 6, Regime: r}, ExportChance: chance}
+		return pricing.Price(in, pricing.Window{Start: day, End: day.AddDate(0, 0, 1)})
+	}
+	withheld, err := price(pricing.UnknownRegime())
+	if err != nil {
+		return nil, err
+	}
+	d := &diagram{}
+	for state, utilities := range sellers {
+		for _, utility := range utilities {
+			for applied := 2008; applied <= day.Year(); applied++ {
+				r := regime.Of(state, utility, regime.Application{Date: pricing.Date{Year: applied, Month: time.July, Day: 1}})
+				if r.Metering == "" {
+					continue
+				}
+				truth, err := price(r)
+				if err != nil {
+					return nil, err
+				}
+				for i, claim := range withheld.Confidence {
+					d.add(claim, near(withheld.Price[i], truth.Price[i]))
+				}
 			}
 		}
 	}

@@ -27,13 +27,15 @@ func main() {
 
 // checks are the comparisons by name.
 var checks = []struct {
-	name  string
-	count func(dir string) (*diagram, error)
+	name    string
+	deciles int // at least, with enough intervals to compare
+	count   func(dir string) (*diagram, error)
 }{
-	{"market forecasts, up to 30 days", markets},
-	{"tiers without a usage", tiers},
-	{"carbon of the hour", emissions},
-	{"probability of exporting", exports},
+	{"market forecasts, up to 30 days", 5, markets},
+	{"tiers without a usage", 5, tiers},
+	{"carbon of the hour", 5, emissions},
+	{"probability of exporting", 5, exports},
+	{"regime unknown, on a plan with a sell rate", 2, regimes},
 }
 
 func run(dir string, out io.Writer) error {

@@ -32,7 +32,7 @@ func TestReliability_Calibrated(t *testing.T) {
 					t.Errorf("of %d intervals at %.2f, %.2f were right", count, claimed, came)
 				}
 			}
-			if compared < 5 {
+			if compared < c.deciles {
 				t.Errorf("%d deciles with %d intervals:\n%s", compared, enough, d)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -80,16 +81,24 @@ func stations(r *rand.Rand, p place) (home, taken *climate.Year) {
 	return home, all[1]
 }
 
+// zipcodes are the places of all zipcodes by state.
+var zipcodes = sync.OnceValue(func() map[string][]climate.Place {
+	all := map[string][]climate.Place{}
+	for code := range 100_000 {
+		if p, ok := eligibility.Locate(fmt.Sprintf("%05d", code)); ok {
+			all[p.State] = append(all[p.State], *p.Climate())
+		}
+	}
+	return all
+})
+
 // located returns the place of a home at a station. The zipcode nearest to the station
 // names its county, which determines the climate zone.
 func located(y *climate.Year) *climate.Place {
 	at, least := climate.Place{}, math.Inf(1)
-	for code := range 100_000 {
-		p, ok := eligibility.Locate(fmt.Sprintf("%05d", code))
-		if ok && p.State == y.State {
-			if d := y.DistanceKm(p.Lat, p.Lon); d < least {
-				least, at = d, *p.Climate()
-			}
+	for _, p := range zipcodes()[y.State] {
+		if d := y.DistanceKm(p.Lat, p.Lon); d < least {
+			least, at = d, p
 		}
 	}
 	at.Lat, at.Lon = y.Lat, y.Lon

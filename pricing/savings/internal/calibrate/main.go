@@ -17,26 +17,26 @@ import (
 
 func main() {
 	draws := flag.Int("draws", 500, "draws in each climate")
-	tuning := flag.Bool("tuning", false, "the places and tariffs by which the band was set, instead of the others")
+	name := flag.String("set", heldOut, "places and tariffs: held-out, seen or tuning")
 	climate := flag.String("climate", "", "only the climate of this name")
 	reference := flag.Bool("reference", false, "the reference house and the setback instead")
 	flag.Parse()
-	if err := run(*draws, *tuning, *climate, *reference); err != nil {
+	if err := run(*draws, *name, *climate, *reference); err != nil {
 		fmt.Fprintln(os.Stderr, "calibrate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(draws int, tuning bool, climate string, reference bool) error {
+func run(draws int, name, climate string, reference bool) error {
 	if reference {
 		return printReference(os.Stdout)
 	}
-	places, tariffs := heldOutPlaces, heldOutTariffs
-	if tuning {
-		places, tariffs = tuningPlaces, tuningTariffs
+	chosen, ok := sets[name]
+	if !ok {
+		return fmt.Errorf("set %q is not held-out, seen or tuning", name)
 	}
 	fmt.Printf("%-14s %6s %8s %8s %8s\n", "climate", "draws", "below", "in band", "above")
-	for i, p := range places {
+	for i, p := range chosen.places {
 		if climate != "" && p.name != climate {
 			continue
 		}
@@ -44,7 +44,7 @@ func run(draws int, tuning bool, climate string, reference bool) error {
 		if err != nil {
 			return err
 		}
-		c, err := cover(p, location, tariffs, draws, rand.New(rand.NewPCG(19, uint64(i)))) //nolint:gosec // an index; reproducible by intent
+		c, err := cover(p, location, chosen.tariffs, draws, rand.New(rand.NewPCG(19, uint64(i)))) //nolint:gosec // an index; reproducible by intent
 		if err != nil {
 			return err
 		}

@@ -31,3 +31,26 @@ var principals = map[string]string{
 var laterPrograms = map[string][]string{
 	"14354": {"UT:Rocky Mountain Power Cool Keeper", "UT:Rocky Mountain Power Wattsmart Battery"},
 }
+
+// correctedPrograms replaces names of the list compiled by hand. An empty name removes a
+// program that is closed to new homes, is no demand response, or has no known source.
+// SOURCES.md names the source of every other program.
+var correctedPrograms = map[string]string{
+	"Con Edison Smart Usage Rewards (BYOT)": "Con Edison Smart Usage Rewards",
+	"PECO Smart AC Saver":                   "", // closed to new homes in 2020
+	"PSE&G Smart Thermostat":                "", // a rebate on the purchase
+	"SPP DRR":                               "", // no source found
+}
+
+// correctPrograms returns the corrected names of a list of programs.
+func correctPrograms(names []string) (corrected []string) {
+	for _, name := range names {
+		if better, ok := correctedPrograms[name]; ok {
+			name = better
+		}
+		if name != "" {
+			corrected = append(corrected, name)
+		}
+	}
+	return corrected
+}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -28,5 +29,12 @@ func TestSuccessorsAreInTheRegister(t *testing.T) {
 		if !listed[id] {
 			t.Errorf("%s: the register lacks %s", county, id)
 		}
+	}
+}
+
+func TestCorrectPrograms(t *testing.T) {
+	got := correctPrograms([]string{"ComEd Peak Time Savings", "PECO Smart AC Saver", "Con Edison Smart Usage Rewards (BYOT)"})
+	if want := []string{"ComEd Peak Time Savings", "Con Edison Smart Usage Rewards"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

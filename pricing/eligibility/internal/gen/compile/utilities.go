@@ -43,6 +43,11 @@ func newRegister(files fs.FS) (*register, error) {
 	if err := json.Unmarshal(data, &r.programs); err != nil {
 		return nil, fmt.Errorf("dr_programs_seed.json: %w", err)
 	}
+	for _, list := range []map[string][]string{r.programs.ByUtility, r.programs.ByMarket} {
+		for id, names := range list {
+			list[id] = correctPrograms(names)
+		}
+	}
 	for id, names := range laterPrograms {
 		r.programs.ByUtility[id] = append(r.programs.ByUtility[id], names...)
 	}

@@ -1,4 +1,4 @@
-package dispatcher
+package walks
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 )
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 // aTrigger is a trigger of the organization org for some hours from noon on.
 func aTrigger(sequence uint64, from, hours int, plans ...string) events.Trigger {
@@ -49,16 +51,16 @@ func TestWalks_SupersededBy(t *testing.T) {
 		"in its turn, not by one close behind":    {aTrigger(2, 0, 4), 5, true, "", false, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			ws := newWalks()
+			ws := NewTracker()
 			ws.Accepted(older)
 			ws.Accepted(tt.newer)
 			if tt.reached >= 0 {
 				ws.Reached(at(tt.newer, tt.reached, false))
 			}
 			if !tt.fresh {
-				<-time.After(supersedeLead)
+				<-time.After(Lead)
 			}
-			if got := ws.supersededBy(order{&older, 5, tt.late}, tt.plan, noon); (got != "") != tt.want || tt.want && got != tt.newer.ID {
+			if got := ws.SupersededBy(Place{&older, 5, tt.late}, tt.plan, noon); (got != "") != tt.want || tt.want && got != tt.newer.ID {
 				t.Errorf("%s: superseded by %q", name, got)
 			}
 		})
@@ -70,7 +72,7 @@ func TestWalks_SupersededBy(t *testing.T) {
 func TestWalks_PruneChangesNoAnswer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctestOf(t, func() {
-			ws := newWalks()
+			ws := NewTracker()
 			var all []events.Trigger
 			last := map[string]int{}
 			n := rapid.IntRange(1, 30).Draw(rt, "triggers")
@@ -86,15 +88,15 @@ func TestWalks_PruneChangesNoAnswer(t *testing.T) {
 					last[walker.ID] = max(last[walker.ID], slice+1)
 				}
 			}
-			<-time.After(supersedeLead)
-			o := order{&all[rapid.IntRange(0, n-1).Draw(rt, "older")], rapid.IntRange(0, 3).Draw(rt, "at"), rapid.Bool().Draw(rt, "late")}
+			<-time.After(Lead)
+			o := Place{&all[rapid.IntRange(0, n-1).Draw(rt, "older")], rapid.IntRange(0, 3).Draw(rt, "at"), rapid.Bool().Draw(rt, "late")}
 			plan := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "plan")
 			want := false
 			for i := range all {
 				newer := &all[i]
-				want = want || newer.Covers(o.trigger, noon) && newer.Means(plan) && (o.late || last[newer.ID] > o.slice)
+				want = want || newer.Covers(o.Trigger, noon) && newer.Means(plan) && (o.Late || last[newer.ID] > o.Slice)
 			}
-			if got := ws.supersededBy(o, plan, noon) != ""; got != want {
+			if got := ws.SupersededBy(o, plan, noon) != ""; got != want {
 				rt.Fatalf("superseded: %v, want %v; %d of %d triggers are kept", got, want, len(ws.byOrg["org"]), n)
 			}
 		})
@@ -109,7 +111,7 @@ func synctestOf(t *testing.T, run func()) {
 // However many triggers are accepted, and whatever positions are heard of, the memory is
 // bounded.
 func TestWalks_AreBounded(t *testing.T) {
-	ws := newWalks()
+	ws := NewTracker()
 	for i := range 3 * maxWalks {
 		tr := aTrigger(uint64(i+1), i%24, 1)
 		ws.Accepted(tr)

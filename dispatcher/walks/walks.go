@@ -1,0 +1,194 @@
+package walks
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+)
+
+// Tracker holds the recent triggers of each organization and the positions of their walks.
+// A supersede check reads only memory. It is an events.WalkFollower.
+type Tracker struct {
+	mu sync.RWMutex
+	// byOrg holds each organization's triggers that can supersede others, oldest first.
+	byOrg map[string][]events.Trigger
+	// positions holds positions by trigger. A position may arrive before its trigger.
+	positions map[string]position
+	known     int // number of triggers in byOrg
+	// active holds, by organization, when a trigger was last accepted or a walk last moved.
+	active map[string]time.Time
+}
+
+// position is a walk's position. The walk reached the slice ripe at least Lead ago,
+// and the latest slice at since.
+type position struct {
+	events.WalkPosition
+	ripe  int
+	since time.Time
+}
+
+// reached returns the slice that the walk reached at least Lead ago, -1 for none.
+func (p *position) reached(now time.Time) int {
+	switch {
+	case now.Sub(p.since) < Lead:
+		return p.ripe
+	case p.Last:
+		return math.MaxInt
+	}
+	return p.Slice
+}
+
+// Lead is the minimum lead of a newer walk before it supersedes a first attempt. So
+// of two triggers accepted together, the older trigger is still delivered.
+const Lead = 50 * time.Millisecond
+
+// Limits of walks.
+const (
+	// maxWalks limits the triggers of one organization. The oldest are dropped first.
+	maxWalks = 256
+	// sparePositions limits the positions of unknown triggers.
+	sparePositions = 4096
+)
+
+// NewTracker returns an empty tracker.
+func NewTracker() *Tracker {
+	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, active: map[string]time.Time{}}
+}
+
+// Accepted adds a trigger. Triggers arrive in the order of their sequences.
+func (ws *Tracker) Accepted(t events.Trigger) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.active[t.OrganizationID] = time.Now()
+	if t.Change != nil {
+		return
+	}
+	list := ws.byOrg[t.OrganizationID]
+	if n := len(list); n > 0 && list[n-1].Sequence >= t.Sequence {
+		return // already known
+	}
+	if len(list) >= maxWalks {
+		delete(ws.positions, list[0].ID)
+		list = slices.Delete(list, 0, 1)
+		ws.known--
+	}
+	ws.byOrg[t.OrganizationID] = append(list, t)
+	ws.known++
+	if p, ok := ws.positions[t.ID]; ok && p.Last {
+		ws.prune(&t)
+	}
+}
+
+// Reached records the position of a walk. Positions may arrive in any order.
+func (ws *Tracker) Reached(p events.WalkPosition) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.active[p.OrganizationID] = time.Now()
+	was, known := ws.positions[p.TriggerID]
+	if known && was.Slice >= p.Slice && (was.Last || !p.Last) {
+		return
+	}
+	now := position{WalkPosition: p, ripe: -1, since: time.Now()}
+	if known {
+		now.Last, now.Slice = p.Last || was.Last, max(p.Slice, was.Slice)
+		if now.ripe = was.reached(now.since); now.ripe == was.ripe {
+			now.since = was.since // the previous position is not ripe yet
+		}
+	}
+	ws.positions[p.TriggerID] = now
+	if len(ws.positions) > ws.known+sparePositions {
+		ws.dropUnknown()
+	}
+	if !now.Last || was.Last {
+		return
+	}
+	list := ws.byOrg[p.OrganizationID]
+	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); i >= 0 {
+		ws.prune(&list[i])
+	}
+}
+
+// activeFor is how long an organization counts as active after its last walk moved. Its
+// last slices may still be queued.
+const activeFor = 10 * time.Second
+
+// OthersActive reports whether the queue may hold slices of other organizations.
+func (ws *Tracker) OthersActive(org string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for other, moved := range ws.active {
+		switch {
+		case time.Since(moved) > activeFor:
+			delete(ws.active, other)
+		case other != org:
+			return true
+		}
+	}
+	return false
+}
+
+// prune drops the triggers that by supersedes. The walk of by has reached every slice. So
+// by also supersedes every signal of an open window that a dropped trigger supersedes.
+func (ws *Tracker) prune(by *events.Trigger) {
+	org, newest := by.OrganizationID, *by
+	list := slices.DeleteFunc(ws.byOrg[org], func(t events.Trigger) bool {
+		drop := newest.Supersedes(&t, newest.CreatedAt.Time)
+		if drop {
+			delete(ws.positions, t.ID)
+			ws.known--
+		}
+		return drop
+	})
+	ws.byOrg[org] = list
+}
+
+// dropUnknown drops the positions of unknown triggers.
+func (ws *Tracker) dropUnknown() {
+	known := make(map[string]bool, ws.known)
+	for _, list := range ws.byOrg {
+		for i := range list {
+			known[list[i].ID] = true
+		}
+	}
+	for id := range ws.positions {
+		if !known[id] {
+			delete(ws.positions, id)
+		}
+	}
+}
+
+// Place is the place of a slice, or of a retry of its homes, in the order of signals.
+type Place struct {
+	Trigger *events.Trigger
+	Slice   int
+	// Late reports whether it is a retry or a late slice. A slice is late if it waited for
+	// a failing endpoint, was handed out before, or its walk began late.
+	Late bool
+}
+
+// SupersededBy returns the identifier of a newer trigger that supersedes a home's signal
+// on a rate plan, "" if there is none.
+func (ws *Tracker) SupersededBy(o Place, ratePlanID string, now time.Time) string {
+	ws.mu.RLock()
+	defer ws.mu.RUnlock()
+	list, heard := ws.byOrg[o.Trigger.OrganizationID], time.Now()
+	for i := len(list) - 1; i >= 0; i-- {
+		newer := &list[i]
+		if newer.Sequence <= o.Trigger.Sequence {
+			break
+		}
+		if !newer.Means(ratePlanID) || !newer.Covers(o.Trigger, now) {
+			continue
+		}
+		if o.Late {
+			return newer.ID
+		}
+		if p, ok := ws.positions[newer.ID]; ok && p.reached(heard) >= o.Slice {
+			return newer.ID
+		}
+	}
+	return ""
+}

@@ -64,7 +64,7 @@ function apply({ webhookId, type, data }: Message): void {
   if (seen.has(webhookId)) return; // an attempt whose answer was lost
   if (type === "price_signal.updated") { // others are taken and left alone, also those to come
     const { homeId, sequence } = data;
-    if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may come later
+    if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may arrive later
       signals.set(homeId, data);
       console.log(`${homeId} has signal ${sequence}`);
     }

@@ -15,11 +15,11 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// lane is one endpoint's part of a slice or retry. Endpoints of an organization do not
-// wait for one another.
+// lane is one endpoint's part of a slice or retry, or that of the callbacks to one server.
+// Lanes do not wait for one another.
 type lane struct {
-	target *target.Target
-	jobs   []int // indexes in all jobs
+	gate *gate.Endpoint
+	jobs []int // indexes in all jobs
 	// requests are the numbers of jobs in each request, nil if each job has its own
 	// request.
 	requests []int
@@ -30,21 +30,21 @@ type lane struct {
 }
 
 func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
-	byTarget := map[*target.Target]*lane{}
+	byGate := map[*gate.Endpoint]*lane{}
 	for i := range jobs {
-		l := byTarget[jobs[i].target]
+		l := byGate[jobs[i].target.Gate]
 		if l == nil {
-			l = &lane{target: jobs[i].target}
-			byTarget[l.target] = l
+			l = &lane{gate: jobs[i].target.Gate}
+			byGate[l.gate] = l
 			list = append(list, l)
 		}
 		l.jobs = append(l.jobs, i)
 	}
 	for _, l := range list {
-		if l.target.BatchSize > 1 && jobs[l.jobs[0]].Notice == nil {
-			l.requests = webhook.Split(len(l.jobs), l.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
+		if first := &jobs[l.jobs[0]]; first.target.BatchSize > 1 && first.Notice == nil {
+			l.requests = webhook.Split(len(l.jobs), first.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
 		}
-		l.progress = l.target.Gate.Progress(len(l.jobs))
+		l.progress = l.gate.Progress(len(l.jobs))
 		parts = append(parts, l.progress)
 	}
 	return list, parts
@@ -65,7 +65,7 @@ func (l *lane) take(all []job, results []result) request {
 	if l.next >= l.size() {
 		return request{}
 	}
-	r := request{all: all, results: results, target: l.target, number: l.next, batch: l.requests != nil}
+	r := request{all: all, results: results, target: all[l.jobs[l.done]].target, number: l.next, batch: l.requests != nil}
 	length := 1
 	if r.batch {
 		length = l.requests[l.next]
@@ -87,9 +87,10 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, free func()) []result 
 	defer done()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		down := w.staggered(l.target.Gate.OpenUntil(w.Now()))
-		if len(lanes) > 1 || jobs[0].Notice != nil { // otherwise the caller has checked
-			down = w.unavailableUntil(l.target, w.Now())
+		first := &jobs[l.jobs[0]]
+		down := w.staggered(l.gate.OpenUntil(w.Now()))
+		if first.Notice != nil || len(lanes) > 1 && first.Trigger.Change == nil { // otherwise the caller has checked, or a callback waits in its slice
+			down = w.unavailableUntil(first.target, w.Now())
 		}
 		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
 			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, down) })

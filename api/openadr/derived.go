@@ -4,45 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
-
-// programOf encodes a derived program as an OpenADR object.
-func programOf(p *signals.Program) (json.RawMessage, error) {
-	text := func(kind string, value any) valuesMap { return valuesMap{Type: kind, Values: []any{value}} }
-	shown := program{ProgramName: p.Name}
-	price := payloadDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "PRICE", Units: "KWH", Currency: "USD"}
-	export := price
-	export.PayloadType = "EXPORT_PRICE"
-	shown.PayloadDescriptors = []payloadDescriptor{price, export}
-	if p.Region != nil {
-		shown.PayloadDescriptors = []payloadDescriptor{{ObjectType: price.ObjectType, PayloadType: "GHG", Units: "GHG"}}
-	}
-	for _, a := range []struct{ kind, value string }{
-		{"PROGRAM_LONG_NAME", p.LongName}, {"RETAILER_LONG_NAME", p.Utility}, {"PRINCIPAL_SUBDIVISION", p.State},
-	} {
-		if a.value != "" {
-			shown.Attributes = append(shown.Attributes, text(a.kind, cut(a.value)))
-		}
-	}
-	shown.Attributes = append(shown.Attributes, text("COUNTRY", "US"), text("BINDING_EVENTS", false))
-	body, err := json.Marshal(&shown)
-	o := storage.OpenADRObject{ID: p.ID, Type: storage.OpenADRProgram, Body: body}
-	o.CreatedAt, o.UpdatedAt = storage.Time{Time: p.Created}, storage.Time{Time: p.Update}
-	return o.JSON(), err
-}
-
-// cut truncates a text to the maximum length of an attribute.
-func cut(text string) string {
-	const most = 128
-	if r := []rune(text); len(r) > most {
-		return string(r[:most])
-	}
-	return text
-}
 
 // derivedProgram returns a derived program, or nil if there is no such program.
 func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
@@ -112,7 +79,7 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			continue
 		}
 		if a.kind.of == storage.OpenADRProgram {
-			more, err = p.add(func() (json.RawMessage, error) { return withTargets(programOf(program))(targets[program.ID]) })
+			more, err = p.add(func() (json.RawMessage, error) { return withTargets(program.Encode())(targets[program.ID]) })
 			if err != nil || !more {
 				return false, err
 			}
@@ -125,7 +92,42 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			return false, err
 		}
 	}
-	return p.limit > 0, err
+	if err != nil || p.limit == 0 || a.kind.of != storage.OpenADREvent {
+		return p.limit > 0, err
+	}
+	return s.eachHomeSignal(v, a, func(program *signals.Program, targets []string) (bool, error) {
+		if id := query.Get("programID"); id != "" && id != program.ID {
+			return true, nil
+		}
+		return s.addDays(v, a, r, p, program, targets)
+	})
+}
+
+// homeSignalPrefix begins the targets that ask for a home's own signal. The home's
+// identifier follows.
+const homeSignalPrefix = "signal/"
+
+// eachHomeSignal calls do for each home whose own signal the request asks for and may see,
+// until do returns false.
+func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.Program, targets []string) (more bool, err error)) (more bool, err error) {
+	more = true
+	for _, t := range a.asked {
+		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
+		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
+			continue
+		}
+		p, err := s.Book.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		if errors.Is(err, storage.ErrNotFound) || signals.OfOne(err) {
+			continue
+		}
+		if err == nil {
+			more, err = do(p, []string{t})
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return more, nil
 }
 
 // addDays adds a program's events to a page. A day without prices has no event.
@@ -163,22 +165,39 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 		if p == nil {
 			return nil, err
 		}
-		return programOf(p)
+		return p.Encode()
 	case storage.OpenADREvent:
 		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfDay(r.id))
-		if p == nil {
+		if p != nil {
+			return s.findDay(v, a, r, p)
+		}
+		if err != nil {
 			return nil, err
 		}
-		for _, day := range p.Days(r.Now) {
-			if day.ID != r.id {
-				continue
+		var found json.RawMessage
+		_, err = s.eachHomeSignal(v, a, func(p *signals.Program, targets []string) (more bool, err error) {
+			if found, err = s.findDay(v, a, r, p); found != nil {
+				found = events.WithTargets(found, targets)
 			}
-			e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
-			if signals.OfOne(err) {
-				return nil, errGone
-			}
-			return e.JSON, err
+			return found == nil, err
+		})
+		return found, err
+	}
+	return nil, nil
+}
+
+// findDay returns the program's event of a path, or nil if there is none. Errors: errGone
+// for a day without prices.
+func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Program) (json.RawMessage, error) {
+	for _, day := range p.Days(r.Now) {
+		if day.ID != r.id {
+			continue
 		}
+		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+		if signals.OfOne(err) {
+			return nil, errGone
+		}
+		return e.JSON, err
 	}
 	return nil, nil
 }

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/cmd/internal/openadr"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -66,28 +63,22 @@ func measureOpenADR(ctx context.Context, o Options) (a *OpenADR, err error) {
 }
 
 // business is a business logic client and the event that it changes.
-type business struct{ base, keyID, token, program, path string }
+type business struct {
+	*openadr.Client
+	program, path string
+}
 
 func newBusiness(ctx context.Context, m *deliveryMeter) (*business, error) {
-	key, err := m.box.Operator.CreateKey(ctx, client.NewKey{OrganizationID: organization, Scopes: []storage.Scope{storage.ScopeBusiness}})
+	c, err := openadr.NewClient(ctx, m.box.Operator, m.box.App.URL(), organization, storage.ScopeBusiness, http.DefaultClient)
 	if err != nil {
 		return nil, err
 	}
-	b := &business{base: m.box.App.URL() + "/openadr3/3.1.1/", keyID: key.ID}
-	var token struct {
-		AccessToken string `json:"access_token"`
-	}
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {key.ID}, "client_secret": {key.Text}}
-	if err := b.ask(ctx, http.MethodPost, "auth/token", "application/x-www-form-urlencoded", form.Encode(), &token); err != nil {
-		return nil, err
-	}
-	b.token = token.AccessToken
 	var made struct{ ID string }
-	if err := b.ask(ctx, http.MethodPost, "programs", "application/json", `{"programName":"bench"}`, &made); err != nil {
+	if err := c.Do(ctx, http.MethodPost, "programs", `{"programName":"bench"}`, &made); err != nil {
 		return nil, err
 	}
-	b.program = made.ID
-	err = b.ask(ctx, http.MethodPost, "events", "application/json", dayEvent(b.program, 0), &made)
+	b := &business{Client: c, program: made.ID}
+	err = c.Do(ctx, http.MethodPost, "events", dayEvent(b.program, 0), &made)
 	b.path = "events/" + made.ID
 	return b, err
 }
@@ -101,27 +92,6 @@ func dayEvent(program string, price int) string {
 	return `{"programID":"` + program + `","intervals":[` + strings.Join(intervals, ",") + `]}`
 }
 
-func (b *business) ask(ctx context.Context, method, path, mediaType, body string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, method, b.base+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", mediaType)
-	if b.token != "" {
-		request.Header.Set("Authorization", "Bearer "+b.token)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is only read
-	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode >= http.StatusBadRequest {
-		err = fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, bytes.TrimSpace(text))
-	}
-	return errors.Join(err, json.Unmarshal(text, into))
-}
-
 // subscribe stores subscriptions to event updates, each with its own endpoint. It stores
 // them in batches because single requests would take minutes.
 func (b *business) subscribe(ctx context.Context, m *deliveryMeter, n int) error {
@@ -129,7 +99,7 @@ func (b *business) subscribe(ctx context.Context, m *deliveryMeter, n int) error
 	var batch []storage.Write
 	for i := range n {
 		s := storage.OpenADRObject{
-			ID: fmt.Sprintf("%s%026d", storage.SubscriptionPrefix, i), Type: storage.OpenADRSubscription, ClientID: b.keyID, Parent: b.program, Name: "bench", Body: []byte(`{}`),
+			ID: fmt.Sprintf("%s%026d", storage.SubscriptionPrefix, i), Type: storage.OpenADRSubscription, ClientID: b.KeyID, Parent: b.program, Name: "bench", Body: []byte(`{}`),
 			Callbacks: []storage.Callback{{URL: m.urls[0], Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{"UPDATE"}}},
 		}
 		s.OrganizationID, s.CreatedAt, s.UpdatedAt = organization, storage.Time{Time: now}, storage.Time{Time: now}
@@ -153,7 +123,7 @@ func (b *business) change(ctx context.Context, m *deliveryMeter, price int) (w w
 		return w, 0, err
 	}
 	used, asked := cpuTime(), time.Now()
-	if err := b.ask(ctx, http.MethodPut, b.path, "application/json", dayEvent(b.program, price), new(any)); err != nil {
+	if err := b.Do(ctx, http.MethodPut, b.path, dayEvent(b.program, price), new(any)); err != nil {
 		return w, 0, err
 	}
 	arrived, err := m.sink.Wait(ctx, m.homes)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -140,6 +141,9 @@ func (e *evidence) known(v *violations) {
 // a 2xx or one visible final outcome at each endpoint.
 func (e *evidence) settled(a request, byPlace map[place][]arrival, t *tally, v *violations) {
 	p, f := e.find(a.Org), e.finals[a.Trigger]
+	if errors.Is(f.err, errNoNotification) && e.overwritten(a) {
+		return
+	}
 	expected := a.Homes.count() * len(p.endpoints)
 	t.Expected += expected
 	switch {
@@ -233,7 +237,7 @@ func (e *evidence) misordered(v *violations) (n int) {
 		for _, newer := range e.triggers {
 			before, known := sequence[older.Trigger]
 			after, alsoKnown := sequence[newer.Trigger]
-			if older.Org == newer.Org && known && alsoKnown && newer.Created.After(older.At) && after <= before {
+			if older.Org == newer.Org && known && alsoKnown && older.Result == resultOK && newer.Created.After(older.At) && after <= before {
 				n++
 				v.addf("I10", "%s was accepted after %s and has the sequence %d, not above %d", newer.Trigger, older.Trigger, after, before)
 			}

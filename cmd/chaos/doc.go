@@ -4,11 +4,12 @@
 //
 // It starts Gridhook as real processes, in three topologies: everything in one process;
 // an api and two workers on a nats-server; two apis and three workers on a cluster of
-// three. It sends triggers and creates and deletes homes. Meanwhile it kills, pauses,
-// cuts off and damages processes, as a printed seed determines. It keeps two append-only
-// ledgers: the accepted triggers and the received deliveries. At the end it heals
-// everything, waits and compares the ledgers. If an invariant is broken, it exits with 1
-// and keeps the ledgers and the logs.
+// three. It sends triggers, creates and deletes homes, and writes OpenADR events that
+// subscriptions are notified of. Meanwhile it kills, pauses, cuts off and damages
+// processes, as a printed seed determines. It keeps two append-only ledgers: the accepted
+// triggers and events, and the received deliveries. At the end it heals everything, waits
+// and compares the ledgers. If an invariant is broken, it exits with 1 and keeps the
+// ledgers and the logs.
 //
 // The directed faults come first. They use a build of Gridhook with failpoints, which
 // kills itself at named places, the first, second or last time that it reaches them. With

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -18,7 +19,7 @@ const (
 	probeWithin = 5 * time.Second
 )
 
-// heal waits until every node is ready and a probe is delivered.
+// heal waits until every node is ready.
 func (w *world) heal() error {
 	deadline := time.Now().Add(readyWithin)
 	for _, n := range w.nodes {
@@ -55,9 +56,8 @@ func (w *world) ready(n *node) error {
 	return nil
 }
 
-// probe sends a trigger and waits for its first delivery.
-func (w *world) probe() {
-	p := w.partners[0]
+// probe sends a request of a partner and waits for its first delivery.
+func (w *world) probe(p *partner) {
 	arrived := make(chan string, 1<<16)
 	p.endpoints[0].onArrival(func(a arrival) {
 		select {
@@ -136,17 +136,26 @@ func (w *world) awaitFinal(a request, deadline time.Time) (f final) {
 	}
 	c := w.operator(api, a.Org)
 	f.deliveries, f.err = client.All(context.Background(), func(ctx context.Context, p client.Page) ([]events.Delivery, string, error) {
-		return c.Deliveries(ctx, client.DeliveriesRequest{TriggerID: a.Trigger, Limit: p.Limit, After: p.After})
+		return c.Deliveries(ctx, client.DeliveriesRequest{TriggerID: f.progress.TriggerID, Limit: p.Limit, After: p.After})
 	})
+	if p := w.findPartner(a.Org); p.publisher != nil {
+		f.deliveries = p.renamed(f.deliveries)
+	}
 	return f
 }
 
 // awaitProgress waits until an api shows a trigger as completed.
 func (w *world) awaitProgress(api *node, a request, deadline time.Time) (f final) {
-	c := w.operator(api, a.Org)
+	c, ctx := w.operator(api, a.Org), context.Background()
+	find := func() (events.Progress, error) { return c.GetTrigger(ctx, a.Trigger) }
+	if w.findPartner(a.Org).publisher != nil {
+		find = func() (events.Progress, error) { return notification(ctx, c, a.Trigger) }
+	}
 	for {
-		f.progress, f.err = c.GetTrigger(context.Background(), a.Trigger)
-		if f.err == nil && f.progress.Status == events.TriggerCompleted || time.Now().After(deadline) {
+		f.progress, f.err = find()
+		// The probe's notification came after all others.
+		absent := errors.Is(f.err, errNoNotification)
+		if f.err == nil && f.progress.Status == events.TriggerCompleted || absent || time.Now().After(deadline) {
 			return f
 		}
 		time.Sleep(100 * time.Millisecond)

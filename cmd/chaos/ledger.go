@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// request is a trigger request and its response.
+// request is a trigger request, or a write of an OpenADR event, and its response.
 type request struct {
 	At  time.Time `json:"at"` // time of the response
 	Org string    `json:"org"`

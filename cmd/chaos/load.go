@@ -16,7 +16,7 @@ import (
 )
 
 // load is the constant activity of one partner: it sends triggers and creates and deletes
-// homes. It works sequentially, so that it always knows its homes. It always calls the
+// homes, or writes OpenADR events. It works sequentially, so that it always knows its homes. It always calls the
 // same api, because another api may be behind.
 type load struct {
 	w       *world
@@ -37,6 +37,8 @@ func (l *load) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var err error
 		switch dice := l.random.IntN(100); {
+		case l.partner.publisher != nil:
+			l.once(ctx)
 		case dice < 10:
 			err = l.create(ctx)
 		case dice < 15:
@@ -160,13 +162,18 @@ func (l *load) trigger(ctx context.Context) error {
 	if l.random.IntN(3) > 0 {
 		return l.surely(ctx)
 	}
+	l.once(ctx)
+	return nil
+}
+
+// once sends a request one time.
+func (l *load) once(ctx context.Context) {
 	a := l.request()
 	err := l.ask(ctx, &a)
 	if a.Result = l.note(err); a.Result == "" {
 		a.Result = resultLost
 	}
 	l.w.triggers.add(a)
-	return nil
 }
 
 // surely sends a trigger with an idempotency key until it gets a response.
@@ -194,6 +201,9 @@ func never(error) bool { return false }
 
 // ask sends the request and writes the response into a.
 func (l *load) ask(ctx context.Context, a *request) error {
+	if p := l.partner.publisher; p != nil {
+		return p.write(ctx, a)
+	}
 	c := client.Client{BaseURL: "http://" + l.api.api, Key: l.partner.key, HTTP: l.w.http}
 	start, end := storage.Time{Time: a.Start}, storage.Time{Time: a.Start.Add(window)}
 	t, err := c.Trigger(ctx, client.TriggerRequest{StartTime: &start, EndTime: &end, IdempotencyKey: a.Key})

@@ -18,22 +18,28 @@ type partner struct {
 	org       string
 	key       string
 	endpoints []*endpoint
+	// publisher is nil for a partner without OpenADR.
+	*publisher
 
 	mu    sync.Mutex
 	homes homeSet
 }
 
-// partners has one partner with two receivers, one with one receiver, and one whose
-// receiver rejects every delivery. Deliveries of the last partner expire soon.
+// partners has one partner with two receivers, one with one receiver, two with OpenADR
+// subscriptions, and one whose receiver rejects every delivery. Deliveries of the last
+// partner expire soon.
 var partners = []struct {
-	org       string
-	homes     int
-	endpoints []string
-	hopeless  bool
+	org           string
+	homes         int
+	endpoints     []string
+	subscriptions int
+	hopeless      bool
 }{
-	{"acme", 200, []string{"first", "second"}, false},
-	{"bravo", 150, []string{"only"}, false},
-	{"charlie", 30, []string{"dead"}, true},
+	{org: "acme", homes: 200, endpoints: []string{"first", "second"}},
+	{org: "bravo", homes: 150, endpoints: []string{"only"}},
+	{org: "delta", subscriptions: 100},
+	{org: "echo", subscriptions: 40},
+	{org: "charlie", homes: 30, endpoints: []string{"dead"}, hopeless: true},
 }
 
 // giveUp is the time after which a hopeless delivery expires.
@@ -66,12 +72,12 @@ func (p *partner) change(homes homeSet) {
 // furnish creates the organizations, their homes on a real tariff, and their endpoints.
 func (w *world) furnish() error {
 	ctx := context.Background()
-	api := w.those((*node).servesAPI)[0]
-	plan := catalog.Plans()[0]
+	apis := w.those((*node).servesAPI)
+	api, plan := apis[0], catalog.Plans()[0]
 	if _, err := w.operator(api, "").ImportPlan(ctx, client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
 		return err
 	}
-	for _, spec := range partners {
+	for i, spec := range partners {
 		p := &partner{org: spec.org, homes: homeSet{UpTo: spec.homes}}
 		o := w.operator(api, "")
 		if _, err := o.CreateOrganization(ctx, client.NewOrganization{ID: p.org, Name: p.org}); err != nil {
@@ -82,7 +88,11 @@ func (w *world) furnish() error {
 			return err
 		}
 		p.key = key.Text
-		if err := w.importHomes(ctx, o, p, plan); err != nil {
+		if spec.subscriptions > 0 {
+			if err := w.publish(ctx, apis[i%len(apis)], p, spec.subscriptions); err != nil {
+				return err
+			}
+		} else if err := w.importHomes(ctx, o, p, plan); err != nil {
 			return err
 		}
 		for _, name := range spec.endpoints {

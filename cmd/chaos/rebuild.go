@@ -90,7 +90,7 @@ func (w *world) contents(n *node) (map[string]string, error) {
 // pending; after a rebuild, a repeated notification is still stored only one time. ofFile
 // holds data of the file itself, such as its seal.
 const (
-	toDo   = "ended"
+	toDo   = "unnotified"
 	ofFile = "file"
 )
 

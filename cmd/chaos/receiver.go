@@ -36,8 +36,9 @@ var badMoods = []mood{moodError, moodRefuse, moodHang, moodReset, moodTorn, mood
 // endpoint is a receiver of one partner.
 type endpoint struct {
 	org, name string
-	verify    *standardwebhooks.Webhook
-	giveUp    time.Duration
+	// verify is nil for the callbacks of OpenADR subscriptions.
+	verify *standardwebhooks.Webhook
+	giveUp time.Duration
 
 	mu   sync.Mutex
 	mood mood
@@ -103,7 +104,7 @@ func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil || e == nil {
 		return // cut off: the sender was killed
 	}
-	a := read(e, req.Header, body)
+	a := read(e, req, body)
 	mood, arrived := e.now()
 	if arrived != nil {
 		arrived(a)
@@ -113,10 +114,12 @@ func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // read returns the arrival that a request describes.
-func read(e *endpoint, header http.Header, body []byte) arrival {
-	a := arrival{At: time.Now(), Endpoint: e.name, ID: header.Get("webhook-id"), Verified: e.verify.Verify(body, header) == nil}
-	sum := sha256.Sum256(body)
-	a.Body = hex.EncodeToString(sum[:8])
+func read(e *endpoint, r *http.Request, body []byte) arrival {
+	if e.verify == nil {
+		return readCallback(e, r, body)
+	}
+	a := arrived(e, r, body)
+	a.Verified = e.verify.Verify(body, r.Header) == nil
 	var event struct {
 		Data struct {
 			TriggerID, OrganizationID, HomeID string
@@ -127,6 +130,12 @@ func read(e *endpoint, header http.Header, body []byte) arrival {
 		a.Trigger, a.Org, a.Home, a.Sequence = event.Data.TriggerID, event.Data.OrganizationID, event.Data.HomeID, event.Data.Sequence
 	}
 	return a
+}
+
+// arrived returns what webhooks and callbacks have in common.
+func arrived(e *endpoint, r *http.Request, body []byte) arrival {
+	sum := sha256.Sum256(body)
+	return arrival{At: time.Now(), Endpoint: e.name, ID: r.Header.Get("webhook-id"), Body: hex.EncodeToString(sum[:8])}
 }
 
 // latency is a receiver's mean response time.

@@ -83,7 +83,7 @@ func (r *round) underLoad(w *world, do func() error) error {
 	apis := w.those((*node).servesAPI)
 	ended := make(chan error, len(w.partners))
 	for i, p := range w.partners {
-		l := &load{w: w, partner: p, api: apis[i%len(apis)], pace: r.pace, insistFor: r.drain, random: rand.New(rand.NewPCG(r.seed, uint64(i)+2))} //nolint:gosec // as above
+		l := &load{w: w, partner: p, api: apis[i%len(apis)], pace: r.paceOf(p), insistFor: r.drain, random: rand.New(rand.NewPCG(r.seed, uint64(i)+2))} //nolint:gosec // as above
 		go func() { ended <- l.run(ctx) }()
 	}
 	errs := []error{do()}
@@ -92,6 +92,15 @@ func (r *round) underLoad(w *world, do func() error) error {
 		errs = append(errs, <-ended)
 	}
 	return errors.Join(errs...)
+}
+
+// paceOf returns the mean pause between two requests of a partner. A written event is one
+// of the last triggers that the api lists until the end of the round.
+func (r *round) paceOf(p *partner) time.Duration {
+	if p.publisher != nil {
+		return 3 * r.pace
+	}
+	return r.pace
 }
 
 // inflict inflicts a number of faults with a short pause after each.
@@ -115,7 +124,9 @@ func conclude(w *world, excused int, drain time.Duration) tally {
 	if err := w.heal(); err != nil {
 		return tally{} // a stopped world cannot be queried
 	}
-	w.probe()
+	for _, p := range w.partners[:len(w.partners)-1] { // the last partner is hopeless
+		w.probe(p)
+	}
 	finals := w.drain(drain)
 	for _, n := range w.nodes {
 		if err := n.died(); err != nil {

@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -21,11 +22,16 @@ type Registry struct {
 
 	mu    sync.Mutex
 	ready map[storage.Ref]*Target
+	// servers holds the gates of callbacks.
+	servers map[server]*gate.Endpoint
 }
+
+// server is a receiver of an organization's callbacks.
+type server struct{ org, scheme, host string }
 
 // NewRegistry returns an empty registry.
 func NewRegistry(v *vault.Vault, g *gate.Gate) *Registry {
-	return &Registry{vault: v, gate: g, ready: map[storage.Ref]*Target{}}
+	return &Registry{vault: v, gate: g, ready: map[storage.Ref]*Target{}, servers: map[server]*gate.Endpoint{}}
 }
 
 // Broken is an endpoint that cannot be prepared.
@@ -116,7 +122,19 @@ func (s *Registry) Sweep(v storage.View) error {
 			return err
 		}
 	}
+	s.dropServers()
 	return nil
+}
+
+// dropServers drops the gates that no target uses.
+func (s *Registry) dropServers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	used := map[*gate.Endpoint]bool{}
+	for _, t := range s.ready {
+		used[t.Gate] = true
+	}
+	maps.DeleteFunc(s.servers, func(_ server, g *gate.Endpoint) bool { return !used[g] })
 }
 
 func (s *Registry) drop(ref storage.Ref) {
@@ -176,14 +194,17 @@ func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpo
 	if err != nil {
 		return nil, err
 	}
-	if have != nil {
+	switch {
+	case r.Kind == storage.KindOpenADRSubscription:
+		t.Gate = s.serverGate(server{r.Org, t.Destination.URL.Scheme, t.Destination.URL.Host})
+	case have == nil:
+		t.Gate = s.gate.NewEndpoint()
+	default:
 		t.Gate = have.Gate
 		t.Destination.Tokens = t.Destination.Tokens.OrSame(have.Destination.Tokens)
 		if *have.Destination.URL != *t.Destination.URL {
 			t.Gate.Moved()
 		}
-	} else {
-		t.Gate = s.gate.NewEndpoint()
 	}
 	t.Gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
 	if len(s.ready) >= maxReady {
@@ -194,4 +215,14 @@ func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpo
 	}
 	s.ready[r.Ref] = t
 	return t, nil
+}
+
+// serverGate returns the gate of an organization's callbacks to one server. They share its
+// limits, so that a server with many subscriptions gets no more requests at once than an
+// endpoint. The caller holds mu.
+func (s *Registry) serverGate(of server) *gate.Endpoint {
+	if s.servers[of] == nil {
+		s.servers[of] = s.gate.NewEndpoint()
+	}
+	return s.servers[of]
 }

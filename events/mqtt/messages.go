@@ -7,7 +7,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// message is one message to publish. The broker retains the last event of each topic.
+// message is one message to publish. The broker retains the last event of each topic. An
+// empty body removes a retained message.
 type message struct {
 	topic  string
 	body   []byte
@@ -20,8 +21,9 @@ type message struct {
 func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 	plural, operation := strings.ToLower(string(c.ObjectType))+"s/", strings.ToLower(c.Operation)
 	var list []message
+	retain := c.ObjectType == storage.OpenADREvent && !removed(v, org, c.ProgramID)
 	add := func(prefix string, shown []string) {
-		list = append(list, message{prefix + operation, c.AppendBody(nil, shown), c.ObjectType == storage.OpenADREvent})
+		list = append(list, message{prefix + operation, c.AppendBody(nil, shown), retain})
 	}
 	everywhere := func(prefix string) {
 		add(prefix+plural, c.Targets)
@@ -30,6 +32,11 @@ func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 			add(prefix+"programs/"+c.ProgramID+"/events/", c.Targets)
 		case c.ObjectType == storage.OpenADRProgram && c.Operation != events.OperationCreate:
 			add(prefix+plural+c.ObjectID+"/", c.Targets)
+		}
+		if c.ObjectType == storage.OpenADRProgram && c.Operation == events.OperationDelete {
+			for _, of := range []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete} {
+				list = append(list, message{topic: prefix + plural + c.ObjectID + "/events/" + strings.ToLower(of), retain: true})
+			}
 		}
 	}
 	everywhere(events.BusinessTopics(org))
@@ -53,6 +60,17 @@ func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 	case storage.OpenADRReport, storage.OpenADRSubscription: // only business logic has topics of these
 	}
 	return list, nil
+}
+
+// removed reports whether business logic has deleted a program. The notification of a
+// deleted event may follow that of its program.
+func removed(v storage.View, org, programID string) bool {
+	r, err := v.Get(storage.OpenADRRef(storage.OpenADRProgram, org, programID))
+	if err != nil {
+		return false // the program is derived
+	}
+	o, err := storage.Decode[storage.OpenADRObject](r)
+	return err != nil || o.Removed
 }
 
 // eachGranted calls do for each VEN that was granted one of the targets.

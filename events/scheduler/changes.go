@@ -5,17 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/signals"
 )
 
 // Gridhook notifies OpenADR subscribers of objects that clients write, which the log of
-// record shows, and of derived events with changed prices. Every scheduler sees both. An
+// record shows, and of derived programs and events that change. Every scheduler sees both. An
 // object's last trigger records the last notified change. If several schedulers create
 // the next trigger, only one is accepted. So a crash loses no notification, and no
 // subscriber is notified twice.
@@ -24,7 +22,7 @@ import (
 type changes struct {
 	*Scheduler
 	interest interest
-	// seen holds the fingerprints of processed derived events. pending holds the
+	// seen holds the fingerprints of processed derived objects. pending holds the
 	// fingerprints of the last check.
 	seen, pending map[storage.Ref]string
 	// after is the last revision whose change was announced.
@@ -162,103 +160,6 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 	c.Log.Info("OpenADR object has changed", "object", change.ObjectID, "type", change.ObjectType, "operation", change.Operation,
 		"org", org, "trigger", t.ID, "subscriptions", count)
 	return nil
-}
-
-// checkDays notifies subscribers of derived events that are new or have changed values.
-func (c *changes) checkDays(ctx context.Context) error {
-	revision, now := c.Store.Revision(), c.Now()
-	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
-		return nil
-	}
-	found := map[storage.Ref]string{}
-	var changed []dayChange
-	err := c.Store.View(func(v storage.View) error {
-		revision = v.Revision()
-		return storage.EachOrganization(v, func(org string) error {
-			list, err := c.daysOf(v, org, now, found)
-			changed = append(changed, list...)
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	waiting := false
-	for _, d := range changed {
-		if c.pending[d.ref] != d.change.Fingerprint { // an import arrives in parts, so wait until two checks agree
-			waiting = true
-			continue
-		}
-		if err := c.follows(ctx, &d, revision); err != nil {
-			return err
-		}
-		c.seen[d.ref] = d.change.Fingerprint
-	}
-	c.pending = found
-	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found[ref] == "" })
-	if !waiting {
-		c.revision, c.at = revision, now
-	}
-	return nil
-}
-
-// dayChange is a derived event that is new or has changed.
-type dayChange struct {
-	ref    storage.Ref
-	change events.Change
-}
-
-// daysOf calculates the derived events of the programs that an organization's
-// subscriptions select.
-func (c *changes) daysOf(v storage.View, org string, now time.Time, found map[storage.Ref]string) (changed []dayChange, err error) {
-	if _, ok, err := c.subscribed(v, org); !ok || err != nil {
-		return nil, err
-	}
-	prices := c.Book.Reader(v)
-	programs, err := prices.Programs(org)
-	for i := range programs {
-		p := &programs[i]
-		wanted := c.interest.has(org, storage.OpenADREvent, events.OperationCreate, p.ID) || c.interest.has(org, storage.OpenADREvent, events.OperationUpdate, p.ID)
-		if err != nil || !wanted {
-			continue
-		}
-		for _, day := range p.Days(now) {
-			e, failed := prices.Encode(org, &day)
-			if signals.OfOne(failed) {
-				continue // the day has no event
-			}
-			if failed != nil {
-				return nil, failed
-			}
-			ref := storage.OpenADRRef(storage.OpenADREvent, org, day.ID)
-			if found[ref] = e.Fingerprint; c.seen[ref] != e.Fingerprint {
-				changed = append(changed, dayChange{ref, events.Change{
-					ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint, Object: e.JSON,
-				}})
-			}
-		}
-	}
-	return changed, err
-}
-
-// follows creates the trigger of a derived event, unless its last trigger had the same
-// values.
-func (c *changes) follows(ctx context.Context, d *dayChange, revision uint64) error {
-	last, err := c.Runs.LastOf(ctx, d.ref.Org, d.ref.ID)
-	switch {
-	case err != nil:
-		return err
-	case last.Change != nil && last.Change.Fingerprint == d.change.Fingerprint:
-		return nil
-	case last.Change == nil && c.seen[d.ref] == "":
-		d.change.Operation = events.OperationCreate
-	default:
-		d.change.Operation = events.OperationUpdate
-	}
-	if !c.interest.has(d.ref.Org, storage.OpenADREvent, d.change.Operation, d.change.ProgramID) {
-		return nil
-	}
-	return c.accept(ctx, d.ref.Org, d.change, revision, last)
 }
 
 // expireEvery is the interval between searches for expired reports.

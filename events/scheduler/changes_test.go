@@ -2,11 +2,14 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // changed returns the objects of the notifications.
@@ -25,18 +28,73 @@ func openADR(of storage.OpenADRType, id string) *storage.OpenADRObject {
 	return &storage.OpenADRObject{ID: id, Type: of, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"}}
 }
 
-// The subscribers of a suspended organization get no notification of objects and prices.
-// After the resumption they are notified of the prices that changed meanwhile.
+// subscribe turns OpenADR on and stores a subscription to every operation.
+func (w *world) subscribe(objects ...storage.OpenADRType) {
+	subscription := openADR(storage.OpenADRSubscription, "sub")
+	subscription.Callbacks = []storage.Callback{{
+		URL: "https://ven.example", Objects: objects, Operations: []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete},
+	}}
+	w.put(subscription)
+	w.state = w.log
+}
+
+// operations are the operations of the notifications of an object, in order.
+func (w *world) operations(id string) (list []string) {
+	w.triggers.mu.Lock()
+	defer w.triggers.mu.Unlock()
+	for i := range w.triggers.list {
+		if c := w.triggers.list[i].Change; c != nil && c.ObjectID == id {
+			list = append(list, c.Operation)
+		}
+	}
+	return list
+}
+
+// Subscribers are notified one time of each change of a rate plan, whichever process sees
+// it, also if the plan is removed while no process runs. They are not notified of plans
+// that did not change for a day, and not of the emission programs.
+func TestChanges_RatePlans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		pass(48 * time.Hour)
+		w.subscribe(storage.OpenADRProgram)
+		stop := w.fleet(2)
+		pass(minute)
+		if got := w.changed(); len(got) != 0 {
+			t.Errorf("it notifies of %q, which did not change", got)
+		}
+		home := storagetest.Home("org", "h6", "new")
+		w.put(home)
+		w.put(storagetest.RatePlan("org", "new", 0.1))
+		pass(minute)
+		w.put(storagetest.RatePlan("org", "new", 0.2))
+		pass(minute)
+		w.peak("new")
+		pass(minute)
+		stop()
+		if err := w.store.Delete(t.Context(), storage.RatePlanRef("org", "new")); err != nil {
+			t.Fatal(err)
+		}
+		stop = w.fleet(2)
+		pass(minute)
+		w.put(storagetest.RatePlan("org", "new", 0.1))
+		pass(minute)
+		stop()
+		if got := w.operations("new"); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE"}) {
+			t.Errorf("it notifies of %q", got)
+		}
+		if got := w.changed(); len(got) != 4 {
+			t.Errorf("it notifies of %q", got)
+		}
+	})
+}
+
+// The subscribers of a suspended organization are notified of no object and of no changed
+// price. Once it is resumed, they are notified of the prices that changed meanwhile.
 func TestChanges_SuspendedOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
-		subscription := openADR(storage.OpenADRSubscription, "sub")
-		subscription.Callbacks = []storage.Callback{{
-			URL: "https://ven.example", Objects: []storage.OpenADRType{storage.OpenADRProgram, storage.OpenADREvent},
-			Operations: []string{events.OperationCreate, events.OperationUpdate},
-		}}
-		w.put(subscription)
-		w.state = w.log
+		w.subscribe(storage.OpenADRProgram, storage.OpenADREvent)
 		stop := w.fleet(2)
 		pass(minute)
 		w.put(openADR(storage.OpenADRProgram, "one"))
@@ -56,6 +114,66 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 		pass(minute)
 		if got := w.changed(); len(got) == len(before) || slices.Contains(got, "two") {
 			t.Errorf("resumed: notifications of %q, want only the changed prices", got[len(before):])
+		}
+		stop()
+	})
+}
+
+// A critical peak and new market hours update the days of their plan under the same
+// identifiers. The days of other plans stay as they are.
+func TestChanges_Days(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		days := func() { w.addHoursFrom("COMED", began.Add(-24*time.Hour), 72) }
+		days()
+		w.subscribe(storage.OpenADREvent)
+		stop := w.fleet(2)
+		pass(minute)
+		if created := w.operations("hourly_19991231"); !slices.Equal(created, []string{"CREATE"}) {
+			t.Errorf("the day began with %q", created)
+		}
+		for _, c := range []struct {
+			plan   string
+			change func()
+		}{{"p", func() { w.peak("p") }}, {"hourly", days}} {
+			before := w.changed()
+			c.change()
+			pass(minute)
+			after := w.changed()[len(before):]
+			if len(after) == 0 || slices.ContainsFunc(after, func(id string) bool { return !strings.HasPrefix(id, c.plan+"_") }) {
+				t.Errorf("a change of %s notifies of %q", c.plan, after)
+			}
+			for _, id := range after {
+				if got := w.operations(id); got[len(got)-1] != events.OperationUpdate {
+					t.Errorf("%s: %q", id, got)
+				}
+			}
+		}
+		stop()
+	})
+}
+
+// Reports are deleted after their retention.
+func TestChanges_ReportRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.state = w.log
+		stop := w.fleet(1)
+		w.put(openADR(storage.OpenADRReport, "report"))
+		listed := func() (n int) {
+			_ = w.store.View(func(v storage.View) error { // the function returns no error
+				n = v.Count(storage.KindOpenADRReport, "org")
+				return nil
+			})
+			return n
+		}
+		pass(59 * minute)
+		if listed() != 1 {
+			t.Error("the report is gone before its retention")
+		}
+		pass(2 * time.Hour)
+		if listed() != 0 {
+			t.Error("the report outlives its retention")
 		}
 		stop()
 	})

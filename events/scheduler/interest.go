@@ -3,6 +3,7 @@ package scheduler
 import (
 	"sync"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -60,6 +61,11 @@ func (i *interest) has(org string, of storage.OpenADRType, operation, program st
 	defer i.mu.RUnlock()
 	set := i.byOrg[org]
 	return set[newWanted(of, operation, "")] || set[newWanted(of, operation, program)]
+}
+
+// hasAny reports whether a subscription may want any change of an object.
+func (i *interest) hasAny(org string, of storage.OpenADRType, program string) bool {
+	return i.has(org, of, events.OperationCreate, program) || i.has(org, of, events.OperationUpdate, program) || i.has(org, of, events.OperationDelete, program)
 }
 
 func (i *interest) setComplete() {

@@ -48,9 +48,14 @@ func hourly() *storage.RatePlan {
 // addHours adds a day of prices to a shared series, different at each call.
 func (w *world) addHours(node string) {
 	w.t.Helper()
-	prices := slices.Repeat([]float64{float64(w.store.Revision()) / 1000}, 24)
+	w.addHoursFrom(node, time.Now().Truncate(time.Hour), 24)
+}
+
+func (w *world) addHoursFrom(node string, start time.Time, hours int) {
+	w.t.Helper()
+	prices := slices.Repeat([]float64{float64(w.store.Revision()) / 1000}, hours)
 	m := storage.MarketSeries{Node: node, Market: market.RealTime, Timezone: "America/Chicago", Base: storage.Base{OrganizationID: storage.Shared}}
-	if _, err := w.store.AddPrices(w.t.Context(), m, []storage.PricesPart{{Start: time.Now().Truncate(time.Hour), Prices: prices}}); err != nil {
+	if _, err := w.store.AddPrices(w.t.Context(), m, []storage.PricesPart{{Start: start, Prices: prices}}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -98,7 +98,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{},
 		}
 		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
-		repeat(pricesEvery, "detect changed OpenADR events", c.checkDays)
+		repeat(pricesEvery, "detect changed OpenADR programs and events", c.checkDerived)
 		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
 	}
 	return group.Wait()

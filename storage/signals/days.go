@@ -35,7 +35,7 @@ func (p *Program) Days(now time.Time) []DayEvent {
 		if p.Created.After(created) {
 			created = p.Created
 		}
-		days[i] = DayEvent{ID: p.ID + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
+		days[i] = DayEvent{ID: p.eventPrefix() + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
 	}
 	return days
 }
@@ -77,6 +77,19 @@ type (
 		Start    storage.Time `json:"start"`
 		Duration string       `json:"duration"`
 	}
+	adrProgram struct {
+		ID          string          `json:"id"`
+		Created     storage.Time    `json:"createdDateTime"`
+		Modified    storage.Time    `json:"modificationDateTime"`
+		ObjectType  string          `json:"objectType"`
+		Name        string          `json:"programName"`
+		Descriptors []adrDescriptor `json:"payloadDescriptors"`
+		Attributes  []adrAttribute  `json:"attributes"`
+	}
+	adrAttribute struct {
+		Type   string `json:"type"`
+		Values []any  `json:"values"`
+	}
 	adrSeries struct {
 		Descriptors []adrDescriptor `json:"payloadDescriptors"`
 		Period      adrPeriod       `json:"intervalPeriod"`
@@ -92,6 +105,43 @@ type (
 		adrSeries
 	}
 )
+
+// Encode encodes the program in JSON, without targets.
+func (p *Program) Encode() ([]byte, error) {
+	e := adrProgram{
+		ID: p.ID, ObjectType: "PROGRAM", Name: p.Name, Created: storage.Time{Time: p.Created}, Modified: storage.Time{Time: p.Update},
+		Descriptors: []adrDescriptor{price("PRICE"), price("EXPORT_PRICE")},
+	}
+	if p.Region != nil {
+		e.Descriptors = []adrDescriptor{emission()}
+	}
+	for _, a := range []struct{ kind, value string }{
+		{"PROGRAM_LONG_NAME", p.LongName}, {"RETAILER_LONG_NAME", p.Utility}, {"PRINCIPAL_SUBDIVISION", p.State},
+	} {
+		if a.value != "" {
+			e.Attributes = append(e.Attributes, adrAttribute{a.kind, []any{cut(a.value)}})
+		}
+	}
+	e.Attributes = append(e.Attributes, adrAttribute{"COUNTRY", []any{"US"}}, adrAttribute{"BINDING_EVENTS", []any{false}})
+	return json.Marshal(&e)
+}
+
+// cut truncates a text to the maximum length of an attribute.
+func cut(text string) string {
+	const most = 128
+	if r := []rune(text); len(r) > most {
+		return string(r[:most])
+	}
+	return text
+}
+
+func price(payload string) adrDescriptor {
+	return adrDescriptor{"EVENT_PAYLOAD_DESCRIPTOR", payload, "KWH", "USD"}
+}
+
+func emission() adrDescriptor {
+	return adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}
+}
 
 // channel is one payload type with its value in each quarter hour.
 type channel struct {
@@ -122,13 +172,19 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	if p.Region != nil {
 		channels = []channel{emissionChannel(emissions(p.Region, p.Location, d.Window))}
 	} else {
-		home := &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+		home := p.home
+		if home == nil {
+			home = &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+		}
 		signal, err := r.Signal(home, d.Window)
 		if err != nil {
 			return EncodedEvent{}, err
 		}
 		revision, channels = signal.Revision, priceChannels(&signal.Curve.Curve)
-		if at := r.changedAt(org, p.RatePlanID); at.After(changed) {
+		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
+			channels = append(channels, emissionChannel(grams))
+		}
+		if at := r.changedAt(org, p); at.After(changed) {
 			changed = at
 		}
 	}
@@ -143,14 +199,17 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
 }
 
-// changedAt returns the time of the last write of a plan's inputs: the plan, its events
-// and its market series.
-func (r *Reader) changedAt(org, planID string) (latest time.Time) {
-	p, err := r.plan(org, planID)
+// changedAt returns the time of the last write of a program's inputs: the plan, its events
+// and its market series, and the home with its solar system.
+func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
+	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
 		return latest
 	}
-	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, planID)}
+	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, of.RatePlanID)}
+	if of.home != nil {
+		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
+	}
 	if s := p.series; s != nil && s.stored > 0 {
 		refs = append(refs, storage.MarketSeriesRef(s.org, s.kind, s.node))
 	}
@@ -163,14 +222,11 @@ func (r *Reader) changedAt(org, planID string) (latest time.Time) {
 }
 
 func priceChannels(c *pricing.Curve) []channel {
-	of := func(payload string, values []float64) channel {
-		return channel{adrDescriptor{"EVENT_PAYLOAD_DESCRIPTOR", payload, "KWH", "USD"}, values}
-	}
-	return []channel{of("PRICE", c.Import), of("EXPORT_PRICE", c.Export)}
+	return []channel{{price("PRICE"), c.Import}, {price("EXPORT_PRICE"), c.Export}}
 }
 
 func emissionChannel(grams []float64) channel {
-	return channel{adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}, grams}
+	return channel{emission(), grams}
 }
 
 // quarters is the number of quarter hours in an hour.

@@ -25,12 +25,17 @@ type Program struct {
 	Utility, State  string
 	Location        *time.Location
 	Created, Update time.Time
+	// New reports whether the rate plan is unchanged since its creation.
+	New bool
+	// home is the home whose own signal the events have, nil for the prices of the plan.
+	home *Home
 }
 
 // programFacts holds the values of a program that come from its rate plan.
 type programFacts struct {
 	name, utility string
 	created       time.Time
+	unchanged     bool
 	place         catalog.Place
 }
 
@@ -118,9 +123,29 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 	}
 	p = Program{
 		ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, LongName: facts.name, Utility: facts.utility,
-		State: place.State, Location: location, Created: facts.created, Update: record.At,
+		State: place.State, Location: location, Created: facts.created, Update: record.At, New: facts.unchanged,
 	}
 	return p, true, nil
+}
+
+// RemovedPrograms returns the programs of an organization's removed rate plans. Only their
+// identifiers and the time of the removal are known.
+func (r *Reader) RemovedPrograms(org string) (list []Program, err error) {
+	for _, of := range []string{storage.Shared, org} {
+		err := r.view.Scan(storage.KindRatePlan, of, "", func(record storage.Record) bool {
+			if !record.Deleted {
+				return true
+			}
+			if _, err := storage.FindShared(r.view, storage.RatePlanRef(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
+				list = append(list, Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At})
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
@@ -132,7 +157,7 @@ func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 	if err != nil {
 		return programFacts{}, &HomeError{"the plan cannot be read", err}
 	}
-	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time}
+	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time, unchanged: plan.CreatedAt.Equal(plan.UpdatedAt.Time)}
 	facts.place, _ = catalog.PlaceOf(t.Info().EIAID)
 	return facts, nil
 }
@@ -186,6 +211,29 @@ func (r *Reader) HomeProgram(org, homeID string) (string, error) {
 		return "", storage.ErrNotFound
 	}
 	return programID(home.RatePlanID), nil
+}
+
+// HomeSignal returns the program of a home's rate plan, with the home's own signal as its
+// events. Errors: storage.ErrNotFound, *HomeError, and errors of the store.
+func (r *Reader) HomeSignal(org, homeID string) (*Program, error) {
+	found, err := r.find(org, homeID)
+	if err != nil {
+		return nil, err
+	}
+	home := *found
+	location, known := storage.Location(home.Timezone)
+	if home.RatePlanID == "" || !known {
+		return nil, storage.ErrNotFound
+	}
+	return &Program{ID: programID(home.RatePlanID), Name: home.ID, RatePlanID: home.RatePlanID, Location: location, home: &home}, nil
+}
+
+// eventPrefix begins the identifiers of the program's events.
+func (p *Program) eventPrefix() string {
+	if p.home == nil {
+		return p.ID
+	}
+	return programID("signal_" + p.home.ID)
 }
 
 // day returns the program's local day that contains a time, or the day that is later days

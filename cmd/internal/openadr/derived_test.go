@@ -1,7 +1,9 @@
 package openadr_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -72,4 +74,34 @@ func TestPrograms_OwnHomes(t *testing.T) {
 	if none := w.want(http.StatusOK, "ven2", http.MethodGet, "programs?targets=home_1", "").list(); len(none) != 0 {
 		t.Errorf("a VEN without the target sees %v", none)
 	}
+}
+
+// TestPrograms_HomeSignal: the target signal/HOME asks for the home's own signal, which a VEN
+// sees where business logic has granted the target.
+func TestPrograms_HomeSignal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(http.StatusCreated, "bl", http.MethodPost, "vens",
+		`{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"v1","targets":["signal/home_1"]}`)
+	days := w.want(http.StatusOK, "ven1", http.MethodGet, "events?targets=signal/home_1", "").list()
+	if len(days) != 2 || days[0]["programID"] != "ev" || fmt.Sprint(days[0]["targets"]) != "[signal/home_1]" {
+		t.Fatalf("the home's own signals are %v", days)
+	}
+	if intervals := fmt.Sprint(days[0]["intervals"]); !strings.Contains(intervals, "GHG") {
+		t.Errorf("the home's own signal has no emissions: %s", intervals)
+	}
+	at := "events/" + days[0]["id"].(string)
+	if one := w.want(http.StatusOK, "ven1", http.MethodGet, at+"?targets=signal/home_1", ""); one.field("createdDateTime") != days[0]["createdDateTime"] {
+		t.Errorf("the event is read as %s", one.body)
+	}
+	w.want(http.StatusNotFound, "ven1", http.MethodGet, at, "")
+	w.want(http.StatusNotFound, "ven2", http.MethodGet, at+"?targets=signal/home_1", "")
+	w.want(http.StatusOK, "bl", http.MethodGet, at+"?targets=signal/home_1", "")
+	w.want(http.StatusNotFound, "foreign", http.MethodGet, at+"?targets=signal/home_1", "")
+	for role, query := range map[string]string{"ven2": "targets=signal/home_1", "ven1": "targets=signal/home_2", "bl": "targets=signal/home_1&programID=other"} {
+		if none := w.want(http.StatusOK, role, http.MethodGet, "events?"+query, "").list(); len(none) != 0 {
+			t.Errorf("%s sees %v with %s", role, none, query)
+		}
+	}
+	w.want(http.StatusForbidden, "bl", http.MethodDelete, at+"?targets=signal/home_1", "")
 }

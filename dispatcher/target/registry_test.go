@@ -1,0 +1,64 @@
+package target_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// The callbacks of an organization to one server share a gate. Endpoints, other servers and
+// other organizations have their own. A callback that moves takes the gate of its new server.
+func TestRegistry_CallbacksOfOneServer(t *testing.T) {
+	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}))
+	subscription := func(org, id, url string) {
+		t.Helper()
+		o := &storage.OpenADRObject{ID: id, Type: storage.OpenADRSubscription, Body: []byte(`{}`), Callbacks: []storage.Callback{{URL: url}}, Base: storage.Base{OrganizationID: org}}
+		storagetest.Put(t, s, o)
+	}
+	gateOf := func(org, id string) (g *gate.Endpoint) {
+		t.Helper()
+		err := s.View(func(v storage.View) error {
+			found, err := registry.Get(v, org, id)
+			if err == nil {
+				g = found.Gate
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	storagetest.Put(t, s, &storage.Organization{ID: "org", Name: "Org"}, &storage.Organization{ID: "other", Name: "Other"})
+	subscription("org", "sub_1", "https://ven.example/1")
+	subscription("org", "sub_2", "https://ven.example/2")
+	subscription("org", "sub_3", "https://ven.example:8443/3")
+	subscription("other", "sub_4", "https://ven.example/4")
+	e := storage.NewWebhookEndpoint("org")
+	e.ID, e.URL = "ep", "https://ven.example/5"
+	storagetest.Put(t, s, &e)
+	first := gateOf("org", "sub_1")
+	for _, c := range []struct {
+		org, id string
+		same    bool
+	}{{"org", "sub_1", true}, {"org", "sub_2", true}, {"org", "sub_3", false}, {"other", "sub_4", false}, {"org", "ep", false}} {
+		if same := gateOf(c.org, c.id) == first; same != c.same {
+			t.Errorf("%s of %s has the gate of sub_1: %v, want %v", c.id, c.org, same, c.same)
+		}
+	}
+	subscription("org", "sub_3", "https://ven.example/3")
+	if gateOf("org", "sub_3") != first {
+		t.Error("a callback that moved to a server does not have its gate")
+	}
+	if err := s.View(registry.Sweep); err != nil {
+		t.Fatal(err)
+	}
+	if gateOf("org", "sub_2") != first {
+		t.Error("the sweep dropped a gate that is in use")
+	}
+}

@@ -1,0 +1,162 @@
+package scheduler
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
+)
+
+// checkDerived notifies subscribers of rate plans that appear, change or are removed, and
+// of derived events that are new or have changed values.
+func (c *changes) checkDerived(ctx context.Context) error {
+	revision, now := c.Store.Revision(), c.Now()
+	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
+		return nil
+	}
+	found := derived{changes: c, now: now, found: map[storage.Ref]string{}}
+	err := c.Store.View(func(v storage.View) error {
+		revision = v.Revision()
+		return storage.EachOrganization(v, func(org string) error { return found.read(v, org) })
+	})
+	if err != nil {
+		return err
+	}
+	waiting := false
+	for _, d := range found.changed {
+		if c.pending[d.ref] != d.change.Fingerprint { // an import arrives in parts, so wait until two checks agree
+			waiting = true
+			continue
+		}
+		if err := c.follows(ctx, &d, revision); err != nil {
+			return err
+		}
+		c.seen[d.ref] = d.change.Fingerprint
+	}
+	c.pending = found.found
+	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found.found[ref] == "" })
+	if !waiting {
+		c.revision, c.at = revision, now
+	}
+	return nil
+}
+
+// derivedChange is a derived program or event that is new, has changed or was removed. The
+// last trigger of an event decides its operation.
+type derivedChange struct {
+	ref    storage.Ref
+	change events.Change
+}
+
+// derived collects the derived objects that subscriptions select.
+type derived struct {
+	*changes
+	now time.Time
+	// found holds the fingerprints of all objects. changed lists the objects with new
+	// fingerprints.
+	found   map[storage.Ref]string
+	changed []derivedChange
+}
+
+// add adds an object with its JSON, if its fingerprint is new.
+func (f *derived) add(org string, change events.Change, object func() ([]byte, error)) (err error) {
+	ref := storage.OpenADRRef(change.ObjectType, org, change.ObjectID)
+	f.found[ref] = change.Fingerprint
+	if f.seen[ref] == change.Fingerprint {
+		return nil
+	}
+	change.Object, err = object()
+	f.changed = append(f.changed, derivedChange{ref, change})
+	return err
+}
+
+// read adds the derived objects of an organization.
+func (f *derived) read(v storage.View, org string) error {
+	if _, ok, err := f.subscribed(v, org); !ok || err != nil {
+		return err
+	}
+	prices := f.Book.Reader(v)
+	programs, err := prices.Programs(org)
+	if err != nil {
+		return err
+	}
+	for i := range programs {
+		p, operation := &programs[i], events.OperationUpdate
+		if p.New {
+			operation = events.OperationCreate
+		}
+		if err := f.addProgram(org, p, operation); err != nil {
+			return err
+		}
+		if err := f.addDays(prices, org, p); err != nil {
+			return err
+		}
+	}
+	removed, err := prices.RemovedPrograms(org)
+	for i := range removed {
+		if err == nil {
+			err = f.addProgram(org, &removed[i], events.OperationDelete)
+		}
+	}
+	return err
+}
+
+// addProgram adds the program of a rate plan that was written lately. The emission
+// programs never change.
+func (f *derived) addProgram(org string, p *signals.Program, operation string) error {
+	if p.Region != nil || f.now.Sub(p.Update) >= changesFor || !f.interest.hasAny(org, storage.OpenADRProgram, p.ID) {
+		return nil
+	}
+	return f.add(org, events.Change{
+		ObjectType: storage.OpenADRProgram, ObjectID: p.ID, ProgramID: p.ID, Operation: operation,
+		Fingerprint: operation + strconv.FormatInt(p.Update.UnixMilli(), 10),
+	}, p.Encode)
+}
+
+// addDays adds the events of a program. A day without prices has no event.
+func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program) error {
+	if !f.interest.hasAny(org, storage.OpenADREvent, p.ID) {
+		return nil
+	}
+	for _, day := range p.Days(f.now) {
+		e, err := prices.Encode(org, &day)
+		if signals.OfOne(err) {
+			continue
+		}
+		if err == nil {
+			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint}
+			err = f.add(org, change, func() ([]byte, error) { return e.JSON, nil })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follows creates the trigger of a derived object, unless its last trigger had the same
+// fingerprint.
+func (c *changes) follows(ctx context.Context, d *derivedChange, revision uint64) error {
+	last, err := c.Runs.LastOf(ctx, d.ref.Org, d.ref.ID)
+	switch {
+	case err != nil:
+		return err
+	case last.Change != nil && last.Change.Fingerprint == d.change.Fingerprint:
+		return nil
+	case d.change.Operation == events.OperationDelete && last.Change != nil:
+		d.change.Object = last.Change.Object // a tombstone has no more than the identifier
+	case d.change.Operation != "":
+	case last.Change == nil && c.seen[d.ref] == "":
+		d.change.Operation = events.OperationCreate
+	default:
+		d.change.Operation = events.OperationUpdate
+	}
+	if !c.interest.has(d.ref.Org, d.change.ObjectType, d.change.Operation, d.change.ProgramID) {
+		return nil
+	}
+	return c.accept(ctx, d.ref.Org, d.change, revision, last)
+}

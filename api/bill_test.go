@@ -121,8 +121,8 @@ func TestBill_Regime(t *testing.T) {
 	}
 	e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,"applicationDate":"2024-05-01"}`)
 	got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"power","annualKwh":5000}`).ok(t)
-	if caveats := got["caveats"].([]any); len(caveats) != 1 || !strings.Contains(caveats[0].(string), "nothing is paid") {
-		t.Errorf("the caveats of a plan without a price of exports are %v", caveats)
+	if caveats := got["caveats"].([]any); len(caveats) != 1 || !strings.Contains(caveats[0].(string), "exports earn nothing") {
+		t.Errorf("the caveats of a plan without an export price are %v", caveats)
 	}
 	for zipcode, want := range map[string]string{"94103": "Net Billing Tariff", "75201": "unknown", "00000": "unknown"} {
 		got := e.ask(key, "/v1/onboarding/eligibility/check", `{"zipcode":"`+zipcode+`"}`).ok(t)

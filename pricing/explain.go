@@ -135,7 +135,7 @@ func (c *card) doubt(q *quote) string {
 	}
 	if c.compensation.Type == NetBilling && c.version.ExportValues != nil &&
 		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
-		words = append(words, "the export values are those of another year")
+		words = append(words, "the export values belong to another year")
 	}
 	return strings.Join(words, "; ")
 }

@@ -96,7 +96,7 @@ func TestExplain_Exports(t *testing.T) {
 		"avoided cost": {pricing.Input{Tariff: flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)}, window("2026-01-05T20:00:00Z", "2026-01-05T20:15:00Z"),
 			"export: avoided PG&E NBT26 generation"},
 		"another year": {pricing.Input{Tariff: flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t), Solar: &pricing.Solar{SizeKw: 6}}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
-			"confidence 0.70: the export values are those of another year"},
+			"confidence 0.70: the export values belong to another year"},
 		"source in doubt": {pricing.Input{Tariff: flat(0.4).With("confidence", 0.5).With("caveat", "hearsay").Parse(t)}, window("2025-01-05T20:00:00Z", "2025-01-05T20:15:00Z"),
 			"confidence 0.50: hearsay"},
 		"chance": {pricing.Input{Tariff: flat(0.4).Parse(t), Solar: &pricing.Solar{SizeKw: 6}, ExportChance: phoenixChance(t)}, window("2026-01-05T19:00:00Z", "2026-01-05T19:15:00Z"),

@@ -1,12 +1,12 @@
-// An OpenAPI document as its operations, its webhooks, and validators of its schemas.
+// An OpenAPI document with its operations, its webhooks, and validators of its schemas.
 
 import Ajv from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
 const escaped = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-// closed lets no object have a field that its schema does not name: callers are told
-// to expect further fields, but the document is to know them all.
+// closed forbids fields that the schema does not name. Callers must expect further
+// fields, but the document must name them all.
 function closed(schema) {
   if (schema === null || typeof schema !== "object") return;
   if (schema.properties && schema.additionalProperties === undefined && !Array.isArray(schema)) {
@@ -21,7 +21,7 @@ export class Document {
   constructor(document) {
     closed(document);
     this.document = document;
-    // The keywords of OpenAPI beside those of JSON Schema are not judged.
+    // Keywords of OpenAPI that are not in JSON Schema are ignored.
     this.ajv = new Ajv({ strict: false, allErrors: true });
     addFormats(this.ajv);
     this.ajv.addSchema(document, "document");
@@ -31,7 +31,8 @@ export class Document {
     this.webhooks = Object.keys(document.webhooks ?? {});
   }
 
-  // at is what a JSON pointer points to, and where that is in the end, through references.
+  // at resolves a JSON pointer through references, and returns the value with its final
+  // pointer.
   at(pointer) {
     let value = this.document;
     for (const step of pointer.split("/").slice(1)) {
@@ -40,13 +41,13 @@ export class Document {
     return value?.$ref ? this.at(value.$ref) : { value, pointer };
   }
 
-  // problems are what is wrong with a value by the schema at a pointer.
+  // problems returns the errors of a value by the schema at a pointer.
   problems(pointer, value) {
     const validate = this.ajv.getSchema(`document${pointer}`) ?? this.ajv.compile({ $ref: `document${pointer}` });
     return validate(value) ? [] : validate.errors.map((e) => `${e.instancePath || "it"} ${e.message} ${JSON.stringify(e.params)}`);
   }
 
-  // webhookProblems are what is wrong with a webhook as it arrived.
+  // webhookProblems returns the errors of a received webhook.
   webhookProblems({ headers, body }) {
     const pointer = `#/webhooks/${escaped(body.type)}/post`;
     const { value: operation } = this.at(pointer);
@@ -77,8 +78,8 @@ class Operation {
     return `#/paths/${escaped(this.path)}/${this.method}`;
   }
 
-  // problems are what is wrong with an answer: a status that is not documented, or a
-  // body that is not of the schema.
+  // problems returns the errors of a response: an undocumented status, or a body that
+  // does not match its schema.
   problems(status, body) {
     const { value: response, pointer } = this.document.at(`${this.pointer()}/responses/${status}`);
     if (!response) return [`${status} is not documented: ${JSON.stringify(body)}`];

@@ -1,11 +1,11 @@
-// Drives every operation of the OpenAPI documents of a running Gridhook with a stock
-// client (openapi-fetch), and holds each answer, and each webhook that arrives,
-// against its schema (ajv, JSON Schema 2020-12):
+// Calls every operation of the OpenAPI documents of a running Gridhook with a stock
+// client (openapi-fetch). Validates each response and each received webhook against its
+// schema (ajv, JSON Schema 2020-12):
 //
 //   node drive.mjs path/to/gridhook
 //
-// It fails when anything is not as documented, when a list was never seen with
-// something in it, and when an operation of the document, or a webhook, was not met.
+// It fails if anything differs from the document, if a list was never seen with an
+// element, or if an operation or a webhook of the document was not seen.
 
 import createClient from "openapi-fetch";
 import { Document } from "./document.mjs";
@@ -15,7 +15,7 @@ import { World } from "./world.mjs";
 const failures = [];
 const fail = (where, problems) => problems.forEach((p) => failures.push(`${where}: ${p}`));
 
-// Driver drives the operations of one document.
+// Driver calls the operations of one document.
 class Driver {
   constructor(world, audience, url, headers, document) {
     Object.assign(this, { world, audience, headers, document });
@@ -25,7 +25,7 @@ class Driver {
     this.listed = new Map(); // by operation, whether a list had anything in it
   }
 
-  // send sends a request and holds the answer against the document.
+  // send sends a request and validates the response.
   async send(operation, body, { id, headers = this.headers, contentType = operation.mediaType ?? "application/json" } = {}) {
     const path = operation.identified ? { id: id ?? (await this.world.identifier(operation.path)) } : {};
     const { data, error, response } = await this.client.POST(operation.path, {
@@ -48,7 +48,7 @@ class Driver {
     return { status: response.status, answer };
   }
 
-  // succeed sends the documented example, which must be answered 200.
+  // succeed sends the documented example, which must get 200.
   async succeed(operation) {
     const example = operation.mediaType === "application/x-ndjson" ? operation.example : this.world.body(operation.example);
     const { status, answer } = await this.send(operation, example);
@@ -59,15 +59,15 @@ class Driver {
     }
   }
 
-  // least sends no more than what is required. It need not succeed, for it may be the
-  // second of its kind.
+  // least sends only the required fields. It may fail, for example because the object
+  // exists.
   async least(operation) {
     if (operation.mediaType === "application/x-ndjson") return;
     const example = this.world.body(operation.example ?? {});
     await this.send(operation, Object.fromEntries(operation.required.map((name) => [name, example[name]])));
   }
 
-  // refuse sends what must be refused, and with which status.
+  // refuse sends an invalid request, which must get the given status.
   async refuse(operation) {
     const cases = [
       ["a text that is no JSON", 400, "{", {}],
@@ -87,7 +87,7 @@ class Driver {
   }
 
   async drive() {
-    // What ends things comes last; everything else in the document's order.
+    // Operations that end something come last, all others in the document's order.
     const ends = (operation) => /^(delete|revoke)/.test(operation.name);
     const inOrder = this.document.operations.toSorted((a, b) => ends(a) - ends(b));
     for (const operation of inOrder) {
@@ -111,7 +111,7 @@ async function documentAt(url) {
   return new Document(await response.json());
 }
 
-// holdWebhooks holds the webhooks that arrived against the document.
+// holdWebhooks validates the received webhooks.
 function holdWebhooks(document, received) {
   const seen = new Map();
   for (const webhook of received) {
@@ -129,7 +129,7 @@ if (!binary) {
   console.error("usage: node drive.mjs path/to/gridhook");
   process.exit(2);
 }
-// Each audience has a server of its own, where everything begins anew.
+// Each audience has its own server with a new data folder.
 for (const audience of ["partner", "operator"]) {
   const server = await serve(binary);
   const sink = await partner();

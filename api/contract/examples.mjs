@@ -2,9 +2,9 @@
 //
 //   node examples.mjs path/to/gridhook COMMAND...
 //
-// Each command is one text, run with GRIDHOOK_URL and GRIDHOOK_API_KEY, and the home and
-// a name for the trigger as its arguments. It must end well, and say that the home was
-// told; as all of them name their trigger the same, together they make one.
+// Each command runs with GRIDHOOK_URL and GRIDHOOK_API_KEY, and with the home and a name
+// for the trigger as arguments. It must succeed and print the delivery. All use the same
+// trigger name, so together they make one trigger.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -24,7 +24,7 @@ try {
     const env = { ...process.env, GRIDHOOK_URL: server.url, GRIDHOOK_API_KEY: world.key };
     const { stdout } = await promisify(execFile)(program, [...words, "home_1", "contract"], { env, timeout: 60_000 });
     process.stdout.write(`${command}\n${stdout}`);
-    failed ||= !stdout.includes("1 of 1 homes were told") || !stdout.includes("DELIVERED");
+    failed ||= !stdout.includes("1 of 1 homes were walked") || !stdout.includes("DELIVERED");
   }
   const told = sink.received.length - before;
   console.log(`${told} webhook arrived for ${commands.length} programs that asked for the same`);

@@ -1,4 +1,4 @@
-// A running Gridhook of one's own, and a partner that its webhooks go to.
+// Starts a Gridhook, and a partner that receives its webhooks.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-// serve starts the binary on free ports, and returns when it says that it is ready.
+// serve starts the binary on free ports, and returns when it is ready.
 export async function serve(binary) {
   const data = await mkdtemp(join(tmpdir(), "gridhook-contract-"));
   const child = spawn(
@@ -38,8 +38,7 @@ export async function serve(binary) {
   };
 }
 
-// partner takes webhooks and keeps what came. A path that ends in /gone says that
-// it takes none any more.
+// partner receives webhooks and stores them. A path that ends in /gone responds 410.
 export async function partner() {
   const received = [];
   const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
-// What the documented examples speak of: made in a server before they are sent, and
-// found again for the identifiers in paths and bodies.
+// The objects that the documented examples name: created in a server before the examples
+// are sent, and found again for the identifiers in paths and bodies.
 
 const homes = `{"resource":"organization","id":"acme","name":"Acme"}
 {"resource":"ratePlan","id":"plan_1","tariff":{"name":"Flat","energyratestructure":[[{"rate":0.2}]]}}
@@ -9,7 +9,7 @@ const homes = `{"resource":"organization","id":"acme","name":"Acme"}
 {"resource":"userPreferences","organizationId":"acme","deviceId":"dev_1","name":"Always"}
 `;
 
-// base is the moment at which the examples of the document are written.
+// base is the time of the examples in the document.
 const base = Date.parse("2026-07-01T12:00:00Z");
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 
@@ -19,7 +19,7 @@ export class World {
     this.sink = sink;
   }
 
-  // operate asks for an operation with the operator's key.
+  // operate calls an operation with the operator's key.
   async operate(path, body, contentType = "application/json") {
     const response = await fetch(this.server.adminUrl + path, {
       method: "POST",
@@ -47,7 +47,7 @@ export class World {
     await this.arrived("endpoint.disabled");
   }
 
-  // forms has signals delivered in batches and as OpenADR events too.
+  // forms triggers signals in batches and as OpenADR events.
   async forms() {
     await this.newEndpoint("", { batchSize: 10 });
     await this.newEndpoint("", { format: "openadr3" });
@@ -56,8 +56,8 @@ export class World {
     await this.arrived("openadr.event.updated");
   }
 
-  // arrived returns when an event of a type has come. What is not said of an endpoint
-  // while it is disabled is not said once it is enabled again.
+  // arrived waits for an event of a type. Events while an endpoint is disabled are not
+  // sent later.
   async arrived(type) {
     for (let tries = 0; tries < 400; tries++) {
       if (this.sink.received.some((webhook) => webhook.body.type === type)) return;
@@ -74,7 +74,7 @@ export class World {
     return this.operate("/v1/webhook/endpoints/create", { url: this.sink.url + path, ...fields });
   }
 
-  // ended returns when a trigger has walked all homes.
+  // ended waits until a trigger has walked all homes.
   async ended(trigger) {
     for (let tries = 0; tries < 200; tries++) {
       const { status } = await this.operate(`/v1/webhook/price_signal/trigger/${trigger}/get`, {});
@@ -84,8 +84,8 @@ export class World {
     throw new Error(`the trigger ${trigger} does not end`);
   }
 
-  // delivery is one that was given up, to an endpoint that is enabled again: the
-  // answer that ended it disabled the endpoint.
+  // delivery returns a failed delivery to an enabled endpoint. The 410 that failed it had
+  // disabled the endpoint.
   async delivery() {
     const { data } = await this.operate("/v1/webhook/deliveries/list", { triggerId: this.trigger });
     const given = data.find((d) => d.outcome === "FAILED") ?? data[0];
@@ -99,8 +99,8 @@ export class World {
     return (await this.operate(`/v1/webhook/endpoints/${id}/replay`, { since })).id;
   }
 
-  // identifier is one that a path can be asked with. What the operation may end is
-  // made for it alone.
+  // identifier returns an identifier for a path. If the operation may delete the object,
+  // it creates a new one.
   async identifier(path) {
     const [, find] = Object.entries(identifiers)
       .filter(([prefix]) => path.startsWith(prefix))
@@ -109,8 +109,8 @@ export class World {
     return find(this);
   }
 
-  // body is an example as it can be sent here and now: the same time from now as it is
-  // from when the examples are written, and about things that exist.
+  // body returns an example that can be sent now: its times move from the document's time
+  // to now, and its identifiers name existing objects.
   body(example, name = "") {
     if (Array.isArray(example)) return example.map((element) => this.body(element));
     if (example !== null && typeof example === "object") {
@@ -123,7 +123,7 @@ export class World {
   }
 }
 
-// identifiers are found, or made, by the beginning of a path.
+// identifiers are found or created by the prefix of a path.
 const identifiers = {
   "/v1/webhook/price_signal/trigger/": (w) => w.trigger,
   "/v1/webhook/deliveries/": (w) => w.delivery(),

@@ -64,17 +64,17 @@ func (s *stumbler) answer(id string, now time.Time) int {
 	return http.StatusOK
 }
 
-// comeback is a partner that resets each connection until it comes back. Then it counts
+// recovering is a partner that resets each connection until it recovers. Then it counts
 // deliveries by the signals' sequence and by second.
-type comeback struct {
+type recovering struct {
 	back atomic.Bool
 
 	mu   sync.Mutex
-	took takings
+	took received
 }
 
-// takings are the deliveries that a partner received after it came back.
-type takings struct {
+// received are the deliveries that a partner received after its recovery.
+type received struct {
 	BySequence map[string]int `json:"bySequence"`
 	BySecond   map[string]int `json:"bySecond"`
 	// First and Last are the times of the first and last delivery, in ms since 1970.
@@ -82,12 +82,12 @@ type takings struct {
 	Last  int64 `json:"last"`
 }
 
-func newComeback() *comeback {
-	return &comeback{took: takings{BySequence: map[string]int{}, BySecond: map[string]int{}}}
+func newRecovering() *recovering {
+	return &recovering{took: received{BySequence: map[string]int{}, BySecond: map[string]int{}}}
 }
 
-func (c *comeback) serve(mux *http.ServeMux) {
-	mux.HandleFunc("POST /comeback", func(w http.ResponseWriter, r *http.Request) {
+func (c *recovering) serve(mux *http.ServeMux) {
+	mux.HandleFunc("POST /recovering", func(w http.ResponseWriter, r *http.Request) {
 		if !c.back.Load() {
 			reset(w, r)
 			return
@@ -98,7 +98,7 @@ func (c *comeback) serve(mux *http.ServeMux) {
 		}
 		c.take(string(body), time.Now())
 	})
-	mux.HandleFunc("GET /come-back", func(http.ResponseWriter, *http.Request) { c.back.Store(true) })
+	mux.HandleFunc("GET /recover", func(http.ResponseWriter, *http.Request) { c.back.Store(true) })
 	mux.HandleFunc("GET /took", func(w http.ResponseWriter, _ *http.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *comeback) serve(mux *http.ServeMux) {
 	})
 }
 
-func (c *comeback) take(body string, now time.Time) {
+func (c *recovering) take(body string, now time.Time) {
 	_, rest, _ := strings.Cut(body, `"sequence":`) // faster than decoding the body
 	sequence, _, _ := strings.Cut(rest, ",")
 	c.mu.Lock()

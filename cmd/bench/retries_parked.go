@@ -45,7 +45,7 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 	if m.Quick {
 		p.Homes, p.RateLimit, parkedFor = 20_000, 4_000, 5*time.Second
 	}
-	url := m.sink.URL + "comeback"
+	url := m.sink.URL + "recovering"
 	err := m.furnish(ctx, dead, p.Homes, client.EndpointFields{
 		URL: &url, RateLimit: &p.RateLimit,
 		RetryPolicy: &storage.RetryPolicy{InitialSeconds: 2, Multiplier: 2, MaxSeconds: 10, GiveUpSeconds: 7200},
@@ -87,13 +87,13 @@ func (m *retryMeter) parked(ctx context.Context, p *ParkedWalks) error {
 	p.Messages = int(messages)
 	m.say("retries: parked as %d messages; the partner comes back", p.Messages)
 	back := time.Now()
-	if err := m.sink.get(ctx, "come-back", nil); err != nil {
+	if err := m.sink.get(ctx, "recover", nil); err != nil {
 		return err
 	}
-	return m.afterComeback(ctx, p, triggers, back)
+	return m.afterRecovery(ctx, p, triggers, back)
 }
 
-func (m *retryMeter) afterComeback(ctx context.Context, p *ParkedWalks, triggers []client.Accepted, back time.Time) error {
+func (m *retryMeter) afterRecovery(ctx context.Context, p *ParkedWalks, triggers []client.Accepted, back time.Time) error {
 	for i, t := range triggers {
 		end, err := m.progress(ctx, dead, t.TriggerID, ended)
 		if err != nil {
@@ -104,7 +104,7 @@ func (m *retryMeter) afterComeback(ctx context.Context, p *ParkedWalks, triggers
 			p.Delivered = end.Outcomes[events.OutcomeDelivered]
 		}
 	}
-	var took takings
+	var took received
 	if err := m.sink.get(ctx, "took", &took); err != nil {
 		return err
 	}

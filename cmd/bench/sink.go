@@ -163,7 +163,7 @@ func sinkRoutes(c *counter) *http.ServeMux {
 		}
 	}
 	newStumbler().serve(mux)
-	newComeback().serve(mux)
+	newRecovering().serve(mux)
 	mux.HandleFunc("GET /wait", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.ParseInt(r.FormValue("n"), 10, 64)
 		select {

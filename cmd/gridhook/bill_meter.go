@@ -21,7 +21,7 @@ import (
 func meterFlags() []bodyFlag {
 	usual := solar.DefaultArray
 	return []bodyFlag{
-		{name: "load", field: "loadKwh", value: numbersFile{}, help: "`file` with the consumption of each step in kWh, negative for energy sent out; - for standard input"},
+		{name: "load", field: "loadKwh", value: numbersFile{}, help: "`file` with the consumption of each step in kWh, negative for exported energy; - for standard input"},
 		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
 		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
 		{name: "start", field: "start", value: "", help: "first `day` of the file (default a typical year)"},

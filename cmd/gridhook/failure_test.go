@@ -90,7 +90,7 @@ func TestErrors(t *testing.T) {
 			"Not now. Send it again (request req_1)",
 		},
 		{"no Gridhook", answer{404, `<html>`}, "responded 404 Not Found, but not like a Gridhook server"},
-		{"no answer to read", ok(`{`), "read the answer of /v1/admin/organizations/create: unexpected end of JSON input"},
+		{"no answer to read", ok(`{`), "read the response of /v1/admin/organizations/create: unexpected end of JSON input"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -164,9 +164,9 @@ func (t *Tokens) renew(ctx context.Context, s *Sender, refused string) (string, 
 func usable(t *oauth2.Token) error {
 	switch {
 	case !strings.EqualFold(t.Type(), "Bearer"):
-		return fmt.Errorf("%w: the token endpoint gave one that is no bearer token", errToken)
+		return fmt.Errorf("%w: the token endpoint's token is not a bearer token", errToken)
 	case len(t.AccessToken) > maxToken || !httpguts.ValidHeaderFieldValue(t.AccessToken) || strings.ContainsAny(t.AccessToken, " \t"):
-		return fmt.Errorf("%w: the token endpoint's token is invalid in a header", errToken)
+		return fmt.Errorf("%w: the token endpoint's token is too long, or has characters that a header does not allow", errToken)
 	}
 	return nil
 }

@@ -136,9 +136,9 @@ func TestTokens_Responses(t *testing.T) {
 		"redirected":     {write(302, "text/html", ""), "302 Found"},
 		"not JSON":       {write(200, "application/json", "client-secret"), "response has no access token"},
 		"empty":          {write(200, "application/json", "{}"), "response has no access token"},
-		"a MAC token":    {write(200, "application/json", `{"access_token":"x","token_type":"mac"}`), "no bearer token"},
-		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil: 1","token_type":"bearer"}`), "is invalid in a header"},
-		"a long one":     {write(200, "application/json", `{"access_token":"`+strings.Repeat("x", maxToken+1)+`","token_type":"bearer"}`), "is invalid in a header"},
+		"a MAC token":    {write(200, "application/json", `{"access_token":"x","token_type":"mac"}`), "is not a bearer token"},
+		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil: 1","token_type":"bearer"}`), "is too long, or has characters"},
+		"a long one":     {write(200, "application/json", `{"access_token":"`+strings.Repeat("x", maxToken+1)+`","token_type":"bearer"}`), "is too long, or has characters"},
 		"an endless one": {func(_ int, w http.ResponseWriter) {
 			for range 3 << 8 {
 				_, _ = w.Write(bytes.Repeat([]byte("x"), 4096))

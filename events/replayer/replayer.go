@@ -95,7 +95,7 @@ func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken)
 			break
 		}
 		var n counts
-		if n, err = r.takeUp(ctx, ref.Org, page, replay.CreatedAt); err != nil {
+		if n, err = r.retryDeliveries(ctx, ref.Org, page, replay.CreatedAt); err != nil {
 			break
 		}
 		replay, err = r.note(ctx, ref, replay.Cursor, next, n)
@@ -141,15 +141,15 @@ func (r *Replayer) note(ctx context.Context, ref storage.Ref, from, next string,
 // counts are the results of retrying deliveries.
 type counts struct{ found, retried, superseded int }
 
-// takeUp retries deliveries of an organization, in the order of their triggers.
-func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.Delivery, again storage.Time) (n counts, err error) {
+// retryDeliveries retries deliveries of an organization, in the order of their triggers.
+func (r *Replayer) retryDeliveries(ctx context.Context, org string, deliveries []events.Delivery, again storage.Time) (n counts, err error) {
 	newest, err := r.Bus.Newest(ctx, org)
 	for len(deliveries) > 0 && err == nil {
 		of := 1
 		for of < len(deliveries) && deliveries[of].TriggerID == deliveries[0].TriggerID {
 			of++
 		}
-		if err = r.takeUpTrigger(ctx, org, &newest, deliveries[:of], again, &n); err != nil {
+		if err = r.retryTrigger(ctx, org, &newest, deliveries[:of], again, &n); err != nil {
 			err = fmt.Errorf("retry deliveries of %s: %w", deliveries[0].TriggerID, err)
 		}
 		deliveries = deliveries[of:]
@@ -158,8 +158,8 @@ func (r *Replayer) takeUp(ctx context.Context, org string, deliveries []events.D
 	return n, err
 }
 
-// takeUpTrigger retries deliveries of one trigger, unless a newer trigger supersedes it.
-func (r *Replayer) takeUpTrigger(ctx context.Context, org string, newest *events.Trigger, deliveries []events.Delivery, again storage.Time, n *counts) error {
+// retryTrigger retries deliveries of one trigger, unless a newer trigger supersedes it.
+func (r *Replayer) retryTrigger(ctx context.Context, org string, newest *events.Trigger, deliveries []events.Delivery, again storage.Time, n *counts) error {
 	t, kept, err := r.Ledger.RetryInputs(org, deliveries[0].TriggerID, deliveries)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) 
 		}
 		return err
 	}
-	_, err = r.takeUp(ctx, task.OrganizationID, []events.Delivery{log.Delivery}, request.Again)
+	_, err = r.retryDeliveries(ctx, task.OrganizationID, []events.Delivery{log.Delivery}, request.Again)
 	return err
 }
 

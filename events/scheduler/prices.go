@@ -40,11 +40,11 @@ type priceWatch struct {
 	newest uint64 // newest observed change
 	checks int    // consecutive checks with new changes
 	done   uint64 // newest processed change
-	// retryAt is when a run beyond a limit of the organization is tried again.
+	// retryAt is when a run beyond a limit of the organization is retried.
 	retryAt time.Time
 }
 
-// retryEvery is the interval at which a run beyond a limit is tried again. The change must
+// retryEvery is the interval at which a run beyond a limit is retried. The change must
 // reach the homes once the organization is below the limit.
 const retryEvery = time.Minute
 

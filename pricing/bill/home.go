@@ -127,7 +127,7 @@ func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err err
 	if exports && t.Metering == NetBilling {
 		t.ExportPrices = perStep(curve.Export, m)
 		if curve.ExportCompensation.Type == pricing.NoExport {
-			caveats = append(caveats, "nothing is paid for energy sent out, as the rate plan has no price of it")
+			caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
 		}
 	}
 	return caveats, nil

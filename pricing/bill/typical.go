@@ -58,9 +58,9 @@ func (r *Request) step() (time.Duration, error) {
 func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	switch year := time.Date(r.CalendarYear, time.January, 1, 0, 0, 0, 0, time.UTC); {
 	case r.Start != "" && r.CalendarYear != 0:
-		return year, wrong("calendarYear", "is of a typical year: it does not go with start")
+		return year, wrong("calendarYear", "selects a typical year and excludes start")
 	case r.Start != "" && r.Load == nil:
-		return year, wrong("start", "needs loadKwh: assumed energy is that of a typical year")
+		return year, wrong("start", "needs loadKwh: the assumed energy is for a typical year")
 	case r.Start != "" && location == nil:
 		return year, wrong("timezone", "of the home is not known: start is a day by the home's calendar")
 	case r.Start != "":
@@ -123,7 +123,7 @@ func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) 
 	quarters := int(m.Step / pricing.Interval)
 	switch {
 	case h.Place == nil || h.Location == nil:
-		return nil, "", wrong("zipcode", "or timezone of the home is not known: its sun is that of its place")
+		return nil, "", wrong("zipcode", "or timezone of the home is not known: the sun depends on the home's place")
 	case len(m.Load)*quarters != climate.Quarters:
 		return nil, "", wrong("loadKwh", "has %d steps of %v, but solar generates in a typical year of 365 days", len(m.Load), m.Step)
 	}

@@ -1,4 +1,4 @@
-// The page: who is signed in, which view the address names, and the frame around.
+// The page: the session, the view of the address, and the frame.
 import { auditView } from "./views/audit.js";
 import { banner } from "./views/banner.js";
 import { endpointView } from "./views/endpoint.js";
@@ -16,8 +16,8 @@ import { refreshTimes } from "./lib/parts.js";
 import * as kept from "./lib/session.js";
 
 /**
- * views are the pages by address. Each is shown to those who have its scope. A
- * view is a function of what it works with that returns its title and element.
+ * views are the pages by address, each for users with its scope. A view is a function
+ * that returns a title and an element.
  */
 const views = [
   { path: /^\/overview$/, section: "overview", name: "Overview", scope: "read", view: overviewView },
@@ -37,7 +37,7 @@ let session = kept.load();
 let leave = new AbortController();
 let notice = "";
 
-/** address takes the part behind # apart: a path, and parameters as of a query. */
+/** address parses the part after #: a path and query parameters. */
 function address() {
   const [path, query = ""] = location.hash.slice(1).split("?");
   return { path, parameters: new URLSearchParams(query) };
@@ -49,7 +49,7 @@ function signIn(fresh) {
   show();
 }
 
-/** signOut ends the session. Who was not asked comes back to the same view with another key. */
+/** signOut ends the session. After an expired key, the next sign-in returns to the same view. */
 function signOut(why = "") {
   kept.forget();
   if (!why) history.replaceState(null, "", location.pathname);
@@ -58,7 +58,7 @@ function signOut(why = "") {
   show();
 }
 
-/** open finds the view that the address names, among those that may be opened. */
+/** open returns the view of the address, if the key's scopes allow it. */
 function open(common) {
   if (!session) return { made: signInView({ ...common, notice, signIn }), sections: [] };
   if (kept.operator && !session.organization) return { made: organizationsView({ ...common, signIn }), sections: [] };
@@ -69,7 +69,7 @@ function open(common) {
   return { made: found.view(common, ...parts), sections, current: found.section };
 }
 
-/** show puts the view that the address names in the place of the one before. */
+/** show replaces the current view with the view of the address. */
 function show() {
   leave.abort();
   leave = new AbortController();
@@ -85,7 +85,7 @@ function show() {
   window.scrollTo(0, 0);
 }
 
-// A key that is no longer valid ends the session wherever that is noticed.
+// A key that is no longer valid ends the session, whichever request finds it.
 document.addEventListener("gridhook:signed-out", () => {
   if (session) signOut("The key is no longer valid. Sign in with another.");
 });

@@ -1,8 +1,8 @@
-// The theme is set before anything is painted: this runs while the head is read.
+// Sets the theme before the first paint: it runs while the head loads.
 "use strict";
 try {
   const chosen = localStorage.getItem("theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 } catch {
-  // A browser that keeps nothing follows the system.
+  // A browser without storage follows the system.
 }

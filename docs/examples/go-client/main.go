@@ -1,5 +1,5 @@
-// Command go-client does what a partner does: it finds the cheapest hour of a home,
-// triggers the webhooks of all homes, and waits until each has been told.
+// Command go-client finds the cheapest hour of a home, triggers the webhooks of all homes,
+// and waits until each is delivered.
 //
 //	GRIDHOOK_URL=http://127.0.0.1:8080 GRIDHOOK_API_KEY=ghk_... go run ./docs/examples/go-client home-1
 package main
@@ -39,15 +39,15 @@ func run(ctx context.Context, c *client.Client, home, name string) error {
 	}
 	from, price := cheapestHour(signal.Data)
 	fmt.Printf("the cheapest hour of %s begins at %s: $%.5f a kWh\n", home, from.Format(time.RFC3339), price)
-	progress, err := tellAll(ctx, c, name)
+	progress, err := triggerAll(ctx, c, name)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d of %d homes were told: %v\n", progress.Walked, progress.Homes, progress.Outcomes)
+	fmt.Printf("%d of %d homes were walked: %v\n", progress.Walked, progress.Homes, progress.Outcomes)
 	return nil
 }
 
-// cheapestHour is the hour in which a kWh costs least, in $/kWh.
+// cheapestHour returns the start and the price, in $/kWh, of the cheapest hour.
 func cheapestHour(data []client.Interval) (from time.Time, price float64) {
 	const quarters = 4
 	for i := 0; i+quarters <= len(data); i++ {
@@ -62,9 +62,9 @@ func cheapestHour(data []client.Interval) (from time.Time, price float64) {
 	return from, price
 }
 
-// tellAll triggers the webhooks of all homes once, however often it is asked under
-// one name, and returns how it went.
-func tellAll(ctx context.Context, c *client.Client, name string) (events.Progress, error) {
+// triggerAll triggers the webhooks of all homes, once for each name, and returns the
+// completed trigger.
+func triggerAll(ctx context.Context, c *client.Client, name string) (events.Progress, error) {
 	accepted, err := c.Trigger(ctx, client.TriggerRequest{IdempotencyKey: name})
 	if err != nil {
 		return events.Progress{}, err
@@ -84,7 +84,7 @@ func tellAll(ctx context.Context, c *client.Client, name string) (events.Progres
 	}
 }
 
-// explain is an error with what to do about it.
+// explain returns an error with its recovery action.
 func explain(err error) string {
 	var refused *client.Error
 	if errors.As(err, &refused) {

@@ -1,5 +1,5 @@
-// Command go-receiver takes a partner's webhooks: it verifies each, takes each message
-// once, and keeps the newest signal of every home.
+// Command go-receiver receives a partner's webhooks. It verifies each, processes each
+// message once, and stores the newest signal of every home.
 //
 //	GRIDHOOK_WEBHOOK_SECRET=whsec_... ADDRESS=127.0.0.1:9090 go run ./docs/examples/go-receiver
 package main
@@ -22,22 +22,22 @@ import (
 
 const maxBody = 8 << 20 // bytes: a month of quarter hours fits
 
-// message is what this program reads of a webhook.
+// message has the fields of a webhook that this program reads.
 type message struct {
-	WebhookID string          `json:"webhookId"` // in a batch; that of the request is in its header
+	WebhookID string          `json:"webhookId"` // only in a batch; otherwise it is a header
 	Type      string          `json:"type"`
 	Data      json.RawMessage `json:"data"`
 }
 
-// signal is what this program reads of a home's price signal.
+// signal has the fields of a price signal that this program reads.
 type signal struct {
 	HomeID   string          `json:"homeId"`
 	Sequence uint64          `json:"sequence"`
 	Data     json.RawMessage `json:"data"`
 }
 
-// receiver keeps what it took in memory. A real one has both maps in its database,
-// and writes them in one transaction.
+// receiver stores messages in memory. A real receiver has both maps in its database, and
+// writes them in one transaction.
 type receiver struct {
 	webhook *standardwebhooks.Webhook
 
@@ -52,7 +52,7 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	// The bytes as they came: JSON that was read and written again has another signature.
+	// Verify the received bytes: JSON that was decoded and encoded again differs.
 	if err := r.webhook.Verify(body, req.Header); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
@@ -67,11 +67,11 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent) // only now: whatever is not 2xx comes again
+	w.WriteHeader(http.StatusNoContent) // only now: Gridhook retries after any other response
 }
 
-// read reads the message that a verified body is, or those of a batch. An endpoint with
-// compression gets bodies that begin as gzip does.
+// read reads the message of a verified body, or the messages of a batch. An endpoint with
+// compression gets gzip bodies.
 func read(body []byte, id string) ([]message, error) {
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		inflated, err := gzip.NewReader(bytes.NewReader(body))
@@ -86,7 +86,7 @@ func read(body []byte, id string) ([]message, error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, err
 	}
-	if m.Type == "price_signal.batch" { // as an endpoint with a batchSize gets its signals
+	if m.Type == "price_signal.batch" { // for an endpoint with a batchSize
 		var messages []message
 		err := json.Unmarshal(m.Data, &messages)
 		return messages, err
@@ -99,14 +99,14 @@ func (r *receiver) apply(m message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen[m.WebhookID] {
-		return nil // an attempt whose answer was lost
+		return nil // a retry, because the response was lost
 	}
-	if m.Type == "price_signal.updated" { // others are taken and left alone, also those to come
+	if m.Type == "price_signal.updated" { // accept and ignore other types, including future ones
 		var s signal
 		if err := json.Unmarshal(m.Data, &s); err != nil {
 			return err
 		}
-		if s.Sequence > r.signals[s.HomeID].Sequence { // an older one may come later
+		if s.Sequence > r.signals[s.HomeID].Sequence { // an older one may arrive later
 			r.signals[s.HomeID] = s
 			log.Printf("%s has signal %d", s.HomeID, s.Sequence)
 		}

@@ -1,5 +1,5 @@
-// What an OpenADR client (VEN) does: take a token, find a program, subscribe, and read
-// each event that a callback names.
+// An OpenADR client (VEN): it requests a token, finds a program, subscribes, and reads each
+// event that a callback names.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -30,8 +30,8 @@ const { data: token } = await fetchToken({
 });
 client.setConfig({ auth: () => token.access_token });
 
-// told reads the event of a notification and prints it.
-async function told(notification: EventNotification): Promise<void> {
+// printEvent reads the event of a notification and prints it.
+async function printEvent(notification: EventNotification): Promise<void> {
   const { data: event } = await searchEventsById({ path: { eventID: notification.object.id }, throwOnError: true });
   const price = event.intervals?.[0]?.payloads[0]?.values[0];
   console.log(`${notification.operation} ${event.id} ${event.eventName ?? ""} ${price}`);
@@ -52,7 +52,7 @@ const receiver = createServer((request, response) => {
   request.on("data", (part) => (body += part));
   request.on("end", () => {
     response.writeHead(204).end();
-    told(JSON.parse(body) as EventNotification).catch((error: unknown) => {
+    printEvent(JSON.parse(body) as EventNotification).catch((error: unknown) => {
       console.error(error);
       process.exit(1);
     });

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A partner's webhooks: verifies each, takes each message once, and keeps the newest
-signal of every home. It needs Python 3.9 and nothing else.
+"""Receives a partner's webhooks. It verifies each, processes each message once, and stores
+the newest signal of every home. It needs only Python 3.9.
 
     GRIDHOOK_WEBHOOK_SECRET=whsec_... ADDRESS=127.0.0.1:9090 python3 receiver.py
 """
@@ -16,18 +16,18 @@ import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_BODY = 8 << 20  # bytes: a month of quarter hours fits
-TOLERANCE = 300  # seconds that a timestamp may be from now
+TOLERANCE = 300  # seconds: the largest age of a timestamp
 
 
 class Unverified(Exception):
-    """The delivery is not by whom it says, or not of now."""
+    """The signature is wrong, or the timestamp is too old or too new."""
 
 
 def verify(secret, headers, body, now=None):
-    """Verify a delivery as Standard Webhooks says, or raise Unverified.
+    """Verify a delivery by the rules of Standard Webhooks, or raise Unverified.
 
-    body is bytes, as they came: JSON that was read and written again has another
-    signature. The package standardwebhooks does the same.
+    body has the received bytes: JSON that was decoded and encoded again differs. The
+    package standardwebhooks does the same.
     """
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
@@ -37,22 +37,21 @@ def verify(secret, headers, body, now=None):
     try:
         age = (time.time() if now is None else now) - int(timestamp)
     except ValueError:
-        raise Unverified("webhook-timestamp is no number") from None
+        raise Unverified("webhook-timestamp is not a number") from None
     key = base64.b64decode(secret.removeprefix("whsec_"))
     content = f"{message_id}.{timestamp}.".encode() + body
     expected = b"v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest())
-    # Several while a secret is rotated; each is compared in constant time.
+    # During a rotation there are several. Each is compared in constant time.
     if not any([hmac.compare_digest(expected, s.encode()) for s in signatures.split(" ")]):
-        raise Unverified("no signature is made with this secret")
+        raise Unverified("no signature matches this secret")
     if abs(age) > TOLERANCE:
         raise Unverified(f"webhook-timestamp is {age:.0f} s old")
 
 
 def messages(message_id, body):
-    """The message that a verified body is, or those of a batch, each with its identifier.
+    """Return the message of a verified body, or the messages of a batch, with identifiers.
 
-    An endpoint with compression gets bodies that begin as gzip does, one with a
-    batchSize gets its signals in batches.
+    An endpoint with compression gets gzip bodies, one with a batchSize gets batches.
     """
     if body[:2] == b"\x1f\x8b":
         body = zlib.decompressobj(31).decompress(body, MAX_BODY)
@@ -63,8 +62,8 @@ def messages(message_id, body):
 
 
 class Signals:
-    """What was taken. A real program has both in its database, and writes them in one
-    transaction."""
+    """The processed messages. A real program has both in its database, and writes them in
+    one transaction."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -74,23 +73,23 @@ class Signals:
     def apply(self, message_id, event):
         with self.lock:
             if message_id in self.seen:
-                return  # an attempt whose answer was lost
-            if event["type"] == "price_signal.updated":  # others are taken and left alone, also those to come
+                return  # a retry, because the response was lost
+            if event["type"] == "price_signal.updated":  # accept and ignore other types, including future ones
                 signal = event["data"]
                 home, sequence = signal["homeId"], signal["sequence"]
-                if sequence > self.newest.get(home, {"sequence": 0})["sequence"]:  # an older one may come later
+                if sequence > self.newest.get(home, {"sequence": 0})["sequence"]:  # an older one may arrive later
                     self.newest[home] = signal
                     print(f"{home} has signal {sequence}", flush=True)
             self.seen.add(message_id)
 
 
 class Server(ThreadingHTTPServer):
-    request_queue_size = 256  # connections that wait: many homes come at once
+    request_queue_size = 256  # waiting connections: many homes arrive at once
     daemon_threads = True
 
 
 class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # connections are used again
+    protocol_version = "HTTP/1.1"  # reuses connections
     timeout = 60  # seconds
 
     def do_POST(self):
@@ -107,7 +106,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(401, str(error))
         except (ValueError, KeyError, TypeError, zlib.error) as error:
             return self.answer(400, str(error))
-        self.answer(204)  # only now: whatever is not 2xx comes again
+        self.answer(204)  # only now: Gridhook retries after any other response
 
     def do_GET(self):
         if self.path != "/signals":
@@ -124,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_):
-        """Requests are not worth a line each."""
+        """Log no line for each request."""
 
 
 if __name__ == "__main__":

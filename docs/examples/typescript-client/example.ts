@@ -1,5 +1,5 @@
-// What a partner does: find the cheapest hour of a home, trigger the webhooks of all
-// homes, and wait until each has been told.
+// A partner's client: it finds the cheapest hour of a home, triggers the webhooks of all
+// homes, and waits until each is delivered.
 
 import { setTimeout as pause } from "node:timers/promises";
 import createClient from "openapi-fetch";
@@ -12,7 +12,7 @@ const client = createClient<paths>({
   headers: { "x-ws-api-key": process.env["GRIDHOOK_API_KEY"] ?? "" },
 });
 
-// must is the answer, or an exception that says what to do.
+// must returns the response, or throws an error with the recovery action.
 function must<T>(answer: { data?: T; error?: Problem }): T {
   if (answer.data !== undefined) return answer.data;
   const { error_code = "UNKNOWN", message = "", recovery_action = "", field_errors = [] } = answer.error ?? {};
@@ -20,7 +20,7 @@ function must<T>(answer: { data?: T; error?: Problem }): T {
   throw new Error([`${error_code}: ${message}`, ...fields, recovery_action].join("\n"));
 }
 
-// cheapestHour is the hour of the coming day in which a kWh costs least.
+// cheapestHour returns the cheapest hour of the next 24 hours.
 async function cheapestHour(id: string): Promise<{ from: string; price: number }> {
   const signal = must(await client.POST("/v1/homes/{id}/price_signal", { params: { path: { id } } }));
   if (Array.isArray(signal)) throw new Error("events of OpenADR 3, which come with the format openadr3 alone");
@@ -32,9 +32,9 @@ async function cheapestHour(id: string): Promise<{ from: string; price: number }
   return hours.reduce((best, hour) => (hour.price < best.price ? hour : best));
 }
 
-// tellAll triggers the webhooks of all homes once, however often it is asked under one
-// name, and returns how it went.
-async function tellAll(name: string): Promise<components["schemas"]["TriggerProgress"]> {
+// triggerAll triggers the webhooks of all homes, once for each name, and returns the
+// completed trigger.
+async function triggerAll(name: string): Promise<components["schemas"]["TriggerProgress"]> {
   const { triggerId } = must(
     await client.POST("/v1/webhook/price_signal/trigger", { params: { header: { "Idempotency-Key": name } }, body: {} }),
   );
@@ -48,5 +48,5 @@ async function tellAll(name: string): Promise<components["schemas"]["TriggerProg
 const [home = "home-1", name = new Date().toISOString().slice(0, 13)] = process.argv.slice(2); // once an hour
 const hour = await cheapestHour(home);
 console.log(`the cheapest hour of ${home} begins at ${hour.from}: $${hour.price.toFixed(5)} a kWh`);
-const progress = await tellAll(name);
-console.log(`${progress.walked} of ${progress.homes} homes were told:`, progress.outcomes);
+const progress = await triggerAll(name);
+console.log(`${progress.walked} of ${progress.homes} homes were walked:`, progress.outcomes);

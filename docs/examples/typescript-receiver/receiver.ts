@@ -1,5 +1,5 @@
-// A partner's webhooks: verifies each, takes each message once, and keeps the newest
-// signal of every home.
+// Receives a partner's webhooks. It verifies each, processes each message once, and stores
+// the newest signal of every home.
 //
 //   GRIDHOOK_WEBHOOK_SECRET=whsec_... ADDRESS=127.0.0.1:9090 npm start
 
@@ -31,13 +31,12 @@ class TooLarge extends Error {}
 
 const webhook = new Webhook(process.env["GRIDHOOK_WEBHOOK_SECRET"] ?? "");
 
-// Kept in memory here. A real program has both in its database, and writes them in one
+// These are in memory. A real program has both in its database, and writes them in one
 // transaction.
 const seen = new Set<string>(); // by webhook-id
 const signals = new Map<string, Signal>(); // by home
 
-// read is the body byte by byte: JSON that was read and written again has another
-// signature.
+// read returns the received bytes: JSON that was decoded and encoded again differs.
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -49,14 +48,14 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-// inflated is the JSON of a body, which begins as gzip does where the endpoint has
-// compression. Either is signed; the library verifies text.
+// inflated returns the JSON of a body, which is gzip if the endpoint has compression. Both
+// forms are signed. The library verifies text.
 function inflated(body: Buffer): Buffer {
   return body[0] === 0x1f && body[1] === 0x8b ? gunzipSync(body, { maxOutputLength: maxBody }) : body;
 }
 
-// messages are the one message that a webhook is, or those of a batch, as an endpoint
-// with a batchSize gets its signals.
+// messages returns the message of a webhook, or the messages of a batch for an endpoint
+// with a batchSize.
 function messages(id: string, event: Message | Batch): Message[] {
   return event.type === "price_signal.batch" ? (event as Batch).data : [{ ...(event as Message), webhookId: id }];
 }
@@ -65,7 +64,7 @@ function apply({ webhookId, type, data }: Message): void {
   if (seen.has(webhookId)) return; // an attempt whose answer was lost
   if (type === "price_signal.updated") { // others are taken and left alone, also those to come
     const { homeId, sequence } = data;
-    if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may come later
+    if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may arrive later
       signals.set(homeId, data);
       console.log(`${homeId} has signal ${sequence}`);
     }

@@ -1,11 +1,11 @@
-// A price signal drawn: import, export and price as steps over local time, the
-// confidence below, and a cursor that mouse, finger and keyboard move.
+// The chart of a price signal: import, export and price as steps over local time, the
+// confidence below, and a cursor for mouse, finger and keyboard.
 import { h, s } from "../lib/dom.js";
 import { percent, price } from "../lib/format.js";
 import { apart, bands, indexAt, niceTicks, scale, steps, timeTicks } from "./geometry.js";
 import { changes, spoken } from "./zone.js";
 
-/** series are the lines, in the order in which they are drawn. */
+/** series are the lines, in drawing order. */
 export const series = [
   { name: "import", label: "Import" },
   { name: "export", label: "Export" },
@@ -18,7 +18,7 @@ const height = bottom + size.axis;
 
 /**
  * chart draws intervals {start, end, import, export, price, confidence}, times in
- * ms. It calls explain with the index of an interval that is chosen.
+ * ms. It calls explain with the index of the chosen interval.
  */
 export function chart({ intervals, zone, explain }) {
   const n = intervals.length;
@@ -96,7 +96,7 @@ function nowIndex(intervals) {
   return Math.max(0, intervals.findIndex((v) => v.start <= now && now < v.end));
 }
 
-/** readoutOf is the legend, and the values where the cursor is. */
+/** readoutOf is the legend with the values at the cursor. */
 function readoutOf(zone) {
   const moment = h("p", { class: "moment" });
   const figures = new Map([...series, { name: "confidence", label: "Confidence" }].map((l) => [l.name, { ...l, value: h("b", {}) }]));
@@ -156,7 +156,7 @@ function clockChanges(starts, zone, x) {
     s("text", { class: "label", x: x(index) + 4, y: size.top - 5 }, `clocks go ${by < 0 ? "back" : "forward"} ${Math.abs(by) / 60} h`)));
 }
 
-/** cursorOf is the line at the cursor with a dot on each series, and a band where an interval is chosen. */
+/** cursorOf is the line at the cursor with a dot on each series, and a band at the chosen interval. */
 function cursorOf(x, y) {
   const line = s("line", { class: "cursor", y1: size.top, y2: bottom });
   const band = s("rect", { class: "chosen", y: size.top, height: bottom - size.top, width: 0 });

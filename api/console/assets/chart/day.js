@@ -1,5 +1,5 @@
-// A savings day drawn: the temperatures with and without optimizing, within the band
-// that is allowed, over the price and what is drawn from the grid.
+// The chart of a savings day: the temperatures with and without optimization in the
+// allowed band, above the price and the imported power.
 import { h, s } from "../lib/dom.js";
 import { dollars, price } from "../lib/format.js";
 import { apart, niceTicks, scale, steps, timeTicks } from "./geometry.js";
@@ -64,7 +64,7 @@ function panel(name, from, tall, [low, high], end, about, label) {
 function temperatures(day, xs, end) {
   const all = [...day.minTemp, ...day.maxTemp, ...lines.flatMap((l) => day[l.name].temperature)];
   const { y, grid } = panel("", rows.temperature, size.temperature, [Math.min(...all), Math.max(...all)], end, 4, (t) => `${t} °${day.tempUnits}`);
-  // A temperature is that at the end of its quarter hour; what is allowed is so for all of it.
+  // A temperature belongs to the end of its quarter hour, the allowed band to all of it.
   const at = (i, v) => `${xs[i].toFixed(1)} ${y(v).toFixed(1)}`;
   const points = (values) => values.map((v, i) => at(i + 1, v));
   const allowed = (values) => values.flatMap((v, i) => [at(i, v), at(i + 1, v)]);

@@ -29,13 +29,13 @@ export function steps(values, xs, y) {
   for (let i = 0; i < values.length; i++) {
     if (i === 0) path = `M${round(xs[0])} ${round(y(values[0]))}`;
     else if (values[i] !== values[i - 1]) path += `V${round(y(values[i]))}`;
-    // A line goes on as long as the value does.
+    // A line continues as long as its value.
     if (values[i] !== values[i + 1]) path += `H${round(xs[i + 1])}`;
   }
   return path;
 }
 
-/** runs are the stretches of one value: {from, to, value}, to not included. */
+/** runs are the ranges of one value: {from, to, value}, without to. */
 export function runs(values) {
   const found = [];
   values.forEach((value, i) => {
@@ -48,7 +48,7 @@ export function runs(values) {
 /** runAt is the run that has an index. */
 export const runAt = (all, index) => all.find((r) => index >= r.from && index < r.to);
 
-/** bands gives each run a depth from 0 (the cheapest) to 1; none where there are too many prices to be periods. */
+/** bands gives each run a depth from 0 (the cheapest) to 1, or none if there are too many prices. */
 export function bands(values, most = 6) {
   const levels = [...new Set(values)].sort((a, b) => a - b);
   if (levels.length < 2 || levels.length > most) return [];
@@ -59,9 +59,8 @@ export function bands(values, most = 6) {
 const hourSteps = [1, 2, 3, 6, 12];
 
 /**
- * timeTicks are the ticks of an axis at local hours, as many as have room:
- * {index, label, day}. A day is set at midnight; where the clocks go back an hour
- * comes twice, and where they go forward one is left out.
+ * timeTicks are the ticks of an axis at local hours, as many as fit: {index, label,
+ * day}. day is set at midnight. At a clock change an hour occurs twice or never.
  */
 export function timeTicks(starts, zone, width, room = 46) {
   const walls = starts.map((ms) => wall(ms, zone));

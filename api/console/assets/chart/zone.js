@@ -15,7 +15,7 @@ function parts(ms, zone) {
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** wall is what a clock on the wall shows, and how far it is ahead of UTC in ms. */
+/** wall is the local time, and how far it is ahead of UTC in ms. */
 export function wall(ms, zone) {
   const p = parts(ms, zone);
   const month = months.findIndex((m) => p.month.startsWith(m)) + 1;
@@ -37,7 +37,7 @@ export function addDays(date, days) {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** midnight is the first moment of a date in a zone; where clocks leave out midnight, it is later. */
+/** midnight is the first moment of a date in a zone. It is later if a clock change skips midnight. */
 export function midnight(date, zone) {
   const utc = Date.parse(`${date}T00:00:00Z`);
   // Offsets are from -12 to +14 hours, so local midnight is within these.
@@ -50,7 +50,7 @@ export function midnight(date, zone) {
   return from;
 }
 
-/** abbreviation is how a zone is called at a moment: PDT, or GMT+1 where it has no short name. */
+/** abbreviation is a zone's short name at a moment: PDT, or GMT+1 if it has none. */
 export function abbreviation(ms, zone) {
   return new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "short" }).formatToParts(ms).find((p) => p.type === "timeZoneName").value;
 }
@@ -67,7 +67,7 @@ export function spoken(start, end, zone) {
   return `${w.weekday} ${w.day} ${w.monthName}, ${clock(start, zone)} – ${clock(end, zone)} ${abbreviation(start, zone)}`;
 }
 
-/** changes lists the moments of starts at which the clocks were just changed, and by how many minutes. */
+/** changes returns the starts that follow a clock change, with the change in minutes. */
 export function changes(starts, zone) {
   const found = [];
   for (let i = 1; i < starts.length; i++) {

@@ -32,7 +32,7 @@ export function button(text, onClick, properties = {}) {
   return h("button", { type: "button", ...properties, on: { click: onClick } }, text);
 }
 
-/** busy disables a button while its work goes on. */
+/** busy disables a button while its action runs. */
 export async function busy(element, work) {
   if (element.getAttribute("aria-disabled") === "true") return undefined;
   element.setAttribute("aria-disabled", "true");
@@ -48,7 +48,7 @@ let lastId = 0;
 /** uniqueId is an id for an element that another refers to. */
 export const uniqueId = (prefix) => `${prefix}-${++lastId}`;
 
-/** say has a screen reader read a text aloud. */
+/** say makes a screen reader read a text aloud. */
 export function say(text) {
   document.getElementById("spoken").textContent = text;
 }

@@ -1,9 +1,9 @@
-// Prometheus' text exposition, as far as counters and gauges go. Pure.
+// Prometheus' text exposition of counters and gauges. Pure.
 
 const line = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[^"}]|"(?:[^"\\]|\\.)*")*)\})?\s+(\S+)/;
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
 
-/** parse returns the samples: {name, labels, value}. Lines that are none are left out. */
+/** parse returns the samples: {name, labels, value}. It skips other lines. */
 export function parse(text) {
   const samples = [];
   for (const row of text.split("\n")) {

@@ -1,9 +1,8 @@
-// Forms whose fields are named as the API names them, so that its errors find
-// their places.
+// Forms whose fields have the API's names, so that its errors appear beside them.
 import { busy, h, uniqueId } from "./dom.js";
 import { problemBox } from "./problem.js";
 
-/** field is a labelled control. What it refers to is said by screen readers too. */
+/** field is a labeled control. Screen readers also read its hint and error. */
 export function field({ name, label, hint, control }) {
   const id = uniqueId(name.replace(/\W/g, "-"));
   control.id = id;
@@ -36,8 +35,8 @@ export function select(options, value) {
 export const choices = (values, words) => values.map((value) => [value, words[value] ?? value]);
 
 /**
- * form is a form that submits by script. A problem is shown beside the fields that
- * it names, and what it names beyond them above all.
+ * form is a form that submits by script. It shows a problem beside the fields that the
+ * problem names, and other errors at the top.
  */
 export function form({ submit, action, fields, label, extra = [] }) {
   const problem = problemBox();
@@ -54,7 +53,7 @@ export function form({ submit, action, fields, label, extra = [] }) {
   function placed({ field: name, message }) {
     const place = [...element.querySelectorAll("[data-field]")].find((f) => name === f.dataset.field || name.startsWith(`${f.dataset.field}.`) || name.startsWith(`${f.dataset.field}[`));
     if (!place) return false;
-    // Most say of the field what it must be; others name fields themselves.
+    // Most messages continue the field's name. Others name fields themselves.
     const subject = /^(must|is|has|cannot)\b/.test(message) ? `${place.querySelector("label, legend").textContent} ` : "";
     place.querySelector(".field-error").textContent = `${subject}${message}.`;
     place.querySelector("input, select, textarea").setAttribute("aria-invalid", "true");

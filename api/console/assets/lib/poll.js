@@ -1,6 +1,6 @@
-// Asking again and again while somebody looks.
+// Polling while the page is visible.
 
-/** pause waits, and ends early when the signal says so. */
+/** pause waits. The signal ends it early. */
 function pause(milliseconds, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(done, milliseconds);
@@ -13,7 +13,7 @@ function pause(milliseconds, signal) {
   });
 }
 
-/** visible waits until the page is looked at. */
+/** visible waits until the page is visible. */
 function visible(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
@@ -29,8 +29,8 @@ function visible(signal) {
 }
 
 /**
- * poll asks at once and then every so many ms, until ask answers false or the
- * signal ends it. What fails is told, and asked again less often.
+ * poll calls ask at once and then at an interval in ms, until ask returns false or the
+ * signal ends it. It reports errors, and polls less often after them.
  */
 export async function poll({ signal, every, ask, failed }) {
   let wait = every;

@@ -1,24 +1,24 @@
-// Rates from counts that are looked at from time to time. Pure but for the
-// samples that a Rate keeps.
+// Rates from counts that are sampled from time to time. Pure, except for the samples in
+// a Rates.
 import { settled } from "./outcomes.js";
 
-/** delta is how many more deliveries are settled in the newer of two lists of triggers. */
+/** delta returns how many deliveries were settled between two lists of triggers. */
 export function delta(older, newer) {
   const before = new Map(older.map((t) => [t.triggerId, settled(t.outcomes)]));
   const seenUntil = older.reduce((latest, t) => (t.createdAt > latest ? t.createdAt : latest), "");
   let more = 0;
   for (const t of newer) {
-    // An older trigger that comes up only now is no news.
+    // An older trigger that appears only now does not count.
     if (before.has(t.triggerId)) more += Math.max(0, settled(t.outcomes) - before.get(t.triggerId));
     else if (t.createdAt > seenUntil) more += settled(t.outcomes);
   }
   return more;
 }
 
-/** rise is how much a counter rose; one that begins again began at 0. */
+/** rise returns the increase of a counter. A restarted counter began at 0. */
 export const rise = (before, after) => (after >= before ? after - before : after);
 
-/** Rates keeps the last rates of something. */
+/** Rates stores the last rates of a count. */
 export class Rates {
   constructor(keep = 60) {
     this.keep = keep;
@@ -26,7 +26,7 @@ export class Rates {
     this.at = null;
   }
 
-  /** add takes how many more there are since the last time, at a time in ms. */
+  /** add adds the increase since the last sample, at a time in ms. */
   add(more, at) {
     if (this.at !== null && at > this.at) {
       this.values.push((more * 1000) / (at - this.at));
@@ -35,7 +35,7 @@ export class Rates {
     this.at = at;
   }
 
-  /** now is smoothed over the last samples. */
+  /** now returns the rate, smoothed over the last samples. */
   get now() {
     const last = this.values.slice(-3);
     return last.length === 0 ? 0 : last.reduce((a, b) => a + b, 0) / last.length;

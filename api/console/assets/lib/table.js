@@ -1,12 +1,12 @@
-// Tables whose rows are known by keys: what did not change is left alone, so that
-// neither the focus nor an open row is lost when fresh data comes.
+// Tables whose rows have keys. Unchanged rows stay in place, so that new data moves
+// neither the focus nor an open row.
 import { button, h, uniqueId } from "./dom.js";
 
 /**
- * table has columns {name, cell, numeric} where cell makes content of an item. With
- * detail(item, replace), the first cell opens a row of more; replace shows the item
- * as it has become. On a narrow screen each row is a card; the roles keep it a table
- * to those who hear it.
+ * table has columns {name, cell, numeric}, where cell renders an item. With
+ * detail(item, replace), the first cell opens a detail row. replace shows the changed
+ * item. On a narrow screen each row is a card. The roles keep it a table for screen
+ * readers.
  */
 export function table({ label, columns, key, detail, empty }) {
   const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" },

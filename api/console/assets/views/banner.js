@@ -1,4 +1,4 @@
-// The frame: where to go, who is signed in, and the theme.
+// The frame: navigation, session and theme.
 import { button, h } from "../lib/dom.js";
 import { field, select } from "../lib/form.js";
 import { named } from "../lib/session.js";
@@ -11,13 +11,13 @@ function themeChoice() {
     try {
       localStorage.setItem("theme", control.value);
     } catch {
-      // It holds for this page, then.
+      // Then it applies to this page only.
     }
   });
   return field({ name: "theme", label: "Theme", control });
 }
 
-/** banner returns what stands above every view. */
+/** banner returns the top of every view. */
 export function banner({ session, sections, current, operator, signIn, signOut }) {
   const change = operator && session?.organization &&
     button("Change", () => signIn({ ...session, organization: "" }), { class: "link", "aria-label": "Change the organization" });

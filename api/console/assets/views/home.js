@@ -22,7 +22,7 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
         ? await session.client.call(`/v1/admin/homes/${inPath(id)}/get`, { organizationId: session.organization }, { signal })
         : null;
       if (home) about.replaceChildren(homeFacts(home));
-      const asked = askedFor(parameters, home);
+      const asked = requested(parameters, home);
       controls.replaceChildren(windowForm({ ...asked, fixedZone: Boolean(home?.timezone), go: (query) => go(`/homes/${id}${query}`) }));
       const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
       place.replaceChildren(...signalPart(answer, asked.zone, home));
@@ -42,15 +42,15 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
   };
 }
 
-/** askedFor reads the address: from which day, for how many, in which time zone. Without a day it is the API's own window. */
-function askedFor(parameters, home) {
+/** requested reads the first day, the number of days and the time zone from the address. Without a day it is the API's default window. */
+function requested(parameters, home) {
   const zone = [home?.timezone, parameters.get("zone"), ownZone(), "UTC"].find(isZone);
   const day = /^\d{4}-\d\d-\d\d$/.test(parameters.get("day") ?? "") ? parameters.get("day") : "";
   const days = Math.min(31, Math.max(1, Number.parseInt(parameters.get("days"), 10) || 1));
   return { zone, day, days, today: dateOf(Date.now(), zone) };
 }
 
-/** windowOf is the window of whole local days, of 23 or 25 hours where the clocks change. */
+/** windowOf is the window of whole local days, of 23 or 25 hours at a clock change. */
 function windowOf({ zone, day, days }) {
   if (!day) return {};
   const iso = (date) => new Date(midnight(date, zone)).toISOString();

@@ -1,5 +1,4 @@
-// Homes: the operator's list of them, or for a partner the way to one by its
-// identifier.
+// Homes: the operator's list. A partner opens a home by its identifier.
 import { inPath } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { field, form, text } from "../lib/form.js";

@@ -7,7 +7,7 @@ import { choices, field, select } from "../lib/form.js";
 import { dollars, plural } from "../lib/format.js";
 import { problemBox } from "../lib/problem.js";
 
-/** savingsPart estimates on request: it takes the server a while. */
+/** savingsPart estimates on request, because an estimate takes some time. */
 export function savingsPart({ session, signal }, id, zone) {
   const problem = problemBox();
   const place = h("div", { role: "status" });

@@ -5,7 +5,7 @@ import { changes, clock, dateOf, spoken } from "../chart/zone.js";
 import { facts, h, say } from "../lib/dom.js";
 import { duration, instant, percent, plural, price } from "../lib/format.js";
 
-/** signalPart returns the elements of a signal that the API answered. home is null where it is not known. */
+/** signalPart returns the elements of a signal of the API. home is null if it is unknown. */
 export function signalPart(answer, zone, home) {
   const intervals = answer.data.map((v) => ({ ...v, start: Date.parse(v.startTime), end: Date.parse(v.endTime) }));
   if (intervals.length === 0) return [h("p", { class: "nothing" }, "No intervals in this window.")];
@@ -19,7 +19,7 @@ export function signalPart(answer, zone, home) {
   ].filter(Boolean);
 }
 
-/** clockWords tell of a day that is longer or shorter than others. */
+/** clockWords describe a day with a clock change. */
 function clockWords(intervals, zone) {
   const found = changes(intervals.map((v) => v.start), zone);
   return found.length > 0 && h("p", { class: "notice" }, found.map(({ index, by }) => {
@@ -65,7 +65,7 @@ function compensation({ type, description }) {
   return `${name}: ${description.replace(/\.$/, "")}`;
 }
 
-/** source is what the whole signal follows. */
+/** source is the tariff of the whole signal. */
 function source({ exportCompensation: e, importSource, generatedAt, sequence }) {
   return h("section", { "aria-labelledby": "source" }, h("h2", { id: "source" }, "Where it comes from"), facts([
     ["Import", importSource],
@@ -78,7 +78,7 @@ function source({ exportCompensation: e, importSource, generatedAt, sequence }) 
   ], "facts wide"));
 }
 
-/** asTable is the signal in figures, made when it is opened. */
+/** asTable is the signal as a table, built when it is opened. */
 function asTable(intervals, zone) {
   const place = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The price signal in figures" });
   const details = h("details", { class: "figures" }, h("summary", {}, "The same as a table"), place);

@@ -1,4 +1,4 @@
-// What the organization takes up. For the operator.
+// The usage of an organization. For the operator.
 import { inPath } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { bytes, count } from "../lib/format.js";

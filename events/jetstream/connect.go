@@ -161,7 +161,7 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 		nc.Close()
 		return nil, err
 	}
-	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge, gate: open}, nil
+	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge, gate: openGate}, nil
 }
 
 // Dial connects to NATS and accesses no stream. Its error says what to do.

@@ -19,8 +19,8 @@ type Gate struct {
 	Stuck func() bool
 }
 
-// open is the gate of a connection without a SetGate.
-var open = Gate{Full: func() error { return nil }, Stuck: func() bool { return false }}
+// openGate is the gate of a connection without a SetGate.
+var openGate = Gate{Full: func() error { return nil }, Stuck: func() bool { return false }}
 
 // SetGate sets the gate. Call it before the connection is used.
 func (c *Conn) SetGate(g Gate) { c.gate = g }

@@ -184,7 +184,7 @@ func isDiskFull(err error) bool {
 // from its last position.
 func (a *App) retryFollow(follow func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		for {
+		for ctx.Err() == nil {
 			err := follow(ctx)
 			switch {
 			case isDiskFull(err):
@@ -194,10 +194,9 @@ func (a *App) retryFollow(follow func(context.Context) error) func(context.Conte
 			default:
 				return err
 			}
-			if periodic.Sleep(ctx, guardEvery); ctx.Err() != nil {
-				return nil
-			}
+			periodic.Sleep(ctx, guardEvery)
 		}
+		return nil
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // The band holds four of five draws over all held-out climates. Each climate is checked
 // by the command, with more draws.
 func TestCover_TheBandHoldsFourOfFive(t *testing.T) {
-	const draws = 12
+	const draws = 6
 	var all coverage
 	for i, p := range sets[heldOut].places {
 		location, err := time.LoadLocation(p.zone)

@@ -47,6 +47,26 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 	}
 }
 
+// admitCallbacks waits until a server of a slice's callbacks is available. If all servers
+// are down or silent, it returns the time until which the caller parks the slice. So
+// callbacks that wait cost one message for each slice.
+func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, jobs []job, free func()) (parkUntil time.Time, err error) {
+	var targets []*target.Target // one for each server
+	seen := map[*gate.Endpoint]bool{}
+	for i := range jobs {
+		if e := jobs[i].target; t.Change != nil && !seen[e.Gate] {
+			targets, seen[e.Gate] = append(targets, e), true
+		}
+	}
+	for {
+		until, _ := w.parkUntil(t, targets, w.Now())
+		full := firstFull(targets, w.Now())
+		if until.IsZero() || full == nil || !full.AwaitCapacity(ctx, free) {
+			return until, ctx.Err()
+		}
+	}
+}
+
 // firstFull returns the first target that is not down, nil if all are down.
 func firstFull(targets []*target.Target, now time.Time) *gate.Endpoint {
 	for _, t := range targets {

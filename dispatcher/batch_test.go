@@ -97,7 +97,7 @@ func TestMessagesOfABatchFailAlone(t *testing.T) {
 		w.worker()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 19, events.OutcomeFailed: 1}) {
 			switch want := map[string]int{homeID(3): 3}[d.HomeID]; {
-			case d.Outcome == events.OutcomeFailed && (d.HomeID != homeID(15) || d.Status != 410 || d.Answer != "not this one"):
+			case d.Outcome == events.OutcomeFailed && (d.HomeID != homeID(15) || d.Status != 410 || d.Response != "not this one"):
 				t.Errorf("given up is %+v", d)
 			case d.Attempt != max(1, want):
 				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
@@ -124,11 +124,11 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 		class  events.ErrorClass
 	}{
 		"a status":     {503, "busy", events.ErrorStatus},
-		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorAnswer},
-		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorAnswer},
-		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorAnswer},
-		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorAnswer},
-		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorAnswer},
+		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorResponse},
+		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorResponse},
+		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorResponse},
+		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorResponse},
+		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorResponse},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.homes(30)

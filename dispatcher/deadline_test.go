@@ -80,7 +80,7 @@ func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
 		}))
 		w.worker()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
-		putOff := 0
+		rescheduled := 0
 		w.bus.mu.Lock()
 		defer w.bus.mu.Unlock()
 		for _, r := range w.bus.receipts {
@@ -88,12 +88,12 @@ func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
 				if d.Outcome != events.OutcomeRetrying {
 					continue
 				}
-				if putOff++; !strings.Contains(d.Reason, "slow") {
+				if rescheduled++; !strings.Contains(d.Reason, "slow") {
 					t.Fatalf("what waits for a slow endpoint is %+v", d)
 				}
 			}
 		}
-		if putOff == 0 {
+		if rescheduled == 0 {
 			t.Error("nothing waited for the slow endpoint")
 		}
 	})

@@ -111,7 +111,7 @@ func TestTheLogTellsTheKind(t *testing.T) {
 					t.Errorf("attempt %d took %g ms", a.Number, a.Milliseconds)
 				}
 			}
-			if !slices.Equal(classes, []events.ErrorClass{events.ErrorStatus, events.ErrorAnswer, ""}) {
+			if !slices.Equal(classes, []events.ErrorClass{events.ErrorStatus, events.ErrorResponse, ""}) {
 				t.Errorf("the attempts are of the kinds %q", classes)
 			}
 		}

@@ -55,7 +55,7 @@ func TestAFailedHomeIsTriedAgain(t *testing.T) {
 			if d.HomeID == homeID(1) {
 				want = 3
 			}
-			if d.Attempt != want || d.Reason != "" || d.Answer != "" {
+			if d.Attempt != want || d.Reason != "" || d.Response != "" {
 				t.Errorf("%s was delivered as %+v, want attempt %d", d.HomeID, d, want)
 			}
 		}

@@ -45,8 +45,8 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	}
 	defer done()
 	taken.Free = func() { done(); freeQueue() }
-	err = contained(func() error { return w.walkSlice(ctx, &s, taken) })
-	if err == nil || handsBack(ctx, err) {
+	err = recovered(func() error { return w.walkSlice(ctx, &s, taken) })
+	if err == nil || requeues(ctx, err) {
 		return err
 	}
 	return w.sliceFailed(ctx, &s, err)
@@ -248,8 +248,8 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	}
 }
 
-// contained converts a panic into an error.
-func contained(do func() error) (err error) {
+// recovered converts a panic into an error.
+func recovered(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -258,9 +258,9 @@ func contained(do func() error) (err error) {
 	return do()
 }
 
-// handsBack reports whether an error is not the message's fault: the store or NATS is
+// requeues reports whether an error is not the message's fault: the store or NATS is
 // unavailable, or the worker is stopping. Such a message is handed back without a limit.
-func handsBack(ctx context.Context, err error) bool {
+func requeues(ctx context.Context, err error) bool {
 	var store *storeError
 	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -39,9 +39,9 @@ func TestBreakers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b Breakers
 			for _, r := range tt.told {
-				b.Take(r.report, at(r.at).Time)
+				b.Add(r.report, at(r.at).Time)
 			}
-			if got := b.Of(tt.org, "ep", at(tt.now).Time); got != tt.want {
+			if got := b.State(tt.org, "ep", at(tt.now).Time); got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})

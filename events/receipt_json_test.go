@@ -28,7 +28,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	if d.Attempt > 0 {
 		d.Status = rapid.SampledFrom([]int{0, 200, 500}).Draw(t, "status")
 		d.Milliseconds = float64(rapid.IntRange(0, 30_000_000).Draw(t, "took")) / 1000
-		d.Answer = rapid.SampledFrom([]string{"", "no \u00e9 \x00"}).Draw(t, "answer")
+		d.Response = rapid.SampledFrom([]string{"", "no \u00e9 \x00"}).Draw(t, "answer")
 		d.BatchID = rapid.SampledFrom([]string{"", "bat_1", "bat_2"}).Draw(t, "batch")
 		d.ErrorClass = rapid.SampledFrom(append(ErrorClasses(), "")).Draw(t, "class")
 		part := rapid.Map(rapid.SampledFrom([]int{0, 0, 1, 1234, 5_000_000}), func(n int) float64 { return float64(n) / 1000 })

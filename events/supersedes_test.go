@@ -38,7 +38,7 @@ func TestSupersedes(t *testing.T) {
 	}
 	some := triggerOf(8, 0, day)
 	some.RatePlanIDs = []string{"a", "b"}
-	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Means("b") || some.Means("c") || !older.Means("c") {
+	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Selects("b") || some.Selects("c") || !older.Selects("c") {
 		t.Error("a trigger of some homes supersedes one of all homes")
 	}
 	past := triggerOf(7, -3*day, -2*day)

@@ -28,8 +28,8 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 		weight int
 		open   bool
 	}{
-		{"few without an answer", 10, weightNoAnswer, false},
-		{"enough without an answer", 11, weightNoAnswer, true},
+		{"few without an answer", 10, weightNoResponse, false},
+		{"enough without an answer", 11, weightNoResponse, true},
 		{"few refusals", 511, weightRefused, false},
 		{"enough refusals", 512, weightRefused, true},
 	}
@@ -43,9 +43,9 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 		})
 	}
 	b := &breaker{}
-	failTimes(b, 10, weightNoAnswer, noon)
+	failTimes(b, 10, weightNoResponse, noon)
 	b.succeeded(noon)
-	failTimes(b, 10, weightNoAnswer, noon)
+	failTimes(b, 10, weightNoResponse, noon)
 	if b.open() {
 		t.Error("a success in between counts from the beginning")
 	}
@@ -87,7 +87,7 @@ func TestBreakerSaysSinceWhen(t *testing.T) {
 
 func TestBreakerLetsOneProbeThrough(t *testing.T) {
 	b := &breaker{}
-	failTimes(b, 11, weightNoAnswer, noon)
+	failTimes(b, 11, weightNoResponse, noon)
 	if l, probing := b.ask(noon.Add(4 * time.Second)); probing != nil || !l.until.Equal(noon.Add(5*time.Second)) {
 		t.Fatalf("before its time it answers %+v", l)
 	}
@@ -100,13 +100,13 @@ func TestBreakerLetsOneProbeThrough(t *testing.T) {
 	if waiting.probe || probing == nil {
 		t.Fatalf("the second waits for the probe, not %+v", waiting)
 	}
-	b.failed(false, weightNoAnswer, later, seconds5) // one that was under way since before
+	b.failed(false, weightNoResponse, later, seconds5) // one that was under way since before
 	select {
 	case <-probing:
 		t.Fatal("an older failure was taken for the probe's")
 	default:
 	}
-	b.failed(true, weightNoAnswer, later, seconds5)
+	b.failed(true, weightNoResponse, later, seconds5)
 	<-probing
 	if until := b.openUntil(later); !until.Equal(later.Add(10 * time.Second)) {
 		t.Errorf("after a failed probe it is open until %s, want longer", until)
@@ -126,11 +126,11 @@ func TestBreakerLetsOneProbeThrough(t *testing.T) {
 func TestBreakerStaysOpenForNoLongerThanAMinute(t *testing.T) {
 	b := &breaker{}
 	now := noon
-	failTimes(b, 11, weightNoAnswer, now)
+	failTimes(b, 11, weightNoResponse, now)
 	for range 50 {
 		now = b.openUntil(now)
 		l, _ := b.ask(now)
-		b.failed(l.probe, weightNoAnswer, now, func(n int) time.Duration { return time.Duration(n) * time.Hour })
+		b.failed(l.probe, weightNoResponse, now, func(n int) time.Duration { return time.Duration(n) * time.Hour })
 		if wait := b.openUntil(now).Sub(now); wait > LongestBreak {
 			t.Fatalf("it waits %s", wait)
 		}
@@ -158,7 +158,7 @@ func TestBreaker_Failing(t *testing.T) {
 	}
 	at := noon.Add(30 * time.Second)
 	l, _ := b.ask(at)
-	if b.failed(l.probe, weightNoAnswer, at, seconds5); !b.failing(at) {
+	if b.failed(l.probe, weightNoResponse, at, seconds5); !b.failing(at) {
 		t.Error("not failing after a failed probe")
 	}
 	if b.failing(at.Add(5 * time.Second)) {
@@ -174,7 +174,7 @@ func TestBreakerIsDownWhileItIsTried(t *testing.T) {
 	if b.down(noon) {
 		t.Error("down before anything failed")
 	}
-	failTimes(b, 11, weightNoAnswer, noon)
+	failTimes(b, 11, weightNoResponse, noon)
 	probeAt := noon.Add(5 * time.Second)
 	for after, want := range map[time.Duration]bool{0: true, forgottenAfter - 1: true, forgottenAfter: false} {
 		if got := b.down(probeAt.Add(after)); got != want {

@@ -20,7 +20,7 @@ func newGate(concurrency, each int) *Gate {
 func prove(t *testing.T, e *Endpoint) {
 	t.Helper()
 	p := enter(t, e)
-	p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1})
+	p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1})
 }
 
 func enter(t *testing.T, e *Endpoint) Pass {
@@ -95,7 +95,7 @@ func TestEnter_HoldsTheEndpointsConcurrency(t *testing.T) {
 			t.Fatalf("%d are in flight before it has answered, want 2", n)
 		}
 		p := <-in
-		p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1})
+		p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1})
 		synctest.Wait()
 		if n := len(in); n != 16 { // one of the two is still in flight, and fifteen more
 			t.Fatalf("%d are in flight once it has answered, want 16", n)
@@ -127,9 +127,9 @@ func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 		return 0.5
 	}})
 	e = g.NewEndpoint()
-	for range breakAfter/weightNoAnswer + 1 {
+	for range breakAfter/weightNoResponse + 1 {
 		p := enter(t, e)
-		opening = breakAfter-e.breaker.weight <= weightNoAnswer
+		opening = breakAfter-e.breaker.weight <= weightNoResponse
 		p.Leave(Report{Sent: true, Deliveries: 1})
 	}
 	if _, _, open := e.Standing(); !open {
@@ -179,7 +179,7 @@ func TestEnter_HoldsTheRateLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 4})
+			p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 4})
 		}
 		if took := time.Since(began); took != 1500*time.Millisecond {
 			t.Errorf("16 deliveries at 8/s took %s after the first 4", took)
@@ -208,7 +208,7 @@ func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
 		}
 		<-time.After(6 * time.Second)
 		probe := enter(t, e)
-		if change := probe.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1}); change != Closed {
+		if change := probe.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1}); change != Closed {
 			t.Errorf("the probe that succeeds changes %v", change)
 		}
 	})
@@ -218,13 +218,13 @@ func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
 // not cut the time short, nor does the failure of another request.
 func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
 	for name, late := range map[string]Report{
-		"a late success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"a late success": {Sent: true, Responded: true, Delivered: true, Deliveries: 1},
 		"a late failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(100, 100).NewEndpoint()
 			earlier, refused := enter(t, e), enter(t, e)
-			if change := refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
+			if change := refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
 				t.Errorf("%s: a Retry-After changes %v, want Opened", name, change)
 			}
 			if change := earlier.Leave(late); change != Unchanged {
@@ -235,7 +235,7 @@ func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
 			}
 			<-time.After(time.Hour)
 			probe := enter(t, e)
-			if change := probe.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1}); change != Closed {
+			if change := probe.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1}); change != Closed {
 				t.Errorf("%s: the probe afterwards changes %v, want Closed", name, change)
 			}
 		})
@@ -245,17 +245,17 @@ func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
 // A Retry-After that arrives during the probe outlasts the result of the probe.
 func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 	for name, result := range map[string]Report{
-		"success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"success": {Sent: true, Responded: true, Delivered: true, Deliveries: 1},
 		"failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(100, 100).NewEndpoint()
 			e.Configure(storage.RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 60}, 0, 1)
 			earlier, refused := enter(t, e), enter(t, e)
-			refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Minute, Deliveries: 1})
+			refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Minute, Deliveries: 1})
 			<-time.After(time.Minute)
 			probe := enter(t, e)
-			earlier.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1})
+			earlier.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1})
 			probe.Leave(result)
 			if until, want := e.OpenUntil(time.Now()), time.Now().Add(time.Hour); !until.Equal(want) {
 				t.Errorf("after the probe's %s the breaker is open until %s, want %s", name, until, want)
@@ -281,8 +281,8 @@ func TestAwaitCapacity_ParksTheSilentAlone(t *testing.T) {
 				var answering sync.WaitGroup
 				answering.Go(func() {
 					for answers && ctx.Err() == nil {
-						e.returns(true)
-						e.departs()
+						e.requestEnded(true)
+						e.requestSent()
 						<-time.After(time.Second)
 					}
 				})

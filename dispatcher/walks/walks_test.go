@@ -94,7 +94,7 @@ func TestWalks_PruneChangesNoAnswer(t *testing.T) {
 			want := false
 			for i := range all {
 				newer := &all[i]
-				want = want || newer.Covers(o.Trigger, noon) && newer.Means(plan) && (o.Late || last[newer.ID] > o.Slice)
+				want = want || newer.Covers(o.Trigger, noon) && newer.Selects(plan) && (o.Late || last[newer.ID] > o.Slice)
 			}
 			if got := ws.SupersededBy(o, plan, noon) != ""; got != want {
 				rt.Fatalf("superseded: %v, want %v; %d of %d triggers are kept", got, want, len(ws.byOrg["org"]), n)

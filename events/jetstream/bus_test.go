@@ -87,7 +87,7 @@ func TestAcceptOnce(t *testing.T) {
 		t.Errorf("a second of that key: %v", err)
 	}
 	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.IdempotencyRetention): ""} {
-		if got, err := b.FirstOf(within(t), once("org", at)); got.ID != want || err != nil {
+		if got, err := b.FirstRequest(within(t), once("org", at)); got.ID != want || err != nil {
 			t.Errorf("the first of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
 		}
 	}

@@ -75,7 +75,7 @@ func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
 	}
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
 	i := b.NewInspector()
-	for range looksAstray - 1 {
+	for range outOfStepChecks - 1 {
 		if f := look(t, i, 0); f.Remade != nil {
 			t.Fatalf("found %+v too soon", f)
 		}

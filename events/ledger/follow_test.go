@@ -135,7 +135,7 @@ func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
 	return a.sequence, a.err
 }
 
-func (a *acceptor) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, a.err
 }
 

@@ -75,7 +75,7 @@ func delivery(home string, o events.Outcome, attempt int) events.Delivery {
 		MessageID: "msg_" + home, HomeID: home, EndpointID: "ep", Outcome: o, Attempt: attempt, At: at(time.Duration(attempt) * time.Second),
 	}
 	if o == events.OutcomeRetrying {
-		d.Reason, d.Answer, d.Status, d.NextAt = "the endpoint responded 500", "oops", 500, at(time.Minute)
+		d.Reason, d.Response, d.Status, d.NextAt = "the endpoint responded 500", "oops", 500, at(time.Minute)
 	}
 	return d
 }

@@ -134,9 +134,9 @@ func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
 // the next one goes on.
 func TestALongSearchTakesSeveralPages(t *testing.T) {
 	l := newLedger(t)
-	tr := trigger("org", "trg_1", 0, mostOpened+10)
+	tr := trigger("org", "trg_1", 0, maxOpened+10)
 	accept(t, l, tr)
-	receipts := make([]events.Receipt, mostOpened+10)
+	receipts := make([]events.Receipt, maxOpened+10)
 	for i := range receipts {
 		o := events.OutcomeRetrying
 		if i == len(receipts)-1 {
@@ -169,11 +169,11 @@ func TestEveryAttemptIsKept(t *testing.T) {
 		d.MessageID, d.Milliseconds, d.Timing.Connect, d.ErrorClass = id, ms, ms/2, events.ErrorStatus
 		return d
 	}
-	first, putOff, second, last := attempt(1, events.OutcomeRetrying, 10), attempt(1, events.OutcomeRetrying, 0), attempt(2, events.OutcomeRetrying, 20), attempt(3, events.OutcomeDelivered, 30)
-	putOff.At = at(90 * time.Second)
+	first, rescheduled, second, last := attempt(1, events.OutcomeRetrying, 10), attempt(1, events.OutcomeRetrying, 0), attempt(2, events.OutcomeRetrying, 20), attempt(3, events.OutcomeDelivered, 30)
+	rescheduled.At = at(90 * time.Second)
 	other := delivery("b", events.OutcomeDelivered, 1)
 	other.Milliseconds = 1
-	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", putOff), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
+	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", rescheduled), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
 	log, err := l.Delivery("org", id)
 	must(t, err)
 	if want := []events.Attempt{first.Last(), second.Last(), last.Last()}; !reflect.DeepEqual(log.Attempts, want) {
@@ -222,8 +222,8 @@ func TestHealth(t *testing.T) {
 	sent(5, events.OutcomeRetrying)
 	sent(4, events.OutcomeDelivered)
 	check(events.HealthFailing, 1, 5*time.Second)
-	putOff := delivery("x", events.OutcomeRetrying, 1)
-	fold(t, l, slice(tr, 99, false, putOff)) // nothing was sent
+	rescheduled := delivery("x", events.OutcomeRetrying, 1)
+	fold(t, l, slice(tr, 99, false, rescheduled)) // nothing was sent
 	check(events.HealthFailing, 1, 5*time.Second)
 	seen := 0
 	must(t, l.EachHealth(func(e storage.Ref, h events.Health) {

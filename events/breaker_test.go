@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestBreakers(t *testing.T) {
+func TestBreakers_State(t *testing.T) {
 	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) storage.Time {
 		return storage.Time{Time: noon.Add(time.Duration(seconds) * time.Second)}

@@ -86,7 +86,7 @@ func TestReceiptJSON_Invalid(t *testing.T) {
 }
 
 // Partners rely on the identifier: it must not change.
-func TestMessageID(t *testing.T) {
+func TestMessageID_Stable(t *testing.T) {
 	got := MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1")
 	if want := "msg_01M7YDEW9M"; len(got) != len(want)+16 || got[:len(want)] != want {
 		t.Errorf("the identifier is %s", got)
@@ -104,7 +104,7 @@ func TestMessageID(t *testing.T) {
 	}
 }
 
-func FuzzReceiptJSON(f *testing.F) {
+func FuzzReceipt_JSON(f *testing.F) {
 	f.Add([]byte(`{"triggerId":"t","groups":[{"outcome":"DELIVERED","homes":["a","b"],"at":[0,1],"took":[5,6],"first":[4],"opened":[[1,2,3,4]]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Receipt
@@ -117,7 +117,7 @@ func FuzzReceiptJSON(f *testing.F) {
 	})
 }
 
-func BenchmarkReceiptJSON(b *testing.B) {
+func BenchmarkReceipt_JSON(b *testing.B) {
 	r := Receipt{TriggerID: "trg_01M7YDEW9M1369VPJYNH7DJVSQ", OrganizationID: "acme", Key: "s3", Slice: &SliceBounds{}}
 	for range SliceHomes {
 		r.Deliveries = append(r.Deliveries, Delivery{HomeID: "home_0000001", EndpointID: "ep_01M7YDEW9M1369VPJYNH7DJVSQ", Outcome: OutcomeDelivered, Attempt: 1, Status: 200, At: moment(1_800_000_000_000), Milliseconds: 1.234})

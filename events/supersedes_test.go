@@ -14,7 +14,7 @@ func triggerOf(sequence uint64, from, to time.Duration) Trigger {
 }
 
 // A newer trigger supersedes an older one if it covers the rest of its window.
-func TestSupersedes(t *testing.T) {
+func TestTrigger_Supersedes(t *testing.T) {
 	day := 24 * time.Hour
 	older := triggerOf(7, -time.Hour, day-time.Hour)
 	cases := []struct {

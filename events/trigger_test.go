@@ -13,7 +13,7 @@ import (
 
 var accepted = time.Date(2026, time.July, 1, 12, 0, 0, 123_456_789, time.UTC)
 
-func TestNewTrigger(t *testing.T) {
+func TestNewTrigger_Fields(t *testing.T) {
 	w := pricing.Window{Start: accepted.Truncate(time.Hour), End: accepted.Truncate(time.Hour).Add(time.Hour)}
 	tr := NewTrigger("org", w, accepted.In(time.FixedZone("", 3600)))
 	if tr.OrganizationID != "org" || tr.Window() != w || !strings.HasPrefix(tr.ID, "trg_") || !storage.ValidID(tr.ID) {
@@ -31,7 +31,7 @@ func TestNewTrigger(t *testing.T) {
 	}
 }
 
-func TestDeadline(t *testing.T) {
+func TestTrigger_Deadline(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    time.Duration // of the window, from the trigger
 		giveUp float64       // seconds
@@ -54,7 +54,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestReceipt_Keys(t *testing.T) {
 	of := func(round int, endpoint string, homes ...string) string {
 		r := Retry{Round: round, EndpointID: endpoint, Attempt: 1}
 		for _, h := range homes {
@@ -78,7 +78,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestOutcomes(t *testing.T) {
+func TestOutcome_Final(t *testing.T) {
 	for _, o := range Outcomes() {
 		if o.Final() == (o == OutcomeRetrying) {
 			t.Errorf("%s: final is %v", o, o.Final())

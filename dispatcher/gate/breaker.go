@@ -49,9 +49,9 @@ type permission struct {
 // await asks for permission to make a request, and waits for the end of a current probe.
 func (b *breaker) await(ctx context.Context, now func() time.Time) (permission, error) {
 	for {
-		l, probing := b.ask(now())
+		p, probing := b.ask(now())
 		if probing == nil {
-			return l, nil
+			return p, nil
 		}
 		select {
 		case <-probing:

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Endpoint is a worker's record of one endpoint's behaviour. It outlives the revisions of
+// Endpoint is a worker's record of one endpoint's behavior. It outlives the revisions of
 // the endpoint's stored record.
 type Endpoint struct {
 	gate    *Gate

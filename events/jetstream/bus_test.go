@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestAccept(t *testing.T) {
+func TestAccept_Trigger(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	first, second := newTrigger("org"), newTrigger("org")
@@ -67,7 +67,7 @@ func TestConsumeChanges_InOrder(t *testing.T) {
 	}
 }
 
-func TestAcceptOnce(t *testing.T) {
+func TestAccept_IdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	once := func(org string, at time.Time) events.Trigger {
@@ -99,7 +99,7 @@ func TestAcceptOnce(t *testing.T) {
 	}
 }
 
-func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
+func TestAccept_ConcurrentIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	var wg sync.WaitGroup
@@ -129,7 +129,7 @@ func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
 	}
 }
 
-func TestSlices(t *testing.T) {
+func TestSlices_Consumed(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -166,7 +166,7 @@ func TestSlices(t *testing.T) {
 
 // A slice that the queue lost is put again, although the queue still remembers
 // its message.
-func TestALostSliceIsPutAgain(t *testing.T) {
+func TestPutSlice_AfterLoss(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	slice := newSlice(newTrigger("org"), 3)
@@ -192,7 +192,7 @@ func depth(t *testing.T, b *bus) Depth {
 	return f.Depth
 }
 
-func TestReceipts(t *testing.T) {
+func TestReceipts_Followed(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -220,7 +220,7 @@ func TestReceipts(t *testing.T) {
 
 // A retry comes at its time, in whole seconds, and not before; the same one put
 // twice comes once, and one of the same home that is another retry comes too.
-func TestRetries(t *testing.T) {
+func TestRetries_Due(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -272,7 +272,7 @@ func TestRetries(t *testing.T) {
 
 // What is due of one organization, however much, does not stand before another's, nor
 // before a parked walk.
-func TestRetriesTakeTurns(t *testing.T) {
+func TestRetries_FairTurns(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	due := time.Now().Add(-time.Second)
@@ -316,7 +316,7 @@ func TestRetriesTakeTurns(t *testing.T) {
 
 // The triggers of a schedule that runs when prices change follow one another: of two that
 // would be the next one is stored.
-func TestAcceptTheNextRun(t *testing.T) {
+func TestAccept_NextRun(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	prices := func(org, schedule string, last events.Trigger) events.Trigger {
@@ -350,7 +350,7 @@ func TestAcceptTheNextRun(t *testing.T) {
 
 // What NATS can never take is not taken for a NATS that cannot take it now, for which
 // workers wait.
-func TestWhatIsTooLargeIsNotWaitedFor(t *testing.T) {
+func TestPublish_TooLarge(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -368,7 +368,7 @@ func TestWhatIsTooLargeIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWholeSecond(t *testing.T) {
+func TestWholeSecond_RoundsUp(t *testing.T) {
 	for in, want := range map[time.Duration]time.Duration{
 		0: 0, 1: time.Second, time.Second - 1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,
 	} {
@@ -378,7 +378,7 @@ func TestWholeSecond(t *testing.T) {
 	}
 }
 
-func TestStateSubject(t *testing.T) {
+func TestStateSubject_RoundTrip(t *testing.T) {
 	ref := storage.Ref{Kind: storage.KindWebhookEndpoint, Org: "_", ID: "a-Z_9"}
 	got, err := parseStateSubject(stateSubject(ref))
 	if err != nil || got != ref {
@@ -392,7 +392,7 @@ func TestStateSubject(t *testing.T) {
 }
 
 // What is the record cannot be deleted, by nobody.
-func TestTheRecordCannotBeDeleted(t *testing.T) {
+func TestStateStream_DeletionDenied(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -413,7 +413,7 @@ func TestTheRecordCannotBeDeleted(t *testing.T) {
 }
 
 // The same streams are set up again by every process that comes.
-func TestASecondConnection(t *testing.T) {
+func TestConnect_Twice(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 0)))
@@ -430,7 +430,7 @@ func TestASecondConnection(t *testing.T) {
 	}
 }
 
-func TestConnectWhereNothingAnswers(t *testing.T) {
+func TestConnect_NoServer(t *testing.T) {
 	t.Parallel()
 	_, err := Connect(within(t), "nats://127.0.0.1:1", streamOptions, discard)
 	if err == nil || !strings.Contains(err.Error(), "nats://127.0.0.1:1") || !strings.Contains(err.Error(), "--nats") {
@@ -439,7 +439,7 @@ func TestConnectWhereNothingAnswers(t *testing.T) {
 }
 
 // A server that has stopped makes everything unavailable, and soon.
-func TestAStoppedServer(t *testing.T) {
+func TestConn_ServerStopped(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.server.Stop(patience))

@@ -18,7 +18,7 @@ func look(t *testing.T, i *Inspector, revision uint64) Finding {
 	return f
 }
 
-func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
+func TestInspector_Healthy(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	i := b.NewInspector()
 	trigger := newTrigger("acme")
@@ -32,7 +32,7 @@ func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
 }
 
 // Every process looks each second: the fewer questions, the less they are felt.
-func TestALookAsksForEachStreamOnce(t *testing.T) {
+func TestInspector_OneRequestPerStream(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	for _, q := range retryQueues() {
@@ -54,7 +54,7 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 // A power cut can leave a queue with fewer messages than its consumer has
 // handled, and the consumer's own file empty: what was stored from then on would
 // never be handed out.
-func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
+func TestInspector_ConsumerAhead(t *testing.T) {
 	dir := t.TempDir()
 	b := newBus(t, dir)
 	handleSlices(t, b, 15)
@@ -104,7 +104,7 @@ func handleSlices(t *testing.T, b *bus, n int) {
 	}
 }
 
-func TestWhatTheRecordHasLostIsFound(t *testing.T) {
+func TestInspector_StateLost(t *testing.T) {
 	dir := t.TempDir()
 	b := newBus(t, dir)
 	const receipts = 12 // of a megabyte: several of the server's files

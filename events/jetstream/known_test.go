@@ -11,7 +11,7 @@ import (
 
 // What an endpoint has is read as it was stored, and a writer who did not see the
 // last write does not overwrite it.
-func TestKnown(t *testing.T) {
+func TestKnown_CompareAndSet(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	ctx := within(t)
 	read := func(endpoint string, slice int) events.Known {

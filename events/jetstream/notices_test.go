@@ -10,7 +10,7 @@ import (
 
 // Of one notice the first that is put is stored, whoever puts it, and is handed to one
 // until it is handled.
-func TestNotices(t *testing.T) {
+func TestNotices_Once(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	notice := func(id, data string) events.Notice {

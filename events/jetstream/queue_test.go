@@ -87,7 +87,7 @@ func disconnected(t *testing.T, b *bus, other *Conn, fn func()) {
 	fn()
 }
 
-func TestWhatAHandlerHandsBackComesAgain(t *testing.T) {
+func TestConsume_HandlerError(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	type taken struct {
@@ -139,7 +139,7 @@ func TestPoisonMessages_BecomeDeadLetters(t *testing.T) {
 }
 
 // A log may hold what no queue takes: whoever follows it goes on.
-func TestATriggerThatNobodyWalksIsFollowed(t *testing.T) {
+func TestFollow_BeforeConsumption(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	endless := newTrigger("org")
@@ -164,7 +164,7 @@ func TestATriggerThatNobodyWalksIsFollowed(t *testing.T) {
 
 // What stood in the queue when a process came may have been taken before,
 // whatever the server says.
-func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {
+func TestConsume_RedeliveredAfterStart(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -192,7 +192,7 @@ func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {
 
 // A stop in the middle of many messages: what was taken is finished, and the
 // server has nothing that it would have to give to somebody else.
-func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
+func TestConsume_GracefulEnd(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	const all = 300
@@ -243,7 +243,7 @@ func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
 }
 
 // A handler that is in the middle of its work when taking ends finishes it.
-func TestAHandlerOutlivesTheTaking(t *testing.T) {
+func TestConsume_HandlerOutlivesTaking(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	taking, endTaking := context.WithCancel(context.Background())
@@ -271,7 +271,7 @@ func TestAHandlerOutlivesTheTaking(t *testing.T) {
 	}
 }
 
-func TestADeletedConsumerIsMadeAnew(t *testing.T) {
+func TestConsume_ConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
@@ -286,7 +286,7 @@ func TestADeletedConsumerIsMadeAnew(t *testing.T) {
 	stop()
 }
 
-func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
+func TestConsume_Reconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
@@ -307,7 +307,7 @@ func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
 }
 
 // Who begins to take while NATS is away does not give up, and takes when it is back.
-func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
+func TestConsume_StartWithoutNATS(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	away, back := b.nc.StatusChanged(nats.RECONNECTING), b.nc.StatusChanged(nats.CONNECTED)
@@ -333,7 +333,7 @@ func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
 
 // A server whose answer does not come in time, as while a cluster holds elections,
 // is asked again.
-func TestConsumingBeginsWhileNATSDoesNotAnswer(t *testing.T) {
+func TestConsume_StartWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 3)))
@@ -349,7 +349,7 @@ func TestConsumingBeginsWhileNATSDoesNotAnswer(t *testing.T) {
 	stop()
 }
 
-func TestRefused(t *testing.T) {
+func TestRefused_Errors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error

@@ -19,7 +19,7 @@ import (
 
 // A server has five seconds for each chunk of a stream that it restores, in which it
 // syncs every message of it: no chunk brings many, however alike they are.
-func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
+func TestRestore_ChunkMessages(t *testing.T) {
 	t.Parallel()
 	const messages, most = 20_000, 100
 	var chunks sent
@@ -59,7 +59,7 @@ func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
 }
 
 // A server that cannot make a stream now is asked again.
-func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
+func TestRestore_RetriesCreation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)
@@ -80,7 +80,7 @@ func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
 }
 
 // A chunk may be sent before the servers know who listens for it: it is sent again.
-func TestAChunkIsSentUntilSomebodyListens(t *testing.T) {
+func TestRestore_NoResponder(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	const subject = "restores.here"

@@ -36,7 +36,7 @@ func newReplica(t *testing.T, log storage.Log, path string) *replica.Replica {
 	return r
 }
 
-func TestConformance(t *testing.T) {
+func TestStateLog_Conformance(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	log := b.StateLog()
 	storagetest.Conformance(t, log, newReplica(t, log, filepath.Join(t.TempDir(), "state.db")))
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 
 // A write whose answer did not come is sent again; that it then meets itself is
 // no conflict.
-func TestAWriteThatWasNotAnswered(t *testing.T) {
+func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	b.publishWait = 100 * time.Millisecond
@@ -85,7 +85,7 @@ func TestAWriteThatWasNotAnswered(t *testing.T) {
 	}
 }
 
-func TestARestartKeepsTheLog(t *testing.T) {
+func TestStateLog_Restart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)
@@ -106,7 +106,7 @@ func TestARestartKeepsTheLog(t *testing.T) {
 	}
 }
 
-func TestARecordOfANewerVersion(t *testing.T) {
+func TestStateLog_NewerVersion(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.js.Publish(within(t), stateSubject(storage.HomeRef("org", "h")), []byte(`{"v":99,"at":0}`))
@@ -135,7 +135,7 @@ func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Seq
 	}
 }
 
-func TestTailsGoOnWhereTheyWere(t *testing.T) {
+func TestTail_Resume(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -150,7 +150,7 @@ func TestTailsGoOnWhereTheyWere(t *testing.T) {
 }
 
 // Through cuts of the connection a tail goes on, in order and without gaps.
-func TestATailSurvivesReconnects(t *testing.T) {
+func TestTail_Reconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
@@ -192,7 +192,7 @@ func TestATailSurvivesReconnects(t *testing.T) {
 }
 
 // A tail that begins while NATS does not answer waits until it does.
-func TestATailThatBeginsInAnOutage(t *testing.T) {
+func TestTail_StartInOutage(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.Accept(within(t), newTrigger("org"))
@@ -225,7 +225,7 @@ func TestATailThatBeginsInAnOutage(t *testing.T) {
 
 // A view with a hole must not look whole: nothing behind it is applied, however
 // much has come while what is before it was being applied.
-func TestATailEndsAtWhatDoesNotDecode(t *testing.T) {
+func TestTail_UndecodableRecord(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")

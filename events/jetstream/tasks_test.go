@@ -40,7 +40,7 @@ func waiting(t *testing.T, b *bus, want ...events.Task) {
 	}
 }
 
-func TestTasks(t *testing.T) {
+func TestTasks_Due(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	overdue, later := newTask("a", 1, noon), newTask("b", 1, time.Now().Add(time.Hour))
@@ -80,7 +80,7 @@ func TestTasks(t *testing.T) {
 }
 
 // Of two who take tasks, one gets each, and one that fails gets it again.
-func TestATaskIsTakenUntilItIsDone(t *testing.T) {
+func TestTasks_UntilDone(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan events.Task, 9)
@@ -107,7 +107,7 @@ func TestATaskIsTakenUntilItIsDone(t *testing.T) {
 }
 
 // What waits survives the server's end, and is due where its time passed meanwhile.
-func TestTasksSurvive(t *testing.T) {
+func TestTasks_Restart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)

@@ -9,9 +9,9 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestMessagesTellTheirTrace wants the place in a trace in the header of every message
+// TestMessages_Traceparent wants the place in a trace in the header of every message
 // that a trigger becomes, and none where it has none.
-func TestMessagesTellTheirTrace(t *testing.T) {
+func TestMessages_Traceparent(t *testing.T) {
 	t.Parallel()
 	for _, place := range []events.Traceparent{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
 		t.Run(string(place), func(t *testing.T) {

@@ -106,7 +106,7 @@ func TestFollowWalks_BeginsAtItsTime(t *testing.T) {
 }
 
 // What cannot be processed is set aside, and can be looked at.
-func TestDeadLetters(t *testing.T) {
+func TestDeadLetters_List(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	dead := func() (uint64, events.DeadLetter, error) {

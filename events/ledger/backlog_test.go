@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestBacklog(t *testing.T) {
+func TestBacklog_Counts(t *testing.T) {
 	l := newLedger(t)
 	wants := func(what string, want Backlog) {
 		t.Helper()

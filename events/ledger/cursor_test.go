@@ -7,9 +7,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// FuzzCursor reads any cursor: it is refused by name, or reads the same when it is
+// FuzzCursor_Decode reads any cursor: it is refused by name, or reads the same when it is
 // written.
-func FuzzCursor(f *testing.F) {
+func FuzzCursor_Decode(f *testing.F) {
 	for _, seed := range []string{"", "trg_1.0.0", "trg_1.12.63", "..", "trg_1.1", "trg_1.-1.0", "a b.1.1", "trg_1.99999999999.1", "trg_1.+1.1", "trg_1.1.1.1"} {
 		f.Add(seed)
 	}

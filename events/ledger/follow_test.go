@@ -76,7 +76,7 @@ func followUntil(t *testing.T, l *Ledger, s *source, holds func() bool) {
 }
 
 // A source that lost its end goes on at sequences that the ledger has folded.
-func TestASourceThatLostItsEnd(t *testing.T) {
+func TestFollow_SourceLostItsEnd(t *testing.T) {
 	s := &source{identity: "one", triggers: sequenced([]events.Trigger{
 		trigger("org", "trg_1", 0, 1), trigger("org", "trg_2", 0, 1), trigger("org", "trg_3", 0, 1),
 	})}
@@ -95,7 +95,7 @@ func TestASourceThatLostItsEnd(t *testing.T) {
 	followUntil(t, l, s, folded(2))
 }
 
-func TestFollow(t *testing.T) {
+func TestFollow_Catchup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	tr := trigger("org", "trg_1", 0, 2)
@@ -139,7 +139,7 @@ func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger
 	return events.Trigger{}, a.err
 }
 
-func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
+func TestAccept_WaitsForLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		log := l.Log(&acceptor{})
@@ -175,7 +175,7 @@ func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 	})
 }
 
-func TestPruneRegularly(t *testing.T) {
+func TestPrune_Periodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: time.Now})

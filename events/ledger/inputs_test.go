@@ -40,7 +40,7 @@ func given(t *testing.T) (*Ledger, events.Trigger) {
 	return l, tr
 }
 
-func TestWhatWasGivenUpIsKept(t *testing.T) {
+func TestInputs_Retention(t *testing.T) {
 	l, tr := given(t)
 	list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed, events.OutcomeExpired, events.OutcomeDelivered}, Limit: 9})
 	must(t, err)
@@ -60,7 +60,7 @@ func TestWhatWasGivenUpIsKept(t *testing.T) {
 	}
 }
 
-func TestTakenUpAgain(t *testing.T) {
+func TestInputs_ManualRetry(t *testing.T) {
 	l, tr := given(t)
 	check := func(what string, status events.TriggerStatus, want map[events.Outcome]int) {
 		t.Helper()

@@ -99,7 +99,7 @@ func progress(t testing.TB, l *Ledger, tr events.Trigger) events.Progress {
 	return p
 }
 
-func TestProgress(t *testing.T) {
+func TestProgress_Counts(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 3)
 	tr.RatePlanIDs = []string{"plan_1"}
@@ -130,7 +130,7 @@ func TestProgress(t *testing.T) {
 	check("the last retry")
 }
 
-func TestATriggerWithoutHomes(t *testing.T) {
+func TestProgress_NoHomes(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", time.Minute, 0)
 	accept(t, l, tr)
@@ -142,7 +142,7 @@ func TestATriggerWithoutHomes(t *testing.T) {
 
 // After a crash between the retries and the receipt of a slice, what the slice
 // delivered at its second walk is tried again by the first walk's retry.
-func TestARetryOfAWalkThatCrashed(t *testing.T) {
+func TestProgress_RetryOfCrashedWalk(t *testing.T) {
 	tr := trigger("org", "trg_1", 0, 2)
 	walked := slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1))
 	ghost := retry(tr, "r1.ep.a.1", delivery("a", events.OutcomeDelivered, 2))
@@ -160,7 +160,7 @@ func TestARetryOfAWalkThatCrashed(t *testing.T) {
 	}
 }
 
-func TestARetriedDeliveryIsShownAsItIsNow(t *testing.T) {
+func TestDeliveries_CurrentAttempt(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 1)
 	accept(t, l, tr)
@@ -174,7 +174,7 @@ func TestARetriedDeliveryIsShownAsItIsNow(t *testing.T) {
 	}
 }
 
-func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
+func TestLedger_OrganizationsSeparate(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 1)
 	accept(t, l, tr)
@@ -195,7 +195,7 @@ func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
 	}
 }
 
-func TestRecent(t *testing.T) {
+func TestRecent_Order(t *testing.T) {
 	l := newLedger(t)
 	for i := range 5 {
 		accept(t, l, trigger("org", fmt.Sprint("trg_", i), 0, 0), trigger("orf", fmt.Sprint("trg_x", i), 0, 0), trigger("orh", fmt.Sprint("trg_y", i), 0, 0))
@@ -245,7 +245,7 @@ func homes(list []events.Delivery) string {
 
 // A page's cursor stays true while retries change what was shown, and while
 // slices before it come in.
-func TestPagesAreStable(t *testing.T) {
+func TestDeliveries_StablePages(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 6)
 	accept(t, l, tr)
@@ -274,7 +274,7 @@ func TestPagesAreStable(t *testing.T) {
 	}
 }
 
-func TestPrune(t *testing.T) {
+func TestPrune_Age(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	old, young := trigger("org", "trg_1", -time.Minute, 2), trigger("org", "trg_2", 0, 1)
@@ -303,7 +303,7 @@ func TestPrune(t *testing.T) {
 	must(t, l.Close())
 }
 
-func TestUnfinished(t *testing.T) {
+func TestUnfinished_Walks(t *testing.T) {
 	l := newLedger(t)
 	tr, done := trigger("org", "trg_1", 0, 9), trigger("org", "trg_2", 0, 1)
 	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1)))

@@ -186,7 +186,7 @@ func (s *story) check(t *testing.T, rt *rapid.T, l *Ledger) {
 // In whatever order receipts come, however often, in whatever batches, before or
 // after their trigger, and wherever the process stops in between: the ledger says
 // the same.
-func TestTheOrderOfReceiptsDoesNotMatter(t *testing.T) {
+func TestFold_AnyOrder(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

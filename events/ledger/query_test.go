@@ -70,7 +70,7 @@ func drawWalk(rt *rapid.T, l *Ledger, t testing.TB, tr events.Trigger) (list []e
 
 // Whatever is asked for, in pages of any length: the answer is what a look at every
 // delivery finds.
-func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
+func TestDeliveries_Filters(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
@@ -132,7 +132,7 @@ func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
 
 // A page costs no more than it may, however little is found: it is short then, and
 // the next one goes on.
-func TestALongSearchTakesSeveralPages(t *testing.T) {
+func TestDeliveries_LongSearch(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, maxOpened+10)
 	accept(t, l, tr)
@@ -159,7 +159,7 @@ func TestALongSearchTakesSeveralPages(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptIsKept(t *testing.T) {
+func TestAttempts_AllStored(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 2)
 	accept(t, l, tr)
@@ -189,7 +189,7 @@ func TestEveryAttemptIsKept(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
+func TestHealth_Counts(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 9)
 	n := 0
@@ -279,7 +279,7 @@ func TestHealth_CountsABatchOnce(t *testing.T) {
 }
 
 // Of slices with holes between them, that is found which a home lies in.
-func TestTheSliceOfAHome(t *testing.T) {
+func TestSlices_OfHome(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-func TestLastRun(t *testing.T) {
+func TestLastRun_Schedules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	run := func(id, schedule string, after time.Duration) events.Trigger {

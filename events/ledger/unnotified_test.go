@@ -23,7 +23,7 @@ func (l *Ledger) unnotifiedIDs(t *testing.T) (ids []string) {
 
 // A trigger's end is there to be told from when it has come, in whatever order its
 // parts do, until it was told; also by who opens the file after a crash.
-func TestUnnotified(t *testing.T) {
+func TestUnnotified_Triggers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	first, second := trigger("org", "trg_1", 0, 2), trigger("org", "trg_2", time.Minute, 1)

@@ -72,7 +72,7 @@ func TestCheck_QuietConnection(t *testing.T) {
 }
 
 // The check takes less than a microsecond more than a system call.
-func BenchmarkCheck(b *testing.B) {
+func BenchmarkCheck_Idle(b *testing.B) {
 	plain, _ := pair(b)
 	secure, _ := securePair(b)
 	for name, conn := range map[string]net.Conn{"plain": newCheckedConn(plain), "TLS": secure} {

@@ -441,7 +441,7 @@ func (h *hostile) test(t *testing.T, certificate *tls.Certificate) []outcome {
 	return ours
 }
 
-func TestHostile(t *testing.T) {
+func TestClient_HostileServers(t *testing.T) {
 	certificate := certify()
 	for _, h := range hostiles() {
 		t.Run(strings.ReplaceAll(h.name, " ", "_"), func(t *testing.T) {

@@ -67,7 +67,7 @@ func refusing(name string) func(*httptest.Server) {
 	}
 }
 
-func TestProtocols(t *testing.T) {
+func TestClient_Protocols(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		protocol  Protocol

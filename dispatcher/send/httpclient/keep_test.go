@@ -8,7 +8,7 @@ import (
 
 // The client stores the requested number of bytes of a success, and the connection stays
 // usable.
-func TestKeep(t *testing.T) {
+func TestKeep_Bounds(t *testing.T) {
 	for _, keep := range []int{0, 3, 100} {
 		var dials atomic.Int64
 		to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 // plain reads what net/http reads, or refuses.
-func FuzzPlain(f *testing.F) {
+func FuzzPlain_Request(f *testing.F) {
 	for _, raw := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
 		"HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK",

@@ -31,7 +31,7 @@ func TestOnChange_Unchanged(t *testing.T) {
 		storagetest.Put(t, w.store, moved)
 		for _, d := range w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: homes + 1, events.OutcomeUnchanged: homes - 1}) {
 			if d.EndpointID == "changes" && (d.HomeID == homeID(7)) != (d.Outcome == events.OutcomeDelivered) {
-				t.Errorf("%s is %s", d.HomeID, d.Outcome)
+				t.Errorf("outcome of %s is %s", d.HomeID, d.Outcome)
 			}
 		}
 		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: homes, events.OutcomeUnchanged: homes})

@@ -44,10 +44,10 @@ func TestRetryInputs_ManualRetry(t *testing.T) {
 		format   storage.SignalFormat
 		gone     bool // the endpoint is disabled during the wait
 	}{
-		"at once":                      {0, storage.FormatSignal, false},
-		"after a while":                {20, storage.FormatSignal, false},
-		"in OpenADR":                   {20, storage.FormatOpenADR3, false},
-		"when the endpoint was turned": {20, storage.FormatOpenADR3, true},
+		"at once":                    {0, storage.FormatSignal, false},
+		"after a while":              {20, storage.FormatSignal, false},
+		"in OpenADR":                 {20, storage.FormatOpenADR3, false},
+		"with the endpoint disabled": {20, storage.FormatOpenADR3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

@@ -386,7 +386,7 @@ func TestSendTest_Results(t *testing.T) {
 		}
 		got := w.partner.got() // the partner has verified them
 		if len(got) != 3 || got[0].id == got[1].id {
-			t.Errorf("came %+v", got)
+			t.Errorf("arrivals are %+v", got)
 		}
 		e.ID = "none"
 		if _, err := tester.SendTest(t.Context(), e); err == nil {

@@ -38,7 +38,7 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s events.Slice
 		if json.Unmarshal(text, &s) != nil || s.Check() != nil {
-			t.Skip("the queue drops it")
+			t.Skip("the queue drops the slice")
 		}
 		read, err := worker.readHomes(&s)
 		if err != nil {

@@ -315,7 +315,7 @@ func TestWorker_GracefulStop(t *testing.T) {
 		<-time.After(30 * time.Millisecond)
 		first.stop()
 		if got := len(w.partner.got()); got == 0 || got == n {
-			t.Fatalf("%d webhooks before the stop: it came too early or too late", got)
+			t.Fatalf("%d webhooks before the stop: the stop came too early or too late", got)
 		}
 		w.worker()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)

@@ -70,10 +70,10 @@ func TestRetryAfter_ReachesEveryHome(t *testing.T) {
 	})
 }
 
-// The supersede check does not wait for a message system that hangs during a slice. The
-// constant hang is the partner's response time meanwhile.
+// hang is half of the partner's response time in TestSupersede_BusHangs.
 const hang = 50 * time.Millisecond
 
+// The supersede check does not wait for a message system that hangs during a slice.
 func TestSupersede_BusHangs(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(events.SliceHomes)

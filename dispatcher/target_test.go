@@ -36,7 +36,7 @@ func TestSweep_DropsDeletedEndpoints(t *testing.T) {
 		// No retry comes before the sweep, because it would drop the endpoint too.
 		later := func(e *storage.WebhookEndpoint) { e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds = 600, 600 }
 		w.homes(events.SliceHomes)
-		for _, id := range []string{"deleted", "kept"} {
+		for _, id := range []string{"deleted", "remaining"} {
 			w.endpoint(id, later)
 			w.partner.refuses(id, true)
 		}
@@ -69,10 +69,10 @@ func TestSweep_DropsDeletedEndpoints(t *testing.T) {
 		w.delete(held["deleted"].Ref)
 		<-time.After(time.Until(began.Add(sweepEvery + time.Millisecond)))
 		synctest.Wait()
-		if open := n.OpenBreakers(); len(open) != 1 || open[0].EndpointID != "kept" {
+		if open := n.OpenBreakers(); len(open) != 1 || open[0].EndpointID != "remaining" {
 			t.Errorf("open breakers are %+v, want the remaining endpoint", open)
 		}
-		if n.readied(t, held["kept"]) != before["kept"] {
+		if n.readied(t, held["remaining"]) != before["remaining"] {
 			t.Error("remaining endpoint was dropped")
 		}
 		if n.readied(t, held["deleted"]) == before["deleted"] {

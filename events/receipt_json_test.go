@@ -40,7 +40,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	return d
 }
 
-// A receipt is read as it was stored, in its order.
+// A stored receipt reads the same, in its order.
 func TestReceiptJSON_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Receipt{
@@ -85,11 +85,11 @@ func TestReceiptJSON_Invalid(t *testing.T) {
 	}
 }
 
-// Partners rely on the identifier: it must not change.
+// Partners rely on the identifier, so it must not change.
 func TestMessageID_Stable(t *testing.T) {
 	got := MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1")
 	if want := "msg_01M7YDEW9M"; len(got) != len(want)+16 || got[:len(want)] != want {
-		t.Errorf("the identifier is %s", got)
+		t.Errorf("identifier is %s", got)
 	}
 	if got != MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1") || !storage.ValidID(got) {
 		t.Errorf("%s is not stable or not valid", got)

@@ -267,7 +267,7 @@ func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 // A slice keeps waiting for an endpoint that responds slowly. A slice for a silent
 // endpoint is parked.
 func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
-	for name, answers := range map[string]bool{"answers": true, "silent": false} {
+	for name, responds := range map[string]bool{"responds": true, "silent": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newGate(100, 8)
@@ -280,7 +280,7 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				defer cancel()
 				var answering sync.WaitGroup
 				answering.Go(func() {
-					for answers && ctx.Err() == nil {
+					for responds && ctx.Err() == nil {
 						e.requestEnded(true)
 						e.requestSent()
 						<-time.After(time.Second)
@@ -289,7 +289,7 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				began := time.Now()
 				var freed atomic.Bool
 				capacity := e.AwaitCapacity(ctx, func() { freed.Store(true) })
-				if took := time.Since(began); capacity || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
+				if took := time.Since(began); capacity || !freed.Load() || responds && took != 10*time.Second || !responds && took != ParkAfter {
 					t.Errorf("wait took %s, capacity %v, slot freed %v", took, capacity, freed.Load())
 				}
 				answering.Wait()

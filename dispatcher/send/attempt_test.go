@@ -43,8 +43,8 @@ func TestAttempt_ErrorClasses(t *testing.T) {
 		"an unknown name":      {resolving(t, Guard{}), "http://nowhere.example/", events.ErrorDNS},
 		"a closed port":        {open, "http://" + nobody, events.ErrorConnect},
 		"no TLS":               {open, "https://" + closed, events.ErrorTLS},
-		"no answer":            {open, "http://" + closed, events.ErrorResponse},
-		"no answer in time":    {open, "http://" + hanging, events.ErrorTimeout},
+		"no response":          {open, "http://" + closed, events.ErrorResponse},
+		"no response in time":  {open, "http://" + hanging, events.ErrorTimeout},
 		"a private address":    {private, "http://" + nobody, events.ErrorNotAllowed},
 		"an unknown authority": {open, tlsServer(t), events.ErrorTLS},
 	} {

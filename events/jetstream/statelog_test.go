@@ -29,7 +29,7 @@ func newReplica(t *testing.T, log storage.Log, path string) *replica.Replica {
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("following ended with %v", err)
+			t.Errorf("replica ended with %v", err)
 		}
 		must(t, r.Close())
 	})
@@ -42,8 +42,8 @@ func TestStateLog_Conformance(t *testing.T) {
 	storagetest.Conformance(t, log, newReplica(t, log, filepath.Join(t.TempDir(), "state.db")))
 }
 
-// A write whose answer did not come is sent again; that it then meets itself is
-// no conflict.
+// A write without a response is sent again. If it then conflicts with itself, it is no
+// conflict.
 func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -65,7 +65,7 @@ func TestStateLog_WriteWithoutResponse(t *testing.T) {
 			revision, err := b.StateLog().Append(within(t), w)
 			done <- result{revision, err}
 		}()
-		b.wire.await(t, subject, before+2) // it was sent, not answered, and sent again
+		b.wire.await(t, subject, before+2) // sent, without a response, and sent again
 		b.publishWait = patience
 		b.wire.release()
 		defer func() { b.publishWait = 100 * time.Millisecond }()
@@ -73,15 +73,15 @@ func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	}
 	first := unanswered(storage.Write{Ref: ref, At: noon, Value: []byte(`1`)})
 	if first.err != nil || first.revision != 1 {
-		t.Errorf("a create: %+v", first)
+		t.Errorf("create: %+v", first)
 	}
 	second := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`2`)})
 	if second.err != nil || second.revision != 2 {
-		t.Errorf("an update: %+v", second)
+		t.Errorf("update: %+v", second)
 	}
 	rival := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`3`)})
 	if !errors.Is(rival.err, storage.ErrConflict) {
-		t.Errorf("a real conflict: %+v", rival)
+		t.Errorf("real conflict: %+v", rival)
 	}
 }
 
@@ -99,10 +99,10 @@ func TestStateLog_Restart(t *testing.T) {
 	b = newBus(t, dir)
 	last, err := b.StateLog().Last(within(t))
 	if err != nil || last != 10 {
-		t.Errorf("it ends at %d, %v", last, err)
+		t.Errorf("log ends at %d, %v", last, err)
 	}
 	if again, err := b.StateLog().Identity(within(t)); again != identity || err != nil {
-		t.Errorf("its identity was %q and is %q, %v", identity, again, err)
+		t.Errorf("identity was %q and is %q, %v", identity, again, err)
 	}
 }
 
@@ -111,13 +111,13 @@ func TestStateLog_NewerVersion(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	_, err := b.js.Publish(within(t), stateSubject(storage.HomeRef("org", "h")), []byte(`{"v":99,"at":0}`))
 	must(t, err)
-	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("it was applied"); return nil })
+	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("record of a newer version was applied"); return nil })
 	if err == nil || !errors.Is(err, ErrNewerSchema) {
-		t.Errorf("the tail ended with %v", err)
+		t.Errorf("tail ended with %v", err)
 	}
 }
 
-// tailReceipts reads receipts until a sequence has come.
+// tailReceipts reads receipts up to a sequence.
 func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Sequenced[events.Receipt])) {
 	t.Helper()
 	enough := errors.New("enough")
@@ -131,7 +131,7 @@ func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Seq
 		return nil
 	})
 	if !errors.Is(err, enough) {
-		t.Fatalf("the tail ended with %v", err)
+		t.Fatalf("tail ended with %v", err)
 	}
 }
 
@@ -145,11 +145,11 @@ func TestTail_Resume(t *testing.T) {
 	var got []string
 	tailReceipts(t, b.Conn, 7, 10, func(r events.Sequenced[events.Receipt]) { got = append(got, fmt.Sprint(r.Sequence, r.Value.Key)) })
 	if want := "8s7 9s8 10s9"; strings.Join(got, " ") != want {
-		t.Errorf("after 7 came %v, want %s", got, want)
+		t.Errorf("receipts after 7 are %v, want %s", got, want)
 	}
 }
 
-// Through cuts of the connection a tail goes on, in order and without gaps.
+// A tail survives broken connections, in order and without gaps.
 func TestTail_Reconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -178,20 +178,20 @@ func TestTail_Reconnect(t *testing.T) {
 		select {
 		case s := <-got:
 			if s != want {
-				t.Fatalf("%d came, want %d", s, want)
+				t.Fatalf("got sequence %d, want %d", s, want)
 			}
 		case err := <-done:
-			t.Fatalf("before %d the tail ended with %v", want, err)
+			t.Fatalf("tail ended before %d with %v", want, err)
 		}
 	}
 	cancel()
 	must(t, receive(t, done))
 	if len(got) != 0 {
-		t.Errorf("%d came more", len(got))
+		t.Errorf("%d more receipts", len(got))
 	}
 }
 
-// A tail that begins while NATS does not answer waits until it does.
+// A tail that starts while NATS is unavailable waits for NATS.
 func TestTail_StartInOutage(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -212,19 +212,19 @@ func TestTail_StartInOutage(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		t.Fatalf("the tail ended with %v", err)
-	case <-time.After(100 * time.Millisecond): // it has tried
+		t.Fatalf("tail ended with %v", err)
+	case <-time.After(100 * time.Millisecond): // after one attempt
 	}
 	b.wire.setDown(false)
 	if s := receive(t, got); s != 1 {
-		t.Errorf("%d came", s)
+		t.Errorf("got sequence %d, want 1", s)
 	}
 	cancel()
 	must(t, receive(t, done))
 }
 
-// A view with a hole must not look whole: nothing behind it is applied, however
-// much has come while what is before it was being applied.
+// An undecodable record ends the tail. No later record is applied, not even one that has
+// already arrived.
 func TestTail_UndecodableRecord(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -238,13 +238,13 @@ func TestTail_UndecodableRecord(t *testing.T) {
 	for range 5 {
 		err := b.TailReceipts(within(t), 0, func(batch []events.Sequenced[events.Receipt]) error {
 			if len(batch) != 1 || batch[0].Sequence != 1 {
-				t.Errorf("%d were applied from %d on", len(batch), batch[0].Sequence)
+				t.Errorf("applied %d records from sequence %d", len(batch), batch[0].Sequence)
 			}
-			<-time.After(100 * time.Millisecond) // the rest comes meanwhile
+			<-time.After(100 * time.Millisecond) // the other records arrive meanwhile
 			return nil
 		})
 		if err == nil || !strings.Contains(err.Error(), receiptsStream) {
-			t.Errorf("the tail ended with %v", err)
+			t.Errorf("tail ended with %v", err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// BenchmarkFold_Receipts folds receipts of slices, of 64 deliveries each, as they come.
+// BenchmarkFold_Receipts folds receipts of slices with 64 deliveries each.
 func BenchmarkFold_Receipts(b *testing.B) {
 	l := newLedger(b)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
@@ -41,7 +41,7 @@ func BenchmarkFold_Receipts(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(number), "us/receipt")
 }
 
-// BenchmarkFind_Delivery looks for a delivery among those of a million homes.
+// BenchmarkFind_Delivery searches the deliveries of a million homes.
 func BenchmarkFind_Delivery(b *testing.B) {
 	l := newLedger(b)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
@@ -76,7 +76,7 @@ func BenchmarkFind_Delivery(b *testing.B) {
 			}
 		}
 	})
-	b.Run("an outcome that none has", func(b *testing.B) {
+	b.Run("an outcome without deliveries", func(b *testing.B) {
 		for b.Loop() {
 			list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 10})
 			if err != nil || len(list) != 0 {

@@ -120,7 +120,7 @@ func (w *Worker) requeue(j *job, a attempt) result {
 	now := w.Now()
 	d := j.delivery(&a, j.attempt-1)
 	if d.Reason == "" {
-		d.Reason = "handed back because the worker was stopping"
+		d.Reason = "requeued because the worker was stopping"
 	}
 	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: now}
 	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}

@@ -120,7 +120,7 @@ func (w *Worker) doneMeanwhile(ctx context.Context, s *events.Slice, taken event
 	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())
 }
 
-// catchUpTimeout is how long a slice waits for the replica. The slice is then handed back
+// catchUpTimeout is how long a slice waits for the replica. The slice is then requeued
 // for another worker, or a later time.
 const catchUpTimeout = 5 * time.Second
 
@@ -259,14 +259,14 @@ func recovered(do func() error) (err error) {
 }
 
 // requeues reports whether an error is not the message's fault: the store or NATS is
-// unavailable, or the worker is stopping. Such a message is handed back without a limit.
+// unavailable, or the worker is stopping. Such a message is requeued without a limit.
 func requeues(ctx context.Context, err error) bool {
 	var store *storeError
 	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// storeError is an error of the replica. The message is handed back for another worker.
+// storeError is an error of the replica. The message is requeued for another worker.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }

@@ -50,7 +50,7 @@ func ready(t *testing.T, b *bus) {
 	b.wire.await(t, "$JS.API.CONSUMER.MSG.NEXT", 1)
 }
 
-// emptied waits until the queue of slices is empty. The server counts acknowledgments
+// emptied waits until the queue of slices is empty. The server counts acknowledgements
 // with a delay, and sends no response to them.
 func emptied(t *testing.T, b *bus) {
 	t.Helper()
@@ -224,7 +224,7 @@ func TestConsume_GracefulEnd(t *testing.T) {
 		}
 		stop()
 		info := onServer(t, b)
-		for ctx := within(t); info.NumAckPending != 0 && ctx.Err() == nil; { // the last acknowledgments are on their way
+		for ctx := within(t); info.NumAckPending != 0 && ctx.Err() == nil; { // the last acknowledgements are on their way
 			info = onServer(t, b)
 		}
 		if info.NumAckPending != 0 || info.NumRedelivered != 0 {

@@ -3,7 +3,9 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,13 +43,26 @@ func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
 		l.jobs = append(l.jobs, i)
 	}
 	for _, l := range list {
-		if first := &jobs[l.jobs[0]]; first.target.BatchSize > 1 && first.Notice == nil {
+		switch first := &jobs[l.jobs[0]]; {
+		case first.target.BatchSize <= 1:
+			l.jobs = rotated(l.jobs, first.Trigger.ID)
+		case first.Notice == nil:
 			l.requests = webhook.Split(len(l.jobs), first.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
 		}
 		l.progress = l.gate.Progress(len(l.jobs))
 		parts = append(parts, l.progress)
 	}
 	return list, parts
+}
+
+// rotated moves the start of a lane to a position that depends on the trigger. If an
+// endpoint takes only the first jobs of each slice before it asks to wait, each trigger
+// reaches other homes.
+func rotated(jobs []int, triggerID string) []int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(triggerID))   // it never fails
+	at := h.Sum32() % uint32(len(jobs)) //nolint:gosec // a slice has few jobs
+	return slices.Concat(jobs[at:], jobs[:at])
 }
 
 // size returns the number of requests in the lane.

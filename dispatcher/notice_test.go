@@ -15,8 +15,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// notices returns the last arrival of a type at each host. It checks that all arrivals at a
-// host have the same identifier and body.
+// notices returns the last arrival of a type at each host. It checks that all arrivals at
+// a host have the same identifier and body.
 func (w *world) notices(kind string) (last map[string]arrival, times map[string]int) {
 	w.t.Helper()
 	last, times = map[string]arrival{}, map[string]int{}

@@ -26,8 +26,8 @@ type result struct {
 
 // deadline returns the time after which no attempt is made. The endpoint's policy limits
 // only retries, and the wait for an endpoint that is down: see reschedule. So the first
-// attempt at an endpoint that responds is given up only at the end of the signal's window,
-// or after a day.
+// attempt at an endpoint that responds is given up only at the end of the signal's
+// window, or after a day.
 func (j *job) deadline() time.Time {
 	p := j.target.RetryPolicy
 	if j.attempt == 1 {
@@ -88,9 +88,9 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 	return result{delivery: d}
 }
 
-// reschedule postpones a job until its endpoint may be available. The endpoint's policy limits
-// the wait for an endpoint that is down, also before the first attempt. It does not limit
-// the wait for an endpoint that is slow.
+// reschedule postpones a job until its endpoint may be available. The endpoint's policy
+// limits the wait for an endpoint that is down, also before the first attempt. It does
+// not limit the wait for an endpoint that is slow.
 func (w *Worker) reschedule(j *job, until time.Time) result {
 	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and at its concurrency limit"
 	switch g := j.target.Gate; {

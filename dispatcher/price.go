@@ -86,8 +86,8 @@ func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage
 // errNotTargeted says that a trigger does not select a home.
 var errNotTargeted = errors.New("not targeted")
 
-// priceHome returns a home's signal, or the reason why it has none. Errors: errNotTargeted,
-// *signals.HomeError, and errors of the store.
+// priceHome returns a home's signal, or the reason why it has none. Errors:
+// errNotTargeted, *signals.HomeError, and errors of the store.
 func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (signal signals.Signal, why string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -78,7 +78,7 @@ func TestRecord_StoreFullOnRetry(t *testing.T) {
 	})
 }
 
-// When the drain timeout ends, a stopping worker returns its unfinished messages.
+// When the drain timeout ends, a stopping worker requeues its unfinished messages.
 // Another worker finishes them.
 func TestRecord_StopWhileStoreFull(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -248,7 +248,7 @@ func TestAttempt_Panic(t *testing.T) {
 }
 
 // A retry survives its worker's death at any point, with one outcome for each home.
-func TestRetry_PoisonMessage(t *testing.T) {
+func TestRetry_WorkerDies(t *testing.T) {
 	for _, point := range []string{
 		"before put retries", "after put retries", "before put receipt", "after put receipt", "before ack retry", "before ack slice", "before position",
 	} {

@@ -325,7 +325,7 @@ func TestWorker_GracefulStop(t *testing.T) {
 	})
 }
 
-// A stopping worker returns messages that a hanging partner delays.
+// A stopping worker requeues messages that a hanging partner delays.
 func TestWorker_DrainTimeout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 3 * events.SliceHomes

@@ -21,8 +21,8 @@ const (
 	ErrorTLS ErrorClass = "tls"
 	// ErrorTimeout: the complete response did not arrive before the timeout.
 	ErrorTimeout ErrorClass = "timeout"
-	// ErrorResponse: the connection ended without a response, or the response was not valid
-	// HTTP.
+	// ErrorResponse: the connection ended without a response, or the response was not
+	// valid HTTP.
 	ErrorResponse ErrorClass = "answer"
 	// ErrorStopping: the worker stopped and canceled the attempt.
 	ErrorStopping ErrorClass = "stopping"

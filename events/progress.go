@@ -58,8 +58,8 @@ type TriggerLog interface {
 	// *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict if the last
 	// trigger of the schedule is not the expected trigger (Follows).
 	Accept(ctx context.Context, t Trigger) (sequence uint64, err error)
-	// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if there
-	// is none. Errors: storage.ErrUnavailable.
+	// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if
+	// there is none. Errors: storage.ErrUnavailable.
 	FirstRequest(ctx context.Context, t Trigger) (Trigger, error)
 }
 

@@ -54,7 +54,7 @@ func TestTrigger_Deadline(t *testing.T) {
 	}
 }
 
-func TestReceipt_Keys(t *testing.T) {
+func TestKeys_Unique(t *testing.T) {
 	of := func(round int, endpoint string, homes ...string) string {
 		r := Retry{Round: round, EndpointID: endpoint, Attempt: 1}
 		for _, h := range homes {

@@ -39,8 +39,8 @@ type breaker struct {
 	heldUntil time.Time
 }
 
-// permission is a breaker's decision. If until is zero, a request may be made. probe reports
-// whether the request is the probe.
+// permission is a breaker's decision. If until is zero, a request may be made. probe
+// reports whether the request is the probe.
 type permission struct {
 	probe bool
 	until time.Time

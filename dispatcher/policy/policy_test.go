@@ -52,7 +52,7 @@ func TestMaxDelay_Attempts(t *testing.T) {
 	}
 }
 
-func TestNext_Cases(t *testing.T) {
+func TestNext_Due(t *testing.T) {
 	policy := storage.DefaultRetryPolicy()
 	far := noon.Add(24 * time.Hour)
 	for name, tt := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 // goroutine.
 type Inspector struct {
 	c *Conn
-	// outOfStep counts consecutive checks that found a queue's consumer out of step with its
-	// stream.
+	// outOfStep counts consecutive checks that found a queue's consumer out of step with
+	// its stream.
 	outOfStep map[string]int
 }
 
@@ -137,8 +137,8 @@ func lookAtState(info *jetstream.StreamInfo, revision, records uint64) (damage s
 	return ""
 }
 
-// outOfStepChecks is the number of consecutive checks that must find a consumer out of step.
-// The server describes the consumer and the stream at different moments.
+// outOfStepChecks is the number of consecutive checks that must find a consumer out of
+// step. The server describes the consumer and the stream at different moments.
 const outOfStepChecks = 2
 
 // lookAtQueue deletes a consumer that skips messages. The next worker recreates it. After

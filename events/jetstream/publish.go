@@ -71,8 +71,8 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }
 
-// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if there is
-// none.
+// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if there
+// is none.
 func (c *Conn) FirstRequest(ctx context.Context, t events.Trigger) (events.Trigger, error) {
 	first, err := c.lastTrigger(ctx, triggerSubject(t))
 	if err != nil || !repeats(&t, &first) {

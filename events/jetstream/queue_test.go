@@ -138,7 +138,7 @@ func TestPoisonMessages_BecomeDeadLetters(t *testing.T) {
 }
 
 // A log may hold messages that no queue consumes. A follower continues after them.
-func TestFollow_BeforeConsumption(t *testing.T) {
+func TestTail_UnconsumedTriggers(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	endless := newTrigger("org")

@@ -56,8 +56,8 @@ func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err er
 	return consumer, err
 }
 
-// retryUntilResponse calls ask until NATS responds or ctx ends. If ctx ends, it returns the last
-// error.
+// retryUntilResponse calls ask until NATS responds or ctx ends. If ctx ends, it returns
+// the last error.
 func retryUntilResponse(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
 	for {
 		err := ask()
@@ -103,8 +103,8 @@ func (s *source) look(ctx context.Context) error {
 	return nil
 }
 
-// recreate returns the consumer to use after an error. It recreates a consumer that is gone
-// from the server.
+// recreate returns the consumer to use after an error. It recreates a consumer that is
+// gone from the server.
 func (s *source) recreate(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
 	log := s.c.log.With("queue", s.queue.name)
 	if !errors.Is(err, jetstream.ErrConsumerDeleted) && !errors.Is(err, jetstream.ErrConsumerNotFound) && !errors.Is(err, nats.ErrNoResponders) {

@@ -40,7 +40,7 @@ func given(t *testing.T) (*Ledger, events.Trigger) {
 	return l, tr
 }
 
-func TestInputs_Retention(t *testing.T) {
+func TestInputs_FailedDeliveries(t *testing.T) {
 	l, tr := given(t)
 	list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed, events.OutcomeExpired, events.OutcomeDelivered}, Limit: 9})
 	must(t, err)

@@ -358,11 +358,11 @@ func TestPool_ForgetsDestinations(t *testing.T) {
 }
 
 // Idle connections are limited in number and time, and Close closes them.
-func TestPool_Reuse(t *testing.T) {
+func TestPool_IdleLimits(t *testing.T) {
 	p := newPool(2, time.Hour)
 	place := p.destination(named("a"))
 	if p.destination(named("a")) != place || p.destination(named("b")) == place {
-		t.Fatal("a destination has room for one idle connection")
+		t.Fatal("destination differs for one name, or is shared by two")
 	}
 	var conns []*http1Conn
 	for range 3 {

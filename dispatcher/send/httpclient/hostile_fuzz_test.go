@@ -52,8 +52,8 @@ func (h *hostile) write(text string, joined bool) {
 	}
 }
 
-// FuzzClient_HostileServer compares this client and net/http as TestClient_HostileServers does, with
-// generated receivers.
+// FuzzClient_HostileServer compares this client and net/http as TestClient_HostileServers
+// does, with generated receivers.
 func FuzzClient_HostileServer(f *testing.F) {
 	f.Add([]byte{0}, false)
 	f.Add([]byte{0, 224, 235, 1}, false)

@@ -402,7 +402,8 @@ func (h *hostile) runNetHTTP(t testing.TB, certificate *tls.Certificate, timeout
 	}, timeout)
 }
 
-// compare returns how our outcomes are laxer than net/http's outcomes, "" if they are not.
+// compare returns how our outcomes are laxer than net/http's outcomes, "" if they are
+// not.
 func compare(ours, theirs []outcome) string {
 	for i, o := range ours {
 		n := theirs[i]

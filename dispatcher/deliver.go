@@ -102,17 +102,33 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, free func()) []result 
 	defer done()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		first := &jobs[l.jobs[0]]
-		down := w.staggered(l.gate.OpenUntil(w.Now()))
-		if first.Notice != nil || len(lanes) > 1 && first.Trigger.Change == nil { // otherwise the caller has checked, or a callback waits in its slice
-			down = w.unavailableUntil(first.target, w.Now())
-		}
-		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
-			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, down) })
-		}
+		wg.Go(func() {
+			until := w.laneUntil(ctx, &jobs[l.jobs[0]], len(lanes) == 1, free)
+			for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
+				wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
+			}
+		})
 	}
 	wg.Wait()
 	return results
+}
+
+// laneUntil returns the time until which a lane's endpoint is unavailable, zero if it is
+// available. The caller has waited for the capacity of the only endpoint of a slice of
+// homes. Callbacks wait for the capacity of their server here.
+func (w *Worker) laneUntil(ctx context.Context, first *job, only bool, free func()) time.Time {
+	e := first.target
+	switch {
+	case first.Notice != nil:
+		return w.unavailableUntil(e, w.Now())
+	case first.Trigger.Change != nil:
+		if e.Gate.Full() && !e.Gate.AwaitCapacity(ctx, free) {
+			return w.unavailableUntil(e, w.Now())
+		}
+	case !only:
+		return w.unavailableUntil(e, w.Now())
+	}
+	return w.staggered(e.Gate.OpenUntil(w.Now()))
 }
 
 // deliverLane makes all requests of a lane, one after another. If the endpoint is

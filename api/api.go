@@ -56,7 +56,7 @@ type Deps struct {
 	// Breakers returns the state of an endpoint's circuit breaker in the workers. If nil,
 	// every breaker counts as closed.
 	Breakers interface {
-		Of(org, endpointID string, now time.Time) events.Breaker
+		State(org, endpointID string, now time.Time) events.Breaker
 	}
 	// LastUsed records when keys were last used. If nil, nothing is recorded.
 	LastUsed *rest.LastUsed

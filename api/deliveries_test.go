@@ -44,7 +44,7 @@ func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) str
 		Timing: events.Timing{DNS: 1, Connect: 2, TLS: 3, FirstByte: 4},
 	}
 	if o != events.OutcomeDelivered {
-		d.Status, d.ErrorClass, d.Reason, d.Answer = 500, events.ErrorStatus, "the endpoint responded 500 Internal Server Error", "oops"
+		d.Status, d.ErrorClass, d.Reason, d.Response = 500, events.ErrorStatus, "the endpoint responded 500 Internal Server Error", "oops"
 	}
 	e.record(events.Receipt{
 		TriggerID: trigger, OrganizationID: org, Key: "s0", Deliveries: []events.Delivery{d},

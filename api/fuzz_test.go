@@ -25,7 +25,7 @@ import (
 type nothing struct{}
 
 func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
-func (nothing) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+func (nothing) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, nil
 }
 func (nothing) Progress(string, string) (events.Progress, error) {

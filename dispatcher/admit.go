@@ -96,7 +96,7 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}
-		deadline = later(deadline, t.Deadline(e.RetryPolicy))
+		deadline = latestOf(deadline, t.Deadline(e.RetryPolicy))
 	}
 	if len(targets) == 0 || !now.Before(deadline) {
 		return time.Time{}, false
@@ -112,7 +112,7 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 func (w *Worker) unavailableUntil(e *target.Target, now time.Time) time.Time {
 	until := e.Gate.OpenUntil(now)
 	if e.Gate.Full() {
-		until = later(until, now.Add(gate.ParkAfter))
+		until = latestOf(until, now.Add(gate.ParkAfter))
 	}
 	return w.staggered(until)
 }
@@ -125,7 +125,7 @@ func (w *Worker) staggered(until time.Time) time.Time {
 	return until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
 }
 
-func later(a, b time.Time) time.Time {
+func latestOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

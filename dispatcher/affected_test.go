@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// cheapHomes stores homes that sort among the others, on a plan of their own.
+// cheapHomes stores homes on their own plan. They sort among the other homes.
 func (w *world) cheapHomes(n int) {
 	w.t.Helper()
 	list := []storage.Entity{storagetest.RatePlan(storage.Shared, "cheap", 0.1)}
@@ -23,9 +23,9 @@ func (w *world) cheapHomes(n int) {
 
 func cheap(home string) bool { return len(home) > len(homeID(0)) }
 
-// A trigger of some plans walks their homes alone, whose older signals it takes the
-// place of; those of the others are tried again.
-func TestAffectedHomesAlone(t *testing.T) {
+// A trigger for some plans walks only their homes and supersedes their older signals.
+// The signals of other homes are retried.
+func TestTrigger_SelectedPlans(t *testing.T) {
 	t.Run("one by one", func(t *testing.T) { affectedHomesAlone(t, 0) })
 	t.Run("in batches of several plans", func(t *testing.T) { affectedHomesAlone(t, 30) })
 }
@@ -41,7 +41,7 @@ func affectedHomesAlone(t *testing.T, batch int) {
 		w.partner.answers(func(_ *http.Request, a arrival) int {
 			mu.Lock()
 			defer mu.Unlock()
-			if refusing && a.home != homeID(0) { // which keeps the breaker closed
+			if refusing && a.home != homeID(0) { // so the breaker stays closed
 				return http.StatusInternalServerError
 			}
 			return http.StatusOK
@@ -52,21 +52,21 @@ func affectedHomesAlone(t *testing.T, batch int) {
 		mu.Lock()
 		refusing = false
 		mu.Unlock()
-		for range 40 { // however many come before it that mean others
+		for range 40 { // any number of triggers for other plans may come first
 			w.triggerOf("org", 24, "nobody's")
 		}
 		some := w.triggerOf("org", 24, "cheap", "nobody's")
-		other := w.triggerOf("org", 24, "nobody's") // it means nobody, and hides nothing
+		other := w.triggerOf("org", 24, "nobody's") // it selects no home and supersedes nothing
 		<-time.After(time.Hour)
 		w.wants(some, outcomes{events.OutcomeDelivered: few})
 		w.wants(other, outcomes{})
 		for _, d := range w.wants(all, outcomes{events.OutcomeDelivered: plain, events.OutcomeSuperseded: few}) {
 			if cheap(d.HomeID) != (d.Outcome == events.OutcomeSuperseded) {
-				t.Errorf("%s is %s", d.HomeID, d.Outcome)
+				t.Errorf("outcome of %s is %s", d.HomeID, d.Outcome)
 			}
 		}
 		if p, _ := w.seen(some); p.Walked != few {
-			t.Errorf("%d homes were walked, want %d", p.Walked, few)
+			t.Errorf("walked %d homes, want %d", p.Walked, few)
 		}
 		last := map[string]uint64{}
 		for _, a := range w.partner.got() {
@@ -76,7 +76,7 @@ func affectedHomesAlone(t *testing.T, batch int) {
 		}
 		for home, sequence := range last {
 			if want := map[bool]uint64{true: some.Sequence, false: all.Sequence}[cheap(home)]; sequence != want {
-				t.Errorf("%s has the signal %d last, want %d", home, sequence, want)
+				t.Errorf("last signal of %s is %d, want %d", home, sequence, want)
 			}
 		}
 	})

@@ -17,14 +17,14 @@ func batchesOf(n int) func(*storage.WebhookEndpoint) {
 	return func(e *storage.WebhookEndpoint) { e.BatchSize = n }
 }
 
-// wholly sets how batches are answered as a whole.
+// wholly sets the function that responds to whole batches.
 func (p *partner) wholly(answer func(r *http.Request, size int) (int, string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.whole = answer
 }
 
-// came are the batches that came to a host.
+// came returns the batches that arrived at a host.
 func (p *partner) came(host string) (list []batchArrival) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,9 +36,9 @@ func (p *partner) came(host string) (list []batchArrival) {
 	return list
 }
 
-// An endpoint that asks for batches gets the messages that another gets one by one,
-// in as few requests as it may.
-func TestBatches(t *testing.T) {
+// An endpoint with batches gets the same messages as an endpoint without, in as few
+// requests as its batch size allows.
+func TestBatch_SameMessages(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes, size = 2*events.SliceHomes + 10, 30
 		w.homes(homes)
@@ -53,7 +53,7 @@ func TestBatches(t *testing.T) {
 		}
 		for i := range homes {
 			if home := homeID(i); bodies["plain"+home] != bodies["ep"+home] {
-				t.Fatalf("the message of %s is another in a batch", home)
+				t.Fatalf("message of %s differs in a batch", home)
 			}
 		}
 		ids := map[string]bool{}
@@ -63,25 +63,25 @@ func TestBatches(t *testing.T) {
 			sizes[b.size]++
 		}
 		if fmt.Sprint(sizes) != "map[4:2 10:1 30:4]" || len(ids) != 7 || len(w.partner.came("plain")) != 0 {
-			t.Errorf("batches came of the sizes %v, under %d identifiers", sizes, len(ids))
+			t.Errorf("batch sizes are %v, with %d identifiers", sizes, len(ids))
 		}
 		for _, d := range log {
 			if ids[d.BatchID] != (d.EndpointID == "ep") || d.EndpointID == "plain" && d.BatchID != "" {
-				t.Fatalf("%s went to %s in the batch %q", d.HomeID, d.EndpointID, d.BatchID)
+				t.Fatalf("%s went to %s in batch %q", d.HomeID, d.EndpointID, d.BatchID)
 			}
 		}
 		if got := testutilAttempts(w); got != homes+7 {
-			t.Errorf("%d requests were counted", got)
+			t.Errorf("worker counted %d requests", got)
 		}
 	})
 }
 
-// testutilAttempts are the requests that the first worker counted.
+// testutilAttempts returns the number of requests that the first worker counted.
 func testutilAttempts(w *world) int { return int(w.nodes[0].Attempts()) }
 
-// What an answer says of one message holds for that one: it is tried again, or given
-// up, and the endpoint is well.
-func TestMessagesOfABatchFailAlone(t *testing.T) {
+// A response's result for one message concerns only that message. The message is retried
+// or fails, and the endpoint counts as healthy.
+func TestBatch_PartialFailure(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(20)
 		w.endpoint("ep", batchesOf(10))
@@ -97,38 +97,38 @@ func TestMessagesOfABatchFailAlone(t *testing.T) {
 		w.worker()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 19, events.OutcomeFailed: 1}) {
 			switch want := map[string]int{homeID(3): 3}[d.HomeID]; {
-			case d.Outcome == events.OutcomeFailed && (d.HomeID != homeID(15) || d.Status != 410 || d.Answer != "not this one"):
-				t.Errorf("given up is %+v", d)
+			case d.Outcome == events.OutcomeFailed && (d.HomeID != homeID(15) || d.Status != 410 || d.Response != "not this one"):
+				t.Errorf("failed delivery is %+v", d)
 			case d.Attempt != max(1, want):
-				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+				t.Errorf("%s needed %d attempts", d.HomeID, d.Attempt)
 			case d.HomeID == homeID(3) && d.BatchID != w.partner.came("ep")[3].id:
-				t.Errorf("%s came last in the batch %s", d.HomeID, d.BatchID)
+				t.Errorf("last batch of %s is %s", d.HomeID, d.BatchID)
 			}
 		}
 		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep")); err != nil || !e.Enabled {
-			t.Errorf("the endpoint is disabled: %v", err)
+			t.Errorf("endpoint is disabled: %v", err)
 		}
 		came := w.partner.came("ep")
 		if len(came) != 4 || came[2].size != 1 || came[3].id != came[2].id {
-			t.Errorf("batches came as %+v", came)
+			t.Errorf("batches are %+v", came)
 		}
 	})
 }
 
-// A batch that fails as a whole is tried again as a whole, under the same identifier;
-// the others of its slice do not wait for it.
-func TestABatchFailsAsAWhole(t *testing.T) {
+// A failed batch is retried as a whole, with the same identifier. Other batches of its
+// slice do not wait for it.
+func TestBatch_Failed(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		answer string
 		class  events.ErrorClass
 	}{
 		"a status":     {503, "busy", events.ErrorStatus},
-		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorAnswer},
-		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorAnswer},
-		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorAnswer},
-		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorAnswer},
-		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorAnswer},
+		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorResponse},
+		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorResponse},
+		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorResponse},
+		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorResponse},
+		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorResponse},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.homes(30)
@@ -153,14 +153,14 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 				t.Errorf("%s: attempts %v, and %d retries", name, attempts, len(w.bus.retryPuts))
 			}
 			if came := w.partner.came("ep"); len(came) != 4 || came[3].id != failed {
-				t.Errorf("%s: batches came as %+v, failed was %s", name, came, failed)
+				t.Errorf("%s: batches are %+v, failed batch is %s", name, came, failed)
 			}
 			w.bus.mu.Lock()
 			defer w.bus.mu.Unlock()
 			for _, r := range w.bus.receipts {
 				for _, d := range r.Deliveries {
 					if d.Outcome == events.OutcomeRetrying && d.ErrorClass != c.class {
-						t.Errorf("%s: a home waits as %+v", name, d)
+						t.Errorf("%s: waiting delivery is %+v", name, d)
 					}
 				}
 			}
@@ -168,8 +168,8 @@ func TestABatchFailsAsAWhole(t *testing.T) {
 	}
 }
 
-// A long response that echoes the batch delivers it. Results that cannot be read are a
-// response all the same, so they do not open the breaker like silence.
+// A long response that echoes the batch delivers it. An undecodable result is still a
+// response, so it does not open the breaker as silence does.
 func TestBatch_LongResponses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes
@@ -180,22 +180,22 @@ func TestBatch_LongResponses(t *testing.T) {
 		n := w.worker()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 		if came := len(w.partner.came("ep")); came != homes/4 {
-			t.Errorf("%d requests were made, want %d", came, homes/4)
+			t.Errorf("endpoint got %d requests, want %d", came, homes/4)
 		}
 		w.partner.wholly(func(*http.Request, int) (int, string) { return http.StatusOK, `{"results":[` })
 		w.trigger(24)
 		<-time.After(time.Second)
 		if came, open := len(w.partner.came("ep"))-homes/4, n.OpenBreakers(); came < 12 || len(open) != 0 {
-			t.Errorf("after %d responses that cannot be read the breakers %+v are open", came, open)
+			t.Errorf("after %d undecodable responses the breakers %+v are open", came, open)
 		}
 		w.partner.wholly(nil)
 		w.bus.await(w.bus.idleLocked)
 	})
 }
 
-// A rate limit counts homes, not requests, and a dead endpoint's batches open its
+// A rate limit counts homes, not requests. Failed batches to a dead endpoint open its
 // breaker.
-func TestLimitsOfBatches(t *testing.T) {
+func TestBatch_Limits(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(events.SliceHomes)
 		w.endpoint("ep", batchesOf(8), func(e *storage.WebhookEndpoint) { e.RateLimit = 8 })
@@ -215,16 +215,16 @@ func TestLimitsOfBatches(t *testing.T) {
 		tr := w.trigger(24)
 		<-time.After(10 * time.Second)
 		if came, waits := len(w.partner.came("ep")), w.waiting(); came > 40 || waits > 40 {
-			t.Errorf("%d requests were made, and %d messages wait", came, waits)
+			t.Errorf("endpoint got %d requests, %d messages wait", came, waits)
 		}
 		w.partner.wholly(nil)
 		w.wants(tr, outcomes{events.OutcomeDelivered: homes})
 	})
 }
 
-// A newer trigger takes the place of what waits of a batch, and the window's end ends
-// it, home by home.
-func TestBatchesAreSupersededAndExpire(t *testing.T) {
+// A newer trigger supersedes the waiting deliveries of a batch. The end of the window
+// expires them. Both apply to each home.
+func TestBatch_SupersededAndExpired(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(20)
 		w.endpoint("ep", batchesOf(10))

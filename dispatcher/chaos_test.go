@@ -17,16 +17,16 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// step is something that happens some time after the step before.
+// step is an event some time after the previous step.
 type step struct {
 	After time.Duration
 	What  string
-	N     int    // which worker or home, or how often a point is passed first
-	Point string // where a worker dies
+	N     int    // the worker or home, or the number of passes of the point before
+	Point string // the point at which a worker dies
 }
 
-// script is what happens to two workers, their bus and their partner. In the end
-// all is well, and stays so.
+// script lists the faults of two workers, their bus and their partner. The faults end
+// with the script.
 type script struct {
 	Homes, Endpoints int
 	Steps            []step
@@ -54,7 +54,7 @@ func drawScript(rt *rapid.T) script {
 	return s
 }
 
-// complaints collects what is wrong, for the script to be made smaller.
+// complaints collects failures, so that rapid can shrink the script.
 type complaints struct {
 	testing.TB
 	mu   sync.Mutex
@@ -69,37 +69,37 @@ func (c *complaints) Errorf(format string, args ...any) {
 
 func (c *complaints) Error(args ...any) { c.Errorf("%s", fmt.Sprint(args...)) }
 
-// chaos plays a script.
+// chaos runs a script.
 type chaos struct {
 	*world
 	script   script
 	triggers []events.Trigger
-	// existed are the homes that there were at each trigger.
+	// existed holds the homes that existed at each trigger.
 	existed []map[string]bool
-	changed map[string]bool // homes that were made again
+	changed map[string]bool // homes that were recreated
 	workers [2]*node
-	kills   int // deaths, of workers and of the queue
-	// apart is how far apart the clocks of workers are of which one started after
-	// the other, and starts how many were started.
+	kills   int // deaths of workers and of the queue
+	// apart is the difference between the clocks of consecutive workers. starts is the
+	// number of started workers.
 	apart  time.Duration
 	starts int
 
 	mu   sync.Mutex
-	mode string // how the partner answers
+	mode string // how the partner responds
 	dies map[string]int
 }
 
-// Whatever happens to workers, each home and endpoint of each trigger ends with
-// exactly one outcome, under one webhook-id; what is delivered again is bounded by
-// the deaths, and nothing is sent after its time. Each endpoint is told of each
-// trigger's end, under one webhook-id too.
-func TestChaos(t *testing.T) {
+// With any faults of workers, each home and endpoint of each trigger ends with exactly
+// one outcome, under one webhook-id. The number of deaths limits the repeated
+// deliveries. No request is sent after its deadline. Each endpoint is notified of each
+// trigger's completion, under one webhook-id.
+func TestWorker_Chaos(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		playing(t, rt, drawScript(rt), (*chaos).play)
 	})
 }
 
-// playing plays a script in a world and a time of its own.
+// playing runs a script in its own world and time.
 func playing(t *testing.T, rt *rapid.T, s script, play func(*chaos)) {
 	c := &complaints{}
 	synctest.Test(t, func(t *testing.T) {
@@ -120,16 +120,16 @@ func (c *chaos) play() {
 	}
 	c.partner.answers(c.answer)
 	stop := c.perform(c.newNotifier().Run)
-	<-time.After(time.Minute) // a ledger may show an end that nobody has been told of
+	<-time.After(time.Minute) // a ledger may show a completion before its notice
 	c.revive()
 	c.bus.await(c.bus.idleLocked)
 	stop()
 	c.check()
-	c.checkTold()
+	c.checkNotices()
 }
 
-// perform has two workers and whoever else runs, acts the script, and heals everything
-// until each trigger has its last outcome.
+// perform starts two workers and the other parts, runs the script, and heals all faults.
+// It returns when each trigger is completed.
 func (c *chaos) perform(others ...func(context.Context) error) (stop func()) {
 	c.start(0)
 	c.start(1)
@@ -154,8 +154,7 @@ func (c *chaos) perform(others ...func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// await waits until a trigger has its last outcome, and looks after the workers
-// meanwhile: one that had still to die may do so.
+// await waits until a trigger is completed. It restarts workers that die meanwhile.
 func (c *chaos) await(t events.Trigger) {
 	for range 36 * 60 {
 		if p, err := c.ledger.Progress(t.OrganizationID, t.ID); err == nil && p.Status == events.TriggerCompleted {
@@ -165,10 +164,10 @@ func (c *chaos) await(t events.Trigger) {
 		c.revive()
 	}
 	p, _ := c.ledger.Progress(t.OrganizationID, t.ID)
-	c.t.Errorf("after a day and a half %s is %+v", t.ID, p)
+	c.t.Errorf("after a day and a half, trigger %s is %+v", t.ID, p)
 }
 
-// start starts a worker, whose clock is wrong the other way round than the last one's.
+// start starts a worker. Its clock error has the opposite sign of the previous worker's.
 func (c *chaos) start(i int) {
 	off := c.apart / 2
 	if c.starts++; c.starts%2 == 0 {
@@ -178,7 +177,7 @@ func (c *chaos) start(i int) {
 	c.workers[i] = c.worker(c.diesAt)
 }
 
-// revive starts the workers anew that have died.
+// revive restarts dead workers.
 func (c *chaos) revive() {
 	for i, n := range c.workers {
 		if n.conn.isDead() {
@@ -205,8 +204,8 @@ func (c *chaos) diesAt(at string) bool {
 	return true
 }
 
-// setDies has whichever worker comes to a point, after n others, die there; ""
-// ends all of that.
+// setDies makes the next worker die at a point after n passes. An empty point stops
+// this.
 func (c *chaos) setDies(point string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,7 +248,7 @@ func (c *chaos) act(s step) {
 	case "lose":
 		c.bus.lose()
 		c.mu.Lock()
-		c.kills++ // what a worker holds of it is put again
+		c.kills++ // a slice in progress is put again
 		c.mu.Unlock()
 	case "refuse":
 		c.partner.refuses(fmt.Sprint("ep", i), true)
@@ -257,7 +256,7 @@ func (c *chaos) act(s step) {
 		c.set("")
 		c.partner.refuses(fmt.Sprint("ep", i), false)
 	case "delete":
-		_ = c.store.Delete(c.t.Context(), storage.HomeRef("org", home)) // it may be gone
+		_ = c.store.Delete(c.t.Context(), storage.HomeRef("org", home)) // it may not exist
 	case "make again":
 		c.changed[home] = true
 		storagetest.Put(c.t, c.store, storagetest.Home("org", home, "plan"))
@@ -266,7 +265,7 @@ func (c *chaos) act(s step) {
 	}
 }
 
-// answer is how the partner answers in each mode.
+// answer returns the partner's response in each mode.
 func (c *chaos) answer(r *http.Request, a arrival) int {
 	c.mu.Lock()
 	mode := c.mode
@@ -274,7 +273,7 @@ func (c *chaos) answer(r *http.Request, a arrival) int {
 	switch mode {
 	case "fail":
 		return http.StatusInternalServerError
-	case "break": // it has it, and its answer is lost
+	case "break": // the webhook arrives, and the response is lost
 		return 0
 	case "slow":
 		select {
@@ -286,10 +285,10 @@ func (c *chaos) answer(r *http.Request, a arrival) int {
 	return http.StatusOK
 }
 
-// checkTold compares the triggers with the ends that the partner was told of.
-func (c *chaos) checkTold() {
-	type telling struct{ id, text string }
-	told := map[string]map[telling]int{} // by trigger and host
+// checkNotices compares the triggers with the notices that the partner got.
+func (c *chaos) checkNotices() {
+	type sentNotice struct{ id, text string }
+	notices := map[string]map[sentNotice]int{} // by trigger and host
 	for _, a := range c.partner.got() {
 		if a.kind != storage.EventTriggerCompleted || a.status != http.StatusOK {
 			continue
@@ -297,27 +296,27 @@ func (c *chaos) checkTold() {
 		_, rest, _ := strings.Cut(a.text, `"triggerId":"`)
 		trigger, _, _ := strings.Cut(rest, `"`)
 		place := trigger + " at " + a.host
-		if told[place] == nil {
-			told[place] = map[telling]int{}
+		if notices[place] == nil {
+			notices[place] = map[sentNotice]int{}
 		}
-		told[place][telling{a.id, a.text}]++
+		notices[place][sentNotice{a.id, a.text}]++
 	}
 	for i, tr := range c.triggers {
 		for e := range c.script.Endpoints {
-			got := told[fmt.Sprintf("%s at ep%d", tr.ID, e)]
+			got := notices[fmt.Sprintf("%s at ep%d", tr.ID, e)]
 			for _, n := range got {
 				if len(got) != 1 || n > 1+c.kills {
-					c.t.Errorf("the end of trigger %d was told %v with %d deaths", i, got, c.kills)
+					c.t.Errorf("completion of trigger %d was notified %v with %d deaths", i, got, c.kills)
 				}
 			}
 			if len(got) == 0 {
-				c.t.Errorf("the end of trigger %d was not told to ep%d", i, e)
+				c.t.Errorf("completion of trigger %d was not notified to ep%d", i, e)
 			}
 		}
 	}
 }
 
-// check compares what the ledger says with what the partner got.
+// check compares the ledger with the partner's arrivals.
 func (c *chaos) check() {
 	got := map[string]int{} // 200s by message
 	for _, a := range c.partner.got() {
@@ -329,17 +328,17 @@ func (c *chaos) check() {
 	for i, tr := range c.triggers {
 		p, list := c.seen(tr)
 		if twice := repeated(list); p.Status != events.TriggerCompleted || twice != "" {
-			c.t.Errorf("trigger %d is %s, and %q has two outcomes", i, p.Status, twice)
+			c.t.Errorf("trigger %d is %s, duplicate outcome of %q", i, p.Status, twice)
 		}
 		homes := map[string]int{}
 		for _, d := range list {
 			homes[d.HomeID]++
 			n := got[events.MessageID(tr.ID, d.HomeID, d.EndpointID)]
 			if d.Outcome == events.OutcomeDelivered && n == 0 || !d.Outcome.Final() {
-				c.t.Errorf("trigger %d: %s at %s is %s, and was delivered %d times", i, d.HomeID, d.EndpointID, d.Outcome, n)
+				c.t.Errorf("trigger %d: %s at %s is %s, delivered %d times", i, d.HomeID, d.EndpointID, d.Outcome, n)
 			}
 			if n > 1+c.kills {
-				c.t.Errorf("trigger %d: %s at %s was delivered %d times with %d deaths", i, d.HomeID, d.EndpointID, n, c.kills)
+				c.t.Errorf("trigger %d: %s at %s delivered %d times with %d deaths", i, d.HomeID, d.EndpointID, n, c.kills)
 			}
 		}
 		for home := range c.existed[i] {
@@ -349,7 +348,7 @@ func (c *chaos) check() {
 		}
 		for _, a := range c.partner.got() {
 			if strings.HasPrefix(a.id, "msg_") && a.id == events.MessageID(tr.ID, a.home, a.host) && !a.at.Before(tr.End.Time) {
-				c.t.Errorf("trigger %d: %s came at %s, after its window", i, a.home, a.at)
+				c.t.Errorf("trigger %d: %s arrived at %s, after its window", i, a.home, a.at)
 			}
 		}
 	}

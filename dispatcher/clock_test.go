@@ -11,10 +11,10 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// A worker's clock jumps in the middle of a walk, by an hour or a year, and is set right
-// later. Each home still ends with one outcome: what the clock says is over is given up
-// visibly, and nothing else. The next trigger is delivered as if nothing had been.
-func TestAClockThatJumps(t *testing.T) {
+// A worker's clock jumps by an hour or a year during a walk, and is corrected later.
+// Each home ends with one outcome. Only deliveries past their deadline by the wrong
+// clock fail, visibly. The next trigger is delivered normally.
+func TestWorker_ClockJumps(t *testing.T) {
 	const n = 3 * events.SliceHomes
 	const hour, year = time.Hour, 365 * 24 * time.Hour
 	for _, jump := range []time.Duration{hour, -hour, year, -year} {
@@ -47,7 +47,7 @@ func TestAClockThatJumps(t *testing.T) {
 					}
 				}
 				if over := jump == year; over != (given > 0) {
-					t.Errorf("%d were given up", given)
+					t.Errorf("%d deliveries failed", given)
 				}
 				off.Store(0)
 				w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n})
@@ -56,20 +56,20 @@ func TestAClockThatJumps(t *testing.T) {
 	}
 }
 
-// outcomesAfter waits until nothing is left to do, and wants every home of a trigger to
-// have one final outcome.
+// outcomesAfter waits until no work is left. It checks that every home of a trigger has
+// one final outcome.
 func (w *world) outcomesAfter(t *testing.T, tr events.Trigger, homes int) []events.Delivery {
 	t.Helper()
 	p, list := w.settled(tr)
 	if p.Status != events.TriggerCompleted || len(list) != homes {
-		t.Errorf("it is %s, with %d outcomes of %d homes", p.Status, len(list), homes)
+		t.Errorf("trigger is %s, with %d outcomes of %d homes", p.Status, len(list), homes)
 	}
 	if twice := repeated(list); twice != "" {
 		t.Errorf("%s has more than one outcome", twice)
 	}
 	for _, d := range list {
 		if !d.Outcome.Final() {
-			t.Errorf("%s is %s", d.HomeID, d.Outcome)
+			t.Errorf("outcome of %s is %s", d.HomeID, d.Outcome)
 		}
 	}
 	return list

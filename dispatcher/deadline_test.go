@@ -12,23 +12,23 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A signal's time ends by its window or by the endpoint's patience, and nothing
-// is sent after it.
-func TestRetriesEnd(t *testing.T) {
+// The window or the endpoint's policy ends the retries. No request is sent after the
+// deadline.
+func TestRetry_Deadline(t *testing.T) {
 	for name, tt := range map[string]struct {
 		hours  int
 		giveUp float64 // seconds
-		dead   bool    // refuses connections instead of answering 500
+		dead   bool    // refuses connections instead of responding 500
 		want   events.Outcome
 		ends   time.Duration
 	}{
 		"with the window":                {1, 86400, false, events.OutcomeExpired, time.Hour},
-		"with the window, of a dead one": {1, 86400, true, events.OutcomeExpired, time.Hour},
+		"with the window, dead endpoint": {1, 86400, true, events.OutcomeExpired, time.Hour},
 		"with the policy":                {24, 600, false, events.OutcomeFailed, 10 * time.Minute},
-		"with the policy, of a dead one": {24, 600, true, events.OutcomeFailed, 10 * time.Minute},
+		"with the policy, dead endpoint": {24, 600, true, events.OutcomeFailed, 10 * time.Minute},
 		"with the day":                   {48, 86400, false, events.OutcomeFailed, 24 * time.Hour},
 		"at once":                        {24, 0, false, events.OutcomeFailed, 0},
-		"at once, of a dead one":         {24, 0, true, events.OutcomeFailed, 0},
+		"at once, dead endpoint":         {24, 0, true, events.OutcomeFailed, 0},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			n := 5
@@ -44,31 +44,31 @@ func TestRetriesEnd(t *testing.T) {
 			deadline := time.Now().Add(tt.ends)
 			for _, d := range w.wants(tr, outcomes{tt.want: n}) {
 				if d.Reason == "" || !d.NextAt.IsZero() {
-					t.Errorf("%s: it ended as %+v", name, d)
+					t.Errorf("%s: delivery ended as %+v", name, d)
 					break
 				}
 			}
 			for _, a := range w.partner.got() {
 				if late := a.at.Sub(deadline); late > 0 && tt.giveUp > 0 {
-					t.Errorf("%s: %s was tried %s after its time", name, a.home, late)
+					t.Errorf("%s: %s was sent %s after its deadline", name, a.home, late)
 					break
 				}
 			}
 			if tt.giveUp == 0 && !tt.dead && len(w.partner.got()) != n {
-				t.Errorf("%s: %d were tried of %d, each of which has one attempt", name, len(w.partner.got()), n)
+				t.Errorf("%s: %d attempts, want one for each of %d homes", name, len(w.partner.got()), n)
 			}
 			if since := time.Since(deadline); since > 2*time.Minute {
-				t.Errorf("%s: it ended %s after its time", name, since)
+				t.Errorf("%s: delivery ended %s after its deadline", name, since)
 			}
 		})
 	}
 }
 
-// The policy ends the wait for an endpoint that is down, not for one that is slow: each
-// delivery to a slow endpoint has its first attempt, however little the policy allows.
-func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
+// The policy limits the wait for an endpoint that is down, not for a slow endpoint. Each
+// delivery to a slow endpoint has its first attempt under any policy.
+func TestReschedule_SlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes = 40 * events.SliceHomes // more than the slow endpoint takes at once, whatever the order
+		const homes = 40 * events.SliceHomes // more than the slow endpoint accepts at once, in any order
 		w.homes(homes)
 		w.endpoint("fast")
 		w.endpoint("slow", patience(0))
@@ -80,7 +80,7 @@ func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
 		}))
 		w.worker()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
-		putOff := 0
+		rescheduled := 0
 		w.bus.mu.Lock()
 		defer w.bus.mu.Unlock()
 		for _, r := range w.bus.receipts {
@@ -88,20 +88,19 @@ func TestPutOff_ASlowEndpointHasItsAttempt(t *testing.T) {
 				if d.Outcome != events.OutcomeRetrying {
 					continue
 				}
-				if putOff++; !strings.Contains(d.Reason, "slow") {
-					t.Fatalf("what waits for a slow endpoint is %+v", d)
+				if rescheduled++; !strings.Contains(d.Reason, "slow") {
+					t.Fatalf("waiting delivery is %+v", d)
 				}
 			}
 		}
-		if putOff == 0 {
-			t.Error("nothing waited for the slow endpoint")
+		if rescheduled == 0 {
+			t.Error("no delivery waited for the slow endpoint")
 		}
 	})
 }
 
-// A worker that comes late makes no first attempt at a signal whose window is
-// over.
-func TestAWorkerThatComesLate(t *testing.T) {
+// A worker that starts after the window makes no first attempt.
+func TestWorker_AfterWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -110,12 +109,12 @@ func TestAWorkerThatComesLate(t *testing.T) {
 		w.worker()
 		w.wants(tr, outcomes{events.OutcomeExpired: 3})
 		if got := w.partner.got(); len(got) != 0 {
-			t.Errorf("%d were sent", len(got))
+			t.Errorf("worker sent %d webhooks", len(got))
 		}
 	})
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestRetry_RetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{"90": 90 * time.Second, "999999": policy.MaxRetryAfter} {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.homes(1)
@@ -133,13 +132,13 @@ func TestRetryAfter(t *testing.T) {
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
 			at := w.partner.attempts("ep", homeID(0))
 			if len(at) != 2 || at[1].Sub(at[0]) < want || at[1].Sub(at[0]) > want+gate.LongestBreak {
-				t.Errorf("asked for %s it came at %v, want %s later", header, at, want)
+				t.Errorf("with Retry-After %s attempts came at %v, want a delay of %s", header, at, want)
 			}
 		})
 	}
 }
 
-// withHeader adds a header to every answer.
+// withHeader adds a header to every response.
 func withHeader(h http.Handler, name, value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
@@ -147,21 +146,21 @@ func withHeader(h http.Handler, name, value string) http.Handler {
 	})
 }
 
-// An attempt whose turn comes after its time is not made.
-func TestATurnThatComesTooLate(t *testing.T) {
+// The rate limit may delay an attempt past its deadline. The attempt is then not made.
+func TestRateLimit_AfterWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(10)
-		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.001 }) // one in a thousand seconds
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.001 }) // one per thousand seconds
 		w.worker()
 		tr := w.trigger(1)
 		_, list := w.settled(tr)
 		for _, a := range w.partner.got() {
 			if late := a.at.Sub(tr.End.Time); late >= 0 {
-				t.Errorf("%s came %s after its window", a.home, late)
+				t.Errorf("%s arrived %s after its window", a.home, late)
 			}
 		}
 		if len(list) != 10 || repeated(list) != "" {
-			t.Errorf("%d have an outcome", len(list))
+			t.Errorf("%d deliveries have an outcome", len(list))
 		}
 	})
 }

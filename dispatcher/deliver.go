@@ -128,7 +128,7 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []
 		if until.IsZero() {
 			w.attempt(ctx, &r, scratch)
 		} else {
-			r.each(func(j *job) result { return w.putOff(j, until) })
+			r.each(func(j *job) result { return w.reschedule(j, until) })
 		}
 		l.progress.Done(jobs)
 	}
@@ -183,10 +183,10 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 	}
 	a := w.post(ctx, r, scratch)
 	if errors.Is(a.Err, send.ErrStopping) {
-		r.each(func(j *job) result { return w.handBack(j, a) })
+		r.each(func(j *job) result { return w.requeue(j, a) })
 		return
 	}
-	w.leave(r, &pass, &a)
+	w.finish(r, &pass, &a)
 	r.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.ID)) })
 }
 
@@ -211,11 +211,11 @@ const pausedAfter = time.Second
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
 	case err != nil, ctx.Err() != nil:
-		return func(j *job) result { return w.handBack(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
+		return func(j *job) result { return w.requeue(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
 	case waited > pausedAfter && w.paused(r.target):
 		return func(j *job) result { return dropPaused(j, w.Now()) }
 	case !pass.Until.IsZero():
-		return func(j *job) result { return w.putOff(j, pass.Until) }
+		return func(j *job) result { return w.reschedule(j, pass.Until) }
 	}
 	return w.expired(r) // the request may have waited for long
 }
@@ -288,11 +288,11 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 	return a
 }
 
-// leave reports to the gate how a request ended.
-func (w *Worker) leave(r *request, pass *gate.Pass, a *attempt) {
+// finish reports to the gate how a request ended.
+func (w *Worker) finish(r *request, pass *gate.Pass, a *attempt) {
 	e := r.target
 	switch pass.Leave(gate.Report{
-		Sent: true, Answered: a.Status != 0, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
+		Sent: true, Responded: a.Status != 0, Delivered: a.Verdict() == policy.Delivered, RetryAfter: a.RetryAfter, Deliveries: len(r.jobs),
 	}) {
 	case gate.Opened:
 		w.Log.Warn("breaker opened, endpoint is down", "org", e.OrganizationID, "endpoint", e.ID, "reason", a.Summary())

@@ -10,8 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// overwrite writes a record that is not what its kind demands, as a damaged or foreign
-// writer does.
+// overwrite stores an invalid record, as a faulty or foreign writer may.
 func (w *world) overwrite(ref storage.Ref, value string) {
 	w.t.Helper()
 	var current storage.Record
@@ -27,8 +26,8 @@ func (w *world) overwrite(ref storage.Ref, value string) {
 	}
 }
 
-// A home whose record does not decode is one outcome that says why. All others of the
-// organization have their signal, without a moment's delay.
+// An undecodable home ends with one outcome that gives the reason. The other homes are
+// delivered without delay.
 func TestWalk_OneBrokenHomeHarmsNobody(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 16 * events.SliceHomes
@@ -39,11 +38,11 @@ func TestWalk_OneBrokenHomeHarmsNobody(t *testing.T) {
 		began := time.Now()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - 1, events.OutcomeUnpriceable: 1}) {
 			if broken := d.HomeID == homeID(70); broken != (d.Outcome == events.OutcomeUnpriceable) || broken && !strings.Contains(d.Reason, "cannot be decoded") {
-				t.Errorf("%s ended as %+v", d.HomeID, d)
+				t.Errorf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("the walk took %s", took)
+			t.Errorf("walk took %s", took)
 		}
 		if len(w.bus.dead) != 0 || w.bus.redelivered != 0 {
 			t.Errorf("%d dead letters, %d redeliveries", len(w.bus.dead), w.bus.redelivered)
@@ -51,7 +50,7 @@ func TestWalk_OneBrokenHomeHarmsNobody(t *testing.T) {
 	})
 }
 
-// A rate plan that does not decode is the outcome of the homes that are on it.
+// An undecodable rate plan affects only the homes on that plan.
 func TestWalk_OneBrokenPlanHarmsItsHomesAlone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(100)
@@ -67,8 +66,8 @@ func TestWalk_OneBrokenPlanHarmsItsHomesAlone(t *testing.T) {
 	})
 }
 
-// An endpoint whose record does not decode fails its own deliveries. The others of the
-// organization are sent everything.
+// An undecodable endpoint fails only its own deliveries. The organization's other
+// endpoints get every signal.
 func TestWalk_OneBrokenEndpointHarmsNobody(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes + 3
@@ -79,15 +78,15 @@ func TestWalk_OneBrokenEndpointHarmsNobody(t *testing.T) {
 		w.worker()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes, events.OutcomeFailed: homes}) {
 			if (d.EndpointID == "bad") != (d.Outcome == events.OutcomeFailed) || d.EndpointID == "bad" && !strings.Contains(d.Reason, `the stored endpoint "bad" cannot be used`) {
-				t.Fatalf("%s ended as %+v", d.HomeID, d)
+				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 	})
 }
 
-// A slice that fails for a reason of its own is tried a few times, with a delay, and then
-// recorded as failed for its homes and set aside. The rest of its walk goes on.
-func TestSlice_ThatFailsAlwaysIsSetAside(t *testing.T) {
+// A slice that fails by itself is retried a few times, with a delay. Then its homes
+// fail, and the slice becomes a dead letter. The rest of its walk continues.
+func TestSlice_DeadLetter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 3*events.SliceHomes + 1
 		w.homes(homes)
@@ -102,20 +101,20 @@ func TestSlice_ThatFailsAlwaysIsSetAside(t *testing.T) {
 		began := time.Now()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - events.SliceHomes, events.OutcomeFailed: events.SliceHomes}) {
 			if second := d.HomeID >= homeID(events.SliceHomes) && d.HomeID < homeID(2*events.SliceHomes); second != (d.Outcome == events.OutcomeFailed) || second && !strings.Contains(d.Reason, "5 times: bad") {
-				t.Fatalf("%s ended as %+v", d.HomeID, d)
+				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 		if took := time.Since(began); took < 10*time.Second || took > time.Minute {
-			t.Errorf("it was given up after %s", took)
+			t.Errorf("slice failed after %s", took)
 		}
 		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "slice" || !strings.Contains(string(w.bus.dead[0].Body), `"number":1`) || w.bus.redelivered != 0 {
-			t.Errorf("set aside are %+v, and %d were handed out again", w.bus.dead, w.bus.redelivered)
+			t.Errorf("dead letters are %+v, with %d redeliveries", w.bus.dead, w.bus.redelivered)
 		}
 	})
 }
 
-// A retry that fails for a reason of its own is set aside as well, and can be replayed.
-func TestRetry_ThatFailsAlwaysIsSetAside(t *testing.T) {
+// A retry that fails by itself becomes a dead letter, and can be replayed.
+func TestRetry_DeadLetter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -129,17 +128,17 @@ func TestRetry_ThatFailsAlwaysIsSetAside(t *testing.T) {
 		tr := w.trigger(24)
 		for _, d := range w.wants(tr, outcomes{events.OutcomeFailed: 3}) {
 			if !strings.Contains(d.Reason, "5 times: home") || d.Attempt != 1 {
-				t.Fatalf("%s ended as %+v", d.HomeID, d)
+				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "retry" || w.bus.dead[0].TriggerID != tr.ID {
-			t.Errorf("set aside are %+v", w.bus.dead)
+			t.Errorf("dead letters are %+v", w.bus.dead)
 		}
 	})
 }
 
-// Retries that can never be stored are failed deliveries: nothing is sent again.
-func TestRecord_RetriesThatCannotBeStoredAreFailures(t *testing.T) {
+// A retry that can never be stored is a failed delivery. No webhook is repeated.
+func TestRecord_UnstorableRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(5)
 		w.endpoint("ep")
@@ -153,11 +152,11 @@ func TestRecord_RetriesThatCannotBeStoredAreFailures(t *testing.T) {
 		w.worker()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeFailed: 2}) {
 			if d.Outcome == events.OutcomeFailed && !strings.Contains(d.Reason, "the retry cannot be stored: maximum payload exceeded") {
-				t.Errorf("%s ended as %+v", d.HomeID, d)
+				t.Errorf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 		if n := len(w.partner.got()); n != 5 {
-			t.Errorf("%d webhooks came of 5", n)
+			t.Errorf("%d webhooks arrived, want 5", n)
 		}
 	})
 }

@@ -18,10 +18,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// fakeBus is the message system in memory. It keeps what workers put although
-// they die, hands it out again when they do, and does what package
-// events/jetstream does: what is put goes through JSON, queues hand out a message
-// until it is acknowledged, retries come in whole seconds.
+// fakeBus is an in-memory message system with the behavior of package events/jetstream.
+// Messages go through JSON. A queue redelivers a message until it is acknowledged.
+// Retries are due at whole seconds. Messages survive the workers that put them.
 type fakeBus struct {
 	t testing.TB
 
@@ -38,20 +37,20 @@ type fakeBus struct {
 
 	positions []events.WalkPosition
 	dead      []events.DeadLetter
-	// refuse, if not nil, says why something cannot be done at all, and spoil changes the
-	// retries that are put.
+	// refuse, if not nil, returns why an operation fails permanently. spoil changes
+	// stored retries.
 	refuse      func(name, detail string) error
 	spoil       func(r *events.Retry)
-	reachedAsks int // how often a worker asked how far a walk has come
+	reachedAsks int // calls of Reached
 	known       map[string]events.Known
-	putAt       map[string]time.Time // when a slice was put for the first time
+	putAt       map[string]time.Time // when a slice was first put
 	everPut     map[string]int       // how often a slice was put on the queue
 	retryPuts   []events.Retry
 	everTold    []events.Notice
-	redelivered int  // messages that were handed out again
-	down        bool // nothing answers
-	full        bool // nothing is stored
-	hangs       bool // what asks about triggers waits for its time-out
+	redelivered int  // redelivered messages
+	down        bool // no call responds
+	full        bool // no message is stored
+	hangs       bool // calls about triggers wait for their timeout
 }
 
 // message_ is a message of a queue.
@@ -60,10 +59,10 @@ type queued[T any] struct {
 	key        string
 	readyAt    time.Time
 	deliveries int
-	holder     *busConn // who handles it, nil when it waits
+	holder     *busConn // the worker that handles it, nil if it waits
 }
 
-// The pauses of the message system.
+// Delays of the message system.
 const (
 	busAckWait  = 10 * time.Second
 	busNakDelay = time.Second
@@ -75,13 +74,13 @@ func newFakeBus(t testing.TB) *fakeBus {
 	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, putAt: map[string]time.Time{}}
 }
 
-// wakeLocked tells everybody that something has changed.
+// wakeLocked notifies all waiting goroutines of a change.
 func (b *fakeBus) wakeLocked() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// await waits until a condition on the bus holds.
+// await waits until a condition of the bus holds.
 func (b *fakeBus) await(holds func() bool) {
 	for {
 		b.mu.Lock()
@@ -94,19 +93,19 @@ func (b *fakeBus) await(holds func() bool) {
 	}
 }
 
-// idleLocked reports whether no queue has anything left.
+// idleLocked reports whether all queues are empty.
 func (b *fakeBus) idleLocked() bool {
 	return len(b.triggers)+len(b.slices)+len(b.retries)+len(b.notices)+len(b.tasks) == 0
 }
 
-// copied is a value as it comes off the wire.
+// copied returns a value after encoding and decoding.
 func copied[T any](b *fakeBus, v T) (out T) {
 	text, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		b.t.Errorf("%T does not go over the wire: %v", v, err)
+		b.t.Errorf("encode %T: %v", v, err)
 	}
 	return out
 }
@@ -129,7 +128,7 @@ func (b *fakeBus) queuedLocked(key string) bool {
 	return slices.ContainsFunc(b.slices, func(m *queued[events.Slice]) bool { return m.key == key })
 }
 
-// lose drops the slices that wait, as a power cut may.
+// lose drops the waiting slices, as a power cut may.
 func (b *fakeBus) lose() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,11 +143,11 @@ func (b *fakeBus) refused(name, detail string) error {
 	return b.refuse(name, detail)
 }
 
-// busConn is one worker's connection to the bus. Once it is dead it does nothing.
+// busConn is one worker's connection to the bus. A dead connection does nothing.
 type busConn struct {
 	bus *fakeBus
-	// point is asked before and after everything that the worker does on the
-	// bus; when it returns true the worker dies at that point.
+	// point is called before and after every operation of the worker on the bus. If it
+	// returns true, the worker dies at that point.
 	point func(at string) bool
 
 	mu   sync.Mutex
@@ -158,10 +157,10 @@ type busConn struct {
 
 var _ Bus = (*busConn)(nil)
 
-var errDead = errors.New("this process is dead")
+var errDead = errors.New("the process is dead")
 
-// kill ends a worker as kill -9 does: what it holds is handed out again after a
-// while, and what it still does is in vain.
+// kill ends a worker like kill -9. Its messages are redelivered after a while, and its
+// further operations have no effect.
 func (c *busConn) kill() {
 	c.mu.Lock()
 	was := c.dead
@@ -196,7 +195,7 @@ func (c *busConn) isDead() bool {
 	return c.dead
 }
 
-// at passes a point, and reports whether the worker lives on.
+// at passes a point, and reports whether the worker is still alive.
 func (c *busConn) at(point string) bool {
 	if c.isDead() {
 		return false
@@ -208,10 +207,10 @@ func (c *busConn) at(point string) bool {
 	return true
 }
 
-// publishWait is how long the message system is waited for.
+// publishWait is the timeout of the message system.
 const publishWait = 4 * time.Second
 
-// ask asks something about triggers.
+// ask makes a call about triggers.
 func (c *busConn) ask(ctx context.Context, name string, fn func(b *fakeBus)) error {
 	c.bus.mu.Lock()
 	hangs := c.bus.hangs
@@ -226,8 +225,8 @@ func (c *busConn) ask(ctx context.Context, name string, fn func(b *fakeBus)) err
 	return c.do(ctx, name, fn)
 }
 
-// do does something on the bus, unless the worker dies before; after is returned
-// when it dies of it.
+// do performs an operation, unless the worker dies before it. It returns after if the
+// worker dies after it.
 func (c *busConn) do(ctx context.Context, name string, fn func(b *fakeBus)) error {
 	if !c.at("before " + name) {
 		return errDead
@@ -279,7 +278,7 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error 
 			if due.Before(r.DueAt.Time) {
 				due = due.Add(time.Second)
 			}
-			// One that is put for the past, by a clock that is slow, takes a moment.
+			// A due time in the past, set by a slow clock, takes effect after a moment.
 			if soon := time.Now().Add(busMoment); due.Before(soon) {
 				due = soon
 			}
@@ -303,7 +302,7 @@ func (c *busConn) PutReceipt(ctx context.Context, r events.Receipt) error {
 	return c.do(ctx, "put receipt", func(b *fakeBus) {
 		name := receiptName(r.OrganizationID, r.TriggerID, r.Key)
 		if b.stored[name] {
-			return // the stream knows the message
+			return // the stream has the message
 		}
 		b.stored[name] = true
 		b.receipts = append(b.receipts, copied(b, r))
@@ -330,7 +329,7 @@ func (c *busConn) PutPosition(p events.WalkPosition) error {
 	return c.do(context.Background(), "position", func(b *fakeBus) { b.positions = append(b.positions, p) })
 }
 
-// FollowWalks tells of everything in the order in which it came to the bus.
+// FollowWalks passes triggers and positions in the order of their arrival at the bus.
 func (c *busConn) FollowWalks(ctx context.Context, _ time.Time, f events.WalkFollower, current func()) error {
 	triggers, positions := 0, 0
 	for {
@@ -433,7 +432,7 @@ func consume[T any](ctx, taking context.Context, c *busConn, slots int, name str
 	return nil
 }
 
-// finish acknowledges a message, or hands it back.
+// finish acknowledges a message, or returns it to the queue.
 func finish[T any](c *busConn, queue func(*fakeBus) *[]*queued[T], m *queued[T], err error) {
 	b := c.bus
 	b.mu.Lock()
@@ -453,7 +452,7 @@ func remove[T any](b *fakeBus, queue func(*fakeBus) *[]*queued[T], m *queued[T])
 	*q = slices.DeleteFunc(slices.Clone(*q), func(o *queued[T]) bool { return o == m })
 }
 
-// take waits for a message that is ready, nil when taking ends or the worker dies.
+// take waits for a due message. It returns nil when taking ends or the worker dies.
 func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*queued[T]) *queued[T] {
 	for {
 		b, now := c.bus, time.Now()
@@ -486,13 +485,13 @@ func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*qu
 	}
 }
 
-// ledgerSource is the bus as a ledger follows it.
+// ledgerSource is the source that a ledger follows on the bus.
 type ledgerSource struct{ *fakeBus }
 
 func (ledgerSource) Identity(context.Context) (string, error) { return "fake", nil }
 
 func (s ledgerSource) Ends(context.Context) (triggers, receipts uint64, err error) {
-	return math.MaxUint64, math.MaxUint64, nil // it loses nothing
+	return math.MaxUint64, math.MaxUint64, nil // no message is lost
 }
 
 func (s ledgerSource) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {

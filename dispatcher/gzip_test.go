@@ -20,26 +20,25 @@ import (
 
 func gzipped(e *storage.WebhookEndpoint) { e.Compression = storage.CompressionGzip }
 
-// inflate is a gzipped body's text.
+// inflate returns the text of a gzipped body.
 func inflate(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		t.Errorf("a body is not gzip: %v", err)
+		t.Errorf("body is not gzip: %v", err)
 		return nil
 	}
 	r.Multistream(false)
 	text, err := io.ReadAll(r)
 	if err != nil {
-		t.Errorf("a body does not inflate: %v", err)
+		t.Errorf("body does not inflate: %v", err)
 	}
 	return text
 }
 
-// An endpoint that asks for it is sent its signals compressed, in either format, and
-// when they are tried again; the partner verifies both what it was sent and what is
-// in it.
-func TestCompressedDeliveries(t *testing.T) {
+// An endpoint with compression gets its signals compressed, in either format, retries
+// included. The partner verifies the compressed and the inflated body.
+func TestCompression_Deliveries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes + 5
 		w.homes(homes)
@@ -50,7 +49,7 @@ func TestCompressedDeliveries(t *testing.T) {
 		small := make(chan bool, 4*homes)
 		w.partner.answers(func(r *http.Request, a arrival) int {
 			if (r.Header.Get("Content-Encoding") == "gzip") != (a.host != "plain") {
-				t.Errorf("%s was sent %q", a.host, r.Header)
+				t.Errorf("%s got Content-Encoding %q", a.host, r.Header)
 			}
 			small <- a.host == "plain" || r.ContentLength < 4000
 			return fail(r, a)
@@ -62,25 +61,25 @@ func TestCompressedDeliveries(t *testing.T) {
 		close(small)
 		for is := range small {
 			if !is {
-				t.Fatal("a day's signal was sent in 4 KB or more")
+				t.Fatal("compressed signal of a day has 4 KB or more")
 			}
 		}
 		bodies := map[string][32]byte{}
 		for _, a := range w.partner.got() {
 			bodies[a.host+a.home] = a.body
 		}
-		for i := range homes { // but for the endpoint nothing in them differs
+		for i := range homes { // only the endpoint differs
 			if bodies["plain"+homeID(i)] != bodies["ep"+homeID(i)] || bodies["ep"+homeID(i)] == bodies["adr"+homeID(i)] {
-				t.Fatalf("%s was sent other texts", homeID(i))
+				t.Fatalf("%s got different texts", homeID(i))
 			}
 		}
 	})
 }
 
-// Over a real connection, the stock library takes the raw bytes, as most frameworks
-// hand them on, and the inflated ones, as others do. The test webhook is compressed
-// like any other.
-func TestACompressedTestOverTCP(t *testing.T) {
+// The standard webhooks library verifies the raw bytes over a real connection, and the
+// inflated bytes. Frameworks pass on one or the other. A test event is compressed like
+// any other event.
+func TestCompression_TestEventOverTCP(t *testing.T) {
 	hook, err := standardwebhooks.NewWebhook(testSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -89,16 +88,16 @@ func TestACompressedTestOverTCP(t *testing.T) {
 		sent, _ := io.ReadAll(r.Body)
 		text := inflate(t, sent)
 		if err := hook.Verify(sent, r.Header); err != nil {
-			t.Errorf("what was sent does not verify: %v", err)
+			t.Errorf("compressed body does not verify: %v", err)
 		}
 		if err := hook.Verify(text, r.Header); err != nil {
-			t.Errorf("what is in it does not verify: %v", err)
+			t.Errorf("inflated body does not verify: %v", err)
 		}
 		if hook.Verify(bytes.Replace(text, []byte("webhook.test"), []byte("webhook.fest"), 1), r.Header) == nil {
-			t.Error("another text verifies")
+			t.Error("a different text verifies")
 		}
 		if !slices.Equal(r.Header["Content-Encoding"], []string{"gzip"}) || r.ContentLength != int64(len(sent)) || !strings.Contains(string(text), `"type":"webhook.test"`) {
-			t.Errorf("it was sent %v with %s", r.Header, text)
+			t.Errorf("receiver got %v with %s", r.Header, text)
 		}
 	}))
 	defer server.Close()
@@ -111,7 +110,7 @@ func TestACompressedTestOverTCP(t *testing.T) {
 		tester := tester.New(w.store, w.vault, send.New(send.Options{Guard: send.Guard{AllowPrivate: true}, IdlePerDestination: 1}))
 		defer tester.Close()
 		if d, err := tester.SendTest(t.Context(), e); err != nil || d.Outcome != events.OutcomeDelivered {
-			t.Errorf("the test ended as %+v, %v", d, err)
+			t.Errorf("test event ended as %+v, %v", d, err)
 		}
 	})
 }

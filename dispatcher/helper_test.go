@@ -15,12 +15,12 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 )
 
-// quiet is where the servers of tests complain.
+// quiet discards the log of test servers.
 var quiet = log.New(io.Discard, "", 0)
 
 var testSecret = webhook.SecretPrefix + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 24)))
 
-// verify checks a signature as a partner does, with the stock library.
+// verify checks a signature like a partner, with the standard webhooks library.
 func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) error {
 	t.Helper()
 	hook, err := standardwebhooks.NewWebhook(secret)
@@ -32,11 +32,11 @@ func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) 
 	})
 }
 
-// tokenServer is a token endpoint that gives tokens one after another.
+// tokenServer is a token endpoint that issues numbered tokens.
 type tokenServer struct {
 	mu     sync.Mutex
 	asked  int
-	answer func(n int, w http.ResponseWriter) // what it does instead, if not nil
+	answer func(n int, w http.ResponseWriter) // its response instead of a token, if not nil
 }
 
 func (a *tokenServer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

@@ -33,7 +33,7 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 		var broken []target.Broken
 		targets, broken, err = w.targets.List(v, n.OrganizationID, n.Type)
 		for _, b := range broken {
-			w.Log.Error("endpoint cannot be used", "notice", n.ID, "org", n.OrganizationID, "endpoint", b.ID, "error", b.Err)
+			w.Log.Error("endpoint record invalid", "notice", n.ID, "org", n.OrganizationID, "endpoint", b.ID, "error", b.Err)
 		}
 		return err
 	})

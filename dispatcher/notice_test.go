@@ -15,9 +15,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// told are the arrivals of one type at each host, the last of each; none came with
-// another identifier or body than the one before.
-func (w *world) told(kind string) (last map[string]arrival, times map[string]int) {
+// notices returns the last arrival of a type at each host. It checks that all arrivals at
+// a host have the same identifier and body.
+func (w *world) notices(kind string) (last map[string]arrival, times map[string]int) {
 	w.t.Helper()
 	last, times = map[string]arrival{}, map[string]int{}
 	for _, a := range w.partner.got() {
@@ -25,7 +25,7 @@ func (w *world) told(kind string) (last map[string]arrival, times map[string]int
 			continue
 		}
 		if before, ok := last[a.host]; ok && (before.id != a.id || before.text != a.text) {
-			w.t.Errorf("%s was told %s under %s, and then %s under %s", a.host, before.text, before.id, a.text, a.id)
+			w.t.Errorf("%s got %s with id %s, and then %s with id %s", a.host, before.text, before.id, a.text, a.id)
 		}
 		last[a.host] = a
 		times[a.host]++
@@ -33,14 +33,14 @@ func (w *world) told(kind string) (last map[string]arrival, times map[string]int
 	return last, times
 }
 
-// rest lets time pass until all that is to be told has been.
+// rest waits until all notices have been sent.
 func (w *world) rest(d time.Duration) {
 	<-time.After(d)
 	w.bus.await(w.bus.idleLocked)
 	synctest.Wait()
 }
 
-// taking is how a partner answers that takes a while for it.
+// taking returns a partner that responds after a delay.
 func taking(answer func(a arrival) int) func(*http.Request, arrival) int {
 	return func(_ *http.Request, a arrival) int {
 		<-time.After(5 * time.Millisecond)
@@ -65,17 +65,17 @@ func noticeData[T any](t *testing.T, a arrival) (v T) {
 	return v
 }
 
-// The end of a trigger is told, with its counts, to each endpoint that wants it: once,
-// though only after the last retry, and to one that fails again and again until it
-// takes it.
-func TestTheEndOfATriggerIsTold(t *testing.T) {
+// A completed trigger is notified once, with its counts, to each endpoint that wants the
+// event. The notice follows the last retry. A failed notice is retried until the
+// endpoint accepts it.
+func TestNotice_TriggerCompleted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes + 5
 		w.homes(homes)
 		w.endpoint("all")
 		w.endpoint("ends", only(storage.EventTriggerCompleted), func(e *storage.WebhookEndpoint) { e.Compression = storage.CompressionGzip })
 		w.endpoint("signals", only(storage.EventPriceSignalUpdated))
-		w.neighbour(3)
+		w.neighbor(3)
 		var homeRefused, endRefused atomic.Int64
 		w.partner.answers(taking(func(a arrival) int {
 			if a.host == "signals" && a.home == homeID(3) && homeRefused.Add(1) <= 3 ||
@@ -88,30 +88,30 @@ func TestTheEndOfATriggerIsTold(t *testing.T) {
 		defer w.notifier()()
 		tr := w.trigger(24)
 		<-time.After(5 * time.Second)
-		if last, _ := w.told(storage.EventTriggerCompleted); len(last) != 0 {
-			t.Errorf("it was told while a home was still tried: %+v", last)
+		if last, _ := w.notices(storage.EventTriggerCompleted); len(last) != 0 {
+			t.Errorf("notice arrived during retries: %+v", last)
 		}
 		w.rest(10 * time.Minute)
-		last, times := w.told(storage.EventTriggerCompleted)
+		last, times := w.notices(storage.EventTriggerCompleted)
 		if want := map[string]int{"all": 4, "ends": 1}; !maps.Equal(times, want) {
-			t.Fatalf("it was told %v times, want %v", times, want)
+			t.Fatalf("notices arrived %v times, want %v", times, want)
 		}
 		p, _ := w.seenNow(tr)
 		for host, a := range last {
 			got := noticeData[events.Progress](t, a)
 			if fmt.Sprint(got) != fmt.Sprint(p) || got.Outcomes[events.OutcomeDelivered] != 2*homes {
-				t.Errorf("%s was told %+v, and it is %+v", host, got, p)
+				t.Errorf("%s got %+v, want %+v", host, got, p)
 			}
 			if want := events.MessageID("evt_"+strings.TrimPrefix(tr.ID, "trg_"), "", host); a.id != want {
-				t.Errorf("%s was told under %s, want %s", host, a.id, want)
+				t.Errorf("%s got id %s, want %s", host, a.id, want)
 			}
 		}
 	})
 }
 
-// A notice that a worker's stop cuts off is told by the next worker, though the endpoint
-// allows one attempt only.
-func TestANoticeThatAStopCutsOff(t *testing.T) {
+// A stop may cancel a notice. The next worker then sends it, even if the policy allows
+// only one attempt.
+func TestNotice_CanceledByStop(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.options.DrainTimeout = time.Second
 		w.homes(3)
@@ -134,13 +134,13 @@ func TestANoticeThatAStopCutsOff(t *testing.T) {
 		hangs.Store(false)
 		w.worker()
 		w.rest(time.Minute)
-		if _, times := w.told(storage.EventTriggerCompleted); times["ends"] != 2 {
-			t.Errorf("it came %v times, want the request that was cut off and its repeat", times)
+		if _, times := w.notices(storage.EventTriggerCompleted); times["ends"] != 2 {
+			t.Errorf("notice arrived %v times, want the canceled request and its repeat", times)
 		}
 	})
 }
 
-// seenNow is what the ledger, which is followed already, shows of a trigger.
+// seenNow returns a trigger's progress in the ledger that is already followed.
 func (w *world) seenNow(t events.Trigger) (events.Progress, error) {
 	p, err := w.ledger.Progress(t.OrganizationID, t.ID)
 	if err != nil {
@@ -149,8 +149,8 @@ func (w *world) seenNow(t events.Trigger) (events.Progress, error) {
 	return p, err
 }
 
-// Wherever a worker dies on the way, each endpoint is told, under one identifier.
-func TestToldWhateverDies(t *testing.T) {
+// Each endpoint is notified under one identifier, at whatever point a worker dies.
+func TestNotice_WorkersDie(t *testing.T) {
 	for _, point := range []string{
 		"before ack notice", "before put task", "after put task", "before put receipt", "after put receipt", "before ack task",
 	} {
@@ -161,7 +161,7 @@ func TestToldWhateverDies(t *testing.T) {
 				w.partner.answers(taking(func(arrival) int { return http.StatusOK }))
 				var died atomic.Bool
 				seen := atomic.Bool{}
-				w.worker(func(at string) bool { // once it has a notice in hand
+				w.worker(func(at string) bool { // when it handles a notice
 					if strings.HasSuffix(at, "task") || strings.HasSuffix(at, "notice") {
 						seen.Store(true)
 					}
@@ -171,14 +171,14 @@ func TestToldWhateverDies(t *testing.T) {
 				w.trigger(24) // of no homes
 				<-time.After(10 * time.Second)
 				if !died.Load() {
-					t.Fatal("it did not die")
+					t.Fatal("worker did not die")
 				}
 				w.worker()
 				w.rest(time.Minute)
-				_, times := w.told(storage.EventTriggerCompleted)
+				_, times := w.notices(storage.EventTriggerCompleted)
 				for _, host := range []string{"one", "two"} {
 					if times[host] < 1 || times[host] > 2 {
-						t.Errorf("%s was told %d times", host, times[host])
+						t.Errorf("%s was notified %d times", host, times[host])
 					}
 				}
 			})
@@ -186,32 +186,32 @@ func TestToldWhateverDies(t *testing.T) {
 	}
 }
 
-// A notifier that dies before it has told puts the notice when it is back; several
-// put one.
-func TestSeveralNotifiersTellOnce(t *testing.T) {
+// A notifier that died before the notice puts it after its restart. Several notifiers
+// put one notice.
+func TestNotice_SeveralNotifiers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep")
 		w.worker()
 		w.trigger(24)
-		w.settled(w.trigger(24)) // both folded, and nobody there to tell
+		w.settled(w.trigger(24)) // the ledger has both, and no worker runs
 		stop := w.notifier()
 		w.rest(time.Minute)
 		stop()
-		// Another, on a ledger made anew.
-		if _, times := w.toldAll(); times["ep"] != 2 {
-			t.Fatalf("%d ends were told, want 2", times["ep"])
+		// A second notifier has a recreated ledger.
+		if _, times := w.completedNotices(); times["ep"] != 2 {
+			t.Fatalf("%d notices arrived, want 2", times["ep"])
 		}
 		w.remakeLedger()
 		defer w.notifier()()
 		w.rest(time.Minute)
-		if _, times := w.toldAll(); times["ep"] != 2 {
-			t.Errorf("%d ends were told once the ledger was made anew, want 2", times["ep"])
+		if _, times := w.completedNotices(); times["ep"] != 2 {
+			t.Errorf("%d notices arrived with a recreated ledger, want 2", times["ep"])
 		}
 	})
 }
 
-// toldAll counts the ends told, of whatever triggers.
-func (w *world) toldAll() (ids map[string]bool, times map[string]int) {
+// completedNotices counts the notices of completed triggers.
+func (w *world) completedNotices() (ids map[string]bool, times map[string]int) {
 	ids, times = map[string]bool{}, map[string]int{}
 	for _, a := range w.partner.got() {
 		if a.kind == storage.EventTriggerCompleted {
@@ -222,8 +222,8 @@ func (w *world) toldAll() (ids map[string]bool, times map[string]int) {
 	return ids, times
 }
 
-// An endpoint that answers 410 is disabled, and the others are told, every time.
-func TestADisabledEndpointIsTold(t *testing.T) {
+// An endpoint that responds 410 is disabled. The other endpoints are notified each time.
+func TestNotice_EndpointDisabled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("gone")
@@ -247,36 +247,35 @@ func TestADisabledEndpointIsTold(t *testing.T) {
 				}
 			}
 			if len(got) != round || got[round-1].host != "watch" {
-				t.Fatalf("in round %d they were told %+v", round, got)
+				t.Fatalf("notices in round %d are %+v", round, got)
 			}
 			d := noticeData[events.DisabledEndpoint](t, got[round-1])
 			e := w.stored("gone")
 			if d.EndpointID != "gone" || d.Reason != storage.DisabledGone || e.Disabled == nil || !d.DisabledAt.Equal(e.Disabled.At.Time) {
-				t.Errorf("it is told %+v of %+v", d, e.Disabled)
+				t.Errorf("notice is %+v of %+v", d, e.Disabled)
 			}
 			if round == 2 && got[0].id == got[1].id {
-				t.Error("both times it was told under one identifier")
+				t.Error("two notices have the same identifier")
 			}
 			w.change("gone", func(e *storage.WebhookEndpoint) { e.SetEnabled(true) })
 		}
 	})
 }
 
-// An endpoint that does nothing but fail is disabled once it has for as long as its
-// policy bears; one that has a success in between is not, nor one whose policy bears
-// all.
-func TestWhatFailsForLongIsDisabled(t *testing.T) {
+// An endpoint that only fails is disabled after the time that its policy sets. A success
+// resets the time. A policy of zero never disables.
+func TestEndpoint_DisabledAfterFailures(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
-		bears := func(seconds float64) func(*storage.WebhookEndpoint) {
+		disablesAfter := func(seconds float64) func(*storage.WebhookEndpoint) {
 			return func(e *storage.WebhookEndpoint) {
 				e.RetryPolicy = storage.RetryPolicy{InitialSeconds: 60, Multiplier: 1, MaxSeconds: 60, GiveUpSeconds: 86400, DisableAfterSeconds: seconds}
 				e.EventTypes = []string{storage.EventPriceSignalUpdated}
 			}
 		}
-		w.endpoint("dead", bears(3600))
-		w.endpoint("patient", bears(0))
-		w.endpoint("mended", bears(3600))
+		w.endpoint("dead", disablesAfter(3600))
+		w.endpoint("patient", disablesAfter(0))
+		w.endpoint("mended", disablesAfter(3600))
 		w.endpoint("watch", only(storage.EventEndpointDisabled))
 		began := time.Now()
 		w.partner.answers(taking(func(a arrival) int {
@@ -291,37 +290,37 @@ func TestWhatFailsForLongIsDisabled(t *testing.T) {
 		<-time.After(55 * time.Minute)
 		for _, id := range []string{"dead", "patient", "mended"} {
 			if !w.stored(id).Enabled {
-				t.Errorf("%s is disabled too early", id)
+				t.Errorf("%s was disabled too early", id)
 			}
 		}
 		<-time.After(15 * time.Minute)
 		for id, want := range map[string]bool{"dead": false, "patient": true, "mended": true} {
 			if e := w.stored(id); e.Enabled != want || (e.Disabled == nil) != want {
-				t.Errorf("%s is enabled: %v, %+v", id, e.Enabled, e.Disabled)
+				t.Errorf("%s: enabled is %v, record %+v", id, e.Enabled, e.Disabled)
 			}
 		}
-		last, times := w.told(storage.EventEndpointDisabled)
+		last, times := w.notices(storage.EventEndpointDisabled)
 		if !maps.Equal(times, map[string]int{"watch": 1}) {
-			t.Fatalf("it was told %v times", times)
+			t.Fatalf("notices arrived %v times", times)
 		}
 		if d := noticeData[events.DisabledEndpoint](t, last["watch"]); d.EndpointID != "dead" || d.Reason != storage.DisabledFailing {
-			t.Errorf("it was told %+v", d)
+			t.Errorf("notice is %+v", d)
 		}
-		// What failed before it was enabled again does not count.
+		// Failures before the endpoint was enabled again do not count.
 		w.change("dead", func(e *storage.WebhookEndpoint) { e.SetEnabled(true) })
 		w.trigger(24)
 		<-time.After(30 * time.Minute)
 		if !w.stored("dead").Enabled {
-			t.Error("enabled again it is disabled at once")
+			t.Error("endpoint was disabled at once after it was enabled")
 		}
 		<-time.After(40 * time.Minute)
 		if w.stored("dead").Enabled {
-			t.Error("it is not disabled again")
+			t.Error("endpoint was not disabled a second time")
 		}
 	})
 }
 
-// stored is an endpoint as it is stored.
+// stored returns a stored endpoint.
 func (w *world) stored(id string) storage.WebhookEndpoint {
 	w.t.Helper()
 	e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", id))
@@ -343,9 +342,9 @@ func (w *world) change(id string, change func(*storage.WebhookEndpoint)) {
 	}
 }
 
-// A notice that is handed out again, as all are when their consumer is made anew, is not
-// told to those again who were told; one that is old is not told at all.
-func TestANoticeHandedOutAgainIsNotToldAgain(t *testing.T) {
+// A recreated consumer redelivers notices. An endpoint that got a redelivered notice
+// does not get it again. An old notice is dropped.
+func TestNotice_Redelivered(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -375,8 +374,8 @@ func TestANoticeHandedOutAgainIsNotToldAgain(t *testing.T) {
 		for _, age := range []time.Duration{0, events.LongestRetry} {
 			again(age)
 			w.rest(time.Minute)
-			if _, times := w.told(storage.EventTriggerCompleted); times["ep"] != 3 {
-				t.Errorf("it was told %d times, want 3 attempts", times["ep"])
+			if _, times := w.notices(storage.EventTriggerCompleted); times["ep"] != 3 {
+				t.Errorf("endpoint got %d requests, want 3 attempts", times["ep"])
 			}
 		}
 	})

@@ -13,9 +13,9 @@ import (
 
 func onChange(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverOnChange }
 
-// An endpoint that asks for changes is sent a home's signal when it is another
-// than the last delivered, and only then.
-func TestOnChange(t *testing.T) {
+// An endpoint with onChange gets a home's signal only if it differs from the last
+// delivered signal.
+func TestOnChange_Unchanged(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 150 // more than a slice
 		w.homes(homes)
@@ -31,15 +31,15 @@ func TestOnChange(t *testing.T) {
 		storagetest.Put(t, w.store, moved)
 		for _, d := range w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: homes + 1, events.OutcomeUnchanged: homes - 1}) {
 			if d.EndpointID == "changes" && (d.HomeID == homeID(7)) != (d.Outcome == events.OutcomeDelivered) {
-				t.Errorf("%s is %s", d.HomeID, d.Outcome)
+				t.Errorf("outcome of %s is %s", d.HomeID, d.Outcome)
 			}
 		}
 		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: homes, events.OutcomeUnchanged: homes})
 	})
 }
 
-// An endpoint with another URL or format is another receiver: what the former one has been
-// sent is not known to it.
+// An endpoint with a new URL or format counts as a new receiver, without any known
+// signals.
 func TestOnChange_AnotherReceiver(t *testing.T) {
 	for _, change := range map[string]func(w *world, e *storage.WebhookEndpoint){
 		"url": func(_ *world, e *storage.WebhookEndpoint) { e.URL += "/v2" },
@@ -63,7 +63,7 @@ func TestOnChange_AnotherReceiver(t *testing.T) {
 	}
 }
 
-// Only events of OpenADR have emissions, so only they change with a home's place.
+// Only OpenADR events contain emissions, so only they change with a home's location.
 func TestOnChange_Emissions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
@@ -74,34 +74,32 @@ func TestOnChange_Emissions(t *testing.T) {
 		w.changeHome(homeID(0), func(h *storage.Home) { h.Zipcode = "94105" })
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1, events.OutcomeUnchanged: 3}) {
 			if sent := d.Outcome == events.OutcomeDelivered; sent != (d.EndpointID == "openadr" && d.HomeID == homeID(0)) {
-				t.Errorf("%s at %s is %s", d.HomeID, d.EndpointID, d.Outcome)
+				t.Errorf("outcome of %s at %s is %s", d.HomeID, d.EndpointID, d.Outcome)
 			}
 		}
 	})
 }
 
-// A home whose last delivery is not certain is sent its signal.
-func TestOnChangeForgetsWhatIsNotCertain(t *testing.T) {
+// A home gets its signal again if its last delivery is uncertain.
+func TestOnChange_UncertainDelivery(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("changes", onChange, patience(3600))
 		w.worker()
 		first := w.trigger(24)
 		w.wants(first, outcomes{events.OutcomeDelivered: 3})
-		// The next signal, another one, fails at first for one home and comes
-		// by a retry.
+		// The next signal differs. It fails for one home, and a retry delivers it.
 		w.partner.answers(failing(500, 1, homeID(1)))
 		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: 3})
-		// The first signal again: the home that was retried must not be taken
-		// to have it still.
+		// The first signal again: the retried home must not count as unchanged.
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3})
 		w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: 3})
 	})
 }
 
-// Where two triggers' deliveries of the same homes cross, nobody knows which came
-// last, and both are forgotten.
-func TestOnChangeWhereTwoCross(t *testing.T) {
+// If deliveries of two triggers to the same homes overlap, their order is unknown. The
+// known signals of these homes are then dropped.
+func TestOnChange_CrossingTriggers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
 		w.endpoint("changes", onChange)
@@ -124,7 +122,7 @@ func TestOnChangeWhereTwoCross(t *testing.T) {
 		w.wants(two, outcomes{events.OutcomeDelivered: 2})
 		known, err := w.nodes[0].conn.Known(context.Background(), "org", "changes", 0)
 		if err != nil || len(known.Signals) != 0 {
-			t.Errorf("%v is taken to be known, %v", known.Signals, err)
+			t.Errorf("known signals are %v, %v", known.Signals, err)
 		}
 		<-time.After(time.Minute)
 		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: 2})

@@ -14,10 +14,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// seenAfter is how soon a worker acts on what was accepted.
+// seenAfter is the time until a worker sees an accepted trigger.
 const seenAfter = 2*walks.Lead + 10*time.Millisecond
 
-// apart is how far the clocks of the two workers are from one another.
+// apart is the difference between the two workers' clocks.
 const apart = 5 * time.Minute
 
 func drawRace(rt *rapid.T) script {
@@ -34,17 +34,16 @@ func drawRace(rt *rapid.T) script {
 	return s
 }
 
-// Whatever two workers do whose clocks are five minutes apart, however they race, die
-// and come back, and however the partner fails: no attempt of an older signal begins
-// once a newer one of the home was accepted, beyond the moment for which a worker
-// remembers which trigger is the newest; and the newest one reaches every home.
-func TestNoOlderSignalAfterANewerOne(t *testing.T) {
+// Two workers have clocks five minutes apart. They race, die and restart, and the
+// partner fails. No attempt of an older signal begins later than seenAfter after a newer
+// trigger for the home. The newest signal reaches every home.
+func TestSupersede_NoOlderSignalAfterNewer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		playing(t, rt, drawRace(rt), (*chaos).race)
 	})
 }
 
-// race plays a script for two workers whose clocks are apart.
+// race runs a script with two workers whose clocks differ.
 func (c *chaos) race() {
 	c.apart = apart
 	c.homes(c.script.Homes)
@@ -70,7 +69,7 @@ func (c *chaos) race() {
 	c.checkOrder()
 }
 
-// checkOrder compares every signal that the partner accepted with those before.
+// checkOrder compares each accepted signal with the earlier ones.
 func (c *chaos) checkOrder() {
 	newest := c.triggers[len(c.triggers)-1].Sequence
 	places := map[string][]arrival{}
@@ -81,7 +80,7 @@ func (c *chaos) checkOrder() {
 		}
 	}
 	if want := c.script.Homes * c.script.Endpoints; len(places) != want {
-		c.t.Errorf("%d homes at endpoints have a signal, want %d", len(places), want)
+		c.t.Errorf("%d pairs of home and endpoint have a signal, want %d", len(places), want)
 	}
 	for place, list := range places {
 		best := uint64(0)
@@ -89,19 +88,19 @@ func (c *chaos) checkOrder() {
 			best = max(best, a.sequence)
 			for _, b := range list {
 				if b.sequence > a.sequence && a.at.Sub(b.answered) > seenAfter {
-					c.t.Errorf("%s was sent %d again %s after it had accepted %d", place, a.sequence, a.at.Sub(b.answered), b.sequence)
+					c.t.Errorf("%s got signal %d again, %s after it accepted %d", place, a.sequence, a.at.Sub(b.answered), b.sequence)
 				}
 			}
 		}
 		if best != newest {
-			c.t.Errorf("%s has the signal %d, and the newest is %d", place, best, newest)
+			c.t.Errorf("%s has signal %d, the newest is %d", place, best, newest)
 		}
 	}
 }
 
-// A walk that begins after a newer one has come by sends nothing, though it is its
-// first time; one that the newer has not reached goes on.
-func TestAWalkThatWasOvertaken(t *testing.T) {
+// A walk that begins after a newer walk has passed sends nothing, not even first
+// attempts. A walk that the newer walk has not reached continues.
+func TestSupersede_OvertakenWalk(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes + 1
 		w.homes(homes)
@@ -109,7 +108,7 @@ func TestAWalkThatWasOvertaken(t *testing.T) {
 		older := w.trigger(24)
 		w.bus.mu.Lock()
 		held := w.bus.triggers
-		w.bus.triggers = nil // whoever starts it is slow
+		w.bus.triggers = nil // the walk begins late
 		w.bus.mu.Unlock()
 		newer := w.trigger(24)
 		w.worker()
@@ -121,9 +120,9 @@ func TestAWalkThatWasOvertaken(t *testing.T) {
 		w.bus.mu.Unlock()
 		w.wants(older, outcomes{events.OutcomeSuperseded: homes})
 		if n := len(w.partner.got()); n != homes {
-			t.Errorf("%d webhooks were sent, want %d", n, homes)
+			t.Errorf("worker sent %d webhooks, want %d", n, homes)
 		}
-		// Accepted together, the older one leads.
+		// Of two triggers accepted together, the older walk leads.
 		first, second := w.trigger(24), w.trigger(24)
 		w.wants(first, outcomes{events.OutcomeDelivered: homes})
 		w.wants(second, outcomes{events.OutcomeDelivered: homes})

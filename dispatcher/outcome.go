@@ -25,9 +25,9 @@ type result struct {
 }
 
 // deadline returns the time after which no attempt is made. The endpoint's policy limits
-// only retries, and the wait for an endpoint that is down: see putOff. So the first
-// attempt at an endpoint that responds is given up only at the end of the signal's window,
-// or after a day.
+// only retries, and the wait for an endpoint that is down: see reschedule. So the first
+// attempt at an endpoint that responds is given up only at the end of the signal's
+// window, or after a day.
 func (j *job) deadline() time.Time {
 	p := j.target.RetryPolicy
 	if j.attempt == 1 {
@@ -41,7 +41,7 @@ func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
 	d := j.delivery(&a, j.attempt)
 	switch a.Verdict() {
 	case policy.Delivered:
-		d.Outcome, d.Answer = events.OutcomeDelivered, ""
+		d.Outcome, d.Response = events.OutcomeDelivered, ""
 		return result{delivery: d}
 	case policy.Gone:
 		if a.single {
@@ -88,10 +88,10 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 	return result{delivery: d}
 }
 
-// putOff postpones a job until its endpoint may be available. The endpoint's policy limits
-// the wait for an endpoint that is down, also before the first attempt. It does not limit
-// the wait for an endpoint that is slow.
-func (w *Worker) putOff(j *job, until time.Time) result {
+// reschedule postpones a job until its endpoint may be available. The endpoint's policy
+// limits the wait for an endpoint that is down, also before the first attempt. It does
+// not limit the wait for an endpoint that is slow.
+func (w *Worker) reschedule(j *job, until time.Time) result {
 	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and at its concurrency limit"
 	switch g := j.target.Gate; {
 	case g.Failing(now):
@@ -113,14 +113,14 @@ func (w *Worker) putOff(j *job, until time.Time) result {
 	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
 }
 
-// handBack schedules a job at once for another worker. a is the attempt that the worker's
+// requeue schedules a job at once for another worker. a is the attempt that the worker's
 // stop cut off, or no attempt. The stop is no failure of the endpoint, so the job keeps
 // the number of its attempt.
-func (w *Worker) handBack(j *job, a attempt) result {
+func (w *Worker) requeue(j *job, a attempt) result {
 	now := w.Now()
 	d := j.delivery(&a, j.attempt-1)
 	if d.Reason == "" {
-		d.Reason = "handed back because the worker was stopping"
+		d.Reason = "requeued because the worker was stopping"
 	}
 	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: now}
 	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
@@ -140,7 +140,7 @@ func dropPaused(j *job, now time.Time) result {
 func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	d := events.Delivery{
 		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts,
-		At: storage.Time{Time: a.At.UTC()}, BatchID: a.batchID, Status: a.Status, Answer: a.Response,
+		At: storage.Time{Time: a.At.UTC()}, BatchID: a.batchID, Status: a.Status, Response: a.Response,
 		Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
 	}
 	a.Describe(&d)

@@ -22,7 +22,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// arrival is a webhook that came to a partner.
+// arrival is a webhook received by a partner.
 type arrival struct {
 	host, id, home string
 	body           [sha256.Size]byte
@@ -30,12 +30,12 @@ type arrival struct {
 	at             time.Time
 	openADR        bool
 	kind           string // the event's type
-	text           string // the body, where it is no signal
+	text           string // the body, except of a signal
 	sequence       uint64
 	answered       time.Time
 }
 
-// partner answers for all hosts, and writes down what it got.
+// partner serves all hosts, and records its webhooks.
 type partner struct {
 	t      testing.TB
 	server *http.Server
@@ -43,12 +43,12 @@ type partner struct {
 	done   chan error
 
 	mu       sync.Mutex
-	answer   func(r *http.Request, a arrival) int // 0 for a connection that breaks
+	answer   func(r *http.Request, a arrival) int // 0 breaks the connection
 	refuse   map[string]bool                      // hosts that do not accept connections
-	others   map[string]http.Handler              // hosts that are no receivers
+	others   map[string]http.Handler              // hosts that are not receivers
 	arrivals []arrival
 	batches  []batchArrival
-	// whole answers a batch as a whole, unless its status is 0.
+	// whole responds to a batch as a whole, unless its status is 0.
 	whole func(r *http.Request, size int) (status int, answer string)
 	open  map[*node][]net.Conn
 }
@@ -66,7 +66,7 @@ func (p *partner) close() {
 	<-p.done
 }
 
-// answers sets how hosts answer.
+// answers sets the function that responds to requests.
 func (p *partner) answers(answer func(r *http.Request, a arrival) int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *partner) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 }
 
-// hangUp is what the operating system does for a process that died.
+// hangUp closes a dead process's connections, like the operating system.
 func (p *partner) hangUp(n *node) { n.Sender.Close() }
 
 // Accept, Close and Addr make the partner a net.Listener.
@@ -120,17 +120,17 @@ func (p *partner) Close() error {
 	return nil
 }
 
-// Addr is no address.
+// Addr returns a placeholder.
 func (p *partner) Addr() net.Addr { return &net.UnixAddr{Name: "partner"} }
 
-// hosts lets a host be something else than a receiver.
+// hosts sets the handler of a host that is not a receiver.
 func (p *partner) hosts(host string, as http.Handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.others[host+".example"] = as
 }
 
-// ServeHTTP writes down what came and answers.
+// ServeHTTP records the webhook and responds.
 func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	other := p.others[r.Host]
@@ -141,7 +141,7 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // its sender died
+		return // the sender died
 	}
 	sent := body
 	if r.Header.Get("Content-Encoding") == "gzip" {
@@ -150,7 +150,7 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, id := strings.TrimSuffix(r.Host, ".example"), r.Header.Get("Webhook-Id")
 	for _, form := range [][]byte{body, sent} {
 		if err := verify(p.t, testSecret, id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), form); err != nil {
-			p.t.Errorf("a webhook does not verify: %v", err)
+			p.t.Errorf("webhook does not verify: %v", err)
 		}
 	}
 	var status int
@@ -168,7 +168,7 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func arrivalOf(host, id string, body []byte) arrival {
-	_, rest, _ := strings.Cut(string(body), `"homeId":"`) // which is quicker than to decode it
+	_, rest, _ := strings.Cut(string(body), `"homeId":"`) // faster than decoding it
 	home, _, _ := strings.Cut(rest, `"`)
 	a := arrival{host: host, id: id, home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
 	_, rest, _ = strings.Cut(string(body[:min(len(body), 100)]), `"type":"`)
@@ -181,14 +181,14 @@ func arrivalOf(host, id string, body []byte) arrival {
 	return a
 }
 
-// take decides on messages that come together, each as if it came alone, and writes
-// them down. Where the connection breaks for one it does for all.
+// take decides on each message separately and records it. If the connection breaks for
+// one message, it breaks for all.
 func (p *partner) take(r *http.Request, together ...arrival) []arrival {
 	p.mu.Lock()
 	answer := p.answer
 	p.mu.Unlock()
 	var all sync.WaitGroup
-	for i := range together { // at once: one that is slow must not make a batch as slow as all
+	for i := range together { // at the same time: a batch is as slow as its slowest message
 		a := &together[i]
 		all.Go(func() { a.status, a.answered = answer(r, *a), time.Now() })
 	}
@@ -204,15 +204,15 @@ func (p *partner) take(r *http.Request, together ...arrival) []arrival {
 	return together
 }
 
-// takeBatch takes each message of a batch, as it would be alone, and tells what is
-// not well.
+// takeBatch takes each message of a batch separately, and returns the results that are
+// not 2xx.
 func (p *partner) takeBatch(r *http.Request, host, id string, body []byte) (status int, answer string) {
 	var batch struct {
 		Timestamp time.Time
 		Data      []json.RawMessage
 	}
 	if err := json.Unmarshal(body, &batch); err != nil || batch.Timestamp.IsZero() || len(batch.Data) == 0 {
-		p.t.Errorf("a batch is %.200s: %v", body, err)
+		p.t.Errorf("batch %.200s: %v", body, err)
 	}
 	p.mu.Lock()
 	p.batches = append(p.batches, batchArrival{host, id, len(batch.Data)})
@@ -245,22 +245,22 @@ func (p *partner) takeBatch(r *http.Request, host, id string, body []byte) (stat
 	return http.StatusOK, string(text)
 }
 
-// batchArrival is a batch that came to a partner.
+// batchArrival is a batch received by a partner.
 type batchArrival struct {
 	host, id string
 	size     int
 }
 
-// got is what has arrived.
+// got returns the recorded webhooks.
 func (p *partner) got() []arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.arrivals)
 }
 
-// checkMessages checks that each home and endpoint has one webhook-id and one
-// body, and returns how often each was answered well. The homes that changed may
-// have another body after a crash.
+// checkMessages checks that each home and endpoint has one webhook-id and one body. It
+// returns the number of good responses per home and endpoint. After a crash, a changed
+// home may have a different body.
 func (p *partner) checkMessages(changed map[string]bool) (delivered map[string]int) {
 	p.t.Helper()
 	type message struct {
@@ -275,7 +275,7 @@ func (p *partner) checkMessages(changed map[string]bool) (delivered map[string]i
 			m.body = [sha256.Size]byte{}
 		}
 		if have, ok := byID[a.id]; ok && have != m {
-			p.t.Errorf("%s is of %s and of %s, or has two bodies", a.id, have.place, m.place)
+			p.t.Errorf("message %s belongs to %s and %s, or has two bodies", a.id, have.place, m.place)
 		}
 		byID[a.id] = m
 		if a.status == http.StatusOK {
@@ -285,7 +285,7 @@ func (p *partner) checkMessages(changed map[string]bool) (delivered map[string]i
 	return delivered
 }
 
-// notifier runs a notifier, and the ledger that it asks.
+// notifier runs a notifier and its ledger.
 func (w *world) notifier() (stop func()) { return w.running(w.newNotifier().Run, w.follow) }
 
 func (w *world) newNotifier() *notifier.Notifier {

@@ -41,7 +41,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 			signal, why, err := priceHome(prices, r, t)
 			var home *signals.HomeError
 			switch {
-			case errors.Is(err, errNotMeant):
+			case errors.Is(err, errNotTargeted):
 				continue
 			case errors.As(err, &home):
 				failed.add(r.ID, err)
@@ -83,11 +83,11 @@ func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage
 	return list
 }
 
-// errNotMeant says that a trigger does not select a home.
-var errNotMeant = errors.New("not meant")
+// errNotTargeted says that a trigger does not select a home.
+var errNotTargeted = errors.New("not targeted")
 
-// priceHome returns a home's signal, or the reason why it has none. Errors: errNotMeant,
-// *signals.HomeError, and errors of the store.
+// priceHome returns a home's signal, or the reason why it has none. Errors:
+// errNotTargeted, *signals.HomeError, and errors of the store.
 func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (signal signals.Signal, why string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,7 +98,7 @@ func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (sig
 	}()
 	if r.Deleted {
 		if len(t.RatePlanIDs) > 0 {
-			return signal, "", errNotMeant // a deleted home has no plan
+			return signal, "", errNotTargeted // a deleted home has no plan
 		}
 		return signal, "the home was deleted after the trigger", nil
 	}
@@ -106,8 +106,8 @@ func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (sig
 	switch {
 	case err != nil:
 		return signal, "", err
-	case !t.Means(home.RatePlanID):
-		return signal, "", errNotMeant
+	case !t.Selects(home.RatePlanID):
+		return signal, "", errNotTargeted
 	case !home.Enabled:
 		return signal, "the home is not enabled", nil
 	}
@@ -141,7 +141,7 @@ func (w *Worker) reportFailures(s *events.Slice, failed homeFailures, broken []t
 			"home", failed.first, "homes", failed.homes, "error", failed.err)
 	}
 	for _, b := range broken {
-		w.Log.Error("endpoint cannot be used", "trigger", t.ID, "org", t.OrganizationID, "slice", s.Number, "endpoint", b.ID, "error", b.Err)
+		w.Log.Error("endpoint record invalid", "trigger", t.ID, "org", t.OrganizationID, "slice", s.Number, "endpoint", b.ID, "error", b.Err)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestReceiversInTime is about what receivers do over several attempts.
-func TestReceiversInTime(t *testing.T) {
+// TestReceivers_OverTime tests receivers over several attempts.
+func TestReceivers_OverTime(t *testing.T) {
 	t.Run("alternates 200/500", func(t *testing.T) {
 		inWorld(t, func(_ *testing.T, w *world) {
 			w.endpoint("ep")
@@ -43,10 +43,10 @@ func TestReceiversInTime(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.endpoint("ep")
 			w.homes(2000)
-			w.neighbour(500)
+			w.neighbor(500)
 			w.partner.answers(func(r *http.Request, a arrival) int {
 				if a.host == "ep" {
-					<-r.Context().Done() // for as long as anybody waits
+					<-r.Context().Done() // until the client gives up
 					return 0
 				}
 				<-time.After(10 * time.Millisecond)
@@ -55,7 +55,7 @@ func TestReceiversInTime(t *testing.T) {
 			w.worker()
 			w.trigger(4)
 			began := time.Now()
-			w.triggerOf("neighbour", 4)
+			w.triggerOf("neighbor", 4)
 			<-time.After(time.Minute)
 			var took []time.Duration
 			for _, a := range w.partner.got() {
@@ -63,10 +63,10 @@ func TestReceiversInTime(t *testing.T) {
 					took = append(took, a.at.Sub(began))
 				}
 			}
-			// 500 homes, 8 at once, 10 ms each take 0.63 s when nobody is in the way.
+			// 500 homes at 8 at once and 10 ms each take 0.63 s without interference.
 			slices.Sort(took)
 			if len(took) != 500 || took[len(took)*99/100] > 1130*time.Millisecond {
-				t.Errorf("%d webhooks came, the last after %s", len(took), took[len(took)-1])
+				t.Errorf("%d webhooks arrived, the last after %s", len(took), took[len(took)-1])
 			}
 		})
 	})

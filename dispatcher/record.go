@@ -57,7 +57,7 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
 	retries := batchRetries(t, jobs, results)
 	err := w.persist(ctx, func(ctx context.Context) error { return w.putRetries(ctx, retries) })
-	if err != nil && handsBack(ctx, err) {
+	if err != nil && requeues(ctx, err) {
 		return err
 	}
 	deliveries := make([]events.Delivery, len(results))

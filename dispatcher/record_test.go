@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// fill has the bus store nothing more, or again.
+// fill makes the bus refuse or accept new messages.
 func (b *fakeBus) fill(full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -19,10 +19,10 @@ func (b *fakeBus) fill(full bool) {
 	b.wakeLocked()
 }
 
-// What came of requests is held until it can be stored, however long that takes: of
-// slices, of retries, and of what endpoints that ask for changes have. Nothing of it
-// is delivered twice.
-func TestWhatCannotBeStoredIsHeld(t *testing.T) {
+// A worker holds outcomes until they can be stored, however long that takes. This
+// applies to slices, retries and the known signals of onChange endpoints. No webhook is
+// repeated.
+func TestRecord_StoreFull(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 3 * events.SliceHomes
 		w.homes(n)
@@ -48,13 +48,13 @@ func TestWhatCannotBeStoredIsHeld(t *testing.T) {
 		w.bus.fill(false)
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 3 * n}), 1)
 		if w.bus.redelivered != 0 {
-			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+			t.Errorf("%d redeliveries, want none", w.bus.redelivered)
 		}
 	})
 }
 
-// What came of a retry is held as that of a slice is.
-func TestWhatCameOfARetryIsHeld(t *testing.T) {
+// A worker holds the outcomes of a retry like those of a slice.
+func TestRecord_StoreFullOnRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
 		w.endpoint("ep")
@@ -73,14 +73,14 @@ func TestWhatCameOfARetryIsHeld(t *testing.T) {
 		w.bus.fill(false)
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 1)
 		if w.bus.redelivered != 0 {
-			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+			t.Errorf("%d redeliveries, want none", w.bus.redelivered)
 		}
 	})
 }
 
-// A worker that is stopped hands back what it holds when its drain timeout ends, and
-// another finishes it.
-func TestAStopHandsBackWhatIsHeld(t *testing.T) {
+// When the drain timeout ends, a stopping worker requeues its unfinished messages.
+// Another worker finishes them.
+func TestRecord_StopWhileStoreFull(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.options.DrainTimeout = 5 * time.Second
 		w.homes(2)
@@ -92,7 +92,7 @@ func TestAStopHandsBackWhatIsHeld(t *testing.T) {
 		began := time.Now()
 		first.stop()
 		if took := time.Since(began); took > w.options.DrainTimeout+100*time.Millisecond {
-			t.Errorf("the stop took %s", took)
+			t.Errorf("stop took %s", took)
 		}
 		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
 		w.bus.fill(false)

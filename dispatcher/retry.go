@@ -19,8 +19,8 @@ import (
 // handleRetry makes the due attempt. Errors: as for handleSlice.
 func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.Taken) error {
 	r.Trigger.Sequence = r.Sequence
-	err := contained(func() error { return w.retry(ctx, &r, taken) })
-	if err == nil || handsBack(ctx, err) {
+	err := recovered(func() error { return w.retry(ctx, &r, taken) })
+	if err == nil || requeues(ctx, err) {
 		return err
 	}
 	return w.retryFailed(ctx, &r, err)
@@ -55,7 +55,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		if until, _ := w.parkUntil(t, []*target.Target{to}, w.Now()); !until.IsZero() {
 			if t.Change != nil { // each callback has its own message, so they return less and less often
 				delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
-				until = later(until, w.Now().Add(time.Duration(w.Jitter()*float64(delay))))
+				until = latestOf(until, w.Now().Add(time.Duration(w.Jitter()*float64(delay))))
 			}
 			return w.postpone(ctx, *r, until)
 		}
@@ -80,7 +80,7 @@ func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err
 		case errors.Is(err, storage.ErrNotFound):
 			gone, err = "the endpoint was deleted", nil
 		case errors.Is(err, target.ErrBroken):
-			w.Log.Error("endpoint cannot be used", "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "error", err)
+			w.Log.Error("endpoint record invalid", "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "error", err)
 			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", r.EndpointID), nil
 		case err == nil && !to.Enabled:
 			gone = reasonPaused
@@ -263,7 +263,7 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 func dueTogether(results []result, which []int) time.Time {
 	due := results[which[len(which)-1]].dueAt
 	for _, i := range which {
-		due = later(due, results[i].notBefore)
+		due = latestOf(due, results[i].notBefore)
 	}
 	return due
 }

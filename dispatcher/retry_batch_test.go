@@ -20,12 +20,11 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// A retry, stored and read as JSON, makes the same identifiers and, to the byte,
-// the same bodies again.
-func TestARetryMakesTheSameMessages(t *testing.T) {
+// A retry that went through JSON makes the same identifiers and the same bodies.
+func TestRetryJobs_SameMessages(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawtest.Trigger(rt)
-		e := aTarget(storage.RetryPolicy{})
+		e := newTarget(storage.RetryPolicy{})
 		var curves []*signals.Curve
 		for range rapid.IntRange(1, 3).Draw(rt, "curves") {
 			curves = append(curves, drawtest.Curve(rt, tr.Window()))
@@ -42,7 +41,7 @@ func TestARetryMakesTheSameMessages(t *testing.T) {
 		}
 		retries := batchRetries(&tr, jobs, results)
 		if len(retries) != 1 {
-			rt.Fatalf("%d retries of one slice that failed", len(retries))
+			rt.Fatalf("failed slice has %d retries", len(retries))
 		}
 		var stored events.Retry
 		text, err := json.Marshal(retries[0])
@@ -60,39 +59,39 @@ func TestARetryMakesTheSameMessages(t *testing.T) {
 		for i := range jobs {
 			before, after := jobs[i].AppendBody(nil), made[i].AppendBody(nil)
 			if made[i].ID != jobs[i].ID || !bytes.Equal(before, after) || made[i].attempt != 2 || made[i].round != 1 {
-				rt.Fatalf("%s becomes %s, attempt %d of round %d:\n%s\n%s", jobs[i].ID, made[i].ID, made[i].attempt, made[i].round, before, after)
+				rt.Fatalf("message %s becomes %s, attempt %d of round %d:\n%s\n%s", jobs[i].ID, made[i].ID, made[i].attempt, made[i].round, before, after)
 			}
 		}
 	})
 }
 
-func TestRetryJobs_RefusesWhatDoesNotFit(t *testing.T) {
+func TestRetryJobs_Invalid(t *testing.T) {
 	tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon)
 	runs := []pricing.Run{{N: 4, Price: 1, Confidence: 1}}
 	for name, r := range map[string]events.Retry{
-		"a curve that it does not carry": {Homes: []events.RetryHome{{HomeID: "h", Curve: 1}}, Curves: []events.RetryCurve{{Runs: runs}}},
-		"a negative one":                 {Homes: []events.RetryHome{{HomeID: "h", Curve: -1}}, Curves: []events.RetryCurve{{Runs: runs}}},
-		"a curve of another window":      {Homes: []events.RetryHome{{HomeID: "h"}}, Curves: []events.RetryCurve{{Runs: runs[:0]}}},
+		"a missing curve":           {Homes: []events.RetryHome{{HomeID: "h", Curve: 1}}, Curves: []events.RetryCurve{{Runs: runs}}},
+		"a negative curve":          {Homes: []events.RetryHome{{HomeID: "h", Curve: -1}}, Curves: []events.RetryCurve{{Runs: runs}}},
+		"a curve of another window": {Homes: []events.RetryHome{{HomeID: "h"}}, Curves: []events.RetryCurve{{Runs: runs[:0]}}},
 	} {
 		r.Trigger = tr
-		if jobs, err := retryJobs(&r, aTarget(storage.RetryPolicy{})); err == nil {
-			t.Errorf("%s makes %d jobs", name, len(jobs))
+		if jobs, err := retryJobs(&r, newTarget(storage.RetryPolicy{})); err == nil {
+			t.Errorf("%s: retry makes %d jobs", name, len(jobs))
 		}
 	}
 }
 
-// aTarget is a target of which nothing is known.
-func aTarget(p storage.RetryPolicy) *target.Target {
+// newTarget returns a target without history.
+func newTarget(p storage.RetryPolicy) *target.Target {
 	g := gate.New(gate.Options{Concurrency: 100, EndpointConcurrency: 8, SlowSlices: 3, Now: time.Now, Jitter: func() float64 { return 0.5 }})
 	return &target.Target{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", EndpointSettings: storage.EndpointSettings{RetryPolicy: p}}, Gate: g.NewEndpoint()}
 }
 
-// groups are the retries of some results: how many homes each has, and when it is
-// due, in seconds.
+// groups returns the retries of some results: the number of homes and the due time in
+// seconds of each.
 func groups(down bool, due ...int) (list [][2]int) {
 	tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon)
 	policy := storage.RetryPolicy{InitialSeconds: 80, Multiplier: 2, MaxSeconds: 600}
-	e := aTarget(policy)
+	e := newTarget(policy)
 	for down {
 		p, err := e.Gate.Enter(context.Background(), 1)
 		if err != nil {
@@ -116,20 +115,20 @@ func groups(down bool, due ...int) (list [][2]int) {
 	return list
 }
 
-func TestBatchRetries(t *testing.T) {
+func TestBatchRetries_Groups(t *testing.T) {
 	for name, tt := range map[string]struct {
 		down bool
-		due  []int // -1 for a home that is done
+		due  []int // -1 for a completed home
 		want [][2]int
 	}{
 		"nothing failed":             {false, []int{-1, -1}, nil},
 		"one home of three":          {false, []int{-1, 5, -1}, [][2]int{{1, 5}}},
 		"two of three, each alone":   {false, []int{15, 5, -1}, [][2]int{{1, 15}, {1, 5}}},
-		"by parts of the pause":      {false, []int{3, 19, 7, 11, -1, 79, 70}, [][2]int{{2, 7}, {2, 11}, {2, 70}}},
-		"the whole slice, one pause": {false, []int{3, 9, 5}, [][2]int{{3, 5}}},
+		"by parts of the delay":      {false, []int{3, 19, 7, 11, -1, 79, 70}, [][2]int{{2, 7}, {2, 11}, {2, 70}}},
+		"the whole slice, one delay": {false, []int{3, 9, 5}, [][2]int{{3, 5}}},
 		"a slice of one":             {false, []int{3}, [][2]int{{1, 3}}},
-		"some, of an endpoint down":  {true, []int{-1, 9, 5}, [][2]int{{2, 5}}},
-		"none, of an endpoint down":  {true, []int{-1}, nil},
+		"some, endpoint down":        {true, []int{-1, 9, 5}, [][2]int{{2, 5}}},
+		"none, endpoint down":        {true, []int{-1}, nil},
 		"nothing to do, and no jobs": {false, nil, nil},
 	} {
 		if got := groups(tt.down, tt.due...); !reflect.DeepEqual(got, tt.want) {
@@ -138,8 +137,8 @@ func TestBatchRetries(t *testing.T) {
 	}
 }
 
-// What waits together waits for as long as the endpoint asked of any of it.
-func TestWhatWaitsTogetherHonoursRetryAfter(t *testing.T) {
+// A retry message waits for the longest Retry-After of its homes.
+func TestBatchRetries_RetryAfter(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 	results := []result{{dueAt: at(40), notBefore: at(30)}, {dueAt: at(90), notBefore: at(20)}, {dueAt: at(5)}}
 	for _, tt := range []struct {
@@ -147,7 +146,7 @@ func TestWhatWaitsTogetherHonoursRetryAfter(t *testing.T) {
 		want  int
 	}{{[]int{0}, 40}, {[]int{0, 2}, 30}, {[]int{1, 2}, 20}, {[]int{0, 1}, 90}, {[]int{0, 1, 2}, 30}} {
 		if got := dueTogether(results, tt.which); !got.Equal(at(tt.want)) {
-			t.Errorf("%v are due after %s, want %d s", tt.which, got.Sub(noon), tt.want)
+			t.Errorf("retries %v are due after %s, want %d s", tt.which, got.Sub(noon), tt.want)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// takeUp takes up again what was given up of a trigger, as a replay does.
-func (w *world) takeUp(n *node, t events.Trigger, list []events.Delivery) {
+// retryManually retries the failed deliveries of a trigger, as a replay does.
+func (w *world) retryManually(n *node, t events.Trigger, list []events.Delivery) {
 	w.t.Helper()
 	given, kept, err := w.ledger.RetryInputs(t.OrganizationID, t.ID, list)
 	if err != nil {
@@ -31,23 +31,23 @@ func (w *world) takeUp(n *node, t events.Trigger, list []events.Delivery) {
 		}
 	}
 	if homes != len(list) {
-		w.t.Fatalf("of %d deliveries that were given up %d are kept", len(list), homes)
+		w.t.Fatalf("of %d failed deliveries %d have stored inputs", len(list), homes)
 	}
 }
 
-// What was given up, at the first attempt or later, by the endpoint or with it, is
-// the same message when it is taken up again, in either format and whatever the
-// endpoint asks for since.
-func TestWhatWasGivenUpCanBeTakenUp(t *testing.T) {
+// A manual retry sends the same message as the failed delivery. This holds for a first
+// attempt, a later attempt and a disabled endpoint, in either format. Later changes of
+// the endpoint's settings do not matter.
+func TestRetryInputs_ManualRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		patience float64 // seconds
 		format   storage.SignalFormat
-		gone     bool // the endpoint is disabled while they wait
+		gone     bool // the endpoint is disabled during the wait
 	}{
 		"at once":                    {0, storage.FormatSignal, false},
 		"after a while":              {20, storage.FormatSignal, false},
 		"in OpenADR":                 {20, storage.FormatOpenADR3, false},
-		"as the endpoint was turned": {20, storage.FormatOpenADR3, true},
+		"with the endpoint disabled": {20, storage.FormatOpenADR3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -69,12 +69,12 @@ func TestWhatWasGivenUpCanBeTakenUp(t *testing.T) {
 				}
 				list := w.wants(tr, outcomes{events.OutcomeFailed: homes})
 				well.Store(true)
-				w.endpoint("ep") // enabled, and in the common format
-				w.takeUp(n, tr, list)
+				w.endpoint("ep") // enabled, with the default format
+				w.retryManually(n, tr, list)
 				w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: homes}), 1)
 				for _, a := range w.partner.got() {
 					if a.openADR != (tt.format == storage.FormatOpenADR3) {
-						t.Fatalf("%s came in OpenADR: %v", a.home, a.openADR)
+						t.Fatalf("%s arrived in OpenADR: %v", a.home, a.openADR)
 					}
 				}
 			})
@@ -82,8 +82,8 @@ func TestWhatWasGivenUpCanBeTakenUp(t *testing.T) {
 	}
 }
 
-// The log tells of each attempt what kind of failure it was, and how long it took.
-func TestTheLogTellsTheKind(t *testing.T) {
+// The delivery log shows the error class and the duration of each attempt.
+func TestDeliveryLog_ErrorClass(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
 		var n atomic.Int64
@@ -93,7 +93,7 @@ func TestTheLogTellsTheKind(t *testing.T) {
 			case came <= 2:
 				return http.StatusNotFound
 			case came <= 5:
-				return 0 // the connections break, the used one and the new ones
+				return 0 // every connection breaks, open or new
 			}
 			return http.StatusOK
 		})
@@ -108,11 +108,11 @@ func TestTheLogTellsTheKind(t *testing.T) {
 			for _, a := range log.Attempts {
 				classes = append(classes, a.ErrorClass)
 				if a.Milliseconds < 50 {
-					t.Errorf("attempt %d took %g ms", a.Number, a.Milliseconds)
+					t.Errorf("duration of attempt %d is %g ms", a.Number, a.Milliseconds)
 				}
 			}
-			if !slices.Equal(classes, []events.ErrorClass{events.ErrorStatus, events.ErrorAnswer, ""}) {
-				t.Errorf("the attempts are of the kinds %q", classes)
+			if !slices.Equal(classes, []events.ErrorClass{events.ErrorStatus, events.ErrorResponse, ""}) {
+				t.Errorf("error classes are %q", classes)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// attempts are the times at which one home's webhook came to a host.
+// attempts returns the times of a home's webhooks at a host.
 func (p *partner) attempts(host, home string) (at []time.Time) {
 	for _, a := range p.got() {
 		if a.host == host && a.home == home {
@@ -28,7 +28,7 @@ func (p *partner) attempts(host, home string) (at []time.Time) {
 	return at
 }
 
-// failing answers a home's first n requests with a status, and well after that.
+// failing responds to a home's first n requests with a status, and then with 200.
 func failing(status, n int, home string) func(*http.Request, arrival) int {
 	var mu sync.Mutex
 	return func(_ *http.Request, a arrival) int {
@@ -42,7 +42,7 @@ func failing(status, n int, home string) func(*http.Request, arrival) int {
 	}
 }
 
-func TestAFailedHomeIsTriedAgain(t *testing.T) {
+func TestRetry_OneHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -55,25 +55,25 @@ func TestAFailedHomeIsTriedAgain(t *testing.T) {
 			if d.HomeID == homeID(1) {
 				want = 3
 			}
-			if d.Attempt != want || d.Reason != "" || d.Answer != "" {
-				t.Errorf("%s was delivered as %+v, want attempt %d", d.HomeID, d, want)
+			if d.Attempt != want || d.Reason != "" || d.Response != "" {
+				t.Errorf("delivery of %s is %+v, want attempt %d", d.HomeID, d, want)
 			}
 		}
 		w.checkDelivered(nil, 1)
 		at := w.partner.attempts("ep", homeID(1))
 		for i, want := range []time.Duration{0, 2500 * time.Millisecond, 7500 * time.Millisecond} { // half of 5 s, and of 10 s more
 			if early := at[i].Sub(began) - want; early < 0 || early > time.Duration(i)*time.Second+100*time.Millisecond {
-				t.Errorf("attempt %d was after %s, want %s and up to %d s more for whole seconds", i+1, at[i].Sub(began), want, i)
+				t.Errorf("attempt %d came after %s, want %s and up to %d s of rounding", i+1, at[i].Sub(began), want, i)
 			}
 		}
 		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != 1 {
-			t.Errorf("%d retries were put", len(w.bus.retryPuts))
+			t.Errorf("stored %d retries", len(w.bus.retryPuts))
 		}
 	})
 }
 
-// Where every home of a slice fails they wait as one message.
-func TestASliceThatFailedWaitsTogether(t *testing.T) {
+// If every home of a slice fails, one message holds all retries.
+func TestRetry_WholeSlice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(events.SliceHomes)
 		w.endpoint("ep")
@@ -81,14 +81,13 @@ func TestASliceThatFailedWaitsTogether(t *testing.T) {
 		w.worker()
 		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes}), 1)
 		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != events.SliceHomes || len(w.bus.retryPuts[0].Curves) != 1 {
-			t.Errorf("%d retries were put, want one message for each time", len(w.bus.retryPuts))
+			t.Errorf("stored %d retries, want one message for each attempt", len(w.bus.retryPuts))
 		}
 	})
 }
 
-// The next attempt comes when the log says that it is due, also where a whole slice
-// failed and waits together.
-func TestTheNextAttemptComesWhenItIsToldToBeDue(t *testing.T) {
+// The next attempt comes at the time in the delivery log, also for a whole slice.
+func TestRetry_NextAt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n, stumbling = 3 * events.SliceHomes, 2*events.SliceHomes + 40 // two slices and some homes
 		w.jitter = rand.Float64
@@ -103,29 +102,30 @@ func TestTheNextAttemptComesWhenItIsToldToBeDue(t *testing.T) {
 		})
 		w.worker()
 		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n}), 1)
-		told, pauses := 0, map[time.Duration]bool{}
+		waiting, pauses := 0, map[time.Duration]bool{}
 		for _, r := range w.bus.receipts {
 			for _, d := range r.Deliveries {
 				if d.Outcome != events.OutcomeRetrying {
 					continue
 				}
-				told++
+				waiting++
 				pauses[d.NextAt.Sub(d.At.Time)] = true
-				if late := w.partner.attempts("ep", d.HomeID)[1].Sub(d.NextAt.Time); late < 0 || late > 2*time.Second { // they are in whole seconds
-					t.Errorf("%s came %s after it was due", d.HomeID, late)
+				if late := w.partner.attempts("ep", d.HomeID)[1].Sub(d.NextAt.Time); late < 0 || late > 2*time.Second { // due times are whole seconds
+					t.Errorf("%s arrived %s after its due time", d.HomeID, late)
 				}
 			}
 		}
-		// One for each slice, and one for each part of the pause and the one that the hour cuts.
-		if told != stumbling || len(pauses) < 5 || len(pauses) > 2+delayParts+1 {
-			t.Errorf("%d waited, for %d different times", told, len(pauses))
+		// One time per slice, one per part of the delay, and one that the hour cuts
+		// short.
+		if waiting != stumbling || len(pauses) < 5 || len(pauses) > 2+delayParts+1 {
+			t.Errorf("%d deliveries waited, with %d different delays", waiting, len(pauses))
 		}
 	})
 }
 
-// A dead endpoint costs a handful of messages, and gets everything when it is
-// back, except for what is past its time.
-func TestADeadEndpoint(t *testing.T) {
+// A dead endpoint costs a handful of messages. When it is back it gets every delivery,
+// except those past their deadline.
+func TestEndpoint_Down(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 40 * events.SliceHomes
 		w.homes(n)
@@ -138,20 +138,20 @@ func TestADeadEndpoint(t *testing.T) {
 		puts, waiting := len(w.bus.retryPuts), len(w.bus.retries)+len(w.bus.slices)
 		w.bus.mu.Unlock()
 		if waiting > 40 || puts > 1000 {
-			t.Errorf("%d homes that cannot be reached wait in %d messages, and %d were put in ten minutes", n, waiting, puts)
+			t.Errorf("%d unreachable homes wait in %d messages, %d were stored in ten minutes", n, waiting, puts)
 		}
 		w.partner.refuses("ep", false)
 		back := time.Now()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
 		if took := time.Since(back); took > gate.LongestBreak+10*time.Second {
-			t.Errorf("it took %s from its coming back", took)
+			t.Errorf("delivery took %s after the recovery", took)
 		}
 	})
 }
 
-// 410 turns an endpoint off: for what is in flight, for what waits, and for the
-// triggers to come.
-func TestGone(t *testing.T) {
+// A 410 disables an endpoint for requests in flight, for waiting retries and for later
+// triggers.
+func TestEndpoint_Gone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -161,7 +161,7 @@ func TestGone(t *testing.T) {
 			case a.host == "other":
 				return http.StatusOK
 			case a.home == homeID(1):
-				<-time.After(time.Second) // the others fail first, and wait
+				<-time.After(time.Second) // the other requests fail first, and wait
 				return http.StatusGone
 			default:
 				return http.StatusInternalServerError
@@ -174,24 +174,24 @@ func TestGone(t *testing.T) {
 		}
 		for home, want := range map[string]string{homeID(0): "is disabled", homeID(1): "410 Gone", homeID(2): "is disabled"} {
 			if got := reasons["ep "+home]; !strings.Contains(got, want) {
-				t.Errorf("%s ended because %q, want %q", home, got, want)
+				t.Errorf("reason of %s is %q, want %q", home, got, want)
 			}
 		}
 		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
 		if err != nil || e.Enabled {
-			t.Errorf("the endpoint is enabled: %v, %v", e.Enabled, err)
+			t.Errorf("endpoint is enabled: %v, %v", e.Enabled, err)
 		}
 		before := len(w.partner.got())
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3})
 		for _, a := range w.partner.got()[before:] {
 			if a.host == "ep" {
-				t.Error("a disabled endpoint was sent something")
+				t.Error("disabled endpoint got a webhook")
 			}
 		}
 	})
 }
 
-func TestAnEndpointIsDeletedWhileARetryWaits(t *testing.T) {
+func TestEndpoint_DeletedDuringRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep")
@@ -202,13 +202,13 @@ func TestAnEndpointIsDeletedWhileARetryWaits(t *testing.T) {
 		w.delete(storage.WebhookEndpointRef("org", "ep"))
 		list := w.wants(tr, outcomes{events.OutcomeFailed: 1})
 		if d := list[0]; !strings.Contains(d.Reason, "deleted") || d.Attempt != 1 || d.MessageID == "" {
-			t.Errorf("it ended as %+v", d)
+			t.Errorf("delivery is %+v", d)
 		}
 	})
 }
 
-// What changes between two attempts does not change the message.
-func TestTheMessageStaysTheSame(t *testing.T) {
+// Changes between two attempts do not change the message.
+func TestRetry_SameMessage(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep")
@@ -230,25 +230,25 @@ func TestTheMessageStaysTheSame(t *testing.T) {
 	})
 }
 
-// A bug that shows at one home is that home's failed attempt.
-func TestAPanicIsAFailedAttempt(t *testing.T) {
+// A panic for one home is that home's failed attempt.
+func TestAttempt_Panic(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		n := w.worker()
 		tr := w.trigger(24)
-		e := aTarget(storage.DefaultRetryPolicy())
+		e := newTarget(storage.DefaultRetryPolicy())
 		r := request{
 			all:     []job{{Message: webhook.NewMessage(&tr, "ep", signals.Signal{HomeID: "h"}, storage.FormatSignal), target: e, attempt: 1}}, // without a curve
 			results: make([]result, 1), jobs: []int{0}, target: e,
 		}
 		n.attempt(t.Context(), &r, webhook.GetScratch())
 		if r := r.results[0]; r.delivery.Outcome != events.OutcomeRetrying || r.nextAttempt != 2 || r.dueAt.IsZero() || r.delivery.Reason != "an internal error" {
-			t.Errorf("it is %+v", r)
+			t.Errorf("delivery is %+v", r)
 		}
 	})
 }
 
-// A retry wherever whose worker dies goes on, with one outcome for each home.
-func TestAWorkerDiesOfARetry(t *testing.T) {
+// A retry survives its worker's death at any point, with one outcome for each home.
+func TestRetry_WorkerDies(t *testing.T) {
 	for _, point := range []string{
 		"before put retries", "after put retries", "before put receipt", "after put receipt", "before ack retry", "before ack slice", "before position",
 	} {
@@ -265,20 +265,19 @@ func TestAWorkerDiesOfARetry(t *testing.T) {
 				list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
 				most := 3
 				if point == "before ack retry" || point == "after put receipt" {
-					most = 1 // a receipt says what was done
+					most = 1 // the receipt lists the deliveries
 				}
 				w.checkDelivered(list, most)
 				if t.Failed() {
-					t.Logf("it died %s, time %d", point, times)
+					t.Logf("died %s, time %d", point, times)
 				}
 			})
 		}
 	}
 }
 
-// A retry that is handed back at a stop, again and again, is neither lost nor
-// taken for done.
-func TestARetryIsHandedBackAgainAndAgain(t *testing.T) {
+// A retry that is requeued by several stops is neither lost nor marked as completed.
+func TestRetry_RequeuedByStops(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.options.DrainTimeout = time.Second
 		w.homes(2)
@@ -294,14 +293,14 @@ func TestARetryIsHandedBackAgainAndAgain(t *testing.T) {
 		w.checkDelivered(list, 1)
 		for _, d := range list {
 			if d.Attempt != 1 {
-				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+				t.Errorf("%s needed %d attempts", d.HomeID, d.Attempt)
 			}
 		}
 	})
 }
 
 // An endpoint's rate limit spreads its deliveries.
-func TestRateLimit(t *testing.T) {
+func TestRateLimit_Spread(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(60)
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 2 })
@@ -309,13 +308,13 @@ func TestRateLimit(t *testing.T) {
 		began := time.Now()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 60})
 		if took := time.Since(began); took < 29*time.Second || took > 40*time.Second {
-			t.Errorf("60 at 2 a second took %s", took)
+			t.Errorf("60 deliveries at 2 per second took %s", took)
 		}
 	})
 }
 
-// An endpoint that hangs costs the others nothing.
-func TestASlowNeighbour(t *testing.T) {
+// An endpoint that hangs does not delay other endpoints.
+func TestEndpoint_SlowNeighbor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 8 * events.SliceHomes
 		w.homes(n)
@@ -330,10 +329,10 @@ func TestASlowNeighbour(t *testing.T) {
 		})
 		w.worker()
 		w.trigger(24)
-		<-time.After(time.Second) // it is in the middle of hanging
-		w.neighbour(n)
+		<-time.After(time.Second) // the endpoint hangs now
+		w.neighbor(n)
 		began := time.Now()
-		tr := w.triggerOf("neighbour", 24)
+		tr := w.triggerOf("neighbor", 24)
 		w.bus.await(func() bool {
 			homes := 0
 			for _, r := range w.bus.receipts {
@@ -344,13 +343,13 @@ func TestASlowNeighbour(t *testing.T) {
 			return homes == n
 		})
 		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%d homes of a neighbour took %s", n, took)
+			t.Errorf("%d homes of a neighbor took %s", n, took)
 		}
 	})
 }
 
-// A newer trigger takes the place of what is still being tried.
-func TestNewestWins(t *testing.T) {
+// A newer trigger supersedes waiting retries.
+func TestSupersede_Retries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
@@ -363,13 +362,13 @@ func TestNewestWins(t *testing.T) {
 		w.wants(first, outcomes{events.OutcomeSuperseded: 3})
 		for _, d := range w.wants(second, outcomes{events.OutcomeDelivered: 3}) {
 			if d.Attempt != 1 {
-				t.Errorf("%s took %d attempts", d.HomeID, d.Attempt)
+				t.Errorf("%s needed %d attempts", d.HomeID, d.Attempt)
 			}
 		}
 	})
 }
 
-func TestSendTest(t *testing.T) {
+func TestSendTest_Results(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
 		tester := tester.New(w.store, w.vault, send.New(send.Options{Dial: w.partner.dial, IdlePerDestination: 1}))
@@ -385,13 +384,13 @@ func TestSendTest(t *testing.T) {
 				t.Errorf("%d: %+v, %v", status, d, err)
 			}
 		}
-		got := w.partner.got() // which were verified as they came
+		got := w.partner.got() // the partner has verified them
 		if len(got) != 3 || got[0].id == got[1].id {
-			t.Errorf("came %+v", got)
+			t.Errorf("arrivals are %+v", got)
 		}
 		e.ID = "none"
 		if _, err := tester.SendTest(t.Context(), e); err == nil {
-			t.Error("an endpoint that is not there was sent something")
+			t.Error("missing endpoint got a webhook")
 		}
 		w.endpoint("down")
 		w.partner.refuses("down", true)

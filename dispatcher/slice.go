@@ -45,8 +45,8 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	}
 	defer done()
 	taken.Free = func() { done(); freeQueue() }
-	err = contained(func() error { return w.walkSlice(ctx, &s, taken) })
-	if err == nil || handsBack(ctx, err) {
+	err = recovered(func() error { return w.walkSlice(ctx, &s, taken) })
+	if err == nil || requeues(ctx, err) {
 		return err
 	}
 	return w.sliceFailed(ctx, &s, err)
@@ -123,7 +123,7 @@ func (w *Worker) doneMeanwhile(ctx context.Context, s *events.Slice, taken event
 	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())
 }
 
-// catchUpTimeout is how long a slice waits for the replica. The slice is then handed back
+// catchUpTimeout is how long a slice waits for the replica. The slice is then requeued
 // for another worker, or a later time.
 const catchUpTimeout = 5 * time.Second
 
@@ -251,8 +251,8 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	}
 }
 
-// contained converts a panic into an error.
-func contained(do func() error) (err error) {
+// recovered converts a panic into an error.
+func recovered(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -261,15 +261,15 @@ func contained(do func() error) (err error) {
 	return do()
 }
 
-// handsBack reports whether an error is not the message's fault: the store or NATS is
-// unavailable, or the worker is stopping. Such a message is handed back without a limit.
-func handsBack(ctx context.Context, err error) bool {
+// requeues reports whether an error is not the message's fault: the store or NATS is
+// unavailable, or the worker is stopping. Such a message is requeued without a limit.
+func requeues(ctx context.Context, err error) bool {
 	var store *storeError
 	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// storeError is an error of the replica. The message is handed back for another worker.
+// storeError is an error of the replica. The message is requeued for another worker.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return "read the replica: " + e.err.Error() }

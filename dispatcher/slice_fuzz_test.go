@@ -12,33 +12,33 @@ import (
 	"github.com/gridhook/gridhook/storage/signals"
 )
 
-// Whatever cursor a slice has, it reads homes behind it, of the trigger's own
-// organization, in order, none twice and no more than a slice has; and the walk goes on
-// from the last of them.
-func FuzzReadHomes(f *testing.F) {
+// With any cursor, a slice reads the homes after it: only of the trigger's organization,
+// in order, without duplicates, and at most a slice's number. The walk continues after
+// the last home.
+func FuzzReadHomes_Cursor(f *testing.F) {
 	w := newWorld(f)
 	f.Cleanup(w.end)
 	const homes = 2*events.SliceHomes + 5
 	w.homes(homes)
-	w.neighbour(3)
+	w.neighbor(3)
 	w.endpoint("ep")
 	worker := New(Deps{
 		Bus: &busConn{bus: w.bus}, Store: w.store, Book: signals.NewBook(100), Vault: w.vault,
 		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: time.Now,
 	}, w.options)
 	tr := w.trigger(24)
-	for _, after := range []string{"", homeID(0), homeID(events.SliceHomes), homeID(homes), "home_", "zzz", "\x00", "..", "neighbour"} {
+	for _, after := range []string{"", homeID(0), homeID(events.SliceHomes), homeID(homes), "home_", "zzz", "\x00", "..", "neighbor"} {
 		text, err := json.Marshal(events.Slice{Trigger: tr, Sequence: 1, Number: 1, After: after})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"trigger":{"triggerId":"trg_1","organizationId":"org","endTime":"2026-11-23T07:30:00.000Z","homes":133,"revision":141},"sequence":1}`)) // from the year 1
+	f.Add([]byte(`{"trigger":{"triggerId":"trg_1","organizationId":"org","endTime":"2026-11-23T07:30:00.000Z","homes":133,"revision":141},"sequence":1}`)) // a window from the year 1
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s events.Slice
 		if json.Unmarshal(text, &s) != nil || s.Check() != nil {
-			t.Skip("the queue drops it")
+			t.Skip("the queue drops the slice")
 		}
 		read, err := worker.readHomes(&s)
 		if err != nil {
@@ -47,7 +47,7 @@ func FuzzReadHomes(f *testing.F) {
 		last := s.After
 		for _, h := range read.homes {
 			if h.Org != s.Trigger.OrganizationID || h.ID <= last {
-				t.Fatalf("%s of %s follows %q", h.ID, h.Org, last)
+				t.Fatalf("home %s of %s follows %q", h.ID, h.Org, last)
 			}
 			last = h.ID
 		}
@@ -55,7 +55,7 @@ func FuzzReadHomes(f *testing.F) {
 			t.Fatalf("%d homes, and %d slices ahead", len(read.homes), len(read.ahead))
 		}
 		if len(read.ahead) > 0 && read.ahead[0] != read.bounds.Through {
-			t.Fatalf("the next slice begins after %q, and this one ends with %q", read.ahead[0], read.bounds.Through)
+			t.Fatalf("next slice begins after %q, this slice ends with %q", read.ahead[0], read.bounds.Through)
 		}
 		to, err := worker.admit(t.Context(), &s.Trigger, func() {})
 		if err != nil {
@@ -63,7 +63,7 @@ func FuzzReadHomes(f *testing.F) {
 		}
 		jobs, _, err := worker.price(&s, &read, to, walks.Place{Trigger: &s.Trigger})
 		if err != nil || len(jobs) > len(read.homes) {
-			t.Fatalf("%d jobs of %d homes: %v", len(jobs), len(read.homes), err)
+			t.Fatalf("%d jobs for %d homes: %v", len(jobs), len(read.homes), err)
 		}
 	})
 }

@@ -17,15 +17,15 @@ import (
 
 type outcomes = map[events.Outcome]int
 
-// checkDelivered checks that the partner answered each of a trigger's DELIVERED
-// well, and how often at most.
+// checkDelivered checks that the partner accepted each DELIVERED message of a trigger,
+// at most a number of times.
 func (w *world) checkDelivered(list []events.Delivery, most int) {
 	w.t.Helper()
 	got := w.partner.checkMessages(nil)
 	for _, d := range list {
 		n := got[d.HomeID+" at "+d.EndpointID]
 		if d.Outcome == events.OutcomeDelivered && n == 0 {
-			w.t.Errorf("%s at %s is DELIVERED, and the partner never got it", d.HomeID, d.EndpointID)
+			w.t.Errorf("%s at %s is DELIVERED without an arrival", d.HomeID, d.EndpointID)
 		}
 		if n > most {
 			w.t.Errorf("%s at %s was delivered %d times", d.HomeID, d.EndpointID, n)
@@ -33,7 +33,7 @@ func (w *world) checkDelivered(list []events.Delivery, most int) {
 	}
 }
 
-func TestEveryHomeIsReachedOnce(t *testing.T) {
+func TestWalk_EveryHomeOnce(t *testing.T) {
 	for _, n := range []int{0, 1, events.SliceHomes, events.SliceHomes + 1, 7*events.SliceHomes - 1} {
 		inWorld(t, func(t *testing.T, w *world) {
 			w.homes(n)
@@ -48,11 +48,11 @@ func TestEveryHomeIsReachedOnce(t *testing.T) {
 			list := w.wants(tr, want)
 			w.checkDelivered(list, 1)
 			if p, _ := w.seen(tr); p.Walked != n || p.Homes != n || w.bus.redelivered != 0 {
-				t.Errorf("of %d homes %d were walked, and %d messages were handed out again", n, p.Walked, w.bus.redelivered)
+				t.Errorf("of %d homes %d were walked, with %d redeliveries", n, p.Walked, w.bus.redelivered)
 			}
 			for _, d := range list {
 				if d.MessageID != events.MessageID(tr.ID, d.HomeID, d.EndpointID) || d.Attempt != 1 || d.Status != 200 || d.Reason != "" {
-					t.Errorf("a delivery is %+v", d)
+					t.Errorf("delivery is %+v", d)
 				}
 			}
 			if slices := max(1, (n+events.SliceHomes-1)/events.SliceHomes); len(w.bus.receipts) != slices {
@@ -62,7 +62,7 @@ func TestEveryHomeIsReachedOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotDelivered(t *testing.T) {
+func TestWalk_UndeliveredOutcomes(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		off := storagetest.Home("org", "home_off", "plan")
@@ -79,7 +79,7 @@ func TestWhatIsNotDelivered(t *testing.T) {
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeUnpriceable: 3}) {
 			reasons[d.HomeID] = d.Reason
 			if d.Outcome == events.OutcomeUnpriceable && (d.MessageID != "" || d.EndpointID != "" || d.Attempt != 0) {
-				t.Errorf("an unpriceable one is %+v", d)
+				t.Errorf("unpriceable delivery is %+v", d)
 			}
 		}
 		for home, want := range map[string]string{"home_off": "not enabled", "home_planless": "no rate plan", "home_lost": "does not exist"} {
@@ -89,13 +89,13 @@ func TestWhatIsNotDelivered(t *testing.T) {
 		}
 		for _, a := range w.partner.got() {
 			if a.host != "ep" || a.home == "home_foreign" {
-				t.Errorf("%s was sent %s", a.host, a.home)
+				t.Errorf("%s got %s", a.host, a.home)
 			}
 		}
 	})
 }
 
-func TestAnOrganizationWithoutAnEndpoint(t *testing.T) {
+func TestWalk_NoEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2)
 		w.endpoint("deaf", func(e *storage.WebhookEndpoint) { e.EventTypes = []string{storage.EventTriggerCompleted} })
@@ -104,8 +104,8 @@ func TestAnOrganizationWithoutAnEndpoint(t *testing.T) {
 	})
 }
 
-// A walk meets the homes that there were at its trigger.
-func TestTheHomesOfThatMoment(t *testing.T) {
+// A walk covers the homes that existed at its trigger.
+func TestWalk_HomesAtRevision(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(4)
 		w.endpoint("ep")
@@ -114,7 +114,7 @@ func TestTheHomesOfThatMoment(t *testing.T) {
 		w.delete(storage.HomeRef("org", homeID(1)))
 		storagetest.Put(t, w.store, storagetest.Home("org", "home_new", "plan"))
 		w.delete(storage.HomeRef("org", homeID(2)))
-		storagetest.Put(t, w.store, storagetest.Home("org", homeID(2), "plan")) // made again
+		storagetest.Put(t, w.store, storagetest.Home("org", homeID(2), "plan")) // recreated
 		w.worker()
 		var got []string
 		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 2, events.OutcomeUnpriceable: 1}) {
@@ -122,14 +122,13 @@ func TestTheHomesOfThatMoment(t *testing.T) {
 		}
 		slices.Sort(got)
 		if want := []string{"home_0001 UNPRICEABLE the home was deleted after the trigger", "home_0002 DELIVERED ", "home_0003 DELIVERED "}; !slices.Equal(got, want) {
-			t.Errorf("it reached %q, want %q", got, want)
+			t.Errorf("walk reached %q, want %q", got, want)
 		}
 	})
 }
 
-// Slices end where they end, whatever is deleted and made again while a walk is
-// under way.
-func TestSlicesDoNotShift(t *testing.T) {
+// Homes deleted or recreated during a walk do not change the bounds of its slices.
+func TestWalk_StableSlices(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 6 * events.SliceHomes
 		w.homes(n)
@@ -140,7 +139,7 @@ func TestSlicesDoNotShift(t *testing.T) {
 		tr := w.trigger(24)
 		var puts atomic.Int64
 		w.worker(func(at string) bool {
-			if at == "before put slice" && puts.Add(1) == 2 { // the first slice is planned, and no other
+			if at == "before put slice" && puts.Add(1) == 2 { // only the first slice is planned
 				for i := range 20 {
 					storagetest.Put(t, w.store, storagetest.Home("org", homeID(7*i), "plan"))
 				}
@@ -150,7 +149,7 @@ func TestSlicesDoNotShift(t *testing.T) {
 		w.bus.await(w.bus.idleLocked)
 		p, list := w.seen(tr)
 		if p.Status != events.TriggerCompleted || repeated(list) != "" {
-			t.Errorf("it is %s, and %q has two outcomes", p.Status, repeated(list))
+			t.Errorf("trigger is %s, duplicate outcome of %q", p.Status, repeated(list))
 		}
 		reached := map[string]bool{}
 		for _, d := range list {
@@ -165,8 +164,8 @@ func TestSlicesDoNotShift(t *testing.T) {
 	})
 }
 
-// What follows a group of slices is on the queue before anything of the group is sent.
-func TestSuccessorsAreQueuedFirst(t *testing.T) {
+// The slices after a group are queued before any webhook of the group is sent.
+func TestSlice_SuccessorsFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const slices = 9
 		w.homes(slices * events.SliceHomes)
@@ -178,7 +177,7 @@ func TestSuccessorsAreQueuedFirst(t *testing.T) {
 			w.bus.mu.Lock()
 			defer w.bus.mu.Unlock()
 			if next := (i/events.SliceHomes/group + 1) * group; next < slices && w.bus.everPut[sliceName(tr.ID, next)] == 0 {
-				t.Errorf("%s came before slice %d was queued", a.home, next)
+				t.Errorf("%s arrived before slice %d was queued", a.home, next)
 			}
 			return http.StatusOK
 		})
@@ -193,8 +192,8 @@ func TestSuccessorsAreQueuedFirst(t *testing.T) {
 	})
 }
 
-// A worker waits until its replica has what the trigger has.
-func TestASliceWaitsForTheReplica(t *testing.T) {
+// A worker waits until its replica has the trigger's revision.
+func TestSlice_WaitsForReplica(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep")
 		n := w.worker()
@@ -203,22 +202,22 @@ func TestASliceWaitsForTheReplica(t *testing.T) {
 		tr := w.trigger(24)
 		<-time.After(3 * catchUpTimeout)
 		if got := w.partner.got(); len(got) != 0 {
-			t.Errorf("%d were sent by a worker that does not know the homes", len(got))
+			t.Errorf("worker without the homes sent %d webhooks", len(got))
 		}
 		release()
 		w.wants(tr, outcomes{events.OutcomeDelivered: 2})
 	})
 }
 
-// dieAt makes a worker die when it comes to a point for the n-th time.
+// dieAt makes a worker die at the n-th pass of a point.
 func dieAt(point string, n int) func(string) bool {
 	var passed atomic.Int64
 	return func(at string) bool { return at == point && passed.Add(1) == int64(n) }
 }
 
-// Wherever a worker dies, the next one takes up the walk: it forks nothing, and
-// delivers again at most what was in flight.
-func TestAWorkerDies(t *testing.T) {
+// At whatever point a worker dies, the next worker continues the walk. The walk does not
+// fork, and only deliveries in flight are repeated.
+func TestWorker_Dies(t *testing.T) {
 	const n = 7*events.SliceHomes - 10
 	for _, point := range []string{
 		"before put slice", "after put slice", "before put receipt", "after put receipt", "before ack trigger", "before ack slice",
@@ -241,14 +240,14 @@ func TestAWorkerDies(t *testing.T) {
 					again += times - 1
 				}
 				if most := w.options.Slices * events.SliceHomes; again > most {
-					t.Errorf("%s, %d: %d homes were delivered again, and at most %d were in flight", point, times, again, most)
+					t.Errorf("%s, %d: repeated %d deliveries, at most %d were in flight", point, times, again, most)
 				}
 				if point == "after put receipt" && times == 1 && again > (w.options.Slices-1)*events.SliceHomes {
-					t.Errorf("a slice with its receipt was delivered again: %d homes", again)
+					t.Errorf("slice with a receipt was repeated: %d homes", again)
 				}
 				for key, n := range w.bus.everPut {
 					if n != 1 {
-						t.Errorf("%s, %d: the walk forked: slice %s was queued %d times", point, times, key, n)
+						t.Errorf("%s, %d: walk forked, slice %s was queued %d times", point, times, key, n)
 					}
 				}
 				if len(w.bus.receipts) != 7 {
@@ -273,14 +272,14 @@ func TestWalkSlice_DoneMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 			if got := len(w.partner.got()); got != want {
-				t.Errorf("after a wait of %s %d were sent in all, want %d", waited, got, want)
+				t.Errorf("after a wait of %s, %d webhooks were sent, want %d", waited, got, want)
 			}
 		})
 	}
 }
 
-// A bus that does not answer for a while holds everything up and loses nothing.
-func TestTheBusIsDownForAWhile(t *testing.T) {
+// An unavailable bus delays the work, and loses none of it.
+func TestWorker_BusUnavailable(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3 * events.SliceHomes)
 		w.endpoint("ep")
@@ -304,9 +303,8 @@ func TestTheBusIsDownForAWhile(t *testing.T) {
 	})
 }
 
-// A graceful stop in the middle: what is held is finished, and nothing of it is
-// handed out again.
-func TestAGracefulStop(t *testing.T) {
+// A graceful stop finishes the current messages. No message is redelivered.
+func TestWorker_GracefulStop(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 40 * events.SliceHomes
 		w.homes(n)
@@ -317,18 +315,18 @@ func TestAGracefulStop(t *testing.T) {
 		<-time.After(30 * time.Millisecond)
 		first.stop()
 		if got := len(w.partner.got()); got == 0 || got == n {
-			t.Fatalf("%d were sent before the stop: it was not in the middle", got)
+			t.Fatalf("%d webhooks before the stop: the stop came too early or too late", got)
 		}
 		w.worker()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
 		if w.bus.redelivered != 0 {
-			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+			t.Errorf("%d redeliveries, want none", w.bus.redelivered)
 		}
 	})
 }
 
-// A stop that cannot wait for a partner who hangs hands back what is not done.
-func TestAStopThatCannotWait(t *testing.T) {
+// A stopping worker requeues messages that a hanging partner delays.
+func TestWorker_DrainTimeout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 3 * events.SliceHomes
 		w.options.DrainTimeout = 2 * time.Second
@@ -348,7 +346,7 @@ func TestAStopThatCannotWait(t *testing.T) {
 		began := time.Now()
 		first.stop()
 		if took := time.Since(began); took > w.options.DrainTimeout+100*time.Millisecond {
-			t.Errorf("the stop took %s", took)
+			t.Errorf("stop took %s", took)
 		}
 		synctest.Wait()
 		hanging = false
@@ -356,20 +354,20 @@ func TestAStopThatCannotWait(t *testing.T) {
 		list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
 		w.checkDelivered(list, 1)
 		if w.bus.redelivered != 0 {
-			t.Errorf("%d messages were handed out again", w.bus.redelivered)
+			t.Errorf("%d redeliveries, want none", w.bus.redelivered)
 		}
 		for _, d := range list {
 			if d.Attempt > 1 {
-				t.Errorf("%s took %d attempts: what was handed back counts as tried", d.HomeID, d.Attempt)
+				t.Errorf("%s needed %d attempts: a requeued delivery counts as an attempt", d.HomeID, d.Attempt)
 			}
 		}
 	})
 }
 
-// A request that the worker's stop cuts off is no failure of the endpoint: it uses up no
-// attempt, also where the policy allows one only, and leaves health and breaker alone. The
-// log of the delivery shows it.
-func TestAStopIsNoFailureOfTheEndpoint(t *testing.T) {
+// A request canceled by a worker's stop is no failure of the endpoint. It uses up no
+// attempt, even if the policy allows only one. Health and breaker stay unchanged. The
+// delivery log shows the canceled request.
+func TestWorker_StopIsNoFailure(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.options.DrainTimeout = time.Second
 		w.homes(20)
@@ -389,7 +387,7 @@ func TestAStopIsNoFailureOfTheEndpoint(t *testing.T) {
 		first.stop()
 		synctest.Wait()
 		if open := first.OpenBreakers(); len(open) != 0 {
-			t.Errorf("the breakers %+v are open", open)
+			t.Errorf("open breakers are %+v", open)
 		}
 		_, list := w.seen(tr)
 		cut := 0
@@ -398,12 +396,12 @@ func TestAStopIsNoFailureOfTheEndpoint(t *testing.T) {
 				cut++
 			}
 			if d.Attempt != 0 || d.Outcome != events.OutcomeRetrying {
-				t.Errorf("after the stop %s is %+v", d.HomeID, d)
+				t.Errorf("delivery of %s after the stop is %+v", d.HomeID, d)
 			}
 		}
 		for _, ep := range []string{"ep", "batches"} {
 			if h, err := w.ledger.Health("org", ep); h.State != events.HealthUnknown || err != nil {
-				t.Errorf("the health of %s is %+v, %v", ep, h, err)
+				t.Errorf("health of %s is %+v, %v", ep, h, err)
 			}
 		}
 		hanging = false
@@ -417,13 +415,13 @@ func TestAStopIsNoFailureOfTheEndpoint(t *testing.T) {
 			logged += len(log.Attempts)
 		}
 		if cut == 0 || logged != 40+cut {
-			t.Errorf("%d requests were cut off, and %d of 40 are logged", cut, logged)
+			t.Errorf("%d requests were canceled, %d of 40 are logged", cut, logged)
 		}
 	})
 }
 
-// The queue of slices is not synced: what it loses is put again from the ledger.
-func TestAResumerPutsWhatTheQueueLost(t *testing.T) {
+// The queue of slices is not synced. The resumer puts lost slices again from the ledger.
+func TestResumer_LostSlices(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const n = 12 * events.SliceHomes
 		w.homes(n)
@@ -442,7 +440,7 @@ func TestAResumerPutsWhatTheQueueLost(t *testing.T) {
 		list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
 		w.checkDelivered(list, 2)
 		for _, r := range w.bus.retryPuts {
-			if r.Walk != nil { // what waits for room is put again
+			if r.Walk != nil { // a parked walk is put again
 				w.bus.everPut[sliceName(r.Trigger.ID, r.Walk.Number)]--
 			}
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Where triggers come faster than an endpoint takes their walks, the last homes are sent
-// signals all the same: a walk that waits because the endpoint is slow does not give way
-// to those behind it. Some homes of a slice may, to one that has come to it meanwhile.
-func TestASlowEndpointStarvesNoHome(t *testing.T) {
+// If triggers arrive faster than an endpoint accepts their walks, the last homes still
+// get signals. A newer walk does not supersede a walk that waits for a slow endpoint. It
+// may supersede some homes of a slice that it has reached meanwhile.
+func TestSupersede_SlowEndpointReachesEveryHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes, triggers = 16 * events.SliceHomes, 16
 		w.homes(homes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
 		w.partner.answers(func(*http.Request, arrival) int {
-			<-time.After(time.Second) // with 8 at once that is two minutes for a walk
+			<-time.After(time.Second) // 8 requests at once take two minutes for a walk
 			return http.StatusOK
 		})
 		w.worker()
@@ -31,14 +31,14 @@ func TestASlowEndpointStarvesNoHome(t *testing.T) {
 			had[a.home] = true
 		}
 		if len(had) < homes*95/100 {
-			t.Errorf("%d of %d homes were sent any of %d triggers", len(had), homes, triggers)
+			t.Errorf("%d of %d homes got a signal of %d triggers", len(had), homes, triggers)
 		}
 	})
 }
 
-// An endpoint that asks to wait after a number of requests a minute does not starve the
-// last homes either.
-func TestRetryAfter_StarvesNoHome(t *testing.T) {
+// An endpoint with a Retry-After after some requests per minute also reaches its last
+// homes.
+func TestRetryAfter_ReachesEveryHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes, triggers, quota = 32 * events.SliceHomes, 12, 2 * events.SliceHomes
 		w.homes(homes)
@@ -65,17 +65,16 @@ func TestRetryAfter_StarvesNoHome(t *testing.T) {
 			had[a.home] = true
 		}
 		if len(had) < homes*82/100 { // each walk begins at random homes
-			t.Errorf("%d of %d homes were sent any of %d triggers", len(had), homes, triggers)
+			t.Errorf("%d of %d homes got a signal of %d triggers", len(had), homes, triggers)
 		}
 	})
 }
 
-// A message system that hangs in the middle of a slice holds up none of its requests
-// for long: they were in their turn when it was last asked.
-// hang is how long the partner takes while the message system hangs.
+// hang is half of the partner's response time in TestSupersede_BusHangs.
 const hang = 50 * time.Millisecond
 
-func TestTurnsDoNotWaitForAMessageSystemThatHangs(t *testing.T) {
+// The supersede check does not wait for a message system that hangs during a slice.
+func TestSupersede_BusHangs(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(events.SliceHomes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
@@ -91,14 +90,14 @@ func TestTurnsDoNotWaitForAMessageSystemThatHangs(t *testing.T) {
 		began := time.Now()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes})
 		if took, attempts := time.Since(began), events.SliceHomes*2*hang; took > 2*attempts {
-			t.Errorf("it took %s", took)
+			t.Errorf("slice took %s", took)
 		}
 	})
 }
 
-// An endpoint that takes its time is kept as busy as it may be: what is for it waits for
-// room, and not for longer.
-func TestASlowEndpointIsKeptBusy(t *testing.T) {
+// A slow endpoint stays at its concurrency limit: its slices wait in memory, and no
+// longer than needed.
+func TestSupersede_SlowEndpointStaysBusy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes, took = 24 * events.SliceHomes, 200 * time.Millisecond
 		w.homes(homes)
@@ -112,7 +111,7 @@ func TestASlowEndpointIsKeptBusy(t *testing.T) {
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 		least := took * time.Duration(homes/w.options.EndpointConcurrency)
 		if walk := time.Since(began); walk > least*11/10 {
-			t.Errorf("the walk took %s, where so many at once can take %s", walk, least)
+			t.Errorf("walk took %s, want %s at the concurrency limit", walk, least)
 		}
 	})
 }

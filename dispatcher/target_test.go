@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// past is a view in which one record is as it was.
+// past is a view with an older version of one record.
 type past struct {
 	storage.View
 	record storage.Record
@@ -19,8 +19,7 @@ type past struct {
 
 func (p past) Get(storage.Ref) (storage.Record, error) { return p.record, nil }
 
-// readied returns the target that a worker makes of a record: the one that its registry
-// holds, or a new one.
+// readied returns a worker's target for a record, from its registry or new.
 func (n *node) readied(t *testing.T, r storage.Record) *target.Target {
 	t.Helper()
 	e, err := n.targets.Get(past{record: r}, r.Org, r.ID)
@@ -30,25 +29,25 @@ func (n *node) readied(t *testing.T, r storage.Record) *target.Target {
 	return e
 }
 
-// An endpoint that was deleted while it was down is reported no more, and its secrets
-// leave the memory, within sweepEvery.
+// An endpoint that was deleted while it was down is no longer reported, and its secrets
+// leave the memory within sweepEvery.
 func TestSweep_DropsDeletedEndpoints(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		// No retry comes before the sweep, which would drop the endpoint too.
+		// No retry comes before the sweep, because it would drop the endpoint too.
 		later := func(e *storage.WebhookEndpoint) { e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds = 600, 600 }
 		w.homes(events.SliceHomes)
-		for _, id := range []string{"deleted", "kept"} {
+		for _, id := range []string{"deleted", "remaining"} {
 			w.endpoint(id, later)
 			w.partner.refuses(id, true)
 		}
 		n := w.worker()
-		synctest.Wait() // its sweeps begin now
+		synctest.Wait() // the sweeps begin now
 		began := time.Now()
 		w.trigger(24)
 		synctest.Wait()
 		<-time.After(time.Second)
 		if open := n.OpenBreakers(); len(open) != 2 {
-			t.Fatalf("the open breakers are %+v, want those of both endpoints", open)
+			t.Fatalf("open breakers are %+v, want both endpoints", open)
 		}
 		held := map[string]storage.Record{}
 		err := w.store.View(func(v storage.View) error {
@@ -64,20 +63,20 @@ func TestSweep_DropsDeletedEndpoints(t *testing.T) {
 		before := map[string]*target.Target{}
 		for id, r := range held {
 			if before[id] = n.readied(t, r); n.readied(t, r) != before[id] {
-				t.Fatalf("the registry does not hold %s", id)
+				t.Fatalf("registry has no target %s", id)
 			}
 		}
 		w.delete(held["deleted"].Ref)
 		<-time.After(time.Until(began.Add(sweepEvery + time.Millisecond)))
 		synctest.Wait()
-		if open := n.OpenBreakers(); len(open) != 1 || open[0].EndpointID != "kept" {
-			t.Errorf("the open breakers are %+v, want that of the endpoint that is there", open)
+		if open := n.OpenBreakers(); len(open) != 1 || open[0].EndpointID != "remaining" {
+			t.Errorf("open breakers are %+v, want the remaining endpoint", open)
 		}
-		if n.readied(t, held["kept"]) != before["kept"] {
-			t.Error("the endpoint that is there was dropped")
+		if n.readied(t, held["remaining"]) != before["remaining"] {
+			t.Error("remaining endpoint was dropped")
 		}
 		if n.readied(t, held["deleted"]) == before["deleted"] {
-			t.Error("the registry holds the deleted endpoint")
+			t.Error("registry has the deleted endpoint")
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// asksAt makes an endpoint authorize with tokens from a URL.
+// asksAt sets the token URL of an endpoint.
 func (w *world) asksAt(tokenURL string) func(*storage.WebhookEndpoint) {
 	return func(e *storage.WebhookEndpoint) {
 		e.Authentication = &storage.Authentication{
@@ -23,9 +23,9 @@ func (w *world) asksAt(tokenURL string) func(*storage.WebhookEndpoint) {
 	}
 }
 
-// A walk whose token endpoint is down is parked, asks rarely, and goes on when it is
-// back; a token that nears its end is replaced while it is used.
-func TestTokensOfAWalk(t *testing.T) {
+// A walk whose token endpoint is down is parked, requests tokens rarely, and continues
+// after the recovery. A token is replaced shortly before it expires.
+func TestTokens_Walk(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 20 * events.SliceHomes
 		w.homes(homes)
@@ -46,7 +46,7 @@ func TestTokensOfAWalk(t *testing.T) {
 		tr := w.trigger(24)
 		<-time.After(5 * time.Minute)
 		if got := len(w.partner.got()); got != 0 || a.times() == 0 || a.times() > 60 {
-			t.Errorf("%d requests were made, and a token asked for %d times", got, a.times())
+			t.Errorf("%d webhooks and %d token requests", got, a.times())
 		}
 		if w.waiting() > 40 {
 			t.Errorf("%d messages wait", w.waiting())
@@ -57,31 +57,31 @@ func TestTokensOfAWalk(t *testing.T) {
 		a.mu.Unlock()
 		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: homes}) {
 			if d.ErrorClass != "" {
-				t.Fatalf("a home was delivered as %+v", d)
+				t.Fatalf("delivery is %+v", d)
 			}
 		}
 		if got := a.times() - asked; got != 1 {
-			t.Errorf("it was asked for %d tokens when it was back", got)
+			t.Errorf("%d token requests after the recovery", got)
 		}
 		<-time.After(time.Hour - 2*time.Minute)
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 		if a.times()-asked != 1 || len(tokens) != 1 {
-			t.Errorf("a token was replaced before its time: %d asked for, %v", a.times()-asked, tokens)
+			t.Errorf("token was replaced too early: %d token requests, %v", a.times()-asked, tokens)
 		}
 		<-time.After(time.Hour)
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 		if a.times()-asked != 2 || len(tokens) != 2 || tokens[""] != 0 {
-			t.Errorf("%d asked for, %v", a.times()-asked, tokens)
+			t.Errorf("%d token requests, %v", a.times()-asked, tokens)
 		}
 		if text := logged.String(); !strings.Contains(text, "walk began") || strings.Contains(text, "client-secret") || strings.Contains(text, "token-") {
-			t.Errorf("it logs %s", text)
+			t.Errorf("log is %s", text)
 		}
 	})
 }
 
-// What depends on the credentials lives as long as they do: a change of something
-// else keeps the token, and one of theirs does not.
-func TestTokensOutliveOtherChanges(t *testing.T) {
+// A token stays in use until its credentials change. Other changes of the endpoint keep
+// the token.
+func TestTokens_OtherChanges(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep", w.asksAt("http://auth.example/token"))
@@ -100,20 +100,20 @@ func TestTokensOutliveOtherChanges(t *testing.T) {
 			}
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
 			if want := max(1, i); a.times() != want {
-				t.Errorf("after change %d a token was asked for %d times, want %d", i, a.times(), want)
+				t.Errorf("%[2]d token requests after change %[1]d, want %[3]d", i, a.times(), want)
 			}
 		}
 	})
 }
 
-// A token is asked for at the token URL with its query, which is stored sealed.
+// The token request goes to the token URL with its query, which is stored sealed.
 func TestTokenURL_SealedQuery(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) {
 			w.asksAt("http://auth.example/token?tenant=7")(e)
 			if err := w.vault.SealEndpoint(e, &storage.WebhookEndpoint{}); err != nil || strings.Contains(e.Authentication.TokenURL, "tenant") {
-				t.Fatalf("it is stored as %+v (%v)", e.Authentication, err)
+				t.Fatalf("stored endpoint is %+v (%v)", e.Authentication, err)
 			}
 		})
 		queries := make(chan string, 10)
@@ -124,13 +124,13 @@ func TestTokenURL_SealedQuery(t *testing.T) {
 		w.worker()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})
 		if query := <-queries; query != "tenant=7" {
-			t.Errorf("the token was asked for with the query %q", query)
+			t.Errorf("query of the token request is %q", query)
 		}
 	})
 }
 
-// A bearer token is a header like any other.
-func TestABearerToken(t *testing.T) {
+// A bearer token is sent like any other header.
+func TestTokens_Bearer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) {
@@ -138,7 +138,7 @@ func TestABearerToken(t *testing.T) {
 		})
 		w.partner.answers(func(r *http.Request, _ arrival) int {
 			if got := r.Header["Authorization"]; len(got) != 1 || got[0] != "Bearer opaque" {
-				t.Errorf("it was authorized by %q", got)
+				t.Errorf("Authorization is %q", got)
 			}
 			return http.StatusOK
 		})

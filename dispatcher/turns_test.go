@@ -15,7 +15,7 @@ func TestTurns_GreedyOrganization(t *testing.T) {
 		const slices, walks = 8, 30
 		w.endpoint("ep")
 		w.homes(slices * events.SliceHomes)
-		w.neighbour(slices * events.SliceHomes)
+		w.neighbor(slices * events.SliceHomes)
 		w.partner.answers(func(*http.Request, arrival) int {
 			<-time.After(time.Millisecond)
 			return http.StatusOK
@@ -27,11 +27,11 @@ func TestTurns_GreedyOrganization(t *testing.T) {
 		}
 		<-time.After(50 * time.Millisecond)
 		began := time.Now()
-		neighbour := w.triggerOf("neighbour", 4)
+		neighbor := w.triggerOf("neighbor", 4)
 		w.bus.await(func() bool {
 			done := 0
 			for _, r := range w.bus.receipts {
-				if r.TriggerID == neighbour.ID {
+				if r.TriggerID == neighbor.ID {
 					done++
 				}
 			}
@@ -49,9 +49,10 @@ func TestTurns_GreedyOrganization(t *testing.T) {
 				between++
 			}
 		}
-		// Each of the two has half of the slots. A few slices are under way at both ends.
+		// Each organization has half of the slots. A few more slices run at the
+		// beginning and the end.
 		if most := 3 * slices * events.SliceHomes; between > most {
-			t.Errorf("%d webhooks of the greedy organization came before the neighbour's last, want at most %d", between, most)
+			t.Errorf("%d webhooks of the greedy organization before the neighbor's last, want at most %d", between, most)
 		}
 	})
 }

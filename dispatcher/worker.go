@@ -92,7 +92,7 @@ type Options struct {
 	// eighth.
 	EndpointConcurrency int
 	// DrainTimeout is the time in which a stopping worker finishes its messages, default
-	// 30 s. The worker then hands the remaining messages back.
+	// 30 s. The worker then requeues the remaining messages.
 	DrainTimeout time.Duration
 	// AllowPrivate allows webhooks to http, any port, and loopback or private addresses.
 	AllowPrivate bool
@@ -185,7 +185,7 @@ func (w *Worker) OpenBreakers() []events.OpenBreaker { return w.targets.OpenBrea
 func (w *Worker) Attempts() uint64 { return w.attempts.Load() }
 
 // Run works until ctx ends, and then drains: it takes no new message and finishes its
-// current messages. After the drain timeout it hands the remaining messages back.
+// current messages. After the drain timeout it requeues the remaining messages.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.Sender.Close()
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -195,7 +195,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			w.Log.Warn("drain timeout reached, handing back undelivered messages")
+			w.Log.Warn("drain timeout reached, requeuing undelivered messages")
 			cancel()
 		case <-hard.Done():
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// world is everything around workers, in memory and in the time of a bubble of
-// synctest: a store, a bus, a ledger, and partners that answer.
+// world is the environment of workers in the virtual time of a synctest bubble: a store,
+// a bus, a ledger and partners.
 type world struct {
 	t       testing.TB
 	bus     *fakeBus
@@ -37,13 +37,13 @@ type world struct {
 	logger  *slog.Logger
 	options Options
 	nodes   []*node
-	// clock is that of the workers which are started, nil for one that is right.
+	// clock is the clock of started workers, nil for the correct clock.
 	clock func() time.Time
-	// jitter is that of the workers which are started, nil for half of each pause.
+	// jitter is the jitter of started workers, nil for half of each delay.
 	jitter func() float64
 }
 
-// inWorld runs a test in a world of its own.
+// inWorld runs a test in a new world.
 func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// inStore runs a test in a world whose time is that of the machine, for what goes over
-// real connections.
+// inStore runs a test in a world with the machine's time, for real connections.
 func inStore(t *testing.T, test func(w *world)) {
 	t.Helper()
 	w := newWorld(t)
@@ -84,7 +83,7 @@ func (w *world) openLedger() *ledger.Ledger {
 	return l
 }
 
-// remakeLedger begins a ledger anew, as when its file was lost.
+// remakeLedger starts a new ledger, as after the loss of its file.
 func (w *world) remakeLedger() {
 	if err := w.ledger.Close(); err != nil {
 		w.t.Error(err)
@@ -94,7 +93,7 @@ func (w *world) remakeLedger() {
 
 var discard = slog.New(slog.DiscardHandler)
 
-// end stops what runs and waits for it.
+// end stops all running parts and waits for them.
 func (w *world) end() {
 	for _, n := range w.nodes {
 		n.conn.kill()
@@ -106,8 +105,7 @@ func (w *world) end() {
 	}
 }
 
-// endpoint stores an endpoint of the organization org, at a host that is its
-// identifier.
+// endpoint stores an endpoint of the organization org. Its host is its identifier.
 func (w *world) endpoint(id string, change ...func(*storage.WebhookEndpoint)) {
 	w.t.Helper()
 	e := storage.NewWebhookEndpoint("org")
@@ -147,7 +145,7 @@ func (w *world) homes(n int) {
 	storagetest.Put(w.t, w.store, list...)
 }
 
-// plan stores a rate plan of everybody's.
+// plan stores a shared rate plan.
 func (w *world) plan(id string) {
 	w.t.Helper()
 	storagetest.Put(w.t, w.store, storagetest.RatePlan(storage.Shared, id, 0.25))
@@ -169,15 +167,15 @@ func (w *world) delete(ref storage.Ref) {
 	}
 }
 
-// neighbour stores another organization with an endpoint and n homes.
-func (w *world) neighbour(n int) {
+// neighbor stores another organization with an endpoint and n homes.
+func (w *world) neighbor(n int) {
 	w.t.Helper()
-	e := storage.NewWebhookEndpoint("neighbour")
+	e := storage.NewWebhookEndpoint("neighbor")
 	e.ID, e.URL = "next-door", "http://next-door.example/hooks"
-	e.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal("neighbour", e.ID, testSecret)}}
+	e.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal("neighbor", e.ID, testSecret)}}
 	list := []storage.Entity{&e}
 	for i := range n {
-		list = append(list, storagetest.Home("neighbour", homeID(i), "plan"))
+		list = append(list, storagetest.Home("neighbor", homeID(i), "plan"))
 	}
 	storagetest.Put(w.t, w.store, list...)
 }
@@ -202,10 +200,10 @@ type node struct {
 	*Worker
 	conn    *busConn
 	replica *storagetest.Replica
-	stop    func() // gracefully
+	stop    func() // stops gracefully
 }
 
-// worker starts a worker with a replica of its own, which dies where point says.
+// worker starts a worker with its own replica. It dies where point returns true.
 func (w *world) worker(point ...func(at string) bool) *node {
 	replica := w.log.Replica()
 	n := &node{conn: &busConn{bus: w.bus}, replica: replica}
@@ -221,7 +219,7 @@ func (w *world) worker(point ...func(at string) bool) *node {
 		jitter = func() float64 { return 0.5 }
 	}
 	sender := send.New(send.Options{IdlePerDestination: 8, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if n.conn.isDead() { // the dead do not send, though their goroutines run to their end
+		if n.conn.isDead() { // a dead worker does not send, although its goroutines still run
 			return nil, errRefused
 		}
 		return w.partner.dial(ctx, network, address)
@@ -237,22 +235,21 @@ func (w *world) worker(point ...func(at string) bool) *node {
 	n.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			w.t.Errorf("a worker ended with %v", err)
+			w.t.Errorf("worker ended with %v", err)
 		}
 	})
 	w.nodes = append(w.nodes, n)
 	return n
 }
 
-// settled waits until nothing is left to do, and returns what became of a
-// trigger, as the ledger sees it.
+// settled waits until no work is left, and returns a trigger's progress in the ledger.
 func (w *world) settled(t events.Trigger) (events.Progress, []events.Delivery) {
 	w.t.Helper()
 	w.bus.await(w.bus.idleLocked)
 	return w.seen(t)
 }
 
-// seen is what the ledger makes of the receipts that there are.
+// seen returns a trigger's progress and deliveries from all receipts so far.
 func (w *world) seen(t events.Trigger) (events.Progress, []events.Delivery) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -274,13 +271,13 @@ func (w *world) seen(t events.Trigger) (events.Progress, []events.Delivery) {
 	return p, list
 }
 
-// wants checks that a trigger is completed with these outcomes, each home and
-// endpoint with exactly one.
+// wants checks that a trigger is COMPLETED with these outcomes, one for each home and
+// endpoint.
 func (w *world) wants(t events.Trigger, want map[events.Outcome]int) []events.Delivery {
 	w.t.Helper()
 	p, list := w.settled(t)
 	if p.Status != events.TriggerCompleted || fmt.Sprint(p.Outcomes) != fmt.Sprint(want) {
-		w.t.Errorf("it is %s with %v, want it COMPLETED with %v", p.Status, p.Outcomes, want)
+		w.t.Errorf("trigger is %s with %v, want COMPLETED with %v", p.Status, p.Outcomes, want)
 	}
 	if twice := repeated(list); twice != "" {
 		w.t.Errorf("%s has more than one outcome", twice)
@@ -288,7 +285,7 @@ func (w *world) wants(t events.Trigger, want map[events.Outcome]int) []events.De
 	return list
 }
 
-// repeated is a home and endpoint that a list has twice.
+// repeated returns a home and endpoint that occur twice in a list, "" if there are none.
 func repeated(list []events.Delivery) string {
 	seen := map[string]bool{}
 	for _, d := range list {
@@ -301,14 +298,14 @@ func repeated(list []events.Delivery) string {
 	return ""
 }
 
-// resumer runs a resumer on a worker's connection, and the ledger that it asks.
+// resumer runs a resumer on a worker's connection, and its ledger.
 func (w *world) resumer(n *node) (stop func()) { return w.running(w.newResumer(n).Run, w.follow) }
 
 func (w *world) newResumer(n *node) *resume.Resumer {
 	return resume.New(w.ledger, n.conn, discard, prometheus.NewRegistry(), time.Now)
 }
 
-// follow keeps the ledger up with the receipts.
+// follow updates the ledger with the receipts.
 func (w *world) follow(ctx context.Context) error { return w.ledger.Follow(ctx, ledgerSource{w.bus}) }
 
 // running runs parts until they are stopped.

@@ -21,9 +21,9 @@ const (
 	ErrorTLS ErrorClass = "tls"
 	// ErrorTimeout: the complete response did not arrive before the timeout.
 	ErrorTimeout ErrorClass = "timeout"
-	// ErrorAnswer: the connection ended without a response, or the response was not valid
-	// HTTP.
-	ErrorAnswer ErrorClass = "answer"
+	// ErrorResponse: the connection ended without a response, or the response was not
+	// valid HTTP.
+	ErrorResponse ErrorClass = "answer"
 	// ErrorStopping: the worker stopped and canceled the attempt.
 	ErrorStopping ErrorClass = "stopping"
 )
@@ -31,7 +31,7 @@ const (
 // ErrorClasses returns all error classes.
 func ErrorClasses() []ErrorClass {
 	return []ErrorClass{
-		ErrorStatus, ErrorToken, ErrorDNS, ErrorNotAllowed, ErrorConnect, ErrorTLS, ErrorTimeout, ErrorAnswer, ErrorStopping,
+		ErrorStatus, ErrorToken, ErrorDNS, ErrorNotAllowed, ErrorConnect, ErrorTLS, ErrorTimeout, ErrorResponse, ErrorStopping,
 	}
 }
 
@@ -54,7 +54,7 @@ type Attempt struct {
 	Milliseconds float64      `json:"durationMs,omitempty" doc:"The duration of the attempt." example:"41.7"`
 	Timing       Timing       `json:"timing,omitzero" doc:"The durations of the attempt's parts."`
 	Reason       string       `json:"reason,omitempty" doc:"Why the attempt was not successful." example:"the endpoint responded 503"`
-	Answer       string       `json:"answer,omitempty" doc:"The beginning of the response's body, if the attempt was not successful." example:"upstream unavailable"`
+	Response     string       `json:"answer,omitempty" doc:"The beginning of the response's body, if the attempt was not successful." example:"upstream unavailable"`
 	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When the next attempt was due." example:"2026-07-01T12:00:09.000Z"`
 }
 
@@ -62,7 +62,7 @@ type Attempt struct {
 func (d *Delivery) Last() Attempt {
 	return Attempt{
 		Number: d.Attempt, Outcome: d.Outcome, At: d.At, BatchID: d.BatchID, Status: d.Status, ErrorClass: d.ErrorClass,
-		Milliseconds: d.Milliseconds, Timing: d.Timing, Reason: d.Reason, Answer: d.Answer, NextAt: d.NextAt,
+		Milliseconds: d.Milliseconds, Timing: d.Timing, Reason: d.Reason, Response: d.Response, NextAt: d.NextAt,
 	}
 }
 

@@ -66,8 +66,8 @@ type breakerReport struct {
 	open map[storage.Ref]OpenBreaker
 }
 
-// Take stores a report received at a time and replaces the worker's previous report.
-func (b *Breakers) Take(r BreakerReport, at time.Time) {
+// Add stores a report received at a time and replaces the worker's previous report.
+func (b *Breakers) Add(r BreakerReport, at time.Time) {
 	open := make(map[storage.Ref]OpenBreaker, len(r.Open))
 	for _, o := range r.Open {
 		open[storage.WebhookEndpointRef(o.OrganizationID, o.EndpointID)] = o
@@ -85,8 +85,8 @@ func (b *Breakers) Take(r BreakerReport, at time.Time) {
 	b.reports[r.Worker] = breakerReport{at, open}
 }
 
-// Of returns the combined breaker of an endpoint.
-func (b *Breakers) Of(org, endpointID string, now time.Time) Breaker {
+// State returns the combined breaker of an endpoint.
+func (b *Breakers) State(org, endpointID string, now time.Time) Breaker {
 	ref, all := storage.WebhookEndpointRef(org, endpointID), Breaker{State: BreakerClosed}
 	b.mu.Lock()
 	defer b.mu.Unlock()

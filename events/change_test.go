@@ -28,21 +28,21 @@ func TestChange_Wants(t *testing.T) {
 		operation    string
 		want         string // callbacks and targets
 	}{
-		"an event without targets":         {change: event, want: "[0] []"},
-		"another operation":                {change: event, operation: events.OperationDelete, want: "[] []"},
-		"its program":                      {change: event, program: "p", want: "[0] []"},
-		"another program":                  {change: event, program: "q", want: "[] []"},
-		"a program, whatever its own is":   {change: program, program: "q", want: "[0] []"},
-		"asked and granted":                {change: targeted, asked: []string{"a", "c"}, grant: []string{"a", "b"}, want: "[0] [a]"},
-		"asked and not granted":            {change: targeted, asked: []string{"a"}, grant: []string{"c"}, want: "[] []"},
-		"granted and not asked":            {change: targeted, grant: []string{"a"}, want: "[] []"},
-		"asked of an event without any":    {change: event, asked: []string{"a"}, want: "[0] []"},
-		"business logic":                   {change: targeted, business: true, want: "[0] [a b]"},
-		"business logic that asks":         {change: targeted, business: true, asked: []string{"b"}, want: "[0] [b]"},
-		"business logic that asks in vain": {change: targeted, business: true, asked: []string{"c"}, want: "[] []"},
-		"the own report":                   {change: report, client: "me", want: "[0] []"},
-		"another's report":                 {change: report, client: "you", want: "[] []"},
-		"business logic's view of reports": {change: report, client: "you", business: true, want: "[0] []"},
+		"an event without targets":              {change: event, want: "[0] []"},
+		"another operation":                     {change: event, operation: events.OperationDelete, want: "[] []"},
+		"the event's program":                   {change: event, program: "p", want: "[0] []"},
+		"another program":                       {change: event, program: "q", want: "[] []"},
+		"a program with any program id":         {change: program, program: "q", want: "[0] []"},
+		"requested and granted":                 {change: targeted, asked: []string{"a", "c"}, grant: []string{"a", "b"}, want: "[0] [a]"},
+		"requested and not granted":             {change: targeted, asked: []string{"a"}, grant: []string{"c"}, want: "[] []"},
+		"granted and not requested":             {change: targeted, grant: []string{"a"}, want: "[] []"},
+		"requested of an event without targets": {change: event, asked: []string{"a"}, want: "[0] []"},
+		"business logic":                        {change: targeted, business: true, want: "[0] [a b]"},
+		"business logic with targets":           {change: targeted, business: true, asked: []string{"b"}, want: "[0] [b]"},
+		"business logic with other targets":     {change: targeted, business: true, asked: []string{"c"}, want: "[] []"},
+		"the client's own report":               {change: report, client: "me", want: "[0] []"},
+		"another client's report":               {change: report, client: "you", want: "[] []"},
+		"business logic's view of reports":      {change: report, client: "you", business: true, want: "[0] []"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			operation := events.OperationUpdate

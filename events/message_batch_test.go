@@ -6,7 +6,7 @@ import (
 )
 
 // A batch's identifier is a function of its messages and their order, and sorts by time.
-func TestBatchID(t *testing.T) {
+func TestBatchID_Stable(t *testing.T) {
 	one, two := MessageID("trg_01JZ2E6K8M0000000000000000", "a", "ep"), MessageID("trg_01JZ2E6K8M0000000000000000", "b", "ep")
 	id := BatchID([]string{one, two})
 	if !strings.HasPrefix(id, "bat_01JZ2E6K8M") || len(id) != len("bat_")+26 || id != BatchID([]string{one, two}) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestCompletedNotice(t *testing.T) {
+func TestNotice_Completed(t *testing.T) {
 	p := Progress{
 		TriggerID: "trg_01JZ2E6K8M0000000000000000", OrganizationID: "org", Status: TriggerCompleted, Homes: 3, Walked: 3,
 		Outcomes:  map[Outcome]int{OutcomeDelivered: 2, OutcomeExpired: 1},
@@ -40,7 +40,7 @@ func TestCompletedNotice(t *testing.T) {
 	}
 }
 
-func TestDisabledNotice(t *testing.T) {
+func TestNotice_Disabled(t *testing.T) {
 	e := storage.NewWebhookEndpoint("org")
 	e.ID, e.URL = "ep", "https://partner.example/"
 	if _, ok, err := DisabledNotice(&e); ok || err != nil {

@@ -44,6 +44,6 @@ type Delivery struct {
 	Milliseconds float64      `json:"durationMs,omitempty" doc:"The duration of the last attempt." example:"41.7"`
 	Timing       Timing       `json:"timing,omitzero" doc:"The durations of the last attempt's parts."`
 	Reason       string       `json:"reason,omitempty" doc:"Why the outcome is not DELIVERED." example:"the endpoint responded 503"`
-	Answer       string       `json:"answer,omitempty" doc:"The beginning of the response's body, if the attempt was not successful." example:"upstream unavailable"`
+	Response     string       `json:"answer,omitempty" doc:"The beginning of the response's body, if the attempt was not successful." example:"upstream unavailable"`
 	NextAt       storage.Time `json:"nextAt,omitzero" doc:"When a RETRYING delivery is due." example:"2026-07-01T12:00:09.000Z"`
 }

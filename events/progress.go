@@ -58,9 +58,9 @@ type TriggerLog interface {
 	// *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict if the last
 	// trigger of the schedule is not the expected trigger (Follows).
 	Accept(ctx context.Context, t Trigger) (sequence uint64, err error)
-	// FirstOf returns the unexpired trigger with the idempotency key of t, zero if there
-	// is none. Errors: storage.ErrUnavailable.
-	FirstOf(ctx context.Context, t Trigger) (Trigger, error)
+	// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if
+	// there is none. Errors: storage.ErrUnavailable.
+	FirstRequest(ctx context.Context, t Trigger) (Trigger, error)
 }
 
 // Ledger answers queries about triggers and deliveries.

@@ -55,7 +55,7 @@ type common struct {
 	Status     int        `json:"status,omitempty"`
 	ErrorClass ErrorClass `json:"errorClass,omitempty"`
 	Reason     string     `json:"reason,omitempty"`
-	Answer     string     `json:"answer,omitempty"`
+	Response   string     `json:"answer,omitempty"`
 	// Next is in milliseconds since 1970.
 	Next int64 `json:"next,omitempty"`
 }
@@ -71,7 +71,7 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 		}
 		c := common{
 			EndpointID: d.EndpointID, Outcome: d.Outcome, Attempt: d.Attempt, BatchID: d.BatchID,
-			Status: d.Status, ErrorClass: d.ErrorClass, Reason: d.Reason, Answer: d.Answer,
+			Status: d.Status, ErrorClass: d.ErrorClass, Reason: d.Reason, Response: d.Response,
 		}
 		if d.EndpointID == d.HomeID && d.HomeID != "" {
 			c.EndpointID = sameAsHome
@@ -158,7 +158,7 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 		}
 		d := Delivery{
 			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, BatchID: g.BatchID, Status: g.Status,
-			ErrorClass: g.ErrorClass, Reason: g.Reason, Answer: g.Answer, At: moment(base + g.At[i]),
+			ErrorClass: g.ErrorClass, Reason: g.Reason, Response: g.Response, At: moment(base + g.At[i]),
 		}
 		if i < len(g.First) {
 			d.Timing.FirstByte = float64(g.First[i]) / 1000

@@ -28,7 +28,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	if d.Attempt > 0 {
 		d.Status = rapid.SampledFrom([]int{0, 200, 500}).Draw(t, "status")
 		d.Milliseconds = float64(rapid.IntRange(0, 30_000_000).Draw(t, "took")) / 1000
-		d.Answer = rapid.SampledFrom([]string{"", "no \u00e9 \x00"}).Draw(t, "answer")
+		d.Response = rapid.SampledFrom([]string{"", "no \u00e9 \x00"}).Draw(t, "answer")
 		d.BatchID = rapid.SampledFrom([]string{"", "bat_1", "bat_2"}).Draw(t, "batch")
 		d.ErrorClass = rapid.SampledFrom(append(ErrorClasses(), "")).Draw(t, "class")
 		part := rapid.Map(rapid.SampledFrom([]int{0, 0, 1, 1234, 5_000_000}), func(n int) float64 { return float64(n) / 1000 })
@@ -40,7 +40,7 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	return d
 }
 
-// A receipt is read as it was stored, in its order.
+// A stored receipt reads the same, in its order.
 func TestReceiptJSON_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Receipt{
@@ -85,11 +85,11 @@ func TestReceiptJSON_Invalid(t *testing.T) {
 	}
 }
 
-// Partners rely on the identifier: it must not change.
-func TestMessageID(t *testing.T) {
+// Partners rely on the identifier, so it must not change.
+func TestMessageID_Stable(t *testing.T) {
 	got := MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1")
 	if want := "msg_01M7YDEW9M"; len(got) != len(want)+16 || got[:len(want)] != want {
-		t.Errorf("the identifier is %s", got)
+		t.Errorf("identifier is %s", got)
 	}
 	if got != MessageID("trg_01M7YDEW9M1369VPJYNH7DJVSQ", "home_1", "ep_1") || !storage.ValidID(got) {
 		t.Errorf("%s is not stable or not valid", got)
@@ -104,7 +104,7 @@ func TestMessageID(t *testing.T) {
 	}
 }
 
-func FuzzReceiptJSON(f *testing.F) {
+func FuzzReceipt_JSON(f *testing.F) {
 	f.Add([]byte(`{"triggerId":"t","groups":[{"outcome":"DELIVERED","homes":["a","b"],"at":[0,1],"took":[5,6],"first":[4],"opened":[[1,2,3,4]]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Receipt
@@ -117,7 +117,7 @@ func FuzzReceiptJSON(f *testing.F) {
 	})
 }
 
-func BenchmarkReceiptJSON(b *testing.B) {
+func BenchmarkReceipt_JSON(b *testing.B) {
 	r := Receipt{TriggerID: "trg_01M7YDEW9M1369VPJYNH7DJVSQ", OrganizationID: "acme", Key: "s3", Slice: &SliceBounds{}}
 	for range SliceHomes {
 		r.Deliveries = append(r.Deliveries, Delivery{HomeID: "home_0000001", EndpointID: "ep_01M7YDEW9M1369VPJYNH7DJVSQ", Outcome: OutcomeDelivered, Attempt: 1, Status: 200, At: moment(1_800_000_000_000), Milliseconds: 1.234})

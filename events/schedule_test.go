@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestNewScheduledTrigger(t *testing.T) {
+func TestNewScheduledTrigger_Fields(t *testing.T) {
 	run := time.Date(2026, time.July, 1, 12, 15, 0, 0, time.UTC)
 	of := func(org, id string, run time.Time) Trigger {
 		s := storage.NewSchedule(org)
@@ -36,7 +36,7 @@ func TestNewScheduledTrigger(t *testing.T) {
 	}
 }
 
-func TestFirstRun(t *testing.T) {
+func TestFirstRun_Times(t *testing.T) {
 	s := storage.NewSchedule("org")
 	s.ID = "sch"
 	s.UpdatedAt = storage.Time{Time: time.Date(2026, time.July, 1, 12, 15, 0, 0, time.UTC)}

@@ -14,7 +14,7 @@ func triggerOf(sequence uint64, from, to time.Duration) Trigger {
 }
 
 // A newer trigger supersedes an older one if it covers the rest of its window.
-func TestSupersedes(t *testing.T) {
+func TestTrigger_Supersedes(t *testing.T) {
 	day := 24 * time.Hour
 	older := triggerOf(7, -time.Hour, day-time.Hour)
 	cases := []struct {
@@ -22,12 +22,12 @@ func TestSupersedes(t *testing.T) {
 		newer Trigger
 		want  bool
 	}{
-		{"the next quarter hour's", triggerOf(8, 0, day), true},
+		{"the next quarter hour", triggerOf(8, 0, day), true},
 		{"the same window again", triggerOf(8, -time.Hour, day-time.Hour), true},
 		{"itself", older, false},
-		{"an older one", triggerOf(6, 0, day), false},
-		{"one that begins later than now", triggerOf(8, time.Hour, 2*day), false},
-		{"one that ends earlier", triggerOf(8, 0, day-2*time.Hour), false},
+		{"an older trigger", triggerOf(6, 0, day), false},
+		{"a window that begins after now", triggerOf(8, time.Hour, 2*day), false},
+		{"a window that ends earlier", triggerOf(8, 0, day-2*time.Hour), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,12 +38,12 @@ func TestSupersedes(t *testing.T) {
 	}
 	some := triggerOf(8, 0, day)
 	some.RatePlanIDs = []string{"a", "b"}
-	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Means("b") || some.Means("c") || !older.Means("c") {
-		t.Error("a trigger of some homes supersedes one of all homes")
+	if some.Supersedes(&older, accepted) || !some.Covers(&older, accepted) || !some.Selects("b") || some.Selects("c") || !older.Selects("c") {
+		t.Error("trigger for some homes supersedes a trigger for all homes")
 	}
 	past := triggerOf(7, -3*day, -2*day)
 	today := triggerOf(8, 0, day)
 	if today.Supersedes(&past, accepted) {
-		t.Error("today's signal supersedes one about the past")
+		t.Error("signal of today supersedes a signal of the past")
 	}
 }

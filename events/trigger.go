@@ -91,8 +91,8 @@ func (t *Trigger) Check() error {
 	return nil
 }
 
-// Means reports whether the trigger selects the homes on a rate plan.
-func (t *Trigger) Means(ratePlanID string) bool {
+// Selects reports whether the trigger selects the homes on a rate plan.
+func (t *Trigger) Selects(ratePlanID string) bool {
 	return len(t.RatePlanIDs) == 0 || slices.Contains(t.RatePlanIDs, ratePlanID)
 }
 

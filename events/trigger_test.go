@@ -13,7 +13,7 @@ import (
 
 var accepted = time.Date(2026, time.July, 1, 12, 0, 0, 123_456_789, time.UTC)
 
-func TestNewTrigger(t *testing.T) {
+func TestNewTrigger_Fields(t *testing.T) {
 	w := pricing.Window{Start: accepted.Truncate(time.Hour), End: accepted.Truncate(time.Hour).Add(time.Hour)}
 	tr := NewTrigger("org", w, accepted.In(time.FixedZone("", 3600)))
 	if tr.OrganizationID != "org" || tr.Window() != w || !strings.HasPrefix(tr.ID, "trg_") || !storage.ValidID(tr.ID) {
@@ -27,24 +27,24 @@ func TestNewTrigger(t *testing.T) {
 	}
 	tr.Sequence = 0 // the reader of the log sets it
 	if err != nil || !reflect.DeepEqual(stored, tr) {
-		t.Errorf("stored as %s it reads as %+v, %v, want %+v", text, stored, err, tr)
+		t.Errorf("stored trigger %s reads as %+v, %v, want %+v", text, stored, err, tr)
 	}
 }
 
-func TestDeadline(t *testing.T) {
+func TestTrigger_Deadline(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    time.Duration // of the window, from the trigger
 		giveUp float64       // seconds
 		want   time.Duration
 	}{
-		"the window's end comes first":            {time.Hour, 86400, time.Hour},
-		"the policy's patience comes first":       {24 * time.Hour, 600, 10 * time.Minute},
-		"a day is the most":                       {31 * 24 * time.Hour, 86400, 24 * time.Hour},
-		"whatever the policy says":                {31 * 24 * time.Hour, 1e9, 24 * time.Hour},
-		"no patience":                             {time.Hour, 0, 0},
-		"a window of the past does not count":     {-time.Hour, 600, 10 * time.Minute},
-		"nor one that ends with the trigger":      {0, 600, 10 * time.Minute},
-		"one that ends a moment after does count": {time.Millisecond, 600, time.Millisecond},
+		"the window's end comes first":                       {time.Hour, 86400, time.Hour},
+		"the policy's end comes first":                       {24 * time.Hour, 600, 10 * time.Minute},
+		"a day is the maximum":                               {31 * 24 * time.Hour, 86400, 24 * time.Hour},
+		"a longer policy does not count":                     {31 * 24 * time.Hour, 1e9, 24 * time.Hour},
+		"no retries":                                         {time.Hour, 0, 0},
+		"a past window does not count":                       {-time.Hour, 600, 10 * time.Minute},
+		"a window that ends with the trigger does not count": {0, 600, 10 * time.Minute},
+		"a window that ends a moment later counts":           {time.Millisecond, 600, time.Millisecond},
 	} {
 		created := accepted.Truncate(time.Millisecond)
 		tr := Trigger{CreatedAt: storage.Time{Time: created}, End: storage.Time{Time: created.Add(tt.end)}}
@@ -54,7 +54,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestKeys_Unique(t *testing.T) {
 	of := func(round int, endpoint string, homes ...string) string {
 		r := Retry{Round: round, EndpointID: endpoint, Attempt: 1}
 		for _, h := range homes {
@@ -63,13 +63,13 @@ func TestKeys(t *testing.T) {
 		return r.Key()
 	}
 	if key := of(1, "ep", "a", "b"); key != of(1, "ep", "a", "b") || strings.ContainsAny(key, " *>") {
-		t.Errorf("the key %q is not unique", key)
+		t.Errorf("key %q is not unique", key)
 	}
 	keys := map[string]string{}
 	for name, key := range map[string]string{
 		"a slice": (&Slice{Number: 1}).Key(), "another slice": (&Slice{Number: 11}).Key(),
-		"a retry": of(1, "ep", "a"), "its next": of(2, "ep", "a"), "another endpoint's": of(1, "ep2", "a"),
-		"another home's": of(1, "ep", "b"), "the home with another": of(1, "ep", "a", "b"), "the home with a third": of(1, "ep", "a", "c"),
+		"a retry": of(1, "ep", "a"), "the next attempt": of(2, "ep", "a"), "another endpoint": of(1, "ep2", "a"),
+		"another home": of(1, "ep", "b"), "two homes": of(1, "ep", "a", "b"), "the home and a third": of(1, "ep", "a", "c"),
 	} {
 		if other, taken := keys[key]; taken {
 			t.Errorf("%s and %s have the key %s", name, other, key)
@@ -78,13 +78,13 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestOutcomes(t *testing.T) {
+func TestOutcome_Final(t *testing.T) {
 	for _, o := range Outcomes() {
 		if o.Final() == (o == OutcomeRetrying) {
 			t.Errorf("%s: final is %v", o, o.Final())
 		}
 	}
 	if len(Outcomes()) != 8 {
-		t.Errorf("there are %d outcomes", len(Outcomes()))
+		t.Errorf("%d outcomes", len(Outcomes()))
 	}
 }

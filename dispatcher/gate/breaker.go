@@ -12,9 +12,9 @@ const (
 	// refusal weighs little: it costs no more than a success, and may concern a single
 	// home. A missing response weighs much: it holds a connection for long, and concerns
 	// the whole endpoint.
-	breakAfter     = 512
-	weightRefused  = 1
-	weightNoAnswer = 50
+	breakAfter       = 512
+	weightRefused    = 1
+	weightNoResponse = 50
 	// LongestBreak limits how long a breaker stays open. So it also limits how long a
 	// recovered endpoint waits for a probe.
 	LongestBreak = time.Minute
@@ -28,54 +28,54 @@ const (
 // breaker allows no request until a time. Then one request, the probe, decides whether
 // the breaker closes or stays open.
 type breaker struct {
-	mu      sync.Mutex
-	weight  int           // of the consecutive failures
-	answers bool          // the endpoint has responded well before
-	opens   int           // consecutive openings
-	since   time.Time     // time of opening, zero while closed
-	probeAt time.Time     // due time of the probe, zero while closed
-	probe   chan struct{} // closed at the end of the current probe, nil without a probe
+	mu        sync.Mutex
+	weight    int           // of the consecutive failures
+	responded bool          // the endpoint has responded well before
+	opens     int           // consecutive openings
+	since     time.Time     // time of opening, zero while closed
+	probeAt   time.Time     // due time of the probe, zero while closed
+	probe     chan struct{} // closed at the end of the current probe, nil without a probe
 	// heldUntil is the time until which the endpoint has requested to be left alone.
 	heldUntil time.Time
 }
 
-// leave is a breaker's decision. If until is zero, a request may be made. probe reports
-// whether the request is the probe.
-type leave struct {
+// permission is a breaker's decision. If until is zero, a request may be made. probe
+// reports whether the request is the probe.
+type permission struct {
 	probe bool
 	until time.Time
 }
 
 // await asks for permission to make a request, and waits for the end of a current probe.
-func (b *breaker) await(ctx context.Context, now func() time.Time) (leave, error) {
+func (b *breaker) await(ctx context.Context, now func() time.Time) (permission, error) {
 	for {
-		l, probing := b.ask(now())
+		p, probing := b.ask(now())
 		if probing == nil {
-			return l, nil
+			return p, nil
 		}
 		select {
 		case <-probing:
 		case <-ctx.Done():
-			return leave{}, ctx.Err()
+			return permission{}, ctx.Err()
 		}
 	}
 }
 
 // ask asks for permission. If probing is not nil, another request is the probe. The
 // caller must ask again when probing closes.
-func (b *breaker) ask(now time.Time) (l leave, probing <-chan struct{}) {
+func (b *breaker) ask(now time.Time) (p permission, probing <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.probeAt.IsZero():
-		return leave{}, nil
+		return permission{}, nil
 	case now.Before(b.probeAt):
-		return leave{until: b.probeAt}, nil
+		return permission{until: b.probeAt}, nil
 	case b.probe != nil:
-		return leave{}, b.probe
+		return permission{}, b.probe
 	default:
 		b.probe = make(chan struct{})
-		return leave{probe: true}, nil
+		return permission{probe: true}, nil
 	}
 }
 
@@ -109,7 +109,7 @@ func (b *breaker) down(now time.Time) bool {
 func (b *breaker) trusted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.answers && b.weight == 0
+	return b.responded && b.weight == 0
 }
 
 // succeeded records a good response and reports whether it closed the breaker. A response
@@ -117,7 +117,7 @@ func (b *breaker) trusted() bool {
 func (b *breaker) succeeded(now time.Time) (closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.weight, b.answers = 0, true
+	b.weight, b.responded = 0, true
 	b.endProbe()
 	if b.probeAt.IsZero() || now.Before(b.heldUntil) {
 		return false
@@ -186,7 +186,7 @@ func (b *breaker) drop(probe bool) {
 func (b *breaker) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.weight, b.opens, b.since, b.probeAt, b.heldUntil, b.answers = 0, 0, time.Time{}, time.Time{}, time.Time{}, false
+	b.weight, b.opens, b.since, b.probeAt, b.heldUntil, b.responded = 0, 0, time.Time{}, time.Time{}, time.Time{}, false
 	b.endProbe()
 }
 

@@ -7,7 +7,7 @@ import (
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// seconds5 stays open for five seconds a time.
+// seconds5 keeps a breaker open for five seconds.
 func seconds5(n int) time.Duration { return time.Duration(n) * 5 * time.Second }
 
 func failTimes(b *breaker, n, weight int, now time.Time) {
@@ -21,15 +21,15 @@ func (b *breaker) open() bool {
 	return open
 }
 
-func TestBreakerOpensOnFailuresInARow(t *testing.T) {
+func TestBreaker_ConsecutiveFailures(t *testing.T) {
 	cases := []struct {
 		name   string
 		n      int
 		weight int
 		open   bool
 	}{
-		{"few without an answer", 10, weightNoAnswer, false},
-		{"enough without an answer", 11, weightNoAnswer, true},
+		{"few without a response", 10, weightNoResponse, false},
+		{"enough without a response", 11, weightNoResponse, true},
 		{"few refusals", 511, weightRefused, false},
 		{"enough refusals", 512, weightRefused, true},
 	}
@@ -38,127 +38,127 @@ func TestBreakerOpensOnFailuresInARow(t *testing.T) {
 			b := &breaker{}
 			failTimes(b, c.n, c.weight, noon)
 			if b.open() != c.open {
-				t.Errorf("open is %v, want %v", b.open(), c.open)
+				t.Errorf("breaker open is %v, want %v", b.open(), c.open)
 			}
 		})
 	}
 	b := &breaker{}
-	failTimes(b, 10, weightNoAnswer, noon)
+	failTimes(b, 10, weightNoResponse, noon)
 	b.succeeded(noon)
-	failTimes(b, 10, weightNoAnswer, noon)
+	failTimes(b, 10, weightNoResponse, noon)
 	if b.open() {
-		t.Error("a success in between counts from the beginning")
+		t.Error("success does not reset the weight of failures")
 	}
 }
 
-func TestBreakerSaysSinceWhen(t *testing.T) {
+func TestBreaker_Since(t *testing.T) {
 	b := &breaker{}
 	stands := func(when string, since, probeAt time.Time, open bool) {
 		t.Helper()
 		if s, p, ok := b.standing(); !s.Equal(since) || !p.Equal(probeAt) || ok != open {
-			t.Errorf("%s it stands at %v, %v, %v", when, s, p, ok)
+			t.Errorf("%s: standing is %v, %v, %v", when, s, p, ok)
 		}
 	}
 	fail := func(at time.Time) bool {
 		l, _ := b.ask(at)
 		return b.failed(l.probe, breakAfter, at, seconds5)
 	}
-	stands("before anything", time.Time{}, time.Time{}, false)
+	stands("new breaker", time.Time{}, time.Time{}, false)
 	if b.succeeded(noon) {
-		t.Error("what was closed has closed")
+		t.Error("success closed a closed breaker")
 	}
 	if !fail(noon) {
-		t.Error("it does not say that it has opened")
+		t.Error("failure does not report the opening")
 	}
 	stands("opened", noon, noon.Add(5*time.Second), true)
 	if fail(noon.Add(5 * time.Second)) {
-		t.Error("the failure of a probe opens what was open")
+		t.Error("failed probe opened an open breaker")
 	}
-	stands("after the probe", noon, noon.Add(15*time.Second), true)
+	stands("after the failed probe", noon, noon.Add(15*time.Second), true)
 	b.hold(noon.Add(15*time.Second), noon.Add(time.Minute))
 	stands("held", noon, noon.Add(time.Minute), true)
 	if !b.succeeded(noon.Add(time.Minute)) {
-		t.Error("it does not say that it has closed")
+		t.Error("success does not report the closing")
 	}
 	stands("closed", time.Time{}, time.Time{}, false)
 	b.hold(noon.Add(time.Hour), noon.Add(2*time.Hour))
-	stands("held from the beginning", noon.Add(time.Hour), noon.Add(2*time.Hour), true)
+	stands("held while new", noon.Add(time.Hour), noon.Add(2*time.Hour), true)
 }
 
-func TestBreakerLetsOneProbeThrough(t *testing.T) {
+func TestBreaker_OneProbe(t *testing.T) {
 	b := &breaker{}
-	failTimes(b, 11, weightNoAnswer, noon)
+	failTimes(b, 11, weightNoResponse, noon)
 	if l, probing := b.ask(noon.Add(4 * time.Second)); probing != nil || !l.until.Equal(noon.Add(5*time.Second)) {
-		t.Fatalf("before its time it answers %+v", l)
+		t.Fatalf("permission before the probe is due is %+v", l)
 	}
 	later := noon.Add(5 * time.Second)
 	probe, _ := b.ask(later)
 	if !probe.until.IsZero() || !probe.probe {
-		t.Fatalf("the first at its time is the probe, not %+v", probe)
+		t.Fatalf("first permission when due is %+v, want the probe", probe)
 	}
 	waiting, probing := b.ask(later)
 	if waiting.probe || probing == nil {
-		t.Fatalf("the second waits for the probe, not %+v", waiting)
+		t.Fatalf("second permission is %+v, want a wait for the probe", waiting)
 	}
-	b.failed(false, weightNoAnswer, later, seconds5) // one that was under way since before
+	b.failed(false, weightNoResponse, later, seconds5) // a request from before the opening
 	select {
 	case <-probing:
-		t.Fatal("an older failure was taken for the probe's")
+		t.Fatal("failure of an earlier request ended the probe")
 	default:
 	}
-	b.failed(true, weightNoAnswer, later, seconds5)
+	b.failed(true, weightNoResponse, later, seconds5)
 	<-probing
 	if until := b.openUntil(later); !until.Equal(later.Add(10 * time.Second)) {
-		t.Errorf("after a failed probe it is open until %s, want longer", until)
+		t.Errorf("after a failed probe the breaker is open until %s, want longer", until)
 	}
 	later = later.Add(10 * time.Second)
 	probe, _ = b.ask(later)
 	b.drop(probe.probe)
 	if again, _ := b.ask(later); !again.probe {
-		t.Error("a probe that was not made leaves its place to the next")
+		t.Error("no new probe after a canceled probe")
 	}
 	b.succeeded(later)
 	if l, probing := b.ask(later); !l.until.IsZero() || probing != nil || l.probe || b.open() {
-		t.Errorf("after a success it is closed, not %+v", l)
+		t.Errorf("permission after a success is %+v, want a closed breaker", l)
 	}
 }
 
-func TestBreakerStaysOpenForNoLongerThanAMinute(t *testing.T) {
+func TestBreaker_LongestBreak(t *testing.T) {
 	b := &breaker{}
 	now := noon
-	failTimes(b, 11, weightNoAnswer, now)
+	failTimes(b, 11, weightNoResponse, now)
 	for range 50 {
 		now = b.openUntil(now)
 		l, _ := b.ask(now)
-		b.failed(l.probe, weightNoAnswer, now, func(n int) time.Duration { return time.Duration(n) * time.Hour })
+		b.failed(l.probe, weightNoResponse, now, func(n int) time.Duration { return time.Duration(n) * time.Hour })
 		if wait := b.openUntil(now).Sub(now); wait > LongestBreak {
-			t.Fatalf("it waits %s", wait)
+			t.Fatalf("breaker stays open for %s", wait)
 		}
 	}
 }
 
-func TestBreakerHoldsAsAsked(t *testing.T) {
+func TestBreaker_Hold(t *testing.T) {
 	b := &breaker{}
 	b.hold(noon, noon.Add(30*time.Minute))
 	if l, _ := b.ask(noon); !l.until.Equal(noon.Add(30 * time.Minute)) {
-		t.Errorf("it answers %+v", l)
+		t.Errorf("permission is %+v", l)
 	}
 	b.hold(noon, noon.Add(time.Minute))
 	if until := b.openUntil(noon); !until.Equal(noon.Add(30 * time.Minute)) {
-		t.Errorf("an earlier time shortens it to %s", until)
+		t.Errorf("an earlier Retry-After shortens the hold to %s", until)
 	}
 }
 
-// A Retry-After keeps the breaker open, and is no failure.
+// A Retry-After keeps the breaker open, and does not count as a failure.
 func TestBreaker_Failing(t *testing.T) {
 	b := &breaker{}
 	b.hold(noon, noon.Add(30*time.Second))
 	if b.failing(noon) || b.openUntil(noon).IsZero() {
-		t.Error("a held breaker is failing, or closed")
+		t.Error("held breaker is failing or closed")
 	}
 	at := noon.Add(30 * time.Second)
 	l, _ := b.ask(at)
-	if b.failed(l.probe, weightNoAnswer, at, seconds5); !b.failing(at) {
+	if b.failed(l.probe, weightNoResponse, at, seconds5); !b.failing(at) {
 		t.Error("not failing after a failed probe")
 	}
 	if b.failing(at.Add(5 * time.Second)) {
@@ -169,12 +169,12 @@ func TestBreaker_Failing(t *testing.T) {
 	}
 }
 
-func TestBreakerIsDownWhileItIsTried(t *testing.T) {
+func TestBreaker_DownUntilForgotten(t *testing.T) {
 	b := &breaker{}
 	if b.down(noon) {
-		t.Error("down before anything failed")
+		t.Error("down before any failure")
 	}
-	failTimes(b, 11, weightNoAnswer, noon)
+	failTimes(b, 11, weightNoResponse, noon)
 	probeAt := noon.Add(5 * time.Second)
 	for after, want := range map[time.Duration]bool{0: true, forgottenAfter - 1: true, forgottenAfter: false} {
 		if got := b.down(probeAt.Add(after)); got != want {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Endpoint is a worker's record of one endpoint's behaviour. It outlives the revisions of
+// Endpoint is a worker's record of one endpoint's behavior. It outlives the revisions of
 // the endpoint's stored record.
 type Endpoint struct {
 	gate    *Gate
@@ -29,9 +29,9 @@ type Endpoint struct {
 	queue    []chan struct{}
 	// pending counts the requests that wait or are in flight. sent counts the requests in
 	// flight. pendingSince and sentSince are the times when these counts rose from 0.
-	// answered is the time of the last response.
-	pending, sent                     int
-	pendingSince, sentSince, answered time.Time
+	// respondedAt is the time of the last response.
+	pending, sent                        int
+	pendingSince, sentSince, respondedAt time.Time
 }
 
 // NewEndpoint returns an endpoint without history.
@@ -92,7 +92,7 @@ func (e *Endpoint) proven() bool {
 }
 
 func (e *Endpoint) provenLocked() bool {
-	return e.breaker.trusted() && (e.sent == 0 || time.Since(latest(e.answered, e.sentSince)) <= slowAfter)
+	return e.breaker.trusted() && (e.sent == 0 || time.Since(latest(e.respondedAt, e.sentSince)) <= slowAfter)
 }
 
 // silence returns the time without a response to the pending requests, 0 if there are
@@ -103,7 +103,7 @@ func (e *Endpoint) silence() time.Duration {
 	if e.pending == 0 {
 		return 0
 	}
-	return time.Since(latest(e.answered, e.pendingSince))
+	return time.Since(latest(e.respondedAt, e.pendingSince))
 }
 
 func latest(a, b time.Time) time.Time {
@@ -127,8 +127,8 @@ func (e *Endpoint) end() {
 	e.pending--
 }
 
-// departs records that a request is sent. returns records that it has ended.
-func (e *Endpoint) departs() {
+// requestSent records that a request is sent. requestEnded records that it has ended.
+func (e *Endpoint) requestSent() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.sent++; e.sent == 1 {
@@ -136,11 +136,11 @@ func (e *Endpoint) departs() {
 	}
 }
 
-func (e *Endpoint) returns(answered bool) {
+func (e *Endpoint) requestEnded(responded bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.sent--; answered {
-		e.answered = time.Now()
+	if e.sent--; responded {
+		e.respondedAt = time.Now()
 	}
 }
 

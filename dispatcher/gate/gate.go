@@ -56,9 +56,9 @@ type Pass struct {
 
 // Report describes how a request ended. The zero value means that no request was made.
 type Report struct {
-	// Sent reports whether a request was made, Answered whether a response came, and
+	// Sent reports whether a request was made, Responded whether a response came, and
 	// Delivered whether the response was good.
-	Sent, Answered, Delivered bool
+	Sent, Responded, Delivered bool
 	// RetryAfter is the delay that the endpoint requested, 0 for none.
 	RetryAfter time.Duration
 	// Deliveries is the number of deliveries in the request.
@@ -95,8 +95,8 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 	if err := e.acquire(ctx); err != nil {
 		return p, err
 	}
-	leave, err := e.breaker.await(ctx, e.gate.opt.Now)
-	if p.probe, p.Until = leave.probe, leave.until; err != nil || !p.Until.IsZero() {
+	permitted, err := e.breaker.await(ctx, e.gate.opt.Now)
+	if p.probe, p.Until = permitted.probe, permitted.until; err != nil || !p.Until.IsZero() {
 		e.release()
 		return p, err
 	}
@@ -113,7 +113,7 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 		e.release()
 		return p, err
 	}
-	e.departs()
+	e.requestSent()
 	p.endpoint = e
 	return p, nil
 }
@@ -146,7 +146,7 @@ func (p *Pass) Leave(r Report) Change {
 		<-e.gate.unproven
 	}
 	change := e.report(p.probe, r)
-	e.returns(r.Answered)
+	e.requestEnded(r.Responded)
 	e.release()
 	e.end()
 	return change
@@ -167,9 +167,9 @@ func (e *Endpoint) report(probe bool, r Report) Change {
 			return Opened
 		}
 	default:
-		weight := weightNoAnswer
-		if r.Answered {
-			weight = min(r.Deliveries*weightRefused, weightNoAnswer)
+		weight := weightNoResponse
+		if r.Responded {
+			weight = min(r.Deliveries*weightRefused, weightNoResponse)
 		}
 		if e.breaker.failed(probe, weight, now, e.openFor()) {
 			return Opened

@@ -16,23 +16,23 @@ func newGate(concurrency, each int) *Gate {
 	return New(Options{Concurrency: concurrency, EndpointConcurrency: each, SlowSlices: 3, Now: time.Now, Jitter: func() float64 { return 0.5 }})
 }
 
-// prove lets an endpoint answer well once.
+// prove records a good response of an endpoint.
 func prove(t *testing.T, e *Endpoint) {
 	t.Helper()
 	p := enter(t, e)
-	p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1})
+	p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1})
 }
 
 func enter(t *testing.T, e *Endpoint) Pass {
 	t.Helper()
 	p, err := e.Enter(t.Context(), 1)
 	if err != nil || !p.Until.IsZero() {
-		t.Fatalf("entered as %+v, %v", p, err)
+		t.Fatalf("Enter returns %+v, %v", p, err)
 	}
 	return p
 }
 
-// entering counts the requests of an endpoint that are let in, up to most.
+// entering returns the number of requests of an endpoint that may enter, up to most.
 func entering(ctx context.Context, e *Endpoint, most int) (in chan Pass) {
 	in = make(chan Pass, most)
 	for range most {
@@ -46,9 +46,9 @@ func entering(ctx context.Context, e *Endpoint, most int) (in chan Pass) {
 	return in
 }
 
-// However many endpoints there are, no more requests are in flight than the worker may
-// have, and half of its places stay free for endpoints that answer.
-func TestEnter_HoldsTheWorkersConcurrency(t *testing.T) {
+// With any number of endpoints, the requests in flight stay within the worker's
+// concurrency limit. Half of it stays free for endpoints that respond.
+func TestEnter_WorkerConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(32, 8)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -70,21 +70,21 @@ func TestEnter_HoldsTheWorkersConcurrency(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := len(hanging); n != 16 {
-			t.Errorf("%d requests to endpoints that never answered are in flight, want half of 32", n)
+			t.Errorf("%d requests to unproven endpoints are in flight, want half of 32", n)
 		}
 		in := 0
 		for _, e := range good {
 			in += len(entering(ctx, e, 8))
 		}
 		if in != 16 {
-			t.Errorf("%d requests to good endpoints are in flight beside them, want the other half", in)
+			t.Errorf("%d requests to proven endpoints are in flight, want the other half", in)
 		}
 	})
 }
 
-// An endpoint has its concurrency limit once it has answered well, and an eighth before
-// and while it is silent; places go to those that came first.
-func TestEnter_HoldsTheEndpointsConcurrency(t *testing.T) {
+// An endpoint has its concurrency limit after a good response. Before that, and while it
+// is silent, it has an eighth. Waiting requests enter in order of arrival.
+func TestEnter_EndpointConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1000, 16)
 		e := g.NewEndpoint()
@@ -92,26 +92,26 @@ func TestEnter_HoldsTheEndpointsConcurrency(t *testing.T) {
 		defer cancel()
 		in := entering(ctx, e, 40)
 		if n := len(in); n != 2 {
-			t.Fatalf("%d are in flight before it has answered, want 2", n)
+			t.Fatalf("%d requests in flight before a response, want 2", n)
 		}
 		p := <-in
-		p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1})
+		p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1})
 		synctest.Wait()
-		if n := len(in); n != 16 { // one of the two is still in flight, and fifteen more
-			t.Fatalf("%d are in flight once it has answered, want 16", n)
+		if n := len(in); n != 16 { // one of the first two, and fifteen more
+			t.Fatalf("%d requests in flight after a response, want 16", n)
 		}
 		<-time.After(2 * slowAfter)
 		p = <-in
 		p.Leave(Report{Sent: true, Deliveries: 1})
 		synctest.Wait()
 		if n := len(in); n != 15 {
-			t.Errorf("%d are in flight while it is silent, want no more than there were", n)
+			t.Errorf("%d requests in flight while the endpoint is silent, want no new request", n)
 		}
 	})
 }
 
-// A request that enters while another one opens the breaker waits for no lock that the
-// other one needs.
+// Enter and Leave take their locks in the same order. A request that enters while
+// another request opens the breaker causes no deadlock.
 func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 	var e *Endpoint
 	opening, entered := false, make(chan struct{})
@@ -127,9 +127,9 @@ func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 		return 0.5
 	}})
 	e = g.NewEndpoint()
-	for range breakAfter/weightNoAnswer + 1 {
+	for range breakAfter/weightNoResponse + 1 {
 		p := enter(t, e)
-		opening = breakAfter-e.breaker.weight <= weightNoAnswer
+		opening = breakAfter-e.breaker.weight <= weightNoResponse
 		p.Leave(Report{Sent: true, Deliveries: 1})
 	}
 	if _, _, open := e.Standing(); !open {
@@ -138,8 +138,8 @@ func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 	<-entered
 }
 
-// Whoever does not wait any more takes no place, and leaves none behind.
-func TestEnter_EndsWithItsContext(t *testing.T) {
+// A canceled request does not enter, and releases everything that it acquired.
+func TestEnter_Canceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1, 1)
 		e := g.NewEndpoint()
@@ -155,21 +155,21 @@ func TestEnter_EndsWithItsContext(t *testing.T) {
 			synctest.Wait()
 			cancel()
 			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("Enter returns %v", err)
 			}
 		}
 		p.Leave(Report{})
-		p.Leave(Report{}) // only the first counts
+		p.Leave(Report{}) // only the first call counts
 		again := enter(t, e)
 		again.Leave(Report{})
 		if len(g.total)+len(g.unproven)+e.inFlight+e.pending+e.sent != 0 {
-			t.Errorf("something is left behind: %d, %d, %+v", len(g.total), len(g.unproven), e)
+			t.Errorf("slots are not released: %d, %d, %+v", len(g.total), len(g.unproven), e)
 		}
 	})
 }
 
-// A rate limit counts deliveries, and what it makes wait is not in flight.
-func TestEnter_HoldsTheRateLimit(t *testing.T) {
+// A rate limit counts deliveries. A delayed request is not in flight.
+func TestEnter_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newGate(10, 10).NewEndpoint()
 		e.Configure(storage.DefaultRetryPolicy(), 8, 4)
@@ -179,7 +179,7 @@ func TestEnter_HoldsTheRateLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 4})
+			p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 4})
 		}
 		if took := time.Since(began); took != 1500*time.Millisecond {
 			t.Errorf("16 deliveries at 8/s took %s after the first 4", took)
@@ -187,9 +187,9 @@ func TestEnter_HoldsTheRateLimit(t *testing.T) {
 	})
 }
 
-// An endpoint that is down refuses with the time of its next probe, and the report of
-// the probe opens it.
-func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
+// Enter returns the time of the next probe for an endpoint that is down. A good probe
+// closes the breaker.
+func TestEnter_EndpointDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newGate(10, 10).NewEndpoint()
 		e.Configure(storage.RetryPolicy{InitialSeconds: 8, Multiplier: 2, MaxSeconds: 60}, 0, 1)
@@ -201,42 +201,42 @@ func TestEnter_SaysUntilWhenAnEndpointIsDown(t *testing.T) {
 		}
 		p, err := e.Enter(t.Context(), 1)
 		if want := time.Now().Add(6 * time.Second); err != nil || !p.Until.Equal(want) {
-			t.Fatalf("it says %s, %v, want %s", p.Until, err, want)
+			t.Fatalf("Enter returns %s, %v, want %s", p.Until, err, want)
 		}
 		if p.Leave(Report{Sent: true}) != Unchanged {
-			t.Error("what was not let in has something to leave")
+			t.Error("Leave has an effect after a refusal")
 		}
 		<-time.After(6 * time.Second)
 		probe := enter(t, e)
-		if change := probe.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1}); change != Closed {
-			t.Errorf("the probe that succeeds changes %v", change)
+		if change := probe.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1}); change != Closed {
+			t.Errorf("good probe changes %v", change)
 		}
 	})
 }
 
-// A Retry-After opens the breaker and says so. A success that was in flight before does
-// not cut the time short, nor does the failure of another request.
-func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
+// A Retry-After opens the breaker. A good response to an earlier request does not
+// shorten the wait, nor does a failure.
+func TestLeave_RetryAfter(t *testing.T) {
 	for name, late := range map[string]Report{
-		"a late success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"a late success": {Sent: true, Responded: true, Delivered: true, Deliveries: 1},
 		"a late failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(100, 100).NewEndpoint()
 			earlier, refused := enter(t, e), enter(t, e)
-			if change := refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
-				t.Errorf("%s: a Retry-After changes %v, want Opened", name, change)
+			if change := refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
+				t.Errorf("%s: Retry-After changes %v, want Opened", name, change)
 			}
 			if change := earlier.Leave(late); change != Unchanged {
 				t.Errorf("%s changes %v", name, change)
 			}
 			if until, want := e.OpenUntil(time.Now()), time.Now().Add(time.Hour); !until.Equal(want) {
-				t.Errorf("%s: the breaker is open until %s, want %s", name, until, want)
+				t.Errorf("%s: breaker is open until %s, want %s", name, until, want)
 			}
 			<-time.After(time.Hour)
 			probe := enter(t, e)
-			if change := probe.Leave(Report{Sent: true, Answered: true, Delivered: true, Deliveries: 1}); change != Closed {
-				t.Errorf("%s: the probe afterwards changes %v, want Closed", name, change)
+			if change := probe.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1}); change != Closed {
+				t.Errorf("%s: later probe changes %v, want Closed", name, change)
 			}
 		})
 	}
@@ -245,29 +245,29 @@ func TestLeave_HoldsAsLongAsRetryAfterAsks(t *testing.T) {
 // A Retry-After that arrives during the probe outlasts the result of the probe.
 func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 	for name, result := range map[string]Report{
-		"success": {Sent: true, Answered: true, Delivered: true, Deliveries: 1},
+		"success": {Sent: true, Responded: true, Delivered: true, Deliveries: 1},
 		"failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(100, 100).NewEndpoint()
 			e.Configure(storage.RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 60}, 0, 1)
 			earlier, refused := enter(t, e), enter(t, e)
-			refused.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Minute, Deliveries: 1})
+			refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Minute, Deliveries: 1})
 			<-time.After(time.Minute)
 			probe := enter(t, e)
-			earlier.Leave(Report{Sent: true, Answered: true, RetryAfter: time.Hour, Deliveries: 1})
+			earlier.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1})
 			probe.Leave(result)
 			if until, want := e.OpenUntil(time.Now()), time.Now().Add(time.Hour); !until.Equal(want) {
-				t.Errorf("after the probe's %s the breaker is open until %s, want %s", name, until, want)
+				t.Errorf("after the probe's %s: breaker is open until %s, want %s", name, until, want)
 			}
 		})
 	}
 }
 
-// What waits for an endpoint that answers slowly waits on; what waits for one that is
-// silent is to be parked.
-func TestAwaitCapacity_ParksTheSilentAlone(t *testing.T) {
-	for name, answers := range map[string]bool{"answers": true, "silent": false} {
+// A slice keeps waiting for an endpoint that responds slowly. A slice for a silent
+// endpoint is parked.
+func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
+	for name, responds := range map[string]bool{"responds": true, "silent": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newGate(100, 8)
@@ -280,17 +280,17 @@ func TestAwaitCapacity_ParksTheSilentAlone(t *testing.T) {
 				defer cancel()
 				var answering sync.WaitGroup
 				answering.Go(func() {
-					for answers && ctx.Err() == nil {
-						e.returns(true)
-						e.departs()
+					for responds && ctx.Err() == nil {
+						e.requestEnded(true)
+						e.requestSent()
 						<-time.After(time.Second)
 					}
 				})
 				began := time.Now()
 				var freed atomic.Bool
 				capacity := e.AwaitCapacity(ctx, func() { freed.Store(true) })
-				if took := time.Since(began); capacity || !freed.Load() || answers && took != 10*time.Second || !answers && took != ParkAfter {
-					t.Errorf("it waited %s, capacity %v, slot freed %v", took, capacity, freed.Load())
+				if took := time.Since(began); capacity || !freed.Load() || responds && took != 10*time.Second || !responds && took != ParkAfter {
+					t.Errorf("wait took %s, capacity %v, slot freed %v", took, capacity, freed.Load())
 				}
 				answering.Wait()
 				hangs.Leave(Report{})

@@ -158,21 +158,21 @@ func (c *slowSlices) overfull() bool {
 type Progress struct {
 	endpoint *Endpoint
 	left     atomic.Int64 // remaining deliveries
-	answered atomic.Int64 // time of the last completed delivery, in ns since 1970
+	doneAt   atomic.Int64 // time of the last completed delivery, in ns since 1970
 }
 
 // Progress starts a slice's deliveries to the endpoint.
 func (e *Endpoint) Progress(deliveries int) *Progress {
 	p := &Progress{endpoint: e}
 	p.left.Store(int64(deliveries))
-	p.answered.Store(time.Now().UnixNano())
+	p.doneAt.Store(time.Now().UnixNano())
 	return p
 }
 
 // Done records completed deliveries.
 func (p *Progress) Done(deliveries int) {
 	p.left.Add(-int64(deliveries))
-	p.answered.Store(time.Now().UnixNano())
+	p.doneAt.Store(time.Now().UnixNano())
 }
 
 // slow reports whether the slice has waited too long for a response of the endpoint.
@@ -181,7 +181,7 @@ func (p *Progress) slow(now time.Time) bool {
 	if p.endpoint.breaker.trusted() {
 		patience = slowAfter
 	}
-	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.answered.Load())) >= patience
+	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.doneAt.Load())) >= patience
 }
 
 // Watch frees a slice's slot once one of its endpoints is slow, if the worker may have

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Those that wait in a crowd get room in the order in which they came.
+// Waiting slices get capacity in order of arrival.
 func TestSlowSlices_Await(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowSlices{most: 2}
 		if c.enter(); c.full() || !c.await(t.Context(), time.Second) {
-			t.Error("there was room")
+			t.Error("capacity before any slice ended")
 		}
 		c.enter()
 		got := make(chan int, maxWaiting)
@@ -26,30 +26,30 @@ func TestSlowSlices_Await(t *testing.T) {
 			synctest.Wait()
 		}
 		if !c.full() || c.await(t.Context(), time.Minute) {
-			t.Error("one more waits than may")
+			t.Error("more slices wait than maxWaiting")
 		}
 		for want := range 2 {
 			c.leave()
 			if i := <-got; i != want {
-				t.Errorf("the room went to %d, and not to %d", i, want)
+				t.Errorf("capacity went to slice %d, want %d", i, want)
 			}
 			c.enter()
 		}
 		<-time.After(2 * time.Minute)
 		select {
 		case i := <-got:
-			t.Errorf("%d got room that there was not", i)
+			t.Errorf("slice %d got capacity, want none", i)
 		default:
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if c.await(ctx, time.Minute) || len(c.waiting) != 0 {
-			t.Error("who does not wait any more is still waited for")
+			t.Error("canceled slice still waits")
 		}
 	})
 }
 
-// A slice that waits holds its slot where there is room often, and nowhere else.
+// A waiting slice holds its slot only if capacity becomes free often.
 func TestSlowSlices_Hold(t *testing.T) {
 	for every, want := range map[time.Duration]time.Duration{
 		slowAfter / 2: 4 * slowAfter, 2 * slowAfter: 4 * slowAfter, 3 * slowAfter: 0,
@@ -59,19 +59,19 @@ func TestSlowSlices_Hold(t *testing.T) {
 			c.enter()
 			c.enter()
 			if c.leave(); c.hold() != 0 {
-				t.Error("of one nothing is known")
+				t.Error("slot is held without a known interval")
 			}
 			<-time.After(every)
 			if c.leave(); c.hold() != want {
-				t.Errorf("with room every %s a slot is held for %s, want %s", every, c.hold(), want)
+				t.Errorf("with capacity every %s the slot is held for %s, want %s", every, c.hold(), want)
 			}
 		})
 	}
 }
 
-// More slices may turn slow than there are places for. Once they end, nobody is left
-// waiting beside free places.
-func TestSlowSlices_LeaveNobodyBehind(t *testing.T) {
+// More slices may turn slow than the limit. When they end, no slice keeps waiting beside
+// free capacity.
+func TestSlowSlices_WakeAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowSlices{most: 3}
 		for range 4 {
@@ -91,7 +91,7 @@ func TestSlowSlices_LeaveNobodyBehind(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := woken.Load(); n != 4 {
-			t.Errorf("%d of 4 got room", n)
+			t.Errorf("%d of 4 slices got capacity", n)
 		}
 	})
 }

@@ -13,11 +13,11 @@ import (
 
 func never() bool { return false }
 
-// The slots go to the organizations in turn, whatever the order of arrival.
-func TestTurns_GoByOrganization(t *testing.T) {
+// Organizations get slots in turn, in any order of arrival.
+func TestTurns_ByOrganization(t *testing.T) {
 	for name, tt := range map[string]struct{ arrivals, want string }{
 		"one organization":             {"aaa", "aaa"},
-		"a late one is next":           {"aaaab", "abaaa"},
+		"a late organization is next":  {"aaaab", "abaaa"},
 		"each has its turn":            {"aaabbbcc", "abcabcab"},
 		"its own slices stay in order": {"abab", "abab"},
 	} {
@@ -42,7 +42,7 @@ func TestTurns_GoByOrganization(t *testing.T) {
 			busy()
 			synctest.Wait()
 			if order.String() != tt.want {
-				t.Errorf("%s: the order is %s, want %s", name, &order, tt.want)
+				t.Errorf("%s: order is %s, want %s", name, &order, tt.want)
 			}
 		})
 	}
@@ -60,23 +60,23 @@ func TestTurns_LookAhead(t *testing.T) {
 		}
 		take(false)
 		if take(false); freed != 0 {
-			t.Errorf("%d slots were freed without other organizations", freed)
+			t.Errorf("freed %d slots without other organizations", freed)
 		}
 		for range maxAhead {
 			take(true)
 		}
 		if want := maxAhead - 2; freed != want {
-			t.Errorf("%d slots were freed, want %d", freed, want)
+			t.Errorf("freed %d slots, want %d", freed, want)
 		}
 		cancel()
 		synctest.Wait()
 		if turns.ahead != 0 || len(turns.waiting)+len(turns.organizations) != 0 {
-			t.Errorf("after the end %d wait, of %v", turns.ahead, turns.organizations)
+			t.Errorf("after the end %d slices wait, of %v", turns.ahead, turns.organizations)
 		}
 	})
 }
 
-// A slice that is stopped gives its slot back, also if it was granted at that moment.
+// A stopped slice releases its slot, even if the slot was granted at that moment.
 func TestTurns_Stopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewTurns(2)
@@ -123,11 +123,11 @@ func TestTurns_ContendedLater(t *testing.T) {
 		time.Sleep(3 * askEvery)
 		synctest.Wait()
 		if n := freed.Load(); n != 1 {
-			t.Errorf("the slot of the queue was freed %d times", n)
+			t.Errorf("queue slot was freed %d times", n)
 		}
 		turns.Close()
 		if err := <-ended; !errors.Is(err, ErrClosed) {
-			t.Errorf("a slice that waited at the stop ended with %v", err)
+			t.Errorf("waiting slice ended with %v at the stop", err)
 		}
 		if done(); turns.free != 1 || turns.ahead != 0 {
 			t.Errorf("%d slots are free, %d slices wait", turns.free, turns.ahead)

@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-func TestJudge(t *testing.T) {
+func TestJudge_Status(t *testing.T) {
 	for status := range 1000 {
 		want := Retry
 		switch {
@@ -23,15 +23,15 @@ func TestJudge(t *testing.T) {
 			want = Gone
 		}
 		if got := Judge(status, nil); got != want {
-			t.Errorf("%d is %v, want %v", status, got, want)
+			t.Errorf("verdict of %d is %v, want %v", status, got, want)
 		}
 	}
-	if got := Judge(0, errors.New("no answer")); got != Retry {
-		t.Errorf("no response is %v", got)
+	if got := Judge(0, errors.New("no response")); got != Retry {
+		t.Errorf("verdict without a response is %v", got)
 	}
 }
 
-func TestMaxDelay(t *testing.T) {
+func TestMaxDelay_Attempts(t *testing.T) {
 	for _, tt := range []struct {
 		policy storage.RetryPolicy
 		want   []time.Duration // after 1, 2, 3, ... failed attempts
@@ -43,16 +43,16 @@ func TestMaxDelay(t *testing.T) {
 	} {
 		for i, want := range tt.want {
 			if got := MaxDelay(tt.policy, i+1); got != want {
-				t.Errorf("%+v after %d: %s, want %s", tt.policy, i+1, got, want)
+				t.Errorf("MaxDelay(%+v, %d) = %s, want %s", tt.policy, i+1, got, want)
 			}
 		}
 	}
 	if got := MaxDelay(storage.DefaultRetryPolicy(), 1_000_000); got != 15*time.Minute {
-		t.Errorf("after a million: %s", got)
+		t.Errorf("delay after a million attempts is %s", got)
 	}
 }
 
-func TestNext(t *testing.T) {
+func TestNext_Due(t *testing.T) {
 	policy := storage.DefaultRetryPolicy()
 	far := noon.Add(24 * time.Hour)
 	for name, tt := range map[string]struct {
@@ -62,7 +62,7 @@ func TestNext(t *testing.T) {
 		jitter     float64
 		want       time.Duration // -1 for no retry
 	}{
-		"no pause":                         {1, far, 0, 0, 0},
+		"no delay":                         {1, far, 0, 0, 0},
 		"half of the first":                {1, far, 0, 0.5, 2500 * time.Millisecond},
 		"nearly all of the third":          {3, far, 0, 0.999, 19980 * time.Millisecond},
 		"as the partner asks":              {1, far, 7 * time.Second, 0.5, 7 * time.Second},
@@ -101,7 +101,7 @@ func TestNext_Bounded(t *testing.T) {
 			rt.Fatalf("after %s, %v", pause, ok)
 		}
 		if c := MaxDelay(p, failed); c < seconds(p.InitialSeconds) || c > seconds(p.MaxSeconds) || c > MaxDelay(p, failed+1) {
-			rt.Fatalf("the ceiling after %d is %s, and after one more %s", failed, c, MaxDelay(p, failed+1))
+			rt.Fatalf("longest delay after %d is %s, after one more %s", failed, c, MaxDelay(p, failed+1))
 		}
 	})
 }

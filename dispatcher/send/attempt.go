@@ -115,7 +115,7 @@ func classify(err error) events.ErrorClass {
 	case errors.As(err, &operation) && operation.Op == "dial":
 		return events.ErrorConnect
 	}
-	return events.ErrorAnswer
+	return events.ErrorResponse
 }
 
 // errTimeout says that an attempt exceeded its timeout.

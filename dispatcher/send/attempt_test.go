@@ -43,8 +43,8 @@ func TestAttempt_ErrorClasses(t *testing.T) {
 		"an unknown name":      {resolving(t, Guard{}), "http://nowhere.example/", events.ErrorDNS},
 		"a closed port":        {open, "http://" + nobody, events.ErrorConnect},
 		"no TLS":               {open, "https://" + closed, events.ErrorTLS},
-		"no answer":            {open, "http://" + closed, events.ErrorAnswer},
-		"no answer in time":    {open, "http://" + hanging, events.ErrorTimeout},
+		"no response":          {open, "http://" + closed, events.ErrorResponse},
+		"no response in time":  {open, "http://" + hanging, events.ErrorTimeout},
 		"a private address":    {private, "http://" + nobody, events.ErrorNotAllowed},
 		"an unknown authority": {open, tlsServer(t), events.ErrorTLS},
 	} {
@@ -64,7 +64,7 @@ func TestAttempt_ErrorClasses(t *testing.T) {
 		events.ErrorStopping: ErrStopping,
 		events.ErrorTimeout:  fmt.Errorf("%w within 1s", errTimeout),
 		events.ErrorTLS:      tls.AlertError(40),
-		events.ErrorAnswer:   errors.New("malformed HTTP response"),
+		events.ErrorResponse: errors.New("malformed HTTP response"),
 	} {
 		if got := classify(err); got != want {
 			t.Errorf("%v is %q, want %q", err, got, want)

@@ -44,7 +44,7 @@ func TestSend_ClientCertificates(t *testing.T) {
 			defer mu.Unlock()
 			seen[r.Header.Get("X-Endpoint")] += r.TLS.PeerCertificates[0].Subject.CommonName + " "
 			if r.ProtoMajor != 1 {
-				t.Errorf("it came over %s", r.Proto)
+				t.Errorf("request came over %s", r.Proto)
 			}
 		}))
 		clients := x509.NewCertPool()

@@ -119,7 +119,7 @@ func TestSend_Rebinding(t *testing.T) {
 				t.Errorf("resolved to %v: %+v", addrs, a)
 			}
 			if r.count() == before {
-				t.Errorf("resolved to %v, nobody asked", addrs)
+				t.Errorf("no query resolved to %v", addrs)
 			}
 		}
 	}

@@ -43,8 +43,8 @@ const (
 	patient = time.Minute
 )
 
-// TestReceivers sends attempts to receivers with every known behavior.
-func TestReceivers(t *testing.T) {
+// TestReceivers_Kinds sends attempts to receivers with every known behavior.
+func TestReceivers_Kinds(t *testing.T) {
 	for name, r := range receivers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,9 +135,9 @@ func TestReceivers_Complete(t *testing.T) {
 
 // inTime are the behaviors that take several attempts, and the tests that let time pass.
 var inTime = map[string]string{
-	"alternates 200/500":    "TestReceiversInTime",
-	"down for 60 s then up": "TestReceiversInTime",
-	"slow neighbour":        "TestReceiversInTime",
+	"alternates 200/500":    "TestReceivers_OverTime",
+	"down for 60 s then up": "TestReceivers_OverTime",
+	"slow neighbour":        "TestReceivers_OverTime",
 }
 
 // receivers are the behaviors, with the verdict of each.

@@ -214,14 +214,14 @@ func TestSend_Request(t *testing.T) {
 		}
 		r, body := <-requests, <-bodies
 		if r.Method != http.MethodPost || r.RequestURI != "/hooks?x=y%20z" || body != testBody || r.ContentLength != int64(len(testBody)) {
-			t.Errorf("it sent %s %s with %q", r.Method, r.RequestURI, body)
+			t.Errorf("request is %s %s with %q", r.Method, r.RequestURI, body)
 		}
 		hook, err := standardwebhooks.NewWebhook(testSecret)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := hook.Verify([]byte(body), r.Header); err != nil {
-			t.Errorf("a partner cannot verify it: %v", err)
+			t.Errorf("signature does not verify: %v", err)
 		}
 		for name, want := range map[string]string{
 			"Webhook-Id": "msg_1", "Content-Type": "application/json", "X-Own": "yes",
@@ -281,7 +281,7 @@ func TestSend_WorkerStop(t *testing.T) {
 	}
 }
 
-// The guard checks every connection, whatever a name resolves to.
+// The guard checks every connection, for any address of a name.
 func TestSend_GuardBeforeConnect(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	s := New(Options{IdlePerDestination: 1})
@@ -299,7 +299,7 @@ func TestSend_GuardBeforeConnect(t *testing.T) {
 	}
 }
 
-func TestParseRetryAfter(t *testing.T) {
+func TestParseRetryAfter_Values(t *testing.T) {
 	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"":                      0,

@@ -33,7 +33,7 @@ func TestTracing_NoParent(t *testing.T) {
 		}
 	}
 	if tracer.begun != 1 {
-		t.Errorf("%d spans, want only that of the slice with a traceparent", tracer.begun)
+		t.Errorf("%d spans, want only the span of the slice with a traceparent", tracer.begun)
 	}
 }
 

@@ -180,7 +180,7 @@ func (ws *Tracker) SupersededBy(o Place, ratePlanID string, now time.Time) strin
 		if newer.Sequence <= o.Trigger.Sequence {
 			break
 		}
-		if !newer.Means(ratePlanID) || !newer.Covers(o.Trigger, now) {
+		if !newer.Selects(ratePlanID) || !newer.Covers(o.Trigger, now) {
 			continue
 		}
 		if o.Late {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// deflate returns a piece as package signals makes it.
+// deflate returns a piece in the format of package signals.
 func deflate(t rapid.TB, piece []byte) []byte {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)
@@ -28,7 +28,7 @@ func deflate(t rapid.TB, piece []byte) []byte {
 	return out.Bytes()
 }
 
-// Whatever the text and its pieces, the result is one gzip member of the text.
+// With any text and pieces, the result is one gzip member of the text.
 func TestGzip_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 2000), 0, 4).Draw(rt, "pieces")
@@ -50,7 +50,7 @@ func TestGzip_RoundTrip(t *testing.T) {
 		}
 		packed, ok := bytes.CutPrefix(pack.finish(), []byte("before"))
 		if !ok {
-			rt.Fatal("what was there is gone")
+			rt.Fatal("append overwrote the existing bytes")
 		}
 		in := bytes.NewReader(packed)
 		r, err := gzip.NewReader(in)
@@ -59,7 +59,7 @@ func TestGzip_RoundTrip(t *testing.T) {
 		}
 		r.Multistream(false)
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text) || in.Len() != 0 {
-			rt.Fatalf("%d bytes came of %d, %d are left: %v", len(got), len(text), in.Len(), err)
+			rt.Fatalf("inflated %d bytes of %d, %d left: %v", len(got), len(text), in.Len(), err)
 		}
 	})
 }

@@ -43,10 +43,10 @@ func TestMessage_BodyEqualsAPI(t *testing.T) {
 			delete(got.Data, name)
 		}
 		if got.Type != storage.EventPriceSignalUpdated || !got.Timestamp.Equal(tr.CreatedAt.Time) {
-			rt.Fatalf("it is %s of %s", got.Type, got.Timestamp)
+			rt.Fatalf("message is %s of %s", got.Type, got.Timestamp)
 		}
 		if !reflect.DeepEqual(got.Data, api) {
-			rt.Fatalf("the rest is\n%s, want\n%s", body, signal.Append(nil, tr.CreatedAt.Time))
+			rt.Fatalf("other fields are\n%s, want\n%s", body, signal.Append(nil, tr.CreatedAt.Time))
 		}
 	})
 }
@@ -70,10 +70,10 @@ func TestMessage_OpenADR(t *testing.T) {
 		}
 		d := got.Data
 		if got.Type != storage.EventOpenADRUpdated || d.TriggerID != tr.ID || d.OrganizationID != "org" || d.HomeID != "home_1" || d.Sequence != tr.Sequence {
-			rt.Fatalf("it is %s", body)
+			rt.Fatalf("message is %s", body)
 		}
 		if want := m.Signal.AppendOpenADR(nil, tr.CreatedAt.Time); len(d.Events) != 1 || !bytes.Equal(d.Events[0], want) {
-			rt.Fatalf("the events are %s, want %s", d.Events, want)
+			rt.Fatalf("events are %s, want %s", d.Events, want)
 		}
 	})
 }

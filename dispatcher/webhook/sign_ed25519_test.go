@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// While an endpoint changes from HMAC to Ed25519 both signatures are sent, and each
-// verifies by itself.
+// During a change from HMAC to Ed25519 a webhook has both signatures. Each signature
+// verifies alone.
 func TestSign_Ed25519(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -31,13 +31,13 @@ func TestSign_Ed25519(t *testing.T) {
 		t.Fatalf("%q is not a v1a signature: %v", both[0], err)
 	}
 	if !ed25519.Verify(public, []byte("msg_1."+timestamp+"."+string(body)), raw) {
-		t.Error("the public key does not verify it")
+		t.Error("signature does not verify with the public key")
 	}
 	if ed25519.Verify(public, []byte("msg_2."+timestamp+"."+string(body)), raw) {
-		t.Error("it verifies for another message")
+		t.Error("signature verifies for another message")
 	}
 	if err := verify(t, old, "msg_1", timestamp, signed, body); err != nil {
-		t.Errorf("the old secret: %v", err)
+		t.Errorf("signature of the old secret: %v", err)
 	}
 	for _, wrong := range []string{PrivateKeyPrefix, PrivateKeyPrefix + "AAAA", PrivateKeyPrefix + "?"} {
 		if _, err := NewSigner(wrong, time.Time{}); err == nil || strings.Contains(err.Error(), "AAAA") {

@@ -32,7 +32,7 @@ func secretOf(text string) string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString([]byte(text))
 }
 
-// verify checks a signature like a partner, with the stock library.
+// verify checks a signature like a partner, with the standard webhooks library.
 func verify(t testing.TB, secret, id, timestamp, signature string, body []byte) error {
 	t.Helper()
 	hook, err := standardwebhooks.NewWebhook(secret)
@@ -55,7 +55,7 @@ func TestSign_Verifies(t *testing.T) {
 		}
 		for _, s := range []string{secret, old} { // both are valid during a rotation
 			if err := verify(t, s, "msg_1", timestamp, signed, []byte(body)); err != nil {
-				t.Errorf("a body of %d: %v", len(body), err)
+				t.Errorf("body of %d bytes: %v", len(body), err)
 			}
 		}
 		for what, err := range map[string]error{
@@ -65,7 +65,7 @@ func TestSign_Verifies(t *testing.T) {
 			"another body":      verify(t, secret, "msg_1", timestamp, signed, []byte(body+" ")),
 		} {
 			if err == nil {
-				t.Errorf("it verifies with %s", what)
+				t.Errorf("signature verifies with %s", what)
 			}
 		}
 	}
@@ -81,15 +81,15 @@ func TestSign_ExpiredSecrets(t *testing.T) {
 			t.Errorf("%s after its expiry there are %d signatures, want %d", after, n, want)
 		}
 		if err := verify(t, secret, "msg_1", timestamp, signed, nil); err != nil {
-			t.Errorf("%s after its expiry the new one: %v", after, err)
+			t.Errorf("new secret %s after the expiry: %v", after, err)
 		}
 	}
 	if _, signed := Sign(nil, &Payload{ID: "msg_1"}, now); signed != "" {
-		t.Errorf("without secrets the header is %q", signed)
+		t.Errorf("header without secrets is %q", signed)
 	}
 }
 
-func TestWrongSecrets(t *testing.T) {
+func TestSign_WrongSecret(t *testing.T) {
 	for _, secret := range []string{"", "whsec", "c2VjcmV0", "whsec_*", "whsec_c2VjcmV", "WHSEC_c2VjcmV0"} {
 		if _, err := NewSigner(secret, time.Time{}); err == nil || secret != "" && strings.Contains(err.Error(), secret+" ") {
 			t.Errorf("%q: %v", secret, err)

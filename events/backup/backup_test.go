@@ -341,7 +341,7 @@ func TestBackup_EveryStream(t *testing.T) {
 		order = append(order, strings.TrimPrefix(content.Stream, "GRIDHOOK_"))
 	}
 	if got := strings.Join(order, " "); !strings.HasSuffix(got, "RETRIES RECEIPTS TRIGGERS NOTICES STATE") {
-		t.Errorf("the order is %s: each must come before what refers to it", got)
+		t.Errorf("order is %s, want each stream before the streams that refer to it", got)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestServer_NoPort(t *testing.T) {
 	nc, _ := connect(t, s)
 	defer nc.Close()
 	if addr := nc.ConnectedAddr(); addr != "pipe" {
-		t.Errorf("it is connected to %q", addr)
+		t.Errorf("client is connected to %q", addr)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestServer_FullStore(t *testing.T) {
 		t.Errorf("2 MB into 1 MiB: %v", err)
 	}
 	if usage, err := s.Usage(); err != nil || usage.Limit != 1<<20 || usage.Used < 800<<10 {
-		t.Errorf("it reports a usage of %+v, %v", usage, err)
+		t.Errorf("usage is %+v, %v", usage, err)
 	}
 	if info, err := js.Stream(t.Context(), "S"); err != nil || info.CachedInfo().State.Msgs == 0 {
 		t.Errorf("the earlier data is gone: %v", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A list finds what it filters for however far back it is, and in pages it is the same.
+// A filter finds entries of any age, and the same entries on pages of any length.
 func TestAudit_Filters(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
@@ -36,11 +36,11 @@ func TestAudit_Filters(t *testing.T) {
 		filter storage.AuditFilter
 		want   []string
 	}{
-		{"of an organization", storage.AuditFilter{OrganizationID: "bolt"}, []string{"103", "53", "3"}},
-		{"of what all share", storage.AuditFilter{OrganizationID: storage.Shared}, []string{"0"}},
-		{"of an operation", storage.AuditFilter{Operation: "import"}, []string{"0"}},
-		{"of a key, between times", storage.AuditFilter{KeyID: "key_1", Since: at(7), Until: at(11)}, []string{"9", "7"}},
-		{"of nobody", storage.AuditFilter{OrganizationID: "none"}, []string{}},
+		{"organization", storage.AuditFilter{OrganizationID: "bolt"}, []string{"103", "53", "3"}},
+		{"shared records", storage.AuditFilter{OrganizationID: storage.Shared}, []string{"0"}},
+		{"operation", storage.AuditFilter{Operation: "import"}, []string{"0"}},
+		{"key and times", storage.AuditFilter{KeyID: "key_1", Since: at(7), Until: at(11)}, []string{"9", "7"}},
+		{"unknown organization", storage.AuditFilter{OrganizationID: "none"}, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, limit := range []int{1, 2, 1000} {
@@ -72,6 +72,6 @@ func TestAudit_IsBounded(t *testing.T) {
 		t.Errorf("the stream is %+v", cfg)
 	}
 	if a, b := auditSubject("acme", "key_1", "createEndpoint"), auditSubject("acme", "key_1", "updateEndpoint"); a == b {
-		t.Errorf("two operations share the subject %s", a)
+		t.Errorf("two operations have the subject %s", a)
 	}
 }

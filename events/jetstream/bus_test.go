@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestAccept(t *testing.T) {
+func TestAccept_Trigger(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	first, second := newTrigger("org"), newTrigger("org")
@@ -24,7 +24,7 @@ func TestAccept(t *testing.T) {
 		}
 	}
 	if sequence, err := b.Accept(within(t), first); err != nil || sequence != 1 {
-		t.Errorf("accepted again as %d, %v: the same trigger is stored once", sequence, err)
+		t.Errorf("repeat is accepted as %d, %v, want one stored trigger", sequence, err)
 	}
 	got := make(chan events.Trigger, 3)
 	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error { got <- tr; return nil }
@@ -32,13 +32,13 @@ func TestAccept(t *testing.T) {
 	for i, want := range []events.Trigger{first, second} {
 		want.Sequence = uint64(i) + 1
 		if tr := receive(t, got); !reflect.DeepEqual(tr, want) {
-			t.Errorf("it came as %+v, want %+v", tr, want)
+			t.Errorf("consumed trigger is %+v, want %+v", tr, want)
 		}
 	}
 	stop()
 }
 
-// A change that fails is delivered again before any later change, also to another process.
+// A failed change is redelivered before any later change, also to another process.
 func TestConsumeChanges_InOrder(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -67,7 +67,7 @@ func TestConsumeChanges_InOrder(t *testing.T) {
 	}
 }
 
-func TestAcceptOnce(t *testing.T) {
+func TestAccept_IdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	once := func(org string, at time.Time) events.Trigger {
@@ -79,27 +79,27 @@ func TestAcceptOnce(t *testing.T) {
 	sequence, err := b.Accept(within(t), first)
 	must(t, err)
 	if again, err := b.Accept(within(t), first); err != nil || again != sequence {
-		t.Errorf("the same trigger again: %d, %v", again, err)
+		t.Errorf("same trigger again: %d, %v", again, err)
 	}
 	_, err = b.Accept(within(t), once("org", noon.Add(storage.IdempotencyRetention-time.Millisecond)))
 	var already *events.AlreadyAccepted
 	if !errors.As(err, &already) || already.First.ID != first.ID || already.First.Sequence != sequence {
-		t.Errorf("a second of that key: %v", err)
+		t.Errorf("second trigger with the key: %v", err)
 	}
 	for at, want := range map[time.Time]string{noon: first.ID, noon.Add(storage.IdempotencyRetention): ""} {
-		if got, err := b.FirstOf(within(t), once("org", at)); got.ID != want || err != nil {
-			t.Errorf("the first of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
+		if got, err := b.FirstRequest(within(t), once("org", at)); got.ID != want || err != nil {
+			t.Errorf("FirstRequest of a trigger at %s is %q, %v, want %q", at, got.ID, err, want)
 		}
 	}
 	if _, err := b.Accept(within(t), once("other", noon)); err != nil {
-		t.Errorf("another organization's: %v", err)
+		t.Errorf("another organization's trigger: %v", err)
 	}
 	if later, err := b.Accept(within(t), once("org", noon.Add(storage.IdempotencyRetention))); err != nil || later <= sequence {
 		t.Errorf("a day later: %d, %v", later, err)
 	}
 }
 
-func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
+func TestAccept_ConcurrentIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	var wg sync.WaitGroup
@@ -125,11 +125,11 @@ func TestOfManyWithOneKeyOneIsAccepted(t *testing.T) {
 	}
 	wg.Wait()
 	if len(winners) != 1 || !reflect.DeepEqual(winners, firsts) {
-		t.Errorf("accepted were %v, and the others met %v", winners, firsts)
+		t.Errorf("accepted triggers are %v, the others got %v", winners, firsts)
 	}
 }
 
-func TestSlices(t *testing.T) {
+func TestSlices_Consumed(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -142,7 +142,7 @@ func TestSlices(t *testing.T) {
 	reached(1, false)
 	slice := newSlice(tr, 1)
 	must(t, b.PutSlice(within(t), slice))
-	must(t, b.PutSlice(within(t), slice)) // it is there once
+	must(t, b.PutSlice(within(t), slice)) // the repeat is not stored
 	reached(1, true)
 	reached(11, false)
 	reached(0, false)
@@ -154,19 +154,19 @@ func TestSlices(t *testing.T) {
 		})
 	})
 	if s := receive(t, got); !reflect.DeepEqual(s, slice) {
-		t.Errorf("it came as %+v, want %+v", s, slice)
+		t.Errorf("consumed slice is %+v, want %+v", s, slice)
 	}
 	stop()
 	if len(got) != 0 {
-		t.Errorf("it came %d times more", len(got))
+		t.Errorf("slice was redelivered %d times", len(got))
 	}
-	reached(1, true) // by its receipt
+	reached(1, true) // the receipt shows it
 	emptied(t, b)
 }
 
-// A slice that the queue lost is put again, although the queue still remembers
-// its message.
-func TestALostSliceIsPutAgain(t *testing.T) {
+// A slice that the queue lost can be put again, although the queue remembers its message
+// id.
+func TestPutSlice_AfterLoss(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	slice := newSlice(newTrigger("org"), 3)
@@ -177,11 +177,11 @@ func TestALostSliceIsPutAgain(t *testing.T) {
 	slice.Resumed = true
 	must(t, b.PutSlice(within(t), slice))
 	if reached, err := b.Reached(within(t), slice.Trigger, 3); !reached || err != nil {
-		t.Errorf("it is not there: %v", err)
+		t.Errorf("slice is missing: %v", err)
 	}
 	must(t, b.PutSlice(within(t), slice))
 	if d := depth(t, b); d.Slices != 1 {
-		t.Errorf("it is there %d times", d.Slices)
+		t.Errorf("slice is stored %d times", d.Slices)
 	}
 }
 
@@ -192,7 +192,7 @@ func depth(t *testing.T, b *bus) Depth {
 	return f.Depth
 }
 
-func TestReceipts(t *testing.T) {
+func TestReceipts_Followed(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -214,13 +214,13 @@ func TestReceipts(t *testing.T) {
 	var keys []string
 	tailReceipts(t, b.Conn, 0, 2, func(r events.Sequenced[events.Receipt]) { keys = append(keys, r.Value.Key) })
 	if strings.Join(keys, " ") != "s1 s2" {
-		t.Errorf("stored are %v", keys)
+		t.Errorf("stored receipts are %v", keys)
 	}
 }
 
-// A retry comes at its time, in whole seconds, and not before; the same one put
-// twice comes once, and one of the same home that is another retry comes too.
-func TestRetries(t *testing.T) {
+// A retry is due at its time, rounded to a whole second, and not before. A repeated put
+// stores one message. Two different retries of one home are both stored.
+func TestRetries_Due(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -232,7 +232,7 @@ func TestRetries(t *testing.T) {
 	must(t, b.PutRetries(within(t), []events.Retry{alone}))
 	must(t, b.PutRetries(within(t), nil))
 	if d := depth(t, b); d.RetriesWaiting != 3 {
-		t.Errorf("%d wait, want 3", d.RetriesWaiting)
+		t.Errorf("%d retries wait, want 3", d.RetriesWaiting)
 	}
 	type arrival struct {
 		retry events.Retry
@@ -242,7 +242,7 @@ func TestRetries(t *testing.T) {
 	stop := consuming(t, b, func(ctx, taking contextT) error {
 		return b.ConsumeRetries(ctx, taking, 2, func(_ contextT, r events.Retry, taken events.Taken) error {
 			if taken.Redelivered {
-				t.Error("it came as redelivered")
+				t.Error("first delivery counts as redelivered")
 			}
 			got <- arrival{r, time.Now()}
 			return nil
@@ -252,27 +252,27 @@ func TestRetries(t *testing.T) {
 	for range 3 {
 		a := receive(t, got)
 		w := want[a.retry.Key()]
-		w.DueAt = storage.Time{Time: w.DueAt.Truncate(time.Millisecond)} // as it is stored
+		w.DueAt = storage.Time{Time: w.DueAt.Truncate(time.Millisecond)} // the stored form
 		if !reflect.DeepEqual(a.retry, w) {
-			t.Errorf("it came as %+v, want %+v", a.retry, w)
+			t.Errorf("consumed retry is %+v, want %+v", a.retry, w)
 		}
 		delete(want, a.retry.Key())
 		if early := due.Sub(a.at); early > 0 {
-			t.Errorf("it came %s early", early)
+			t.Errorf("retry came %s early", early)
 		}
 	}
 	stop()
 	if len(got) != 0 {
-		t.Errorf("%d came more", len(got))
+		t.Errorf("%d more retries came", len(got))
 	}
 	if d := depth(t, b); d.RetriesWaiting != 0 {
-		t.Errorf("%d are left", d.RetriesWaiting)
+		t.Errorf("%d retries remain", d.RetriesWaiting)
 	}
 }
 
-// What is due of one organization, however much, does not stand before another's, nor
-// before a parked walk.
-func TestRetriesTakeTurns(t *testing.T) {
+// Any number of due retries of one organization does not delay another organization's
+// retries, or parked walks.
+func TestRetries_FairTurns(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	due := time.Now().Add(-time.Second)
@@ -300,10 +300,10 @@ func TestRetriesTakeTurns(t *testing.T) {
 			return nil
 		})
 	})
-	receive(t, busyTaken) // and holds its share
+	receive(t, busyTaken) // it holds its share of the slots
 	must(t, b.PutRetries(within(t), []events.Retry{other}))
 	if got := receive(t, others); got != other.Trigger.OrganizationID {
-		t.Errorf("%s came", got)
+		t.Errorf("got %s", got)
 	}
 	must(t, b.PutRetries(within(t), []events.Retry{walk}))
 	receive(t, others)
@@ -314,9 +314,9 @@ func TestRetriesTakeTurns(t *testing.T) {
 	stop()
 }
 
-// The triggers of a schedule that runs when prices change follow one another: of two that
-// would be the next one is stored.
-func TestAcceptTheNextRun(t *testing.T) {
+// The triggers of a schedule that follows prices have an order. Of two candidates for
+// the next trigger, one is stored.
+func TestAccept_NextRun(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	prices := func(org, schedule string, last events.Trigger) events.Trigger {
@@ -326,31 +326,31 @@ func TestAcceptTheNextRun(t *testing.T) {
 	}
 	last, err := b.LastOf(within(t), "org", "sch")
 	if err != nil || last.ID != "" {
-		t.Fatalf("before there is any, the last is %+v, %v", last, err)
+		t.Fatalf("last trigger before the first is %+v, %v", last, err)
 	}
 	first := prices("org", "sch", last)
 	sequence, err := b.Accept(within(t), first)
 	must(t, err)
 	if _, err := b.Accept(within(t), prices("org", "sch", last)); !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("a rival: %v", err)
+		t.Errorf("second candidate: %v", err)
 	}
 	for _, other := range []events.Trigger{prices("org", "sch_2", events.Trigger{}), prices("other", "sch", events.Trigger{})} {
 		_, err := b.Accept(within(t), other)
 		must(t, err)
 	}
 	if last, err = b.LastOf(within(t), "org", "sch"); err != nil || last.ID != first.ID || last.Sequence != sequence {
-		t.Errorf("the last is %+v, %v", last, err)
+		t.Errorf("last trigger is %+v, %v", last, err)
 	}
 	if newest, err := b.Newest(within(t), "org"); err != nil || newest.ScheduleID != "sch_2" {
-		t.Errorf("the organization's newest is %+v, %v", newest, err)
+		t.Errorf("organization's newest trigger is %+v, %v", newest, err)
 	}
 	_, err = b.Accept(within(t), prices("org", "sch", last))
 	must(t, err)
 }
 
-// What NATS can never take is not taken for a NATS that cannot take it now, for which
-// workers wait.
-func TestWhatIsTooLargeIsNotWaitedFor(t *testing.T) {
+// A message that NATS can never store does not count as an outage, because workers wait
+// for the end of an outage.
+func TestPublish_TooLarge(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -368,7 +368,7 @@ func TestWhatIsTooLargeIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWholeSecond(t *testing.T) {
+func TestWholeSecond_RoundsUp(t *testing.T) {
 	for in, want := range map[time.Duration]time.Duration{
 		0: 0, 1: time.Second, time.Second - 1: time.Second, time.Second: time.Second, time.Second + 1: 2 * time.Second,
 	} {
@@ -378,21 +378,21 @@ func TestWholeSecond(t *testing.T) {
 	}
 }
 
-func TestStateSubject(t *testing.T) {
+func TestStateSubject_RoundTrip(t *testing.T) {
 	ref := storage.Ref{Kind: storage.KindWebhookEndpoint, Org: "_", ID: "a-Z_9"}
 	got, err := parseStateSubject(stateSubject(ref))
 	if err != nil || got != ref {
-		t.Errorf("%s reads as %v, %v", stateSubject(ref), got, err)
+		t.Errorf("subject %s reads as %v, %v", stateSubject(ref), got, err)
 	}
 	for _, subject := range []string{statePrefix + "home.org", statePrefix + "home.org.a.b", "x"} {
 		if ref, err := parseStateSubject(subject); err == nil {
-			t.Errorf("%s reads as %v", subject, ref)
+			t.Errorf("invalid subject %s reads as %v", subject, ref)
 		}
 	}
 }
 
-// What is the record cannot be deleted, by nobody.
-func TestTheRecordCannotBeDeleted(t *testing.T) {
+// The server denies deletions in the streams of record.
+func TestStreams_DeletionDenied(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -404,16 +404,16 @@ func TestTheRecordCannotBeDeleted(t *testing.T) {
 	for _, name := range []string{stateStream, triggersStream, receiptsStream} {
 		s, err := b.js.Stream(within(t), name)
 		must(t, err)
-		for what, err := range map[string]error{"purged": s.Purge(within(t)), "robbed of a message": s.DeleteMsg(within(t), 1)} {
+		for what, err := range map[string]error{"purge": s.Purge(within(t)), "deletion of a message": s.DeleteMsg(within(t), 1)} {
 			if err == nil || !strings.Contains(err.Error(), "not permitted") {
-				t.Errorf("%s was %s: %v", name, what, err)
+				t.Errorf("%s: %s returns %v", name, what, err)
 			}
 		}
 	}
 }
 
-// The same streams are set up again by every process that comes.
-func TestASecondConnection(t *testing.T) {
+// Every process sets up the same streams again.
+func TestConnect_Twice(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 0)))
@@ -423,14 +423,14 @@ func TestASecondConnection(t *testing.T) {
 	before, err := b.Identity(within(t))
 	must(t, err)
 	if after, err := second.Identity(within(t)); err != nil || after != before || before == "" {
-		t.Errorf("the identity was %q and is %q, %v", before, after, err)
+		t.Errorf("identity was %q and is %q, %v", before, after, err)
 	}
 	if f, err := second.NewInspector().Look(within(t), 0, 0); err != nil || f.Depth.Slices != 1 {
-		t.Errorf("it finds %+v, %v", f, err)
+		t.Errorf("second connection finds %+v, %v", f, err)
 	}
 }
 
-func TestConnectWhereNothingAnswers(t *testing.T) {
+func TestConnect_NoServer(t *testing.T) {
 	t.Parallel()
 	_, err := Connect(within(t), "nats://127.0.0.1:1", streamOptions, discard)
 	if err == nil || !strings.Contains(err.Error(), "nats://127.0.0.1:1") || !strings.Contains(err.Error(), "--nats") {
@@ -438,12 +438,12 @@ func TestConnectWhereNothingAnswers(t *testing.T) {
 	}
 }
 
-// A server that has stopped makes everything unavailable, and soon.
-func TestAStoppedServer(t *testing.T) {
+// After the server has stopped, every call soon returns ErrUnavailable.
+func TestConn_ServerStopped(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.server.Stop(patience))
-	defer b.nc.Close() // there is nothing to flush
+	defer b.nc.Close() // no data is left to flush
 	b.publishWait = 50 * time.Millisecond
 	tr := newTrigger("org")
 	once := tr
@@ -482,9 +482,9 @@ func TestAStoppedServer(t *testing.T) {
 	_, err = state.Identity(within(t))
 	unavailable("the log's Identity")
 	if _, err := b.NewInspector().Look(within(t), 0, 0); err == nil {
-		t.Error("Look answered")
+		t.Error("Look succeeded")
 	}
 	if b.Connected() {
-		t.Error("it says that it is connected")
+		t.Error("Connected reports true")
 	}
 }

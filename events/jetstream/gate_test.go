@@ -28,7 +28,7 @@ func TestGate_Wait(t *testing.T) {
 		stuck.Store(true)
 		time.AfterFunc(time.Second, stop)
 		if err := g.wait(t.Context(), taking); !errors.Is(err, errStuck) {
-			t.Errorf("a worker that stops got %v", err)
+			t.Errorf("stopping worker got %v", err)
 		}
 	})
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// patience bounds every wait of a test.
+// patience is the timeout of every wait in a test.
 const patience = 20 * time.Second
 
 var discard = slog.New(slog.DiscardHandler)
 
 var streamOptions = Options{Replicas: 1, TriggersAge: 24 * time.Hour, ReceiptsAge: 24 * time.Hour}
 
-// bus is a connection to a server of the test's own.
+// bus is a connection to the test's own server.
 type bus struct {
 	*Conn
 	server *embedded.Server
@@ -47,14 +47,14 @@ func newBus(t *testing.T, dir string) *bus {
 	return b
 }
 
-// stop ends the connection and the server; a second call does nothing.
+// stop ends the connection and the server. Only the first call counts.
 func (b *bus) stop() {
 	b.wire.release()
 	_ = b.Close()
 	_ = b.server.Stop(patience)
 }
 
-// within is a context that ends when the test has lost its patience.
+// within returns a context with the timeout patience.
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
@@ -67,21 +67,21 @@ func receive[T any](t testing.TB, c <-chan T) (v T) {
 	select {
 	case v = <-c:
 	case <-within(t).Done():
-		t.Fatal("what was waited for did not come")
+		t.Fatal("timeout: no value received")
 	}
 	return v
 }
 
-// wire is the way from the client to the server. It can be cut, and answers can
-// be held up.
+// wire is the connection from the client to the server. Tests can cut it and delay its
+// responses.
 type wire struct {
 	server nats.InProcessConnProvider
 
 	mu   sync.Mutex
-	hold chan struct{} // nil when nothing is held up
-	down bool          // no connection can be made
+	hold chan struct{} // nil without a delay
+	down bool          // new connections fail
 	open []net.Conn
-	sent strings.Builder // what the client wrote
+	sent strings.Builder // the client's output
 	more chan struct{}   // closed, and replaced, at every write
 }
 
@@ -94,7 +94,7 @@ func newWire(t *testing.T, server *embedded.Server) *wire {
 	return &wire{server: o.InProcessServer, more: make(chan struct{})}
 }
 
-// InProcessConn makes a connection to the server.
+// InProcessConn opens a connection to the server.
 func (w *wire) InProcessConn() (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *wire) InProcessConn() (net.Conn, error) {
 	return wired{conn, w}, nil
 }
 
-// cut breaks the connections there are.
+// cut breaks the open connections.
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *wire) cutLocked() {
 	w.open = nil
 }
 
-// setDown says whether connections can be made, and breaks those there are.
+// setDown sets whether new connections fail, and breaks the open connections.
 func (w *wire) setDown(down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +132,7 @@ func (w *wire) setDown(down bool) {
 	}
 }
 
-// holdUp keeps what the server says from the client until release.
+// holdUp delays the server's output until release.
 func (w *wire) holdUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +148,7 @@ func (w *wire) release() {
 	}
 }
 
-// count is how many times the client has written a text.
+// count returns how often the client has written a text.
 func (w *wire) count(text string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 // goroutine.
 type Inspector struct {
 	c *Conn
-	// astray counts consecutive checks that found a queue's consumer out of step with its
-	// stream.
-	astray map[string]int
+	// outOfStep counts consecutive checks that found a queue's consumer out of step with
+	// its stream.
+	outOfStep map[string]int
 }
 
 // NewInspector returns an inspector.
-func (c *Conn) NewInspector() *Inspector { return &Inspector{c: c, astray: map[string]int{}} }
+func (c *Conn) NewInspector() *Inspector { return &Inspector{c: c, outOfStep: map[string]int{}} }
 
 // Depth is the number of messages in the queues.
 type Depth struct {
@@ -137,9 +137,9 @@ func lookAtState(info *jetstream.StreamInfo, revision, records uint64) (damage s
 	return ""
 }
 
-// looksAstray is the number of consecutive checks that must find a consumer out of step.
-// The server describes the consumer and the stream at different moments.
-const looksAstray = 2
+// outOfStepChecks is the number of consecutive checks that must find a consumer out of
+// step. The server describes the consumer and the stream at different moments.
+const outOfStepChecks = 2
 
 // lookAtQueue deletes a consumer that skips messages. The next worker recreates it. After
 // a power cut, a stream without fsync may be shorter than the consumer's state says. The
@@ -149,13 +149,13 @@ func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstrea
 		return false, nil // a worker that takes from the queue creates it
 	}
 	if !passesOver(consumer, stream) {
-		delete(i.astray, q.name)
+		delete(i.outOfStep, q.name)
 		return false, nil
 	}
-	if i.astray[q.name]++; i.astray[q.name] < looksAstray {
+	if i.outOfStep[q.name]++; i.outOfStep[q.name] < outOfStepChecks {
 		return false, nil
 	}
-	delete(i.astray, q.name)
+	delete(i.outOfStep, q.name)
 	err = i.c.js.DeleteConsumer(ctx, q.stream, q.name)
 	return err == nil, err
 }

@@ -18,7 +18,7 @@ func look(t *testing.T, i *Inspector, revision uint64) Finding {
 	return f
 }
 
-func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
+func TestInspector_Healthy(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	i := b.NewInspector()
 	trigger := newTrigger("acme")
@@ -31,8 +31,8 @@ func TestNothingIsFoundWhereAllIsWell(t *testing.T) {
 	}
 }
 
-// Every process looks each second: the fewer questions, the less they are felt.
-func TestALookAsksForEachStreamOnce(t *testing.T) {
+// Every process inspects each second, so an inspection makes few requests.
+func TestInspector_OneRequestPerStream(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	for _, q := range retryQueues() {
@@ -47,14 +47,13 @@ func TestALookAsksForEachStreamOnce(t *testing.T) {
 	look(t, i, 0)
 	const streams, withQueues = 7, 4
 	if n := asked() - before; n != streams+withQueues {
-		t.Errorf("it asked %d times", n)
+		t.Errorf("inspection made %d requests, want %d", n, streams+withQueues)
 	}
 }
 
-// A power cut can leave a queue with fewer messages than its consumer has
-// handled, and the consumer's own file empty: what was stored from then on would
-// never be handed out.
-func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
+// After a power cut a queue may have fewer messages than its consumer has handled. The
+// consumer then skips new messages.
+func TestInspector_ConsumerAhead(t *testing.T) {
 	dir := t.TempDir()
 	b := newBus(t, dir)
 	handleSlices(t, b, 15)
@@ -71,13 +70,13 @@ func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
 	consumer, err := b.js.Consumer(within(t), workStream, sliceQueue.name)
 	must(t, err)
 	if info := consumer.CachedInfo(); info.Delivered.Stream < 15 {
-		t.Skipf("this nats-server forgets where the consumer was: %+v", info.Delivered)
+		t.Skipf("nats-server lost the consumer's position: %+v", info.Delivered)
 	}
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
 	i := b.NewInspector()
-	for range looksAstray - 1 {
+	for range outOfStepChecks - 1 {
 		if f := look(t, i, 0); f.Remade != nil {
-			t.Fatalf("found %+v too soon", f)
+			t.Fatalf("found %+v before outOfStepChecks", f)
 		}
 	}
 	if f := look(t, i, 0); len(f.Remade) != 1 || f.Remade[0] != sliceQueue.name {
@@ -86,8 +85,8 @@ func TestAConsumerAheadOfItsStreamIsMadeAnew(t *testing.T) {
 	handleSlices(t, b, 0)
 }
 
-// handleSlices puts a number of slices and takes as many, or one where there are
-// none.
+// handleSlices puts a number of slices and consumes them. Without a number it consumes
+// one slice.
 func handleSlices(t *testing.T, b *bus, n int) {
 	t.Helper()
 	trigger := newTrigger("acme")
@@ -104,10 +103,10 @@ func handleSlices(t *testing.T, b *bus, n int) {
 	}
 }
 
-func TestWhatTheRecordHasLostIsFound(t *testing.T) {
+func TestInspector_StateLost(t *testing.T) {
 	dir := t.TempDir()
 	b := newBus(t, dir)
-	const receipts = 12 // of a megabyte: several of the server's files
+	const receipts = 12 // of a megabyte each, in several files of the server
 	for n := range receipts {
 		if _, err := b.js.Publish(within(t), receiptPrefix+"acme.trg_1.s"+strconv.Itoa(n), make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
@@ -125,8 +124,8 @@ func TestWhatTheRecordHasLostIsFound(t *testing.T) {
 	}
 }
 
-// flip flips a bit in the middle of a stream's blocks, and takes the index away
-// as a server does that was killed.
+// flip flips a bit in the middle of a stream's blocks, and removes the index like a
+// killed server.
 func flip(t *testing.T, dir string) {
 	t.Helper()
 	blocks, err := filepath.Glob(filepath.Join(dir, "*.blk"))

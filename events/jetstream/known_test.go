@@ -9,9 +9,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// What an endpoint has is read as it was stored, and a writer who did not see the
-// last write does not overwrite it.
-func TestKnown(t *testing.T) {
+// Known returns the stored signals. A writer at an old revision does not overwrite them.
+func TestKnown_CompareAndSet(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	ctx := within(t)
 	read := func(endpoint string, slice int) events.Known {
@@ -24,7 +23,7 @@ func TestKnown(t *testing.T) {
 	}
 	none := read("ep", 0)
 	if len(none.Signals) != 0 || none.Signals == nil || none.Revision != 0 {
-		t.Fatalf("of nothing %+v is known", none)
+		t.Fatalf("known signals of a new endpoint are %+v", none)
 	}
 	none.Signals["home"], none.Receiver = "a", "receiver"
 	if err := b.PutKnown(ctx, "org", "ep", 0, none); err != nil {
@@ -32,21 +31,21 @@ func TestKnown(t *testing.T) {
 	}
 	first := read("ep", 0)
 	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Receiver != "receiver" || first.Revision == 0 {
-		t.Fatalf("%+v is known", first)
+		t.Fatalf("known signals are %+v", first)
 	}
 	if err := b.PutKnown(ctx, "org", "ep", 0, none); !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("who saw nothing yet overwrites with %v", err)
+		t.Errorf("put at an old revision returns %v", err)
 	}
 	first.Signals["home"] = "b"
 	if err := b.PutKnown(ctx, "org", "ep", 0, first); err != nil {
 		t.Error(err)
 	}
 	if second := read("ep", 0); second.Signals["home"] != "b" {
-		t.Errorf("%+v is known", second)
+		t.Errorf("known signals are %+v", second)
 	}
 	for _, other := range []events.Known{read("ep", 1), read("other", 0)} {
 		if len(other.Signals) != 0 {
-			t.Errorf("another slice or endpoint has %+v", other)
+			t.Errorf("known signals of another slice or endpoint are %+v", other)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Of one notice the first that is put is stored, whoever puts it, and is handed to one
-// until it is handled.
-func TestNotices(t *testing.T) {
+// Only the first put of a notice is stored, by any process. One worker gets it until it
+// is handled.
+func TestNotices_Once(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	notice := func(id, data string) events.Notice {
@@ -22,7 +22,7 @@ func TestNotices(t *testing.T) {
 	}{{notice("evt_1", `{"n":1}`), true}, {notice("evt_1", `{"n":2}`), false}, {notice("evt_2", `{"n":3}`), true}} {
 		fresh, err := b.PutNotice(within(t), tt.notice)
 		if must(t, err); fresh != tt.fresh {
-			t.Errorf("notice %d is fresh: %v, want %v", i, fresh, tt.fresh)
+			t.Errorf("notice %d stored: %v, want %v", i, fresh, tt.fresh)
 		}
 	}
 	got := make(chan string, 9)
@@ -40,10 +40,10 @@ func TestNotices(t *testing.T) {
 	seen := map[string]bool{receive(t, got): true, receive(t, got): true}
 	stop()
 	if !seen[`evt_1{"n":1}`] || !seen[`evt_2{"n":3}`] {
-		t.Errorf("%v came", seen)
+		t.Errorf("consumed notices are %v", seen)
 	}
-	// It stays on record.
+	// The notice stays stored.
 	if fresh, err := b.PutNotice(within(t), notice("evt_1", `{}`)); fresh || err != nil {
-		t.Errorf("once handled it can be put again: %v, %v", fresh, err)
+		t.Errorf("handled notice was stored again: %v, %v", fresh, err)
 	}
 }

@@ -71,9 +71,9 @@ func (c *Conn) acceptIdempotent(ctx context.Context, t events.Trigger) (uint64, 
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }
 
-// FirstOf returns the unexpired trigger with the idempotency key of t, zero if there is
-// none.
-func (c *Conn) FirstOf(ctx context.Context, t events.Trigger) (events.Trigger, error) {
+// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if there
+// is none.
+func (c *Conn) FirstRequest(ctx context.Context, t events.Trigger) (events.Trigger, error) {
 	first, err := c.lastTrigger(ctx, triggerSubject(t))
 	if err != nil || !repeats(&t, &first) {
 		return events.Trigger{}, err
@@ -94,9 +94,9 @@ const (
 	publishWait  = 4 * time.Second
 )
 
-// errAfterNoAnswer is a storage.ErrConflict after an attempt without a response. The
+// errAfterNoResponse is a storage.ErrConflict after an attempt without a response. The
 // publish may conflict with its own first attempt.
-var errAfterNoAnswer = fmt.Errorf("%w, or by an earlier attempt without a response", storage.ErrConflict)
+var errAfterNoResponse = fmt.Errorf("%w, or by an earlier attempt without a response", storage.ErrConflict)
 
 // publish stores the JSON of a value and waits until it is durable. Errors: storage.ErrConflict if
 // an expectation does not hold, storage.ErrUnavailable if NATS does not respond or cannot
@@ -125,7 +125,7 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 		if errors.As(err, &refused) {
 			err = refusal(refused)
 			if failed != nil && errors.Is(err, storage.ErrConflict) {
-				err = errAfterNoAnswer
+				err = errAfterNoResponse
 			}
 			return 0, err
 		}

@@ -88,7 +88,7 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		free.Release(int64(n))
 		if err != nil && taking.Err() == nil {
 			periodic.Sleep(taking, nakDelay)
-			consumer = s.mend(taking, consumer, err)
+			consumer = s.recreate(taking, consumer, err)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 
 type contextT = context.Context
 
-// consuming runs a consumer until the returned function is called, which returns
+// consuming runs a consumer until the returned function is called. That function returns
 // when the consumer has ended.
 func consuming(t *testing.T, b *bus, run func(ctx, taking contextT) error) (stop func()) {
 	t.Helper()
@@ -30,7 +30,7 @@ func consuming(t *testing.T, b *bus, run func(ctx, taking contextT) error) (stop
 		once.Do(func() {
 			cancel()
 			if err := receive(t, done); err != nil {
-				t.Errorf("consuming ended with %v", err)
+				t.Errorf("consumer ended with %v", err)
 			}
 		})
 	}
@@ -38,32 +38,31 @@ func consuming(t *testing.T, b *bus, run func(ctx, taking contextT) error) (stop
 	return stop
 }
 
-// takeSlices consumes slices with handle, which also gets the slice's number.
+// takeSlices consumes slices. handle also gets the slice's number.
 func takeSlices(t *testing.T, b *bus, slots int, handle Handler[events.Slice]) (stop func()) {
 	t.Helper()
 	return consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeSlices(ctx, taking, slots, handle) })
 }
 
-// ready waits until the queue's consumer is there, so that what is put now has
-// not stood there before.
+// ready waits until the queue's consumer exists, so that later messages count as new.
 func ready(t *testing.T, b *bus) {
 	t.Helper()
 	b.wire.await(t, "$JS.API.CONSUMER.MSG.NEXT", 1)
 }
 
-// emptied waits until the queue of slices is empty: the server takes acknowledgements in
-// without an answer, and counts them a moment later.
+// emptied waits until the queue of slices is empty. The server counts acknowledgements
+// with a delay, and sends no response to them.
 func emptied(t *testing.T, b *bus) {
 	t.Helper()
 	ctx := within(t)
 	for d := depth(t, b); d.Slices != 0; d = depth(t, b) {
 		if ctx.Err() != nil {
-			t.Fatalf("%d slices are left", d.Slices)
+			t.Fatalf("%d slices remain", d.Slices)
 		}
 	}
 }
 
-// onServer is what the server knows of the queue.
+// onServer returns the server's state of the queue.
 func onServer(t *testing.T, b *bus) *jetstream.ConsumerInfo {
 	t.Helper()
 	c, err := b.js.Consumer(within(t), workStream, sliceQueue.name)
@@ -71,8 +70,8 @@ func onServer(t *testing.T, b *bus) *jetstream.ConsumerInfo {
 	return c.CachedInfo()
 }
 
-// disconnected runs fn while a connection is broken and the server, which
-// another connection asks, has forgotten what it had asked for.
+// disconnected runs fn while a connection is broken and the server has dropped the
+// connection's requests. It asks the server over another connection.
 func disconnected(t *testing.T, b *bus, other *Conn, fn func()) {
 	t.Helper()
 	b.wire.setDown(true)
@@ -87,7 +86,7 @@ func disconnected(t *testing.T, b *bus, other *Conn, fn func()) {
 	fn()
 }
 
-func TestWhatAHandlerHandsBackComesAgain(t *testing.T) {
+func TestConsume_HandlerError(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	type taken struct {
@@ -110,7 +109,7 @@ func TestWhatAHandlerHandsBackComesAgain(t *testing.T) {
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 5)))
 	for i, want := range []taken{{5, false}, {5, true}, {5, true}} {
 		if g := receive(t, got); g != want {
-			t.Errorf("try %d was %+v, want %+v", i+1, g, want)
+			t.Errorf("delivery %d is %+v, want %+v", i+1, g, want)
 		}
 	}
 	stop()
@@ -129,17 +128,17 @@ func TestPoisonMessages_BecomeDeadLetters(t *testing.T) {
 	got := make(chan int, 9)
 	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error { got <- s.Number; return nil })
 	if n := receive(t, got); n != 1 {
-		t.Errorf("slice %d came", n)
+		t.Errorf("slice %d was handled", n)
 	}
 	stop()
 	emptied(t, b)
 	if d := depth(t, b); d.DeadLetters != 2 {
-		t.Errorf("%d dead letters: the poison is gone", d.DeadLetters)
+		t.Errorf("%d dead letters, want one per poison message", d.DeadLetters)
 	}
 }
 
-// A log may hold what no queue takes: whoever follows it goes on.
-func TestATriggerThatNobodyWalksIsFollowed(t *testing.T) {
+// A log may hold messages that no queue consumes. A follower continues after them.
+func TestTail_UnconsumedTriggers(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	endless := newTrigger("org")
@@ -158,13 +157,13 @@ func TestATriggerThatNobodyWalksIsFollowed(t *testing.T) {
 		return nil
 	})
 	if err != nil || followed != 2 {
-		t.Errorf("%d were followed, %v", followed, err)
+		t.Errorf("followed %d triggers, %v", followed, err)
 	}
 }
 
-// What stood in the queue when a process came may have been taken before,
-// whatever the server says.
-func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {
+// A message from before the start of a process may have been handled before, even if the
+// server reports a first delivery.
+func TestConsume_RedeliveredAfterStart(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -172,27 +171,27 @@ func TestWhatStoodBeforeMayHaveBeenTaken(t *testing.T) {
 	flags := make(chan bool, 9)
 	stop := takeSlices(t, b, 1, func(_ contextT, _ events.Slice, how events.Taken) error { flags <- how.Redelivered; return nil })
 	if !receive(t, flags) {
-		t.Error("a slice from before came as new")
+		t.Error("slice from before the start counts as new")
 	}
 	must(t, b.PutSlice(within(t), newSlice(tr, 1)))
 	if receive(t, flags) {
-		t.Error("a new slice came as one from before")
+		t.Error("new slice counts as redelivered")
 	}
-	// After a reconnect the same holds for what was put until then: the server
-	// may be another one.
+	// After a reconnect the same holds for earlier messages, because the server may have
+	// changed.
 	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
 	must(t, err)
 	defer other.Close()
 	disconnected(t, b, other, func() { must(t, other.PutSlice(within(t), newSlice(tr, 2))) })
 	if !receive(t, flags) {
-		t.Error("a slice from before the reconnect came as new")
+		t.Error("slice from before the reconnect counts as new")
 	}
 	stop()
 }
 
-// A stop in the middle of many messages: what was taken is finished, and the
-// server has nothing that it would have to give to somebody else.
-func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
+// A stop under load finishes the current messages. The server has no message to
+// redeliver.
+func TestConsume_GracefulEnd(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	const all = 300
@@ -206,7 +205,7 @@ func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
 		enough := make(chan struct{}, all)
 		stop := takeSlices(t, b, 8, func(ctx contextT, s events.Slice, _ events.Taken) error {
 			if ctx.Err() != nil {
-				t.Error("a handler's context ended with the taking")
+				t.Error("handler's context ended with taking")
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -225,11 +224,11 @@ func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
 		}
 		stop()
 		info := onServer(t, b)
-		for ctx := within(t); info.NumAckPending != 0 && ctx.Err() == nil; { // the last acknowledgements are under way
+		for ctx := within(t); info.NumAckPending != 0 && ctx.Err() == nil; { // the last acknowledgements are on their way
 			info = onServer(t, b)
 		}
 		if info.NumAckPending != 0 || info.NumRedelivered != 0 {
-			t.Fatalf("after stop %d, %d are pending and %d redelivered", round, info.NumAckPending, info.NumRedelivered)
+			t.Fatalf("after stop %d, %d messages are pending and %d redelivered", round, info.NumAckPending, info.NumRedelivered)
 		}
 		if len(handled) == all {
 			break
@@ -237,13 +236,13 @@ func TestAfterAGracefulEndNothingIsRedelivered(t *testing.T) {
 	}
 	for n, times := range handled {
 		if times != 1 {
-			t.Errorf("slice %d was handled %d times", n, times)
+			t.Errorf("slice %d was handled %d times, want once", n, times)
 		}
 	}
 }
 
-// A handler that is in the middle of its work when taking ends finishes it.
-func TestAHandlerOutlivesTheTaking(t *testing.T) {
+// A running handler finishes after taking has ended.
+func TestConsume_HandlerOutlivesTaking(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	taking, endTaking := context.WithCancel(context.Background())
@@ -261,17 +260,17 @@ func TestAHandlerOutlivesTheTaking(t *testing.T) {
 	endTaking()
 	select {
 	case err := <-done:
-		t.Fatalf("consuming ended (%v) before its handler", err)
-	case <-time.After(2 * pullWait): // long enough for the idle slot
+		t.Fatalf("consumer ended (%v) before its handler", err)
+	case <-time.After(2 * pullWait): // enough time for the idle slot
 	}
 	close(goOn)
 	must(t, receive(t, done))
 	if d, info := depth(t, b), onServer(t, b); d.Slices != 0 || info.NumRedelivered != 0 {
-		t.Errorf("%d are left and %d redelivered", d.Slices, info.NumRedelivered)
+		t.Errorf("%d slices remain, %d redelivered", d.Slices, info.NumRedelivered)
 	}
 }
 
-func TestADeletedConsumerIsMadeAnew(t *testing.T) {
+func TestConsume_ConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
@@ -281,12 +280,12 @@ func TestADeletedConsumerIsMadeAnew(t *testing.T) {
 	receive(t, got)
 	must(t, b.js.DeleteConsumer(within(t), workStream, sliceQueue.name))
 	must(t, b.PutSlice(within(t), newSlice(tr, 1)))
-	for receive(t, got) != 1 { // the first may come again
+	for receive(t, got) != 1 { // the first slice may be redelivered
 	}
 	stop()
 }
 
-func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
+func TestConsume_Reconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan int, 9)
@@ -298,7 +297,7 @@ func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
 	for i := range 3 {
 		must(t, other.PutSlice(within(t), newSlice(tr, i)))
 		if n := receive(t, got); n != i {
-			t.Errorf("slice %d came, want %d", n, i)
+			t.Errorf("got slice %d, want %d", n, i)
 		}
 		b.wire.await(t, "$JS.ACK", i+1)
 		disconnected(t, b, other, func() {})
@@ -306,8 +305,8 @@ func TestConsumingGoesOnAfterAReconnect(t *testing.T) {
 	stop()
 }
 
-// Who begins to take while NATS is away does not give up, and takes when it is back.
-func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
+// A consumer that starts without NATS waits, and takes messages once NATS is available.
+func TestConsume_StartWithoutNATS(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	away, back := b.nc.StatusChanged(nats.RECONNECTING), b.nc.StatusChanged(nats.CONNECTED)
@@ -320,8 +319,8 @@ func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
 	}()
 	select {
 	case err := <-ended:
-		t.Fatalf("it ended: %v", err)
-	case <-time.After(nakDelay / 2): // it has tried once
+		t.Fatalf("consumer ended: %v", err)
+	case <-time.After(nakDelay / 2): // after one attempt
 	}
 	b.wire.setDown(false)
 	<-back
@@ -331,9 +330,9 @@ func TestConsumingBeginsWhileNATSIsAway(t *testing.T) {
 	must(t, <-ended)
 }
 
-// A server whose answer does not come in time, as while a cluster holds elections,
-// is asked again.
-func TestConsumingBeginsWhileNATSDoesNotAnswer(t *testing.T) {
+// A consumer repeats a request without a response in time, for example during an
+// election in a cluster.
+func TestConsume_StartWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 3)))
@@ -344,24 +343,24 @@ func TestConsumingBeginsWhileNATSDoesNotAnswer(t *testing.T) {
 	b.wire.await(t, "$JS.API.CONSUMER.CREATE", 2)
 	b.wire.release()
 	if n := receive(t, got); n != 3 {
-		t.Errorf("slice %d came", n)
+		t.Errorf("got slice %d", n)
 	}
 	stop()
 }
 
-func TestRefused(t *testing.T) {
+func TestRefused_Errors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
 		want bool
 	}{
-		"no answer in time":       {fmt.Errorf("set up: %w", explain(context.DeadlineExceeded)), false},
-		"nobody answers":          {nats.ErrNoResponders, false},
-		"reconnecting":            {nats.ErrConnectionReconnecting, false},
-		"no leader":               {&jetstream.APIError{Code: 503, ErrorCode: 10008}, false},
-		"a bad configuration":     {fmt.Errorf("set up: %w", &jetstream.APIError{Code: 400, ErrorCode: 10012}), true},
-		"a stream that is gone":   {jetstream.ErrStreamNotFound, true},
-		"a connection that ended": {nats.ErrConnectionClosed, true},
+		"no response in time": {fmt.Errorf("set up: %w", explain(context.DeadlineExceeded)), false},
+		"no responders":       {nats.ErrNoResponders, false},
+		"reconnecting":        {nats.ErrConnectionReconnecting, false},
+		"no leader":           {&jetstream.APIError{Code: 503, ErrorCode: 10008}, false},
+		"a bad configuration": {fmt.Errorf("set up: %w", &jetstream.APIError{Code: 400, ErrorCode: 10012}), true},
+		"a missing stream":    {jetstream.ErrStreamNotFound, true},
+		"a closed connection": {nats.ErrConnectionClosed, true},
 	} {
 		if got := refused(c.err); got != c.want {
 			t.Errorf("%s: refused = %v", name, got)

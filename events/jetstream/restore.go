@@ -87,7 +87,7 @@ const maxPending = 256
 func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
-	return explain(insist(ctx, c.log.With("stream", cfg.Name), "make a stream", func() error {
+	return explain(retryUntilResponse(ctx, c.log.With("stream", cfg.Name), "make a stream", func() error {
 		_, err := c.js.CreateStream(ctx, cfg)
 		return err
 	}))

@@ -17,9 +17,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A server has five seconds for each chunk of a stream that it restores, in which it
-// syncs every message of it: no chunk brings many, however alike they are.
-func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
+// A server has five seconds per chunk of a restored stream, and syncs every message in
+// it. So each chunk has few messages, even if they compress well.
+func TestRestore_ChunkMessages(t *testing.T) {
 	t.Parallel()
 	const messages, most = 20_000, 100
 	var chunks sent
@@ -34,12 +34,12 @@ func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
 	}
 	must(t, compress(&chunks, nil, Extent{First: 1, Last: messages, Messages: messages}, all))
 
-	// What the server reads of the chunks, one after another.
+	// The server reads the chunks one after another.
 	in := archive.NewReader(s2.NewReader(&chunks))
 	read, before := 0, 0
 	chunks.taken = func() {
 		if read-before > most {
-			t.Errorf("one chunk brought %d messages", read-before)
+			t.Errorf("chunk has %d messages", read-before)
 		}
 		before = read
 	}
@@ -54,12 +54,12 @@ func TestAChunkThatIsPutBackHasFewMessages(t *testing.T) {
 		}
 	}
 	if read != messages {
-		t.Errorf("%d messages came of %d", read, messages)
+		t.Errorf("restored %d messages of %d", read, messages)
 	}
 }
 
-// A server that cannot make a stream now is asked again.
-func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
+// The creation of a stream is repeated while the server cannot create it.
+func TestRestore_RetriesCreation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)
@@ -75,12 +75,12 @@ func TestAStreamIsMadeAsSoonAsItCanBe(t *testing.T) {
 	before := b.wire.count("$JS.API.STREAM.CREATE")
 	go func() { made <- b.create(within(t), cfg) }()
 	b.wire.await(t, "$JS.API.STREAM.CREATE", before+2)
-	_ = os.Remove(inTheWay) // unless the server has
+	_ = os.Remove(inTheWay) // unless the server removed it
 	must(t, receive(t, made))
 }
 
-// A chunk may be sent before the servers know who listens for it: it is sent again.
-func TestAChunkIsSentUntilSomebodyListens(t *testing.T) {
+// A chunk is sent again until a server listens for it.
+func TestRestore_NoResponder(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	const subject = "restores.here"
@@ -100,11 +100,11 @@ func TestAChunkIsSentUntilSomebodyListens(t *testing.T) {
 	defer func() { _ = listening.Unsubscribe() }()
 	must(t, receive(t, taken))
 	if text := receive(t, got); text != "chunk" || len(got) != 0 {
-		t.Errorf("%q came, and %d more", text, len(got))
+		t.Errorf("got %q and %d more", text, len(got))
 	}
 }
 
-// sent are chunks, as they are taken.
+// sent records written chunks. Read returns one chunk after another.
 type sent struct {
 	chunks [][]byte
 	taken  func()

@@ -70,22 +70,22 @@ func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
 
 // first is setUp until NATS responds. Errors: a refusal by NATS.
 func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err error) {
-	err = insist(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
+	err = retryUntilResponse(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
 		consumer, err = s.setUp(ctx)
 		return err
 	})
 	return consumer, err
 }
 
-// insist calls ask until NATS responds or ctx ends. If ctx ends, it returns the last
-// error.
-func insist(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
+// retryUntilResponse calls ask until NATS responds or ctx ends. If ctx ends, it returns
+// the last error.
+func retryUntilResponse(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
 	for {
 		err := ask()
 		if err == nil || refused(err) || ctx.Err() != nil {
 			return err
 		}
-		log.Warn("NATS cannot "+what+" now; trying again", "error", err)
+		log.Warn("NATS cannot "+what+" now, retrying", "error", err)
 		if periodic.Sleep(ctx, nakDelay); ctx.Err() != nil {
 			return err
 		}
@@ -124,9 +124,9 @@ func (s *source) look(ctx context.Context) error {
 	return nil
 }
 
-// mend returns the consumer to use after an error. It recreates a consumer that is gone
-// from the server.
-func (s *source) mend(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
+// recreate returns the consumer to use after an error. It recreates a consumer that is
+// gone from the server.
+func (s *source) recreate(ctx context.Context, old jetstream.Consumer, err error) jetstream.Consumer {
 	log := s.c.log.With("queue", s.queue.name)
 	if !errors.Is(err, jetstream.ErrConsumerDeleted) && !errors.Is(err, jetstream.ErrConsumerNotFound) && !errors.Is(err, nats.ErrNoResponders) {
 		log.Debug("queue request failed, retrying", "error", err)

@@ -85,7 +85,7 @@ func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
 		opts = append(opts, jetstream.WithMsgTTL(l.c.forget))
 	}
 	revision, err := l.c.publish(ctx, subject, id, l.envelope(w), opts...)
-	if errors.Is(err, errAfterNoAnswer) {
+	if errors.Is(err, errAfterNoResponse) {
 		return l.own(ctx, subject, id, err)
 	}
 	return revision, err

@@ -29,22 +29,22 @@ func newReplica(t *testing.T, log storage.Log, path string) *replica.Replica {
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("following ended with %v", err)
+			t.Errorf("replica ended with %v", err)
 		}
 		must(t, r.Close())
 	})
 	return r
 }
 
-func TestConformance(t *testing.T) {
+func TestStateLog_Conformance(t *testing.T) {
 	b := newBus(t, t.TempDir())
 	log := b.StateLog()
 	storagetest.Conformance(t, log, newReplica(t, log, filepath.Join(t.TempDir(), "state.db")))
 }
 
-// A write whose answer did not come is sent again; that it then meets itself is
-// no conflict.
-func TestAWriteThatWasNotAnswered(t *testing.T) {
+// A write without a response is sent again. If it then conflicts with itself, it is no
+// conflict.
+func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	b.publishWait = 100 * time.Millisecond
@@ -65,7 +65,7 @@ func TestAWriteThatWasNotAnswered(t *testing.T) {
 			revision, err := b.StateLog().Append(within(t), w)
 			done <- result{revision, err}
 		}()
-		b.wire.await(t, subject, before+2) // it was sent, not answered, and sent again
+		b.wire.await(t, subject, before+2) // sent, without a response, and sent again
 		b.publishWait = patience
 		b.wire.release()
 		defer func() { b.publishWait = 100 * time.Millisecond }()
@@ -73,19 +73,19 @@ func TestAWriteThatWasNotAnswered(t *testing.T) {
 	}
 	first := unanswered(storage.Write{Ref: ref, At: noon, Value: []byte(`1`)})
 	if first.err != nil || first.revision != 1 {
-		t.Errorf("a create: %+v", first)
+		t.Errorf("create: %+v", first)
 	}
 	second := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`2`)})
 	if second.err != nil || second.revision != 2 {
-		t.Errorf("an update: %+v", second)
+		t.Errorf("update: %+v", second)
 	}
 	rival := unanswered(storage.Write{Ref: ref, Expect: first.revision, At: noon, Value: []byte(`3`)})
 	if !errors.Is(rival.err, storage.ErrConflict) {
-		t.Errorf("a real conflict: %+v", rival)
+		t.Errorf("real conflict: %+v", rival)
 	}
 }
 
-func TestARestartKeepsTheLog(t *testing.T) {
+func TestStateLog_Restart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)
@@ -99,25 +99,25 @@ func TestARestartKeepsTheLog(t *testing.T) {
 	b = newBus(t, dir)
 	last, err := b.StateLog().Last(within(t))
 	if err != nil || last != 10 {
-		t.Errorf("it ends at %d, %v", last, err)
+		t.Errorf("log ends at %d, %v", last, err)
 	}
 	if again, err := b.StateLog().Identity(within(t)); again != identity || err != nil {
-		t.Errorf("its identity was %q and is %q, %v", identity, again, err)
+		t.Errorf("identity was %q and is %q, %v", identity, again, err)
 	}
 }
 
-func TestARecordOfANewerVersion(t *testing.T) {
+func TestStateLog_NewerVersion(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.js.Publish(within(t), stateSubject(storage.HomeRef("org", "h")), []byte(`{"v":99,"at":0}`))
 	must(t, err)
-	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("it was applied"); return nil })
+	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("record of a newer version was applied"); return nil })
 	if err == nil || !errors.Is(err, ErrNewerSchema) {
-		t.Errorf("the tail ended with %v", err)
+		t.Errorf("tail ended with %v", err)
 	}
 }
 
-// tailReceipts reads receipts until a sequence has come.
+// tailReceipts reads receipts up to a sequence.
 func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Sequenced[events.Receipt])) {
 	t.Helper()
 	enough := errors.New("enough")
@@ -131,11 +131,11 @@ func tailReceipts(t *testing.T, c *Conn, after, until uint64, fn func(events.Seq
 		return nil
 	})
 	if !errors.Is(err, enough) {
-		t.Fatalf("the tail ended with %v", err)
+		t.Fatalf("tail ended with %v", err)
 	}
 }
 
-func TestTailsGoOnWhereTheyWere(t *testing.T) {
+func TestTail_Resume(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -145,12 +145,12 @@ func TestTailsGoOnWhereTheyWere(t *testing.T) {
 	var got []string
 	tailReceipts(t, b.Conn, 7, 10, func(r events.Sequenced[events.Receipt]) { got = append(got, fmt.Sprint(r.Sequence, r.Value.Key)) })
 	if want := "8s7 9s8 10s9"; strings.Join(got, " ") != want {
-		t.Errorf("after 7 came %v, want %s", got, want)
+		t.Errorf("receipts after 7 are %v, want %s", got, want)
 	}
 }
 
-// Through cuts of the connection a tail goes on, in order and without gaps.
-func TestATailSurvivesReconnects(t *testing.T) {
+// A tail survives broken connections, in order and without gaps.
+func TestTail_Reconnect(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
@@ -178,21 +178,21 @@ func TestATailSurvivesReconnects(t *testing.T) {
 		select {
 		case s := <-got:
 			if s != want {
-				t.Fatalf("%d came, want %d", s, want)
+				t.Fatalf("got sequence %d, want %d", s, want)
 			}
 		case err := <-done:
-			t.Fatalf("before %d the tail ended with %v", want, err)
+			t.Fatalf("tail ended before %d with %v", want, err)
 		}
 	}
 	cancel()
 	must(t, receive(t, done))
 	if len(got) != 0 {
-		t.Errorf("%d came more", len(got))
+		t.Errorf("%d more receipts", len(got))
 	}
 }
 
-// A tail that begins while NATS does not answer waits until it does.
-func TestATailThatBeginsInAnOutage(t *testing.T) {
+// A tail that starts while NATS is unavailable waits for NATS.
+func TestTail_StartInOutage(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.Accept(within(t), newTrigger("org"))
@@ -212,20 +212,20 @@ func TestATailThatBeginsInAnOutage(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		t.Fatalf("the tail ended with %v", err)
-	case <-time.After(100 * time.Millisecond): // it has tried
+		t.Fatalf("tail ended with %v", err)
+	case <-time.After(100 * time.Millisecond): // after one attempt
 	}
 	b.wire.setDown(false)
 	if s := receive(t, got); s != 1 {
-		t.Errorf("%d came", s)
+		t.Errorf("got sequence %d, want 1", s)
 	}
 	cancel()
 	must(t, receive(t, done))
 }
 
-// A view with a hole must not look whole: nothing behind it is applied, however
-// much has come while what is before it was being applied.
-func TestATailEndsAtWhatDoesNotDecode(t *testing.T) {
+// An undecodable record ends the tail. No later record is applied, not even one that has
+// already arrived.
+func TestTail_UndecodableRecord(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
@@ -238,13 +238,13 @@ func TestATailEndsAtWhatDoesNotDecode(t *testing.T) {
 	for range 5 {
 		err := b.TailReceipts(within(t), 0, func(batch []events.Sequenced[events.Receipt]) error {
 			if len(batch) != 1 || batch[0].Sequence != 1 {
-				t.Errorf("%d were applied from %d on", len(batch), batch[0].Sequence)
+				t.Errorf("applied %d records from sequence %d", len(batch), batch[0].Sequence)
 			}
-			<-time.After(100 * time.Millisecond) // the rest comes meanwhile
+			<-time.After(100 * time.Millisecond) // the other records arrive meanwhile
 			return nil
 		})
 		if err == nil || !strings.Contains(err.Error(), receiptsStream) {
-			t.Errorf("the tail ended with %v", err)
+			t.Errorf("tail ended with %v", err)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func Configs(o Options) []jetstream.StreamConfig {
 			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
 		},
 	}
-	all = append(all, asideStreams(o.withDefaults())...)
+	all = append(all, sideStreams(o.withDefaults())...)
 	derived := []jetstream.StreamConfig{
 		{
 			Name: knownStream, Subjects: []string{knownSubjects},
@@ -144,9 +144,9 @@ func Configs(o Options) []jetstream.StreamConfig {
 	return all
 }
 
-// asideStreams returns the streams for temporary data. Such data is in neither STATE nor
+// sideStreams returns the streams for temporary data. Such data is in neither STATE nor
 // a replica.
-func asideStreams(o Options) []jetstream.StreamConfig {
+func sideStreams(o Options) []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
 		{
 			Name: requestsStream, Subjects: []string{requestSubjects},

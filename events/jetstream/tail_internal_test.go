@@ -2,8 +2,8 @@ package jetstream
 
 import "testing"
 
-// What arrives is gathered once, in order, at most
-// a batch at a time, however fast either side is.
+// Messages are gathered once and in order, in batches of limited size, at any speed of
+// the producer and the consumer.
 func TestGather_KeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	inbox := make(chan int, tailBuffer)
@@ -16,11 +16,11 @@ func TestGather_KeepsTheOrder(t *testing.T) {
 	for next := 0; next < n; {
 		batch := gather(<-inbox, inbox)
 		if len(batch) > tailBatch {
-			t.Fatalf("%d messages in a batch", len(batch))
+			t.Fatalf("batch has %d messages", len(batch))
 		}
 		for _, v := range batch {
 			if v != 1000+next {
-				t.Fatalf("message %d arrives where %d is next", v, next)
+				t.Fatalf("got message %d, want %d", v, next)
 			}
 			next++
 		}

@@ -28,7 +28,7 @@ func takeTasks(t *testing.T, b *bus, got chan<- events.Task) (stop func()) {
 	})
 }
 
-// waiting wants these tasks to be the ones that wait, are due, or are being done.
+// waiting checks which tasks wait, are due or are being handled.
 func waiting(t *testing.T, b *bus, want ...events.Task) {
 	t.Helper()
 	names := map[events.TaskName]bool{}
@@ -36,11 +36,11 @@ func waiting(t *testing.T, b *bus, want ...events.Task) {
 		names[want[i].Name()] = true
 	}
 	if got, err := b.Tasks(within(t), events.TaskSchedule); err != nil || !reflect.DeepEqual(got, names) {
-		t.Errorf("there are %v, %v, want %v", got, err, names)
+		t.Errorf("tasks are %v, %v, want %v", got, err, names)
 	}
 }
 
-func TestTasks(t *testing.T) {
+func TestTasks_Due(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	overdue, later := newTask("a", 1, noon), newTask("b", 1, time.Now().Add(time.Hour))
@@ -50,12 +50,12 @@ func TestTasks(t *testing.T) {
 	got := make(chan events.Task, 9)
 	stop := takeTasks(t, b, got)
 	if task := receive(t, got); !reflect.DeepEqual(task, overdue) {
-		t.Errorf("%+v came, want %+v", task, overdue)
+		t.Errorf("got %+v, want %+v", task, overdue)
 	}
 	stop()
 	waiting(t, b, later)
 
-	// A later one replaces it; a new one does not.
+	// PutTask replaces the task, PutNewTask does not.
 	other := newTask("b", 1, noon)
 	must(t, b.PutNewTask(within(t), other))
 	stop = takeTasks(t, b, got)
@@ -63,7 +63,7 @@ func TestTasks(t *testing.T) {
 	sooner.Body = json.RawMessage(`{"a":2}`)
 	must(t, b.PutTask(within(t), sooner))
 	if task := receive(t, got); !reflect.DeepEqual(task, sooner) {
-		t.Errorf("%+v came, want %+v", task, sooner)
+		t.Errorf("got %+v, want %+v", task, sooner)
 	}
 	stop()
 	waiting(t, b)
@@ -75,12 +75,12 @@ func TestTasks(t *testing.T) {
 	must(t, b.DropTask(within(t), later.Name()))
 	waiting(t, b)
 	if len(got) > 0 {
-		t.Errorf("%+v came too", <-got)
+		t.Errorf("got the replaced task %+v", <-got)
 	}
 }
 
-// Of two who take tasks, one gets each, and one that fails gets it again.
-func TestATaskIsTakenUntilItIsDone(t *testing.T) {
+// One of two consumers gets a task. A failed task is redelivered.
+func TestTasks_UntilDone(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	got := make(chan events.Task, 9)
@@ -91,7 +91,7 @@ func TestATaskIsTakenUntilItIsDone(t *testing.T) {
 				return errors.New("not now")
 			}
 			if !taken.Redelivered {
-				t.Error("it does not say that it came before")
+				t.Error("second delivery does not count as redelivered")
 			}
 			got <- task
 			return nil
@@ -102,12 +102,13 @@ func TestATaskIsTakenUntilItIsDone(t *testing.T) {
 	stop()
 	waiting(t, b)
 	if tries != 2 {
-		t.Errorf("it was handled %d times", tries)
+		t.Errorf("task was handled %d times", tries)
 	}
 }
 
-// What waits survives the server's end, and is due where its time passed meanwhile.
-func TestTasksSurvive(t *testing.T) {
+// Waiting tasks survive a restart of the server. A task that became due meanwhile is
+// delivered.
+func TestTasks_Restart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBus(t, dir)
@@ -120,7 +121,7 @@ func TestTasksSurvive(t *testing.T) {
 	got := make(chan events.Task, 9)
 	stop := takeTasks(t, b, got)
 	if came := receive(t, got); came.ID != soon.ID {
-		t.Errorf("%+v came, want %+v", came, soon)
+		t.Errorf("got %+v, want %+v", came, soon)
 	}
 	stop()
 	waiting(t, b, later)

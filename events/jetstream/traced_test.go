@@ -9,9 +9,9 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// TestMessagesTellTheirTrace wants the place in a trace in the header of every message
-// that a trigger becomes, and none where it has none.
-func TestMessagesTellTheirTrace(t *testing.T) {
+// TestMessages_Traceparent checks the traceparent header of every message that follows
+// from a trigger. Without a trace there is no header.
+func TestMessages_Traceparent(t *testing.T) {
 	t.Parallel()
 	for _, place := range []events.Traceparent{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"} {
 		t.Run(string(place), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestMessagesTellTheirTrace(t *testing.T) {
 				})
 			})
 			if r := receive(t, got); r.Trigger.Traceparent != place {
-				t.Errorf("the retry came back at %q", r.Trigger.Traceparent)
+				t.Errorf("traceparent of the consumed retry is %q", r.Trigger.Traceparent)
 			}
 		})
 	}
@@ -53,6 +53,6 @@ func TestMessagesTellTheirTrace(t *testing.T) {
 func told(t *testing.T, m *nats.Msg, want events.Traceparent) {
 	t.Helper()
 	if got := m.Header.Get(events.TraceHeader); got != string(want) {
-		t.Errorf("%s tells %q", m.Subject, got)
+		t.Errorf("traceparent of %s is %q", m.Subject, got)
 	}
 }

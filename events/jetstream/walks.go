@@ -67,7 +67,7 @@ func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFo
 // superseded signals.
 func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current chan struct{}, take func(sequence uint64, v T)) error {
 	var state jetstream.StreamState
-	err := insist(ctx, c.log.With("stream", stream), "describe a stream", func() error {
+	err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func() error {
 		info, err := c.streamInfo(ctx, stream)
 		if err == nil {
 			state = info.State

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-// follower notes what it is told.
+// follower records triggers and positions.
 type follower struct {
 	mu        sync.Mutex
 	sequences []uint64
@@ -33,9 +33,9 @@ func (f *follower) Reached(p events.WalkPosition) {
 	f.told <- struct{}{}
 }
 
-// A follower knows the triggers and the positions of their walks that there were when it
-// began, is told when it does, and hears of what comes after.
-func TestFollowWalks_TellsWhatWasAndWhatComes(t *testing.T) {
+// A follower gets the earlier triggers and the positions of their walks, then the call
+// of current, and then later triggers and positions.
+func TestFollowWalks_PastAndFuture(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	accept := func() events.Trigger {
@@ -53,7 +53,7 @@ func TestFollowWalks_TellsWhatWasAndWhatComes(t *testing.T) {
 	position(first, 7, true)
 	position(second, 3, false)
 	for _, subject := range []string{triggerPrefix + "org.garbage", walkPrefix + "org.garbage"} {
-		_, err := b.js.Publish(within(t), subject, []byte("garbage")) // it stops nobody
+		_, err := b.js.Publish(within(t), subject, []byte("garbage")) // the follower skips it
 		must(t, err)
 	}
 	f := &follower{slices: map[string]events.WalkPosition{}, told: make(chan struct{}, 100)}
@@ -63,7 +63,7 @@ func TestFollowWalks_TellsWhatWasAndWhatComes(t *testing.T) {
 	<-current
 	f.mu.Lock()
 	if len(f.sequences) != 2 || f.sequences[0] != first.Sequence || f.slices[first.ID].Slice != 7 || !f.slices[first.ID].Last || f.slices[second.ID].Slice != 3 {
-		t.Errorf("it knows %v and %v", f.sequences, f.slices)
+		t.Errorf("follower has %v and %v", f.sequences, f.slices)
 	}
 	f.mu.Unlock()
 	for range len(f.told) {
@@ -75,15 +75,15 @@ func TestFollowWalks_TellsWhatWasAndWhatComes(t *testing.T) {
 	<-f.told
 	f.mu.Lock()
 	if f.sequences[2] != third.Sequence || !f.slices[third.ID].Last {
-		t.Errorf("it heard of %v and %v", f.sequences, f.slices)
+		t.Errorf("follower got %v and %v", f.sequences, f.slices)
 	}
 	f.mu.Unlock()
 	cancel()
 	must(t, <-done)
 }
 
-// Whoever follows from now on is not told of what was before.
-func TestFollowWalks_BeginsAtItsTime(t *testing.T) {
+// A follower that starts now does not get earlier triggers.
+func TestFollowWalks_Since(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	_, err := b.Accept(within(t), events.NewTrigger("org", pricing.Window{Start: noon, End: noon}, noon))
@@ -98,15 +98,15 @@ func TestFollowWalks_BeginsAtItsTime(t *testing.T) {
 		go func() { done <- b.FollowWalks(ctx, tt.since, f, func() { close(current) }) }()
 		<-current
 		if n := len(f.told); n != tt.told {
-			t.Errorf("since %s it is told of %d triggers", tt.since, n)
+			t.Errorf("follower since %s gets %d triggers", tt.since, n)
 		}
 		cancel()
 		must(t, <-done)
 	}
 }
 
-// What cannot be processed is set aside, and can be looked at.
-func TestDeadLetters(t *testing.T) {
+// A message that cannot be processed becomes a dead letter, which an operator can list.
+func TestDeadLetters_List(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	dead := func() (uint64, events.DeadLetter, error) {
@@ -114,19 +114,19 @@ func TestDeadLetters(t *testing.T) {
 		return depth(t, b).DeadLetters, newest, err
 	}
 	if n, _, err := dead(); n != 0 || err != nil {
-		t.Errorf("there are %d, %v", n, err)
+		t.Errorf("%d dead letters, %v", n, err)
 	}
 	small := events.DeadLetter{ID: "a", Kind: "slice", OrganizationID: "org", Reason: "why", Body: []byte("{}")}
 	large := events.DeadLetter{ID: "b", Kind: "retry", Reason: "large", Body: make([]byte, 2*maxDeadBody)}
 	must(t, b.PutDeadLetter(within(t), small))
-	must(t, b.PutDeadLetter(within(t), small)) // the same again
+	must(t, b.PutDeadLetter(within(t), small)) // a repeat
 	n, newest, err := dead()
 	if must(t, err); n != 1 || newest.Reason != "why" || string(newest.Body) != "{}" {
-		t.Errorf("there are %d, the newest %+v", n, newest)
+		t.Errorf("%d dead letters, newest %+v", n, newest)
 	}
 	must(t, b.PutDeadLetter(within(t), large))
 	n, newest, err = dead()
 	if must(t, err); n != 2 || !strings.Contains(newest.Reason, "large") || newest.Body != nil {
-		t.Errorf("there are %d, the newest %+v", n, newest)
+		t.Errorf("%d dead letters, newest %+v", n, newest)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestBacklog(t *testing.T) {
+func TestBacklog_Counts(t *testing.T) {
 	l := newLedger(t)
 	wants := func(what string, want Backlog) {
 		t.Helper()
@@ -16,27 +16,27 @@ func TestBacklog(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %+v", what, got, err, want)
 		}
 	}
-	wants("nothing accepted", Backlog{})
+	wants("no trigger", Backlog{})
 
-	// The older trigger sorts behind the newer by its organization.
+	// The older trigger sorts after the newer trigger by its organization.
 	older, newer := noon.Add(time.Second), noon.Add(time.Minute)
 	old := trigger("zoo", storage.NewID("trg_", older), time.Second, 3)
 	young := trigger("acme", storage.NewID("trg_", newer), time.Minute, 2)
 	accept(t, l, old, young)
-	wants("nothing walked", Backlog{Homes: 5, OldestWalk: older})
+	wants("no slice walked", Backlog{Homes: 5, OldestWalk: older})
 
 	fold(t, l, slice(old, 0, false, delivery("h1", events.OutcomeDelivered, 1)))
-	wants("a home walked", Backlog{Homes: 4, OldestWalk: older})
+	wants("one home walked", Backlog{Homes: 4, OldestWalk: older})
 
 	fold(t, l, slice(old, 1, true, delivery("h2", events.OutcomeDelivered, 1), delivery("h3", events.OutcomeRetrying, 1)))
-	wants("the older walked", Backlog{Homes: 2, OldestWalk: newer, OldestRetry: older})
+	wants("older trigger walked", Backlog{Homes: 2, OldestWalk: newer, OldestRetry: older})
 
 	fold(t, l, slice(young, 0, true, delivery("h1", events.OutcomeRetrying, 1), delivery("h2", events.OutcomeDelivered, 1)))
-	wants("both walked", Backlog{OldestRetry: older})
+	wants("both triggers walked", Backlog{OldestRetry: older})
 
 	fold(t, l, retry(old, "r1", delivery("h3", events.OutcomeDelivered, 2)))
-	wants("the older done", Backlog{OldestRetry: newer})
+	wants("older trigger completed", Backlog{OldestRetry: newer})
 
 	fold(t, l, retry(young, "r2", delivery("h1", events.OutcomeFailed, 2)))
-	wants("all done", Backlog{})
+	wants("both triggers completed", Backlog{})
 }

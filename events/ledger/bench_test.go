@@ -8,8 +8,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// BenchmarkFold folds receipts of slices, of 64 deliveries each, as they come.
-func BenchmarkFold(b *testing.B) {
+// BenchmarkFold_Receipts folds receipts of slices with 64 deliveries each.
+func BenchmarkFold_Receipts(b *testing.B) {
 	l := newLedger(b)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
 	accept(b, l, tr)
@@ -41,8 +41,8 @@ func BenchmarkFold(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(number), "us/receipt")
 }
 
-// BenchmarkFind looks for a delivery among those of a million homes.
-func BenchmarkFind(b *testing.B) {
+// BenchmarkFind_Delivery searches the deliveries of a million homes.
+func BenchmarkFind_Delivery(b *testing.B) {
 	l := newLedger(b)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 1_000_000)
 	accept(b, l, tr)
@@ -76,7 +76,7 @@ func BenchmarkFind(b *testing.B) {
 			}
 		}
 	})
-	b.Run("an outcome that none has", func(b *testing.B) {
+	b.Run("an outcome without deliveries", func(b *testing.B) {
 		for b.Loop() {
 			list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 10})
 			if err != nil || len(list) != 0 {

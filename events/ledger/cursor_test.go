@@ -7,9 +7,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// FuzzCursor reads any cursor: it is refused by name, or reads the same when it is
-// written.
-func FuzzCursor(f *testing.F) {
+// FuzzCursor_Decode decodes any cursor. The cursor is refused with its error, or reads
+// the same after encoding.
+func FuzzCursor_Decode(f *testing.F) {
 	for _, seed := range []string{"", "trg_1.0.0", "trg_1.12.63", "..", "trg_1.1", "trg_1.-1.0", "a b.1.1", "trg_1.99999999999.1", "trg_1.+1.1", "trg_1.1.1.1"} {
 		f.Add(seed)
 	}
@@ -22,7 +22,7 @@ func FuzzCursor(f *testing.F) {
 				t.Errorf("%q is %v, which reads as %v, %v", text, c, again, err)
 			}
 		case err != nil && (!errors.As(err, &wrong) || wrong.Fields[0].Field != "after"):
-			t.Errorf("%q is refused with %v", text, err)
+			t.Errorf("error of %q is %v", text, err)
 		}
 	})
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// source is a Source in memory.
+// source is an in-memory Source.
 type source struct {
 	identity string
 	triggers []events.Sequenced[events.Trigger]
 	receipts []events.Sequenced[events.Receipt]
-	after    []uint64 // where it was asked to begin
+	after    []uint64 // the requested start sequences
 }
 
 func (s *source) Identity(context.Context) (string, error) { return s.identity, nil }
@@ -75,8 +75,8 @@ func followUntil(t *testing.T, l *Ledger, s *source, holds func() bool) {
 	must(t, <-done)
 }
 
-// A source that lost its end goes on at sequences that the ledger has folded.
-func TestASourceThatLostItsEnd(t *testing.T) {
+// A source that lost its latest messages reuses sequences that the ledger has folded.
+func TestFollow_SourceLostItsEnd(t *testing.T) {
 	s := &source{identity: "one", triggers: sequenced([]events.Trigger{
 		trigger("org", "trg_1", 0, 1), trigger("org", "trg_2", 0, 1), trigger("org", "trg_3", 0, 1),
 	})}
@@ -95,7 +95,7 @@ func TestASourceThatLostItsEnd(t *testing.T) {
 	followUntil(t, l, s, folded(2))
 }
 
-func TestFollow(t *testing.T) {
+func TestFollow_Catchup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	tr := trigger("org", "trg_1", 0, 2)
@@ -114,17 +114,17 @@ func TestFollow(t *testing.T) {
 	s.receipts = append(s.receipts, events.Sequenced[events.Receipt]{Sequence: 2, Value: retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))})
 	followUntil(t, l, s, has(events.TriggerCompleted))
 	if !slices.Equal(s.after, []uint64{0, 1}) {
-		t.Errorf("the receipts were asked for after %v, want 0 and then 1", s.after)
+		t.Errorf("receipts were requested after %v, want 0 and then 1", s.after)
 	}
 	other := &source{identity: "second", triggers: sequenced([]events.Trigger{trigger("org", "trg_9", 0, 1)})}
 	followUntil(t, l, other, func() bool { _, err := l.Progress("org", "trg_9"); return err == nil })
 	if _, err := l.Progress("org", "trg_1"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("with other streams the old trigger is still there: %v", err)
+		t.Errorf("old trigger remains with new streams: %v", err)
 	}
 	must(t, l.Close())
 }
 
-// acceptor is a TriggerLog that hands out sequences.
+// acceptor is a TriggerLog that assigns sequences.
 type acceptor struct {
 	sequence uint64
 	err      error
@@ -135,11 +135,11 @@ func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
 	return a.sequence, a.err
 }
 
-func (a *acceptor) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, a.err
 }
 
-func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
+func TestAccept_WaitsForLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		log := l.Log(&acceptor{})
@@ -153,29 +153,29 @@ func TestAcceptWaitsUntilTheTriggerIsShown(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-done:
-			t.Error("it answered before the ledger had the trigger")
+			t.Error("Accept returned before the ledger had the trigger")
 		default:
 		}
-		fold(t, l, retry(trigger("org", "trg_0", 0, 0), "r1.ep.a.1")) // something else
+		fold(t, l, retry(trigger("org", "trg_0", 0, 0), "r1.ep.a.1")) // an unrelated receipt
 		synctest.Wait()
 		began := time.Now()
 		accept(t, l, tr)
 		if sequence := <-done; sequence != 1 || time.Since(began) != 0 {
-			t.Errorf("it answered %d after %s", sequence, time.Since(began))
+			t.Errorf("Accept returned %d after %s", sequence, time.Since(began))
 		}
-		// A ledger that lags costs a second and no more.
+		// A lagging ledger delays Accept by one second at most.
 		began = time.Now()
 		if sequence, err := log.Accept(t.Context(), tr); sequence != 2 || err != nil || time.Since(began) != showWait {
 			t.Errorf("without the ledger: %d, %v after %s", sequence, err, time.Since(began))
 		}
 		refused := l.Log(&acceptor{err: storage.ErrUnavailable})
 		if _, err := refused.Accept(t.Context(), tr); !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("a refusal becomes %v", err)
+			t.Errorf("refusal becomes %v", err)
 		}
 	})
 }
 
-func TestPruneRegularly(t *testing.T) {
+func TestPrune_Periodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		l, err := Open(path, Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: time.Now})
@@ -193,7 +193,7 @@ func TestPruneRegularly(t *testing.T) {
 			<-time.After(tt.wait)
 			synctest.Wait()
 			if _, err := l.Progress("org", "trg_1"); (err == nil) != tt.want {
-				t.Errorf("after %s more: %v", tt.wait, err)
+				t.Errorf("after another %s: %v", tt.wait, err)
 			}
 		}
 		cancel()
@@ -202,20 +202,20 @@ func TestPruneRegularly(t *testing.T) {
 	})
 }
 
-// The quota refuses a trigger, but no notification of an OpenADR object.
-func TestLog_HoldsTheQuota(t *testing.T) {
+// The quota limits triggers, but no notifications of OpenADR objects.
+func TestLog_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		l.opt.Quota = events.Quota{Waiting: 1}
 		accept(t, l, trigger("org", "trg_1", 0, 1))
 		log := l.Log(&acceptor{})
 		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err == nil {
-			t.Error("a trigger beyond the quota is accepted")
+			t.Error("trigger beyond the quota is accepted")
 		}
 		notification := trigger("org", "trg_3", 0, 1)
 		notification.Change = &events.Change{}
 		if _, err := log.Accept(t.Context(), notification); err != nil {
-			t.Errorf("a notification is refused: %v", err)
+			t.Errorf("notification is refused: %v", err)
 		}
 	})
 }

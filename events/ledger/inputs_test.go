@@ -18,7 +18,7 @@ func keptFor(homes ...string) events.RetryInputs {
 	return k
 }
 
-// named gives deliveries the identifiers that follow from the rest.
+// named sets the identifiers that follow from the other fields of deliveries.
 func named(tr events.Trigger, list ...events.Delivery) []events.Delivery {
 	for i := range list {
 		list[i].MessageID = events.MessageID(tr.ID, list[i].HomeID, list[i].EndpointID)
@@ -26,8 +26,8 @@ func named(tr events.Trigger, list ...events.Delivery) []events.Delivery {
 	return list
 }
 
-// given is a trigger of which two homes were given up at once, and one after a
-// retry.
+// given returns a trigger with two homes that failed at once, and one that failed after
+// a retry.
 func given(t *testing.T) (*Ledger, events.Trigger) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 4)
@@ -40,27 +40,27 @@ func given(t *testing.T) (*Ledger, events.Trigger) {
 	return l, tr
 }
 
-func TestWhatWasGivenUpIsKept(t *testing.T) {
+func TestInputs_FailedDeliveries(t *testing.T) {
 	l, tr := given(t)
 	list, _, err := l.Deliveries("org", events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed, events.OutcomeExpired, events.OutcomeDelivered}, Limit: 9})
 	must(t, err)
 	got, found, err := l.RetryInputs("org", "trg_1", list)
 	must(t, err)
 	if got.ID != tr.ID || got.Sequence != 1 {
-		t.Errorf("the trigger is %+v", got)
+		t.Errorf("trigger is %+v", got)
 	}
 	if want := []events.RetryInputs{keptFor("a", "b"), keptFor("c")}; !reflect.DeepEqual(found, want) {
-		t.Errorf("kept are\n%+v, want\n%+v", found, want)
+		t.Errorf("stored inputs are\n%+v, want\n%+v", found, want)
 	}
 	if _, found, err := l.RetryInputs("org", "trg_1", list[1:2]); err != nil || len(found) != 1 || len(found[0].Homes) != 1 || found[0].Homes[0].HomeID != "b" {
-		t.Errorf("of b there is %+v, %v", found, err)
+		t.Errorf("inputs of b are %+v, %v", found, err)
 	}
 	if _, _, err := l.RetryInputs("other", "trg_1", list); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("another organization finds it: %v", err)
+		t.Errorf("another organization finds the inputs: %v", err)
 	}
 }
 
-func TestTakenUpAgain(t *testing.T) {
+func TestInputs_ManualRetry(t *testing.T) {
 	l, tr := given(t)
 	check := func(what string, status events.TriggerStatus, want map[events.Outcome]int) {
 		t.Helper()
@@ -68,16 +68,16 @@ func TestTakenUpAgain(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s %v", what, p.Status, p.Outcomes, status, want)
 		}
 	}
-	check("given up", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeFailed: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
+	check("failed", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeFailed: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
 	takeUp := func(minute int, homes ...string) (events.Retry, events.Receipt) {
 		k := keptFor(homes...)
 		return k.Retry(tr, at(time.Duration(minute)*time.Minute), noon)
 	}
 	r, receipt := takeUp(10, "a", "c", "d", "unknown")
 	fold(t, l, receipt, receipt)
-	check("taken up", events.TriggerRunning, map[events.Outcome]int{events.OutcomeRetrying: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
+	check("retried manually", events.TriggerRunning, map[events.Outcome]int{events.OutcomeRetrying: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
 
-	// What comes late of the attempts before does not count.
+	// A late receipt of an earlier attempt does not count.
 	fold(t, l, retry(tr, "r1.ep.y", named(tr, delivery("c", events.OutcomeExpired, 3))...))
 	check("late", events.TriggerRunning, map[events.Outcome]int{events.OutcomeRetrying: 2, events.OutcomeExpired: 1, events.OutcomeDelivered: 1})
 
@@ -90,15 +90,15 @@ func TestTakenUpAgain(t *testing.T) {
 	fold(t, l, retry(tr, r.Key(), named(tr, failed)...))
 	check("failed again", events.TriggerCompleted, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeFailed: 1, events.OutcomeExpired: 1})
 
-	// What becomes of it may come before the word that it was taken up.
+	// The receipt of a manual retry may arrive before the receipt that starts it.
 	r, receipt = takeUp(20, "a", "b", "c")
 	quick := delivery("b", events.OutcomeRetrying, 1)
 	quick.At = at(20*time.Minute + time.Second)
 	fold(t, l, retry(tr, r.Key(), named(tr, quick)...), receipt)
-	check("taken up once more", events.TriggerRunning, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeRetrying: 2})
+	check("retried manually again", events.TriggerRunning, map[events.Outcome]int{events.OutcomeDelivered: 2, events.OutcomeRetrying: 2})
 	log, err := l.Delivery("org", events.MessageID(tr.ID, "c", "ep"))
 	must(t, err)
 	if log.Outcome != events.OutcomeRetrying || log.Reason != "retried by hand" || len(log.Attempts) != 3 {
-		t.Errorf("the log is %+v", log)
+		t.Errorf("delivery log is %+v", log)
 	}
 }

@@ -247,7 +247,7 @@ func (s shownLog) checkQuota(ctx context.Context, t events.Trigger) error {
 	if over == nil || t.IdempotencyKey == "" {
 		return over
 	}
-	first, err := s.FirstOf(ctx, t)
+	first, err := s.FirstRequest(ctx, t)
 	if err != nil || first.ID != "" {
 		return err
 	}

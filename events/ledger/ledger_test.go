@@ -29,7 +29,7 @@ func openLedger(t testing.TB, path string) *Ledger {
 	return l
 }
 
-// newLedger is a ledger in a folder of the test's own.
+// newLedger returns a ledger in a temporary folder.
 func newLedger(t testing.TB) *Ledger {
 	l := openLedger(t, filepath.Join(t.TempDir(), "ledger.db"))
 	t.Cleanup(func() { must(t, l.Close()) })
@@ -43,14 +43,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// trigger is one of the organization's, accepted some time after noon.
+// trigger returns a trigger of the organization, accepted some time after noon.
 func trigger(org, id string, after time.Duration, homes int) events.Trigger {
 	t := events.NewTrigger(org, pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon.Add(after))
 	t.ID, t.Homes = id, homes
 	return t
 }
 
-// accept folds triggers as if they had come with the sequences 1, 2, ...
+// accept folds triggers with the sequences 1, 2, and so on.
 func accept(t testing.TB, l *Ledger, triggers ...events.Trigger) {
 	t.Helper()
 	must(t, l.foldTriggers(sequenced(triggers)))
@@ -69,13 +69,13 @@ func sequenced[T any](values []T) []events.Sequenced[T] {
 	return list
 }
 
-// delivery is home's at the endpoint ep, made some seconds after noon.
+// delivery returns a delivery to the endpoint ep, made some seconds after noon.
 func delivery(home string, o events.Outcome, attempt int) events.Delivery {
 	d := events.Delivery{
 		MessageID: "msg_" + home, HomeID: home, EndpointID: "ep", Outcome: o, Attempt: attempt, At: at(time.Duration(attempt) * time.Second),
 	}
 	if o == events.OutcomeRetrying {
-		d.Reason, d.Answer, d.Status, d.NextAt = "the endpoint responded 500", "oops", 500, at(time.Minute)
+		d.Reason, d.Response, d.Status, d.NextAt = "the endpoint responded 500", "oops", 500, at(time.Minute)
 	}
 	return d
 }
@@ -99,7 +99,7 @@ func progress(t testing.TB, l *Ledger, tr events.Trigger) events.Progress {
 	return p
 }
 
-func TestProgress(t *testing.T) {
+func TestProgress_Counts(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 3)
 	tr.RatePlanIDs = []string{"plan_1"}
@@ -111,44 +111,44 @@ func TestProgress(t *testing.T) {
 	check := func(after string) {
 		t.Helper()
 		if got := progress(t, l, tr); !reflect.DeepEqual(got, want) {
-			t.Errorf("after %s it is\n%+v, want\n%+v", after, got, want)
+			t.Errorf("progress after %s is\n%+v, want\n%+v", after, got, want)
 		}
 	}
-	check("being accepted")
+	check("the acceptance")
 	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1)))
 	want.Status, want.Walked = events.TriggerRunning, 2
 	want.Outcomes = map[events.Outcome]int{events.OutcomeDelivered: 1, events.OutcomeRetrying: 1}
-	check("its first slice")
+	check("the first slice")
 	fold(t, l, slice(tr, 1, true, delivery("c", events.OutcomeUnpriceable, 0)))
 	want.Walked, want.Outcomes[events.OutcomeUnpriceable] = 3, 1
-	check("its last slice: a home is still being tried")
+	check("the last slice, with a waiting retry")
 	fold(t, l, retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeRetrying, 2)))
-	check("a retry that failed")
+	check("a failed retry")
 	fold(t, l, retry(tr, "r2.ep.b.1", delivery("b", events.OutcomeFailed, 3)))
 	delete(want.Outcomes, events.OutcomeRetrying)
 	want.Status, want.Outcomes[events.OutcomeFailed], want.CompletedAt = events.TriggerCompleted, 1, at(3*time.Second)
 	check("the last retry")
 }
 
-func TestATriggerWithoutHomes(t *testing.T) {
+func TestProgress_NoHomes(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", time.Minute, 0)
 	accept(t, l, tr)
 	fold(t, l, slice(tr, 0, true))
 	if p := progress(t, l, tr); p.Status != events.TriggerCompleted || !p.CompletedAt.Equal(tr.CreatedAt.Time) {
-		t.Errorf("it is %+v, want it completed when it was accepted", p)
+		t.Errorf("progress is %+v, want it completed at the acceptance", p)
 	}
 }
 
-// After a crash between the retries and the receipt of a slice, what the slice
-// delivered at its second walk is tried again by the first walk's retry.
-func TestARetryOfAWalkThatCrashed(t *testing.T) {
+// A worker may crash after storing a slice's retries and before storing its receipt. The
+// second run may deliver a home that the first run's retry then sends again.
+func TestProgress_RetryOfCrashedWalk(t *testing.T) {
 	tr := trigger("org", "trg_1", 0, 2)
 	walked := slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1))
 	ghost := retry(tr, "r1.ep.a.1", delivery("a", events.OutcomeDelivered, 2))
 	real := retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))
 	for name, order := range map[string][]events.Receipt{
-		"the ghost first": {ghost, walked, real}, "the ghost last": {walked, real, ghost}, "all before the slice": {real, ghost, walked},
+		"crashed run's retry first": {ghost, walked, real}, "crashed run's retry last": {walked, real, ghost}, "all before the slice": {real, ghost, walked},
 	} {
 		l := newLedger(t)
 		accept(t, l, tr)
@@ -160,7 +160,7 @@ func TestARetryOfAWalkThatCrashed(t *testing.T) {
 	}
 }
 
-func TestARetriedDeliveryIsShownAsItIsNow(t *testing.T) {
+func TestDeliveries_CurrentAttempt(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 1)
 	accept(t, l, tr)
@@ -170,11 +170,11 @@ func TestARetriedDeliveryIsShownAsItIsNow(t *testing.T) {
 	done.TriggerID = "trg_1"
 	page, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Limit: 9})
 	if err != nil || len(page) != 1 || !reflect.DeepEqual(page[0], done) {
-		t.Errorf("it is shown as %+v (%v), want %+v without what came of the attempt before", page, err, done)
+		t.Errorf("delivery is %+v (%v), want %+v without fields of the earlier attempt", page, err, done)
 	}
 }
 
-func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
+func TestLedger_OrganizationsSeparate(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 1)
 	accept(t, l, tr)
@@ -182,10 +182,10 @@ func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
 	fold(t, l, slice(trigger("org", "trg_unknown", 0, 1), 0, true, delivery("a", events.OutcomeDelivered, 1)))
 	for _, place := range [][2]string{{"other", "trg_1"}, {"org", "trg_2"}, {"org", "trg_"}, {"org", "trg_unknown"}, {"", "trg_1"}} {
 		if p, err := l.Progress(place[0], place[1]); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%v has progress %+v, %v", place, p, err)
+			t.Errorf("organization and trigger %v have progress %+v, %v", place, p, err)
 		}
 		if page, _, err := l.Deliveries(place[0], events.DeliveryQuery{TriggerID: place[1], Limit: 9}); !errors.Is(err, storage.ErrNotFound) || page != nil {
-			t.Errorf("%v has deliveries %+v, %v", place, page, err)
+			t.Errorf("organization and trigger %v have deliveries %+v, %v", place, page, err)
 		}
 	}
 	for org, want := range map[string]int{"org": 1, "other": 0, "or": 0, "orgs": 0} {
@@ -195,7 +195,7 @@ func TestNothingOfAnotherOrganizationIsShown(t *testing.T) {
 	}
 }
 
-func TestRecent(t *testing.T) {
+func TestRecent_Order(t *testing.T) {
 	l := newLedger(t)
 	for i := range 5 {
 		accept(t, l, trigger("org", fmt.Sprint("trg_", i), 0, 0), trigger("orf", fmt.Sprint("trg_x", i), 0, 0), trigger("orh", fmt.Sprint("trg_y", i), 0, 0))
@@ -207,15 +207,15 @@ func TestRecent(t *testing.T) {
 			ids = append(ids, p.TriggerID)
 		}
 		if got := strings.Join(ids, " "); err != nil || got != want {
-			t.Errorf("the %d newest are %s (%v), want %s", limit, got, err, want)
+			t.Errorf("newest %d triggers are %s (%v), want %s", limit, got, err, want)
 		}
 	}
 	if list, err := l.Recent("orh", 9); err != nil || len(list) != 5 || list[0].TriggerID != "trg_y4" {
-		t.Errorf("the last organization has %+v, %v", list, err)
+		t.Errorf("last organization has %+v, %v", list, err)
 	}
 }
 
-// pages reads all pages of at most limit.
+// pages reads all pages with at most limit deliveries each.
 func pages(t testing.TB, l *Ledger, tr events.Trigger, o events.Outcome, limit int) (all []events.Delivery) {
 	t.Helper()
 	for after := ""; ; {
@@ -226,7 +226,7 @@ func pages(t testing.TB, l *Ledger, tr events.Trigger, o events.Outcome, limit i
 		page, next, err := l.Deliveries(tr.OrganizationID, q)
 		must(t, err)
 		if len(page) > limit || len(page) == 0 && next != "" {
-			t.Fatalf("a page of %d with the next %q", len(page), next)
+			t.Fatalf("page has %d deliveries and the next cursor %q", len(page), next)
 		}
 		all = append(all, page...)
 		if after = next; after == "" {
@@ -243,38 +243,38 @@ func homes(list []events.Delivery) string {
 	return strings.Join(ids, " ")
 }
 
-// A page's cursor stays true while retries change what was shown, and while
-// slices before it come in.
-func TestPagesAreStable(t *testing.T) {
+// A page's cursor stays valid while retries change earlier deliveries and earlier slices
+// arrive.
+func TestDeliveries_StablePages(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 6)
 	accept(t, l, tr)
 	fold(t, l, slice(tr, 1, true, delivery("d", events.OutcomeRetrying, 1), delivery("e", events.OutcomeRetrying, 1), delivery("f", events.OutcomeRetrying, 1)))
 	page, next, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Outcomes: []events.Outcome{events.OutcomeRetrying}, Limit: 2})
 	if err != nil || homes(page) != "d e" {
-		t.Fatalf("the first page is %s, %v", homes(page), err)
+		t.Fatalf("first page is %s, %v", homes(page), err)
 	}
 	fold(t, l, retry(tr, "r1.ep.d.1", delivery("d", events.OutcomeDelivered, 2)),
 		slice(tr, 0, false, delivery("a", events.OutcomeRetrying, 1), delivery("b", events.OutcomeDelivered, 1)))
 	if page, next, err = l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Outcomes: []events.Outcome{events.OutcomeRetrying}, After: next, Limit: 2}); err != nil || homes(page) != "f" || next != "" {
-		t.Errorf("the next page is %s, and then %q, %v", homes(page), next, err)
+		t.Errorf("next page is %s, next cursor %q, %v", homes(page), next, err)
 	}
 	if got := homes(pages(t, l, tr, "", 2)); got != "a b d e f" {
-		t.Errorf("all are %s", got)
+		t.Errorf("all pages are %s", got)
 	}
 	for _, cursor := range []string{"x", "1", "trg_1.", "trg_1.1", "trg_1.1.x", "trg_1.1.2.3", "trg_1.99999999999.0", "trg_1.-1.0", ".1.1", "a*.1.1"} {
 		_, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", After: cursor, Limit: 2})
 		var invalid *storage.InvalidError
 		if !errors.As(err, &invalid) || invalid.Fields[0].Field != "after" {
-			t.Errorf("the cursor %q: %v", cursor, err)
+			t.Errorf("cursor %q: %v", cursor, err)
 		}
 	}
 	if page, next, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", After: "trg_1.99.0", Limit: 2}); err != nil || len(page) != 0 || next != "" {
-		t.Errorf("a cursor behind the end: %v %q %v", page, next, err)
+		t.Errorf("cursor after the end: %v %q %v", page, next, err)
 	}
 }
 
-func TestPrune(t *testing.T) {
+func TestPrune_Age(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	old, young := trigger("org", "trg_1", -time.Minute, 2), trigger("org", "trg_2", 0, 1)
@@ -284,26 +284,26 @@ func TestPrune(t *testing.T) {
 		slice(young, 0, true, delivery("a", events.OutcomeDelivered, 1)))
 	must(t, l.Prune(noon))
 	if _, err := l.Progress("org", "trg_1"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("the old one: %v", err)
+		t.Errorf("old trigger: %v", err)
 	}
 	if got := homes(pages(t, l, young, "", 9)); got != "a" {
-		t.Errorf("the young one has %q", got)
+		t.Errorf("young trigger has %q", got)
 	}
-	// A retry of the old one that comes late brings nothing of it back.
+	// A late retry of the old trigger restores none of its data.
 	fold(t, l, retry(old, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2)))
 	if list, err := l.Recent("org", 9); err != nil || len(list) != 1 {
-		t.Errorf("%d are left, %v", len(list), err)
+		t.Errorf("%d triggers remain, %v", len(list), err)
 	}
 	must(t, l.Prune(noon.Add(time.Hour)))
 	for bucket, n := range counts(t, l) {
 		if n != 0 && bucket != metaBucket {
-			t.Errorf("%d entries are left in %s", n, bucket)
+			t.Errorf("%d entries remain in %s", n, bucket)
 		}
 	}
 	must(t, l.Close())
 }
 
-func TestUnfinished(t *testing.T) {
+func TestUnfinished_Walks(t *testing.T) {
 	l := newLedger(t)
 	tr, done := trigger("org", "trg_1", 0, 9), trigger("org", "trg_2", 0, 1)
 	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1)))
@@ -315,16 +315,16 @@ func TestUnfinished(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %d at %d after %q", w.Trigger.ID, w.Trigger.Sequence, w.Next, w.After))
 		}
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("unfinished are %q (%v), want %q", got, err, want)
+			t.Errorf("unfinished walks are %q (%v), want %q", got, err, want)
 		}
 	}
-	unfinished() // it is known by a receipt alone
+	unfinished() // the ledger has only a receipt
 	accept(t, l, tr, done)
 	unfinished(`trg_1 1 at 1 after "a"`, `trg_2 2 at 0 after ""`)
 	fold(t, l, slice(done, 0, true, delivery("x", events.OutcomeRetrying, 1)), slice(tr, 2, true, delivery("z", events.OutcomeDelivered, 1)))
-	unfinished(`trg_1 1 at 1 after "a"`) // a retry is no walk, and slice 1 is missing
+	unfinished(`trg_1 1 at 1 after "a"`) // slice 1 is missing, a retry does not count
 	if walks, err := l.Unfinished(0); err != nil || len(walks) != 0 {
-		t.Errorf("none were asked for: %v, %v", walks, err)
+		t.Errorf("limit 0 returns %v, %v", walks, err)
 	}
 	fold(t, l, slice(tr, 1, false, delivery("m", events.OutcomeDelivered, 1)))
 	unfinished()

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// counts is how many entries each bucket has.
+// counts holds the number of entries in each bucket.
 func counts(t testing.TB, l *Ledger) map[string]int {
 	t.Helper()
 	n := map[string]int{}
@@ -27,17 +27,17 @@ func counts(t testing.TB, l *Ledger) map[string]int {
 	return n
 }
 
-// story is what became of one trigger: a set of receipts that workers could have
-// stored, and what the ledger should make of it.
+// story is the history of one trigger: receipts that workers may have stored, and the
+// expected state of the ledger.
 type story struct {
 	trigger    events.Trigger
 	receipts   []events.Receipt
-	deliveries []events.Delivery // in order, as they are at the end
+	deliveries []events.Delivery // in order, with their final state
 	walked     int
-	complete   bool // every slice has its receipt
+	complete   bool // every slice has a receipt
 }
 
-// final draws an outcome that ends a delivery after a number of attempts.
+// final draws a final outcome after a number of attempts.
 func final(rt *rapid.T, home, endpoint string, attempt int) events.Delivery {
 	return attempted(home, endpoint, attempt, rapid.SampledFrom([]events.Outcome{
 		events.OutcomeDelivered, events.OutcomeFailed, events.OutcomeExpired, events.OutcomeSuperseded,
@@ -56,7 +56,7 @@ func drawStory(rt *rapid.T, name string) *story {
 	s.trigger = trigger("org", "trg_"+name, 0, 3*n)
 	for number := range n {
 		if rapid.IntRange(0, 9).Draw(rt, "lost") == 0 {
-			s.complete = false // its receipt has not come
+			s.complete = false // the receipt has not arrived
 			continue
 		}
 		s.drawSlice(rt, number, number == n-1)
@@ -68,14 +68,14 @@ func drawStory(rt *rapid.T, name string) *story {
 	return s
 }
 
-// name gives deliveries the identifiers that follow from the rest.
+// name sets the identifiers that follow from the other fields of deliveries.
 func (s *story) name(list []events.Delivery) {
 	for i := range list {
 		list[i].MessageID = events.MessageID(s.trigger.ID, list[i].HomeID, list[i].EndpointID)
 	}
 }
 
-// shown is the deliveries as they are shown.
+// shown returns the deliveries as the ledger shows them.
 func (s *story) shown() []events.Delivery {
 	list := slices.Clone(s.deliveries)
 	for i := range list {
@@ -84,8 +84,8 @@ func (s *story) shown() []events.Delivery {
 	return list
 }
 
-// drawSlice draws a slice of up to three homes with two endpoints each, and what
-// came of what it left to be tried again.
+// drawSlice draws a slice of up to three homes with two endpoints each, and the receipts
+// of its retries.
 func (s *story) drawSlice(rt *rapid.T, number int, last bool) {
 	r := slice(s.trigger, number, last)
 	r.Slice.Homes = rapid.IntRange(0, 3).Draw(rt, "homes")
@@ -108,16 +108,16 @@ func (s *story) drawSlice(rt *rapid.T, number int, last bool) {
 	s.receipts = append(s.receipts, r)
 }
 
-// drawRetries draws the receipts of a home's retries and returns the last.
+// drawRetries draws the receipts of a home's retries, and returns the last receipt.
 func (s *story) drawRetries(rt *rapid.T, home, endpoint string, d events.Delivery) events.Delivery {
 	for round := range rapid.IntRange(0, 3).Draw(rt, "retries") {
 		attempt := d.Attempt + 1
-		switch rapid.IntRange(0, 2).Draw(rt, "came of it") {
+		switch rapid.IntRange(0, 2).Draw(rt, "retry outcome") {
 		case 0:
 			d = final(rt, home, endpoint, attempt)
 		case 1:
 			d = attempted(home, endpoint, attempt, events.OutcomeRetrying)
-		default: // handed back undone
+		default: // requeued without an attempt
 		}
 		key := fmt.Sprintf("r%d.%s.%s.1", round+1, endpoint, home)
 		s.receipts = append(s.receipts, retry(s.trigger, key, d))
@@ -129,8 +129,8 @@ func (s *story) drawRetries(rt *rapid.T, home, endpoint string, d events.Deliver
 	return d
 }
 
-// drawRival draws a receipt of another run's retries, whose last went under: it
-// had come further.
+// drawRival draws a receipt of another run's retries. The run crashed, and its attempts
+// were further on.
 func (s *story) drawRival(rt *rapid.T, home, endpoint string) {
 	if rapid.IntRange(0, 4).Draw(rt, "rival") == 0 {
 		further := attempted(home, endpoint, 9, events.OutcomeRetrying)
@@ -138,8 +138,8 @@ func (s *story) drawRival(rt *rapid.T, home, endpoint string) {
 	}
 }
 
-// drawGhosts draws receipts of the retries of a walk that crashed before it had
-// stored its own: they change nothing.
+// drawGhosts draws receipts of retries whose walk crashed before it stored its own
+// receipt. They change nothing.
 func (s *story) drawGhosts(rt *rapid.T, home, endpoint string) {
 	if rapid.IntRange(0, 4).Draw(rt, "ghost") > 0 {
 		return
@@ -164,29 +164,28 @@ func (s *story) check(t *testing.T, rt *rapid.T, l *Ledger) {
 	}
 	p := progress(t, l, s.trigger)
 	if p.Walked != s.walked || p.Status != status || !reflect.DeepEqual(p.Outcomes, want) {
-		rt.Fatalf("the progress is %+v, want %s, %d homes, %v", p, status, s.walked, want)
+		rt.Fatalf("progress is %+v, want %s, %d homes, %v", p, status, s.walked, want)
 	}
 	if got := pages(t, l, s.trigger, "", rapid.IntRange(1, 5).Draw(rt, "page")); !slices.Equal(got, s.shown()) {
-		rt.Fatalf("the deliveries are\n%+v, want\n%+v", got, s.shown())
+		rt.Fatalf("deliveries are\n%+v, want\n%+v", got, s.shown())
 	}
 	for _, o := range events.Outcomes() {
 		got := pages(t, l, s.trigger, o, rapid.IntRange(1, 5).Draw(rt, "page"))
 		if slices.ContainsFunc(got, func(d events.Delivery) bool { return d.Outcome != o }) || len(got) != want[o] {
-			rt.Fatalf("of %s there are %d, want %d: %+v", o, len(got), want[o], got)
+			rt.Fatalf("%s has %d deliveries, want %d: %+v", o, len(got), want[o], got)
 		}
 	}
 	walks, err := l.Unfinished(9)
 	must(t, err)
 	unfinished := slices.ContainsFunc(walks, func(w events.Walk) bool { return w.Trigger.ID == s.trigger.ID })
 	if unfinished == s.complete {
-		rt.Fatalf("the walk counts as unfinished: %v, and all slices are there: %v", unfinished, s.complete)
+		rt.Fatalf("walk is unfinished: %v, all slices have receipts: %v", unfinished, s.complete)
 	}
 }
 
-// In whatever order receipts come, however often, in whatever batches, before or
-// after their trigger, and wherever the process stops in between: the ledger says
-// the same.
-func TestTheOrderOfReceiptsDoesNotMatter(t *testing.T) {
+// The ledger's state does not depend on the order, repetition or batches of receipts, on
+// the trigger's position among them, or on crashes in between.
+func TestFold_AnyOrder(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

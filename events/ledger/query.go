@@ -13,12 +13,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// mostOpened and mostPassed limit the cost of one page. mostOpened counts decoded slices,
-// about 30 microseconds each. mostPassed counts triggers and slices that are only
+// maxOpened and maxSkipped limit the cost of one page. maxOpened counts decoded slices,
+// about 30 microseconds each. maxSkipped counts triggers and slices that are only
 // visited.
 const (
-	mostOpened = 4000
-	mostPassed = 200_000
+	maxOpened  = 4000
+	maxSkipped = 200_000
 )
 
 // reading is the state of a query for one page.
@@ -29,8 +29,8 @@ type reading struct {
 	page   []events.Delivery
 	// last is the position of the last delivery of the page, or of the last visited
 	// slice.
-	last           cursor
-	opened, passed int
+	last            cursor
+	opened, skipped int
 }
 
 // Deliveries returns a page of deliveries. See events.Ledger.
@@ -75,7 +75,7 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 		}
 	}
 	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
-		if r.passed++; r.passed > mostPassed {
+		if r.skipped++; r.skipped > maxSkipped {
 			return true, nil
 		}
 		t, err := triggersTable.Decode(v)
@@ -135,8 +135,8 @@ func (r *reading) trigger(t *tally, from place) (more bool, err error) {
 
 // slice reads one slice's deliveries after a position.
 func (r *reading) slice(triggerID string, number int, value []byte, from place) (more bool, err error) {
-	r.passed++
-	if r.opened > mostOpened || r.passed > mostPassed {
+	r.skipped++
+	if r.opened > maxOpened || r.skipped > maxSkipped {
 		r.last = cursor{triggerID, place{number, -1}}
 		if from.slice == number {
 			r.last.place = from
@@ -144,7 +144,7 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 		return true, nil
 	}
 	h, _, err := readHead(value)
-	if err != nil || r.wanted != 0 && h.outcomes&(r.wanted|passing) == 0 {
+	if err != nil || r.wanted != 0 && h.outcomes&(r.wanted|running) == 0 {
 		return false, err
 	}
 	r.opened++
@@ -153,9 +153,9 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 		return false, err
 	}
 	for i := range receipt.Deliveries {
-		here := place{number, i}
+		current := place{number, i}
 		d := &receipt.Deliveries[i]
-		if !from.before(here) || r.query.HomeID != "" && d.HomeID != r.query.HomeID || r.query.EndpointID != "" && d.EndpointID != r.query.EndpointID {
+		if !from.before(current) || r.query.HomeID != "" && d.HomeID != r.query.HomeID || r.query.EndpointID != "" && d.EndpointID != r.query.EndpointID {
 			continue
 		}
 		now, err := latest(r.tx, triggerID, *d)
@@ -169,7 +169,7 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 			return true, nil
 		}
 		now.TriggerID = triggerID
-		r.page, r.last = append(r.page, now.Delivery), cursor{triggerID, here}
+		r.page, r.last = append(r.page, now.Delivery), cursor{triggerID, current}
 	}
 	return false, nil
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// all reads a query page by page.
+// all reads all pages of a query.
 func all(t testing.TB, l *Ledger, org string, q events.DeliveryQuery) (list []events.Delivery) {
 	t.Helper()
 	for {
 		page, next, err := l.Deliveries(org, q)
 		must(t, err)
 		if len(page) > q.Limit {
-			t.Fatalf("a page of %d, at most %d were asked for", len(page), q.Limit)
+			t.Fatalf("page has %d deliveries, limit is %d", len(page), q.Limit)
 		}
 		list = append(list, page...)
 		if q.After = next; next == "" {
@@ -32,14 +32,14 @@ func all(t testing.TB, l *Ledger, org string, q events.DeliveryQuery) (list []ev
 	}
 }
 
-// drawWalk draws what became of a trigger's homes, slices with holes included.
+// drawWalk draws the deliveries of a trigger's homes, also with missing slices.
 func drawWalk(rt *rapid.T, l *Ledger, t testing.TB, tr events.Trigger) (list []events.Delivery) {
 	var receipts []events.Receipt
 	home := 0
 	n := rapid.IntRange(0, 6).Draw(rt, "slices")
 	for number := range n {
 		var deliveries []events.Delivery
-		for range rapid.IntRange(1, 4).Draw(rt, "homes") { // only a walk of no homes has a slice of none
+		for range rapid.IntRange(1, 4).Draw(rt, "homes") { // only a walk without homes has an empty slice
 			home += rapid.IntRange(1, 2).Draw(rt, "step")
 			for _, endpoint := range []string{"ep1", "ep2"} {
 				d := delivery(fmt.Sprintf("h%02d", home), rapid.SampledFrom(events.Outcomes()).Draw(rt, "outcome"), 1)
@@ -68,15 +68,15 @@ func drawWalk(rt *rapid.T, l *Ledger, t testing.TB, tr events.Trigger) (list []e
 	return list
 }
 
-// Whatever is asked for, in pages of any length: the answer is what a look at every
-// delivery finds.
-func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
+// A query with any filters and any page length returns the same as a filter over all
+// deliveries.
+func TestDeliveries_Filters(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
 		l := openLedger(t, filepath.Join(dir, fmt.Sprint(runs)))
 		defer func() { must(t, l.Close()) }()
-		var list []events.Delivery // as they are listed: the newest trigger first
+		var list []events.Delivery // in the order of the list, newest trigger first
 		for i := range 3 {
 			tr := trigger("org", fmt.Sprint("trg_", i), time.Duration(i)*time.Minute, 9)
 			accept(t, l, tr)
@@ -100,10 +100,10 @@ func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
 			q.Outcomes = rapid.SliceOfN(rapid.SampledFrom(events.Outcomes()), 1, 2).Draw(rt, "outcomes")
 		}
 		if rapid.Bool().Draw(rt, "since") {
-			q.Since = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "since when")) * time.Minute)
+			q.Since = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "since")) * time.Minute)
 		}
 		if rapid.Bool().Draw(rt, "until") {
-			q.Until = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "until when")) * time.Minute)
+			q.Until = noon.Add(time.Duration(rapid.IntRange(0, 9).Draw(rt, "until")) * time.Minute)
 		}
 		want := slices.DeleteFunc(list, func(d events.Delivery) bool {
 			return q.TriggerID != "" && d.TriggerID != q.TriggerID || q.HomeID != "" && d.HomeID != q.HomeID ||
@@ -111,32 +111,32 @@ func TestDeliveriesAreThoseThatWereAskedFor(t *testing.T) {
 				!q.Since.IsZero() && d.At.Before(q.Since) || !q.Until.IsZero() && !d.At.Before(q.Until)
 		})
 		want = slices.DeleteFunc(want, func(d events.Delivery) bool {
-			// A delivery before its trigger was accepted is none.
+			// A delivery before its trigger was accepted does not count.
 			created := noon.Add(time.Duration(d.TriggerID[len("trg_")]-'0') * time.Minute)
 			return !q.Until.IsZero() && !created.Before(q.Until)
 		})
 		if got := all(t, l, "org", q); !slices.Equal(got, want) {
-			rt.Fatalf("%+v finds\n%+v, want\n%+v", q, got, want)
+			rt.Fatalf("query %+v returns\n%+v, want\n%+v", q, got, want)
 		}
 		for _, d := range want {
 			log, err := l.Delivery("org", d.MessageID)
 			if err != nil || log.Delivery != d {
-				rt.Fatalf("by its identifier it is %+v, %v, want %+v", log, err, d)
+				rt.Fatalf("delivery by identifier is %+v, %v, want %+v", log, err, d)
 			}
 			if _, err := l.Delivery("orh", d.MessageID); !errors.Is(err, storage.ErrNotFound) {
-				rt.Fatalf("another organization finds it: %v", err)
+				rt.Fatalf("another organization finds the delivery: %v", err)
 			}
 		}
 	})
 }
 
-// A page costs no more than it may, however little is found: it is short then, and
-// the next one goes on.
-func TestALongSearchTakesSeveralPages(t *testing.T) {
+// The cost of a page is limited. A search with few results returns a short page, and the
+// next page continues.
+func TestDeliveries_LongSearch(t *testing.T) {
 	l := newLedger(t)
-	tr := trigger("org", "trg_1", 0, mostOpened+10)
+	tr := trigger("org", "trg_1", 0, maxOpened+10)
 	accept(t, l, tr)
-	receipts := make([]events.Receipt, mostOpened+10)
+	receipts := make([]events.Receipt, maxOpened+10)
 	for i := range receipts {
 		o := events.OutcomeRetrying
 		if i == len(receipts)-1 {
@@ -148,18 +148,18 @@ func TestALongSearchTakesSeveralPages(t *testing.T) {
 	q := events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 5}
 	page, next, err := l.Deliveries("org", q)
 	if err != nil || len(page) != 0 || next == "" {
-		t.Fatalf("the first page has %d, and then %q, %v", len(page), next, err)
+		t.Fatalf("first page has %d deliveries, next cursor %q, %v", len(page), next, err)
 	}
 	if got := all(t, l, "org", q); len(got) != 1 {
-		t.Errorf("found are %+v", got)
+		t.Errorf("search returns %+v", got)
 	}
 	q.HomeID = "h004009"
 	if page, next, err := l.Deliveries("org", q); err != nil || len(page) != 1 || next != "" {
-		t.Errorf("by its home it is found as %+v, %q, %v", page, next, err)
+		t.Errorf("search by home returns %+v, %q, %v", page, next, err)
 	}
 }
 
-func TestEveryAttemptIsKept(t *testing.T) {
+func TestAttempts_AllStored(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, 2)
 	accept(t, l, tr)
@@ -169,27 +169,27 @@ func TestEveryAttemptIsKept(t *testing.T) {
 		d.MessageID, d.Milliseconds, d.Timing.Connect, d.ErrorClass = id, ms, ms/2, events.ErrorStatus
 		return d
 	}
-	first, putOff, second, last := attempt(1, events.OutcomeRetrying, 10), attempt(1, events.OutcomeRetrying, 0), attempt(2, events.OutcomeRetrying, 20), attempt(3, events.OutcomeDelivered, 30)
-	putOff.At = at(90 * time.Second)
+	first, rescheduled, second, last := attempt(1, events.OutcomeRetrying, 10), attempt(1, events.OutcomeRetrying, 0), attempt(2, events.OutcomeRetrying, 20), attempt(3, events.OutcomeDelivered, 30)
+	rescheduled.At = at(90 * time.Second)
 	other := delivery("b", events.OutcomeDelivered, 1)
 	other.Milliseconds = 1
-	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", putOff), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
+	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", rescheduled), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
 	log, err := l.Delivery("org", id)
 	must(t, err)
 	if want := []events.Attempt{first.Last(), second.Last(), last.Last()}; !reflect.DeepEqual(log.Attempts, want) {
-		t.Errorf("the attempts are\n%+v, want\n%+v", log.Attempts, want)
+		t.Errorf("attempts are\n%+v, want\n%+v", log.Attempts, want)
 	}
 	if log.Outcome != events.OutcomeDelivered || log.TriggerID != tr.ID || log.Attempt != 3 {
-		t.Errorf("the delivery is %+v", log.Delivery)
+		t.Errorf("delivery is %+v", log.Delivery)
 	}
 	for _, unknown := range []string{"", "msg_", "x", events.MessageID(tr.ID, "z", "ep"), "msg_01M7YDEW9M"} {
 		if _, err := l.Delivery("org", unknown); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%q is found: %v", unknown, err)
+			t.Errorf("found unknown delivery %q: %v", unknown, err)
 		}
 	}
 }
 
-func TestHealth(t *testing.T) {
+func TestHealth_Counts(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 9)
 	n := 0
@@ -208,7 +208,7 @@ func TestHealth(t *testing.T) {
 			want = at(since)
 		}
 		if h.State != state || h.ConsecutiveFailures != failures || !h.FailingSince.Equal(want.Time) {
-			t.Errorf("it is %+v, want %s, %d since %s", h, state, failures, since)
+			t.Errorf("health is %+v, want %s, %d since %s", h, state, failures, since)
 		}
 	}
 	check(events.HealthUnknown, 0, 0)
@@ -217,13 +217,13 @@ func TestHealth(t *testing.T) {
 	check(events.HealthFailing, 2, time.Second)
 	sent(3, events.OutcomeDelivered)
 	check(events.HealthGood, 0, 0)
-	sent(2, events.OutcomeRetrying) // it comes late
+	sent(2, events.OutcomeRetrying) // a late receipt
 	check(events.HealthGood, 0, 0)
 	sent(5, events.OutcomeRetrying)
 	sent(4, events.OutcomeDelivered)
 	check(events.HealthFailing, 1, 5*time.Second)
-	putOff := delivery("x", events.OutcomeRetrying, 1)
-	fold(t, l, slice(tr, 99, false, putOff)) // nothing was sent
+	rescheduled := delivery("x", events.OutcomeRetrying, 1)
+	fold(t, l, slice(tr, 99, false, rescheduled)) // no request was sent
 	check(events.HealthFailing, 1, 5*time.Second)
 	seen := 0
 	must(t, l.EachHealth(func(e storage.Ref, h events.Health) {
@@ -232,14 +232,14 @@ func TestHealth(t *testing.T) {
 		}
 	}))
 	if seen != 1 {
-		t.Errorf("%d endpoints have a health", seen)
+		t.Errorf("%d endpoints have a health record", seen)
 	}
 	must(t, l.Prune(noon.Add(time.Minute)))
 	check(events.HealthUnknown, 0, 0)
 }
 
-// The homes of a batch share one request, so they count as one attempt. A batch that
-// delivers some of its messages is no failure of the endpoint.
+// The homes of a batch share one request, so they count as one attempt. A partially
+// delivered batch is no failure of the endpoint.
 func TestHealth_CountsABatchOnce(t *testing.T) {
 	t.Parallel()
 	failed, delivered := events.OutcomeRetrying, events.OutcomeDelivered
@@ -248,11 +248,11 @@ func TestHealth_CountsABatchOnce(t *testing.T) {
 		state   events.HealthState
 		want    int
 	}{
-		"failed":                  {[][]events.Outcome{{failed, failed, failed}}, events.HealthFailing, 1},
-		"two failed":              {[][]events.Outcome{{failed, failed}, {failed, events.OutcomeFailed}}, events.HealthFailing, 2},
-		"delivered":               {[][]events.Outcome{{delivered, delivered}}, events.HealthGood, 0},
-		"delivered in part first": {[][]events.Outcome{{delivered, failed}}, events.HealthGood, 0},
-		"delivered in part last":  {[][]events.Outcome{{events.OutcomeFailed, delivered}}, events.HealthGood, 0},
+		"failed":                {[][]events.Outcome{{failed, failed, failed}}, events.HealthFailing, 1},
+		"two failures":          {[][]events.Outcome{{failed, failed}, {failed, events.OutcomeFailed}}, events.HealthFailing, 2},
+		"delivered":             {[][]events.Outcome{{delivered, delivered}}, events.HealthGood, 0},
+		"partial success first": {[][]events.Outcome{{delivered, failed}}, events.HealthGood, 0},
+		"partial success last":  {[][]events.Outcome{{events.OutcomeFailed, delivered}}, events.HealthGood, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -263,7 +263,7 @@ func TestHealth_CountsABatchOnce(t *testing.T) {
 					d := delivery(fmt.Sprintf("h%d.%d", n, i), o, 1)
 					d.BatchID, d.Milliseconds = fmt.Sprint("bat_", n), 5
 					if o == events.OutcomeFailed {
-						d.At = at(2 * time.Second) // given up after the request
+						d.At = at(2 * time.Second) // failed after the request
 					}
 					list = append(list, d)
 				}
@@ -272,14 +272,14 @@ func TestHealth_CountsABatchOnce(t *testing.T) {
 			h, err := l.Health("org", "ep")
 			must(t, err)
 			if h.State != tt.state || h.ConsecutiveFailures != tt.want {
-				t.Errorf("the endpoint is %s with %d failures, want %s with %d", h.State, h.ConsecutiveFailures, tt.state, tt.want)
+				t.Errorf("endpoint is %s with %d failures, want %s with %d", h.State, h.ConsecutiveFailures, tt.state, tt.want)
 			}
 		})
 	}
 }
 
-// Of slices with holes between them, that is found which a home lies in.
-func TestTheSliceOfAHome(t *testing.T) {
+// ofHome finds the slice of a home, even if some slices are missing.
+func TestSlices_OfHome(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
@@ -306,7 +306,7 @@ func TestTheSliceOfAHome(t *testing.T) {
 		must(t, l.file.View(func(tx *bbolt.Tx) error {
 			number, _, ok, err := slicesOf(tx, "trg_1").ofHome(home)
 			if err != nil || ok != (want >= 0) || ok && number != want {
-				rt.Fatalf("%s is in %d, %v, %v, want %d of %v", home, number, ok, err, want, there)
+				rt.Fatalf("slice of %s is %d, %v, %v, want %d of %v", home, number, ok, err, want, there)
 			}
 			return nil
 		}))

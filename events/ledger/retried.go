@@ -42,7 +42,7 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 		return nil
 	}
 	now := retried{Delivery: *d, Again: again}
-	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&passing != 0 {
+	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&running != 0 {
 		now.InputsReceipt = r.Key
 	}
 	if err := retriedTable.Put(tx, place, now); err != nil {
@@ -93,7 +93,7 @@ func inSlice(tx *bbolt.Tx, triggerID, homeID, endpointID string) (d events.Deliv
 // because a retry of a crashed walk may exist too.
 func latest(tx *bbolt.Tx, triggerID string, d events.Delivery) (retried, error) {
 	as := retried{Delivery: d}
-	if setOf(d.Outcome)&passing == 0 {
+	if setOf(d.Outcome)&running == 0 {
 		return as, nil
 	}
 	have, ok, err := retriedTable.Get(tx, key(triggerID, d.HomeID, d.EndpointID))

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-func TestLastRun(t *testing.T) {
+func TestLastRun_Schedules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	run := func(id, schedule string, after time.Duration) events.Trigger {
@@ -20,7 +20,7 @@ func TestLastRun(t *testing.T) {
 	check := func(org, schedule, want string) {
 		t.Helper()
 		if got, err := l.LastRun(org, schedule); err != nil || got.TriggerID != want {
-			t.Errorf("%s of %s ran last as %+v, %v, want %q", schedule, org, got, err, want)
+			t.Errorf("last run of %s of %s is %+v, %v, want %q", schedule, org, got, err, want)
 		}
 	}
 	check("org", "sch_1", "trg_2")
@@ -28,7 +28,7 @@ func TestLastRun(t *testing.T) {
 	check("org", "sch", "")
 	check("other", "sch_1", "")
 	if p := progress(t, l, trigger("org", "trg_2", 0, 0)); p.ScheduleID != "sch_1" {
-		t.Errorf("the progress is %+v", p)
+		t.Errorf("progress is %+v", p)
 	}
 	must(t, l.Close())
 	l = openLedger(t, path)

@@ -39,9 +39,9 @@ func setOf(list ...events.Outcome) (set outcomes) {
 	return set
 }
 
-// passing are the outcomes that may change after the slice's receipt. A manual retry can
+// running are the outcomes that may change after the slice's receipt. A manual retry can
 // reopen a delivery that was given up.
-var passing = setOf(events.OutcomeRetrying, events.OutcomeFailed, events.OutcomeExpired)
+var running = setOf(events.OutcomeRetrying, events.OutcomeFailed, events.OutcomeExpired)
 
 const markSize = 2
 
@@ -135,13 +135,13 @@ func slicesOf(tx *bbolt.Tx, triggerID string) walked {
 // from returns the first slice with the number or a higher number. ok is false if there
 // is none.
 func (w walked) from(number int) (found int, value []byte, ok bool) {
-	return w.here(w.cursor.Seek(sliceKey(w.id, number)))
+	return w.current(w.cursor.Seek(sliceKey(w.id, number)))
 }
 
 // next returns the slice after the current slice.
-func (w walked) next() (found int, value []byte, ok bool) { return w.here(w.cursor.Next()) }
+func (w walked) next() (found int, value []byte, ok bool) { return w.current(w.cursor.Next()) }
 
-func (w walked) here(k, v []byte) (int, []byte, bool) {
+func (w walked) current(k, v []byte) (int, []byte, bool) {
 	if len(k) != len(w.prefix)+4 || string(k[:len(w.prefix)]) != string(w.prefix) {
 		return 0, nil, false
 	}
@@ -152,7 +152,7 @@ func (w walked) here(k, v []byte) (int, []byte, bool) {
 // search, because slices follow the order of homes.
 func (w walked) ofHome(homeID string) (number int, value []byte, ok bool, err error) {
 	k, _ := seekLast(w.cursor, w.prefix)
-	last, _, ok := w.here(k, nil)
+	last, _, ok := w.current(k, nil)
 	if !ok {
 		return 0, nil, false, nil
 	}

@@ -14,16 +14,16 @@ func (l *Ledger) unnotifiedIDs(t *testing.T) (ids []string) {
 	must(t, err)
 	for _, p := range list {
 		if p.Status != events.TriggerCompleted {
-			t.Errorf("%s has ended and is %s", p.TriggerID, p.Status)
+			t.Errorf("ended trigger %s is %s", p.TriggerID, p.Status)
 		}
 		ids = append(ids, p.TriggerID)
 	}
 	return ids
 }
 
-// A trigger's end is there to be told from when it has come, in whatever order its
-// parts do, until it was told; also by who opens the file after a crash.
-func TestUnnotified(t *testing.T) {
+// A completed trigger is unnotified until its notice is put, in any order of its
+// receipts, and also after a crash.
+func TestUnnotified_Triggers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, path)
 	first, second := trigger("org", "trg_1", 0, 2), trigger("org", "trg_2", time.Minute, 1)
@@ -31,23 +31,23 @@ func TestUnnotified(t *testing.T) {
 	accept(t, l, first)
 	fold(t, l, slice(first, 0, true, delivery("h", events.OutcomeRetrying, 1)))
 	if got := l.unnotifiedIDs(t); got != nil {
-		t.Errorf("%v have ended", got)
+		t.Errorf("unnotified triggers are %v", got)
 	}
-	accept(t, l, first, second) // its receipt was first
+	accept(t, l, first, second) // the receipt came first
 	fold(t, l, retry(first, "r1", delivery("h", events.OutcomeDelivered, 2)))
 	must(t, l.Close())
 	l = openLedger(t, path)
 	defer func() { must(t, l.Close()) }()
 	if got := l.unnotifiedIDs(t); len(got) != 2 || got[0] != "trg_1" || got[1] != "trg_2" {
-		t.Fatalf("%v have ended, want both", got)
+		t.Fatalf("unnotified triggers are %v, want both", got)
 	}
 	must(t, l.MarkNotified([]events.Progress{{OrganizationID: "org", TriggerID: "trg_1"}}))
 	fold(t, l, retry(first, "r1", delivery("h", events.OutcomeDelivered, 3)))
 	if got := l.unnotifiedIDs(t); len(got) != 1 || got[0] != "trg_2" {
-		t.Errorf("%v are to be told, want the second alone", got)
+		t.Errorf("unnotified triggers are %v, want only the second", got)
 	}
 	must(t, l.Prune(noon.Add(time.Hour)))
 	if got := l.unnotifiedIDs(t); got != nil {
-		t.Errorf("%v are to be told of what is forgotten", got)
+		t.Errorf("pruned triggers %v are unnotified", got)
 	}
 }

@@ -14,7 +14,7 @@ func usage(t *testing.T, l *Ledger, org string) events.Usage {
 	return u
 }
 
-// TestUsage_FollowsTheTriggers counts what triggers take up until they are forgotten.
+// TestUsage_FollowsTheTriggers checks the usage of triggers until they are pruned.
 func TestUsage_FollowsTheTriggers(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -31,12 +31,12 @@ func TestUsage_FollowsTheTriggers(t *testing.T) {
 	}
 	fold(t, l, retry(first, "r1", delivery("h2", events.OutcomeDelivered, 2)))
 	if done := usage(t, l, "acme"); done.Waiting != 0 || done.Deliveries != 2 || done.Bytes <= retrying.Bytes {
-		t.Errorf("at the end: %+v", done)
+		t.Errorf("after completion: %+v", done)
 	}
 	must(t, l.Prune(noon.Add(time.Minute)))
 	for _, org := range []string{"acme", "bolt"} {
 		if u := usage(t, l, org); u != (events.Usage{}) {
-			t.Errorf("%s: %+v of forgotten triggers", org, u)
+			t.Errorf("%s: usage of pruned triggers is %+v", org, u)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestQuota_NamesTheLimit(t *testing.T) {
 		if want == "" && err == nil {
 			continue
 		}
-		if refused, ok := err.(*events.QuotaError); !ok || refused.Setting != want { //nolint:errorlint // as it is returned
+		if refused, ok := err.(*events.QuotaError); !ok || refused.Setting != want { //nolint:errorlint // the error is not wrapped
 			t.Errorf("%+v: %v, want %q", u, err, want)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// A change is retried for an hour from its first failure, however old it is, and then
-// makes way for the next change.
+// A failed change is retried for an hour from its first failure, at any age, and is then
+// dropped. The next change follows.
 func TestPublisher_Retry(t *testing.T) {
 	now := storagetest.Start
 	store, _, _ := storagetest.NewStore(func() time.Time { return now })
-	broker := errors.New("the broker is down")
+	broker := errors.New("the broker is unavailable")
 	p := New(Options{
 		Store: store, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 		Dial: func(context.Context) (net.Conn, error) { return nil, broker },

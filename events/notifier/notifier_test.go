@@ -125,7 +125,7 @@ func TestNotifier_FailingEndpoints(t *testing.T) {
 		"for as long":        {failing(storage.LeastFailures, bears*time.Second), bears, true},
 		"not for so long":    {failing(1000, bears*time.Second-1), bears, false},
 		"too few times":      {failing(storage.LeastFailures-1, 1000*time.Hour), bears, false},
-		"bears all":          {failing(1000, 1000*time.Hour), 0, false},
+		"never disabled":     {failing(1000, 1000*time.Hour), 0, false},
 		"healthy since then": {events.Health{State: events.HealthGood, ConsecutiveFailures: 99}, bears, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -193,7 +193,7 @@ func repeat(n int, o ...events.Outcome) (list []events.Outcome) {
 	return list
 }
 
-func TestReplay(t *testing.T) {
+func TestReplay_Plan(t *testing.T) {
 	w := newWorld(t)
 	w.give("trg_3", 3, noon, repeat(pageSize, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeExpired)...)
 	w.give("trg_2", 2, noon.Add(-time.Hour), repeat(5, events.OutcomeFailed)...)                                                       // superseded

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestRetry(t *testing.T) {
+func TestRetry_Plan(t *testing.T) {
 	w := newWorld(t)
 	w.give("trg_2", 2, noon, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed)
 	w.give("trg_1", 1, noon.Add(-time.Hour), events.OutcomeExpired) // a newer trigger supersedes it

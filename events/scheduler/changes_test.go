@@ -61,7 +61,7 @@ func TestChanges_RatePlans(t *testing.T) {
 		stop := w.fleet(2)
 		pass(minute)
 		if got := w.changed(); len(got) != 0 {
-			t.Errorf("it notifies of %q, which did not change", got)
+			t.Errorf("notifications of %q, want none", got)
 		}
 		home := storagetest.Home("org", "h6", "new")
 		w.put(home)
@@ -81,10 +81,10 @@ func TestChanges_RatePlans(t *testing.T) {
 		pass(minute)
 		stop()
 		if got := w.operations("new"); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE"}) {
-			t.Errorf("it notifies of %q", got)
+			t.Errorf("notifications of %q", got)
 		}
 		if got := w.changed(); len(got) != 4 {
-			t.Errorf("it notifies of %q", got)
+			t.Errorf("notifications of %q", got)
 		}
 	})
 }

@@ -165,7 +165,7 @@ func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	return uint64(len(l.list)), nil
 }
 
-func (l *triggers) FirstOf(context.Context, events.Trigger) (events.Trigger, error) {
+func (l *triggers) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, nil
 }
 

@@ -112,7 +112,7 @@ func TestScheduler_Quota(t *testing.T) {
 		w.triggers.mu.Unlock()
 		pass(minute)
 		if got := w.triggered(); got != "p of 2" {
-			t.Errorf("below the quota it triggers %q", got)
+			t.Errorf("below the quota: triggers %q", got)
 		}
 		pass(15 * minute)
 		if got := w.triggered(); got != " of 5" {

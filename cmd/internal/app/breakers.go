@@ -30,7 +30,7 @@ func (a *App) reportBreakers(context.Context) error {
 
 // receiveBreakers receives the workers' reports of open circuit breakers.
 func (a *App) receiveBreakers(context.Context) error {
-	stop, err := a.conn.SubscribeBreakers(func(r events.BreakerReport) { a.breakers.Take(r, time.Now()) })
+	stop, err := a.conn.SubscribeBreakers(func(r events.BreakerReport) { a.breakers.Add(r, time.Now()) })
 	if err != nil {
 		return err
 	}

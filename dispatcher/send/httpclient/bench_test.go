@@ -235,9 +235,9 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkClient posts 8 KB bodies, 64 at a time, to receivers in another process:
+// BenchmarkClient_Send posts 8 KB bodies, 64 at a time, to receivers in another process:
 // beside net/http's Transport with the same protocol and number of connections.
-func BenchmarkClient(b *testing.B) {
+func BenchmarkClient_Send(b *testing.B) {
 	body := make([]byte, 8<<10)
 	for _, destinations := range []int{1, 1000} {
 		r := startReceiver(b, destinations)

@@ -65,14 +65,14 @@ func TestCheck_QuietConnection(t *testing.T) {
 		}
 		go func() { _, _ = io.WriteString(ends[1], fine) }()
 		if response, err := http.ReadResponse(c.reader, post); err != nil || response.StatusCode != 200 {
-			t.Errorf("%s: after the check it reads %v, %v", name, response, err)
+			t.Errorf("%s: read after the check returns %v, %v", name, response, err)
 		}
 		unbind()
 	}
 }
 
 // The check takes less than a microsecond more than a system call.
-func BenchmarkCheck(b *testing.B) {
+func BenchmarkCheck_Idle(b *testing.B) {
 	plain, _ := pair(b)
 	secure, _ := securePair(b)
 	for name, conn := range map[string]net.Conn{"plain": newCheckedConn(plain), "TLS": secure} {
@@ -111,6 +111,6 @@ func TestPost_LargeRequest(t *testing.T) {
 		t.Errorf("written %t, %v", written, err)
 	}
 	if n := <-read; n != 16<<20 {
-		t.Errorf("%d bytes came", n)
+		t.Errorf("receiver got %d bytes", n)
 	}
 }

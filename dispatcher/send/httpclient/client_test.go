@@ -358,11 +358,11 @@ func TestPool_ForgetsDestinations(t *testing.T) {
 }
 
 // Idle connections are limited in number and time, and Close closes them.
-func TestPool(t *testing.T) {
+func TestPool_IdleLimits(t *testing.T) {
 	p := newPool(2, time.Hour)
 	place := p.destination(named("a"))
 	if p.destination(named("a")) != place || p.destination(named("b")) == place {
-		t.Fatal("a destination has room for one idle connection")
+		t.Fatal("destination differs for one name, or is shared by two")
 	}
 	var conns []*http1Conn
 	for range 3 {
@@ -400,7 +400,7 @@ func TestPool(t *testing.T) {
 }
 
 // With any response of the destination, a request ends soon.
-func FuzzResponse(f *testing.F) {
+func FuzzClient_Response(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 	f.Add([]byte("HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"))

@@ -20,7 +20,7 @@ func hostiles() []hostile {
 	return append(list, overTLS()...)
 }
 
-// unsolicited receivers send what nobody asked for.
+// unsolicited receivers send data without a request.
 func unsolicited() []hostile {
 	whileIdle := func(name, first string, then ...step) hostile {
 		steps := append([]step{do(read), send(first), do(idle)}, then...)
@@ -161,7 +161,7 @@ func cutOff() []hostile {
 	return list
 }
 
-// overTLS receivers send what nobody asked for over TLS, and what TLS itself sends.
+// overTLS receivers send data without a request over TLS, and TLS's own messages.
 func overTLS() []hostile {
 	list := []hostile{
 		{name: "TLS session ticket while idle", keeps: true, steps: []step{do(read), send(fine), do(idle), do(ticket)}},

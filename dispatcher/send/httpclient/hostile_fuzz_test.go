@@ -52,9 +52,9 @@ func (h *hostile) write(text string, joined bool) {
 	}
 }
 
-// FuzzHostileReceiver compares this client and net/http as TestHostile does, with
-// generated receivers.
-func FuzzHostileReceiver(f *testing.F) {
+// FuzzClient_HostileServer compares this client and net/http as TestClient_HostileServers
+// does, with generated receivers.
+func FuzzClient_HostileServer(f *testing.F) {
 	f.Add([]byte{0}, false)
 	f.Add([]byte{0, 224, 235, 1}, false)
 	f.Add([]byte{2, 21, 225, 235}, true)

@@ -20,7 +20,7 @@ import (
 )
 
 // The hostile suite runs a scripted receiver against net/http's Transport and against
-// this client, and compares what each request came to. This client may be stricter: it
+// this client, and compares the outcome of each request. This client may be stricter: it
 // may fail where net/http has a response, and drop a connection that net/http reuses.
 // It must never take a response for a success, or reuse a connection, where net/http
 // does not.
@@ -260,7 +260,7 @@ func (p *peer) write(texts []string) error {
 	return err
 }
 
-// run sends requests one after another and returns what they came to.
+// run sends requests one after another and returns their outcomes.
 func (s *stage) run(send poster, settle func(), timeout time.Duration) (outcomes []outcome) {
 	u := &url.URL{Scheme: "http", Host: s.listener.Addr().String(), Path: "/"}
 	if s.h.tls {
@@ -402,7 +402,8 @@ func (h *hostile) runNetHTTP(t testing.TB, certificate *tls.Certificate, timeout
 	}, timeout)
 }
 
-// compare returns how our outcomes are laxer than those of net/http, "" if they are not.
+// compare returns how our outcomes are laxer than net/http's outcomes, "" if they are
+// not.
 func compare(ours, theirs []outcome) string {
 	for i, o := range ours {
 		n := theirs[i]
@@ -441,7 +442,7 @@ func (h *hostile) test(t *testing.T, certificate *tls.Certificate) []outcome {
 	return ours
 }
 
-func TestHostile(t *testing.T) {
+func TestClient_HostileServers(t *testing.T) {
 	certificate := certify()
 	for _, h := range hostiles() {
 		t.Run(strings.ReplaceAll(h.name, " ", "_"), func(t *testing.T) {

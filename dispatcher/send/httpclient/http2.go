@@ -16,7 +16,7 @@ import (
 
 // maxHTTP2Conns is the maximum number of HTTP/2 connections to one destination. The
 // goroutine that reads from a connection limits its speed. Many connections cost more
-// system calls. Two measure best. BenchmarkClient changes it.
+// system calls. Two measure best. BenchmarkClient_Send changes it.
 var maxHTTP2Conns = 2
 
 // streamsPerConn is the number of requests per connection before the client opens another

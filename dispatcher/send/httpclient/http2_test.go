@@ -67,7 +67,7 @@ func refusing(name string) func(*httptest.Server) {
 	}
 }
 
-func TestProtocols(t *testing.T) {
+func TestClient_Protocols(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		protocol  Protocol
@@ -131,10 +131,10 @@ func TestPool_PerOrganization(t *testing.T) {
 		a, b, other := targetOver(t, client, s.URL+"/a", protocol, "one"), targetOver(t, client, s.URL+"/b", protocol, "one"), targetOver(t, client, s.URL+"/a", protocol, "two")
 		first := ask(a)
 		if got := ask(b); got != first {
-			t.Errorf("protocol %d: another endpoint of the organization came from %s, not from %s", protocol, got, first)
+			t.Errorf("protocol %d: another endpoint of the organization used connection %s, want %s", protocol, got, first)
 		}
 		if got := ask(other); got == first {
-			t.Errorf("protocol %d: another organization came from %s, too", protocol, got)
+			t.Errorf("protocol %d: another organization used connection %s as well", protocol, got)
 		}
 		runtime.KeepAlive(a)
 	}

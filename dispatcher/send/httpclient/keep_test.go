@@ -8,7 +8,7 @@ import (
 
 // The client stores the requested number of bytes of a success, and the connection stays
 // usable.
-func TestKeep(t *testing.T) {
+func TestKeep_Bounds(t *testing.T) {
 	for _, keep := range []int{0, 3, 100} {
 		var dials atomic.Int64
 		to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
@@ -18,7 +18,7 @@ func TestKeep(t *testing.T) {
 		for range 2 {
 			answer, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: keep, Failure: 1}}, &Timing{})
 			if want := "whole"[:min(keep, 5)]; err != nil || string(answer.Body) != want {
-				t.Errorf("of %d bytes it stores %q, want %q: %v", keep, answer.Body, want, err)
+				t.Errorf("limit of %d bytes stores %q, want %q: %v", keep, answer.Body, want, err)
 			}
 		}
 		if n := dials.Load(); n != 1 {

@@ -7,8 +7,8 @@ import (
 
 // Most responses are short successes. This file reads them without a map of their
 // headers, and leaves all other responses to net/http. That saves some 15 % of the
-// client's processor time per request (BenchmarkClient). FuzzPlain checks that net/http
-// reads the same result from the same bytes.
+// client's processor time per request (BenchmarkClient_Send). FuzzPlain_Request checks
+// that net/http reads the same result from the same bytes.
 
 // plain reads a successful response that has arrived completely. The response's headers
 // must not change how it is read. plain stores up to keep bytes of the body. If the

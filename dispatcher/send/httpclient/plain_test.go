@@ -10,7 +10,7 @@ import (
 )
 
 // plain reads what net/http reads, or refuses.
-func FuzzPlain(f *testing.F) {
+func FuzzPlain_Request(f *testing.F) {
 	for _, raw := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
 		"HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK",
@@ -30,18 +30,18 @@ func FuzzPlain(f *testing.F) {
 		answer, ok := c.plain(len(raw))
 		if !ok {
 			if c.reader.Buffered() != before {
-				t.Fatal("it read part of a response that it left to net/http")
+				t.Fatal("plain read part of a rejected response")
 			}
 			return
 		}
 		in := bufio.NewReader(bytes.NewReader(raw))
 		want, err := http.ReadResponse(in, post)
 		if err != nil {
-			t.Fatalf("net/http refuses it: %v", err)
+			t.Fatalf("net/http refuses the response: %v", err)
 		}
 		body, err := io.ReadAll(want.Body)
 		if err != nil || want.Close || want.StatusCode != answer.Status || !bytes.Equal(body, answer.Body) || in.Buffered() != c.reader.Buffered() {
-			t.Fatalf("it is %d %q and %d bytes are left, where net/http says %d %q and %d (close %t): %v",
+			t.Fatalf("plain returns %d %q with %d bytes left, net/http %d %q with %d (close %t): %v",
 				answer.Status, answer.Body, c.reader.Buffered(), want.StatusCode, body, in.Buffered(), want.Close, err)
 		}
 	})

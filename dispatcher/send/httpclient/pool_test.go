@@ -93,7 +93,7 @@ func TestPool_Wait(t *testing.T) {
 		began := time.Now()
 		turn()
 		if waited := time.Since(began); waited != dialPatience || d.dials != maxDials+1 {
-			t.Errorf("the turn came after %s, and %d connections are being opened", waited, d.dials)
+			t.Errorf("turn after %s, with %d connections being opened", waited, d.dials)
 		}
 		for range maxDials + 1 {
 			d.dialed()

@@ -10,10 +10,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The supersede check reads memory: triggers that pile up behind a slow endpoint make the
-// worker ask the message system nothing, and no walk is parked while the endpoint
-// answers.
-func TestSupersede_AsksNothingWhateverPilesUp(t *testing.T) {
+// The supersede check reads only memory. Many waiting triggers for a slow endpoint cause
+// no request to the message system, and no walk is parked while the endpoint responds.
+func TestSupersede_ReadsOnlyMemory(t *testing.T) {
 	for _, triggers := range []int{4, 16, 64} {
 		t.Run(fmt.Sprint(triggers), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -40,7 +39,7 @@ func TestSupersede_AsksNothingWhateverPilesUp(t *testing.T) {
 					}
 				}
 				if w.bus.reachedAsks+parked > 0 {
-					t.Errorf("the worker asked %d times, and parked %d walks", w.bus.reachedAsks, parked)
+					t.Errorf("worker made %d requests and parked %d walks", w.bus.reachedAsks, parked)
 				}
 			})
 		})

@@ -13,7 +13,7 @@ import (
 
 // derivedProgram returns a derived program, or nil if there is no such program.
 func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
-	list, err := s.Book.Reader(v).Programs(org)
+	list, err := s.Pricer.Reader(v).Programs(org)
 	i := slices.IndexFunc(list, func(p signals.Program) bool { return p.ID == id })
 	if err != nil || i < 0 {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *server) programOfEvent(v storage.View, org, id string) (string, error) 
 // derivedFor returns the derived programs that match the query, each with its matching
 // targets. A target may be a home. A home matches the program of its rate plan.
 func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program, targets map[string][]string, err error) {
-	prices := s.Book.Reader(v)
+	prices := s.Pricer.Reader(v)
 	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.asked) == 0 {
 		return list, nil, err
 	}
@@ -116,7 +116,7 @@ func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.
 		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
 			continue
 		}
-		p, err := s.Book.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
 		if errors.Is(err, storage.ErrNotFound) || signals.OfOne(err) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.
 func (s *server) addDays(v storage.View, a *audience, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
 	more = true
 	for _, day := range program.Days(r.Now) {
-		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
 		if signals.OfOne(err) {
 			continue
 		}
@@ -193,7 +193,7 @@ func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Pro
 		if day.ID != r.id {
 			continue
 		}
-		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
+		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
 		if signals.OfOne(err) {
 			return nil, errGone
 		}

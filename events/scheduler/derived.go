@@ -79,7 +79,7 @@ func (f *derived) read(v storage.View, org string) error {
 	if _, ok, err := f.subscribed(v, org); !ok || err != nil {
 		return err
 	}
-	prices := f.Book.Reader(v)
+	prices := f.Pricer.Reader(v)
 	programs, err := prices.Programs(org)
 	if err != nil {
 		return err

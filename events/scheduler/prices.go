@@ -194,7 +194,7 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	t.ScheduleID, t.Follows = schedule.ID, last.Sequence
 	err = s.Store.View(func(v storage.View) error {
 		t.Revision = v.Revision()
-		t.RatePlanIDs, t.Homes, err = affected(s.Book.Reader(v), v, t.OrganizationID, since)
+		t.RatePlanIDs, t.Homes, err = affected(s.Pricer.Reader(v), v, t.OrganizationID, since)
 		return err
 	})
 	if err == nil && t.Homes > 0 {

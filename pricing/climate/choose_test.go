@@ -61,7 +61,7 @@ func TestChoose_NearBestOfZone(t *testing.T) {
 	for _, z := range zips {
 		total += z.people
 	}
-	const samples, mostFar = 200, 6
+	const samples, maxFar = 200, 6
 	stations := zonedStations(t, zips, zones)
 	passed, taken, far := 0.0, 0, 0
 	for _, z := range zips {
@@ -85,8 +85,8 @@ func TestChoose_NearBestOfZone(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d zipcodes have a station beyond 100 km or 300 m although a better one exists", far, taken)
-	if taken != samples || far > mostFar {
-		t.Errorf("%d of %d zipcodes have a far station, want at most %d", far, taken, mostFar)
+	if taken != samples || far > maxFar {
+		t.Errorf("%d of %d zipcodes have a far station, want at most %d", far, taken, maxFar)
 	}
 }
 

@@ -113,7 +113,7 @@ type unknown struct {
 // linear writes a problem as a program in what is heated and what is cooled, with
 // at least some comfort if it is asked and with a worth of comfort ($ per degree
 // and step). The cost of the program lacks a constant, which is returned.
-func (p *problem) linear(leastComfort *float64, worth float64) (l *program, constant float64) {
+func (p *problem) linear(minComfort *float64, worth float64) (l *program, constant float64) {
 	var unknowns []unknown
 	for i, unit := range p.plants {
 		gas := unit.therms * p.house.gasPrice
@@ -167,8 +167,8 @@ func (p *problem) linear(leastComfort *float64, worth float64) (l *program, cons
 		l.atMost(row(func(u unknown) float64 { return effect(u, i) }), p.high[i]-floating)
 		l.atMost(row(func(u unknown) float64 { return -effect(u, i) }), floating-p.low[i])
 	}
-	if leastComfort != nil {
-		l.atMost(row(func(u unknown) float64 { return -comforts(u) }), fixed-*leastComfort)
+	if minComfort != nil {
+		l.atMost(row(func(u unknown) float64 { return -comforts(u) }), fixed-*minComfort)
 	}
 	return l, -worth * fixed
 }

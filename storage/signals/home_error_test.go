@@ -94,7 +94,7 @@ func priceIn(t *testing.T, s *storage.Store, bad badView, id string) (signal sig
 	t.Helper()
 	_ = s.View(func(v storage.View) error {
 		bad.View = v
-		signal, err = signals.NewBook(10).HomeSignal(bad, "org", id, day)
+		signal, err = signals.NewPricer(10).HomeSignal(bad, "org", id, day)
 		return nil
 	})
 	return signal, err

@@ -56,7 +56,7 @@ func TestTheAdderIsTheHomesOwn(t *testing.T) {
 		settings.ExportValues = "PG&E NBT24"
 		storagetest.Put(t, s, home(id, "flat", nil), &storage.Solar{HomeID: id, SizeKw: 8, SolarSettings: settings, Base: org})
 	}
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	for _, id := range []string{"plain", "general", "later", "new"} {
 		exports[id] = signal(t, b, s, id).Export[0]
 	}
@@ -71,7 +71,7 @@ func TestSolarLetsTheExportPriceCount(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("dark", "flat", inChicago), home("sunny", "flat", inChicago), home("nowhere", "flat", nil),
 		&storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org}, &storage.Solar{HomeID: "nowhere", SizeKw: 8, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	noon, night := at(18), at(30)
 	dark, sunny, nowhere := signal(t, b, s, "dark"), signal(t, b, s, "sunny"), signal(t, b, s, "nowhere")
 	if dark.Price[noon] != 0.2 || nowhere.Price[noon] != 0.2 {
@@ -109,7 +109,7 @@ func TestHomesThatAreNearlyAlikeShareACurve(t *testing.T) {
 	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbour), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
 		&storage.Solar{HomeID: "a", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org}, &storage.Solar{HomeID: "b", SizeKw: 8.01, SolarSettings: storage.SolarSettings{Tilt: ptr(26.0)}, Base: org},
 		&storage.Solar{HomeID: "far", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	if signal(t, b, s, "a").Curve != signal(t, b, s, "b").Curve {
 		t.Error("neighbours with nearly the same solar do not share a curve")
 	}
@@ -125,7 +125,7 @@ func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
 	}
 	storagetest.Put(t, s, plan("flat", flat), home("low", "flat", in(storage.CarbonLow, "60614")), home("medium", "flat", in(storage.CarbonMedium, "60614")),
 		home("high", "flat", in(storage.CarbonHigh, "60614")), home("nowhere", "flat", in(storage.CarbonHigh, "")), home("coast", "flat", in(storage.CarbonHigh, "94103")))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	low, medium, high := signal(t, b, s, "low").Price[0], signal(t, b, s, "medium").Price[0], signal(t, b, s, "high").Price[0]
 	if low != 0.2 || signal(t, b, s, "nowhere").Price[0] != 0.2 {
 		t.Errorf("low intensity costs %v, and carbon nobody knows where %v", low, signal(t, b, s, "nowhere").Price[0])
@@ -144,7 +144,7 @@ const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"un
 func TestUsageDecidesTheTier(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), plan("flat", flat), home("h", "tiers", nil), home("plain", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	first := signal(t, b, s, "h")
 	for _, step := range []struct {
 		name  string
@@ -189,7 +189,7 @@ func events(events ...storage.PlanEvent) *storage.PlanEvents {
 func TestEventsChangeThePriceAndTheRevision(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("h", "flat", nil), home("bystander", "other", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	hour := func(utc int) storage.Time {
 		return storage.Time{Time: day.Start.Add(time.Duration(utc-12) * time.Hour)}
 	}
@@ -243,7 +243,7 @@ func addPrices(t *testing.T, s *storage.Store, owner, node string, start time.Ti
 	}
 }
 
-func wantNoMarketData(t *testing.T, b *signals.Book, s *storage.Store, id, node string) {
+func wantNoMarketData(t *testing.T, b *signals.Pricer, s *storage.Store, id, node string) {
 	t.Helper()
 	_, err := signalAt(t, b, s, id, day)
 	var why *signals.Unpriceable
@@ -255,7 +255,7 @@ func wantNoMarketData(t *testing.T, b *signals.Book, s *storage.Store, id, node 
 func TestPlansFollowTheirMarket(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil), home("bids", "hourly", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	wantNoMarketData(t, b, s, "h", "COMED")
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
 	got := signal(t, b, s, "h")
@@ -282,7 +282,7 @@ func TestHomesThatBidSellAtTheirOwnMarket(t *testing.T) {
 	s := newStore()
 	bids := func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", bids), home("other", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	before := signal(t, b, s, "h")
 	if before.Export[0] != 0.05 {
 		t.Errorf("where no market is named it sells at %v, want its plan's 0.05", before.Export[0])
@@ -305,7 +305,7 @@ func TestSolarMayHaveExportValuesOfItsOwn(t *testing.T) {
 	storagetest.Put(t, s, plan("credit", credit), home("metered", "credit", coast), home("billed", "credit", coast), home("older", "credit", coast), home("wrong", "credit", coast),
 		&storage.Solar{HomeID: "metered", SizeKw: 5, Base: org}, &storage.Solar{HomeID: "billed", SizeKw: 5, NonNetMetered: true, Base: org},
 		&storage.Solar{HomeID: "older", SizeKw: 5, SolarSettings: storage.SolarSettings{ExportValues: "PG&E NBT23"}, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	metered, billed, older := signal(t, b, s, "metered"), signal(t, b, s, "billed"), signal(t, b, s, "older")
 	if metered.ExportCompensation.Type != pricing.NetMetering || metered.Export[0] != 0.3 {
 		t.Errorf("net metered: %v (%s)", metered.Export[0], metered.ExportCompensation.Type)
@@ -323,7 +323,7 @@ func TestExplainTellsOfTheSignal(t *testing.T) {
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonHigh }),
 		&storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	got := signal(t, b, s, "h")
 	var reasons []pricing.Reason
 	err := s.View(func(v storage.View) (err error) { reasons, err = b.Explain(v, "org", "h", day); return err })
@@ -351,7 +351,7 @@ func TestExplainTellsOfTheSignal(t *testing.T) {
 func TestHomePrices_AreThoseOfTheSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), home("h", "tiers", nil), &storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +370,7 @@ func TestHomePrices_CountTheSolar(t *testing.T) {
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
 	clean := func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonSignalIntensity("HIGH") }
 	storagetest.Put(t, s, p, home("dark", "plan", clean), home("sunny", "plan", clean), &storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	prices := func(id string) (all []float64) {
 		h, err := storage.Get[storage.Home](s, storage.HomeRef("org", id))
 		if err != nil {
@@ -399,7 +399,7 @@ func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
 	year := pricing.Window{Start: day.Start.AddDate(0, -6, 0), End: day.Start.AddDate(0, 6, 0)}
 	var prices []float64
 	err = s.View(func(v storage.View) (err error) {
-		prices, err = signals.NewBook(10).HomePrices(v, &h, year)
+		prices, err = signals.NewPricer(10).HomePrices(v, &h, year)
 		return err
 	})
 	if err != nil || len(prices) != year.Len() || math.Abs(prices[0]-prices[len(prices)-1]) > 1e-6 {
@@ -413,7 +413,7 @@ func TestRegimeSettlesTheSignal(t *testing.T) {
 	s := newStore()
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	storagetest.Put(t, s, plan("credit", credit), home("h", "credit", coast))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	var last uint64
 	for _, tt := range []struct {
 		settings storage.SolarSettings

@@ -44,7 +44,7 @@ func adrOf(t *testing.T, s signals.Signal, at time.Time) (e adrEvent) {
 func TestOpenADR(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), home("nowhere", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	got, at := signal(t, b, s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	e := adrOf(t, got, at)
 	if e.ObjectType != "EVENT" || e.ProgramID != "flat" || e.EventName != "price signal of h" || !reflect.DeepEqual(e.Targets, []string{"h"}) ||
@@ -79,7 +79,7 @@ func TestOpenADR(t *testing.T) {
 func TestOpenADR_SameDay(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	event := func(start time.Time) adrEvent {
 		var made signals.Signal
 		err := s.View(func(v storage.View) (err error) {
@@ -104,7 +104,7 @@ func TestOpenADR_SameDay(t *testing.T) {
 func TestOpenADRIsTheSameAgain(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
-	got, at := signal(t, signals.NewBook(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	got, at := signal(t, signals.NewPricer(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	c, err := pricing.CurveFromRuns(got.Window, got.Runs(), got.ExportCompensation, got.ImportSource)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // What homes share is near what each would have by its own values.
 func TestSharedChancesAreNearTheExactOnes(t *testing.T) {
-	b := NewBook(1)
+	b := NewPricer(1)
 	random := rand.New(rand.NewPCG(1, 2))
 	sum, n, worst := 0.0, 0, 0.0
 	for _, zipcode := range []string{"60614", "94103", "85004", "33101", "97201"} {

@@ -15,7 +15,7 @@ import (
 // hour, or at a quarter hour where the schedule says so.
 const pacific = `"name":"EV","utility":"Pacific Gas & Electric Co","eiaid":14328,"energyratestructure":[[{"rate":0.2}]]`
 
-func programs(t *testing.T, b *signals.Book, s *storage.Store) map[string]signals.Program {
+func programs(t *testing.T, b *signals.Pricer, s *storage.Store) map[string]signals.Program {
 	t.Helper()
 	found := map[string]signals.Program{}
 	err := s.View(func(v storage.View) error {
@@ -31,7 +31,7 @@ func programs(t *testing.T, b *signals.Book, s *storage.Store) map[string]signal
 	return found
 }
 
-func encode(t *testing.T, b *signals.Book, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
+func encode(t *testing.T, b *signals.Pricer, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
 	t.Helper()
 	err := s.View(func(v storage.View) error {
 		made, err := b.Reader(v).Encode("org", d)
@@ -55,7 +55,7 @@ func TestPrograms_Places(t *testing.T) {
 	shared := plan("pge", flat)
 	shared.OrganizationID = storage.Shared
 	storagetest.Put(t, s, shared)
-	found := programs(t, signals.NewBook(10), s)
+	found := programs(t, signals.NewPricer(10), s)
 	for id, zone := range map[string]string{"pge": "America/Los_Angeles", "flat": "America/Chicago", "MOER-CA": "America/Los_Angeles"} {
 		if p, ok := found[id]; !ok || p.Location.String() != zone {
 			t.Errorf("the program %s is %+v, want one in %s", id, p, zone)
@@ -69,7 +69,7 @@ func TestPrograms_Places(t *testing.T) {
 	}
 	long := strings.Repeat("x", storage.MaxIDLength)
 	storagetest.Put(t, s, plan(long, pacific))
-	for id := range programs(t, signals.NewBook(10), s) {
+	for id := range programs(t, signals.NewPricer(10), s) {
 		if !storage.ValidID(id + "_20260701") {
 			t.Errorf("an event of the program %q would have no valid identifier", id)
 		}
@@ -78,7 +78,7 @@ func TestPrograms_Places(t *testing.T) {
 
 // TestDays_Clock: a local day has 23 and 25 hours when clocks change.
 func TestDays_Clock(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
 	p := programs(t, b, s)["pge"]
 	for moment, want := range map[string]int{"2026-03-08T12:00:00Z": 23, "2026-07-01T12:00:00Z": 24, "2026-11-01T12:00:00Z": 25} {
@@ -100,7 +100,7 @@ func TestDays_Clock(t *testing.T) {
 // TestDays_Changed: a changed tariff leaves an event's identifier and time of creation, and
 // changes its values, fingerprint and time of modification.
 func TestDays_Changed(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
 	p := programs(t, b, s)["pge"]
 	days := p.Days(storagetest.Start)
@@ -119,7 +119,7 @@ func TestDays_Changed(t *testing.T) {
 
 // TestDays_Quarters: a price that changes within an hour makes quarter hours of the day.
 func TestDays_Quarters(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+	s, b := newStore(), signals.NewPricer(10)
 	from := storage.Time{Time: storagetest.Start.Add(15 * time.Minute)}
 	price := 2.0
 	events := &storage.PlanEvents{PlanID: "pge", Base: org, Events: []storage.PlanEvent{{

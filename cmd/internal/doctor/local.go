@@ -98,8 +98,8 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
 		r.ok(check, "%s is private and on a disk", c.Data)
 	}
-	free, size, err := m.room(c.Data)
-	r.room(c, disk{free, size, used(c.Data), err})
+	free, size, err := m.space(c.Data)
+	r.freeSpace(c, disk{free, size, used(c.Data), err})
 }
 
 // disk describes the data folder's file system in bytes: free is available to this
@@ -110,7 +110,7 @@ type disk struct {
 	err              error
 }
 
-func (r *Report) room(c *config.Config, d disk) {
+func (r *Report) freeSpace(c *config.Config, d disk) {
 	const check, low = "disk", 10
 	switch {
 	case d.err != nil:

@@ -93,11 +93,11 @@ func TestLocalChecks(t *testing.T) {
 // What is made of the machine.
 func TestMachines(t *testing.T) {
 	full := func(free, size uint64, err error) machine {
-		m := roomy
-		m.room = func(string) (uint64, uint64, error) { return free, size, err }
+		m := healthy
+		m.space = func(string) (uint64, uint64, error) { return free, size, err }
 		return m
 	}
-	volatile, few := roomy, roomy
+	volatile, few := healthy, healthy
 	volatile.inMemory = func(string) (string, bool) { return "tmpfs", true }
 	few.openFiles = func() (uint64, error) { return 1024, nil }
 	const G = 1 << 30
@@ -114,8 +114,8 @@ func TestMachines(t *testing.T) {
 		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},
 		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
 		{volatile, "", "data folder", Problem, "is on tmpfs"},
-		{roomy, "", "data folder", OK, "on a disk"},
-		{roomy, "", "open files", OK, "the limit is 65536"},
+		{healthy, "", "data folder", OK, "on a disk"},
+		{healthy, "", "open files", OK, "the limit is 65536"},
 		{few, "", "open files", Warning, "the limit is 1024, but 1024 concurrent requests can need 5120"},
 	} {
 		args := []string{"--data", folder(t, 0o700)}

@@ -44,9 +44,9 @@ func external(t *testing.T, change func(*server.Options)) *server.Server {
 
 func monitor(s *server.Server) string { return "http://" + s.MonitorAddr().String() }
 
-// roomy is a machine that all is well with.
-var roomy = machine{
-	room:      func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
+// healthy is a machine that all is well with.
+var healthy = machine{
+	space:     func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
 	inMemory:  func(string) (string, bool) { return "", false },
 	writable:  writable,
 	openFiles: func() (uint64, error) { return 1 << 16, nil },
@@ -55,7 +55,7 @@ var roomy = machine{
 // examine runs every check on what flags say, on a machine that all is well with.
 func examine(t *testing.T, role config.Role, monitors []string, args ...string) Report {
 	t.Helper()
-	return roomy.asked(t, role, monitors, args...)
+	return healthy.asked(t, role, monitors, args...)
 }
 
 func (m machine) asked(t *testing.T, role config.Role, monitors []string, args ...string) Report {

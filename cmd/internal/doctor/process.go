@@ -55,12 +55,12 @@ func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
 		return
 	}
 	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
-		r.deadLetters(uint64(n))
+		r.judgeDeadLetters(uint64(n))
 	}
 }
 
-// deadLetters judges the messages that could not be processed.
-func (r *Report) deadLetters(n uint64) {
+// judgeDeadLetters judges the number of messages that could not be processed.
+func (r *Report) judgeDeadLetters(n uint64) {
 	const check = "dead letters"
 	if n == 0 {
 		r.ok(check, "none")

@@ -36,11 +36,11 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	}
 }
 
-// setAside judges the stream of dead letters if it exists.
-func (r *Report) setAside(f *checkup.Facts) {
+// deadLetters judges the stream of dead letters if it exists.
+func (r *Report) deadLetters(f *checkup.Facts) {
 	for _, s := range f.Streams {
 		if s.Want.Name == own.DeadStream {
-			r.deadLetters(s.Is.State.Msgs)
+			r.judgeDeadLetters(s.Is.State.Msgs)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func mistakes(s *checkup.Stream) []mistake {
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
 	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest messages")
 	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "drops messages after %s", is.MaxAge)
-	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
+	add(is.MaxMsgSize > 0 && is.MaxMsgSize < minPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
 	if cluster := s.Is.Cluster; cluster != nil {
 		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
 		var behind []string

@@ -24,7 +24,7 @@ func newStore() *storage.Store {
 	return s
 }
 
-func signalAt(t *testing.T, b *signals.Book, s *storage.Store, id string, w pricing.Window) (signal signals.Signal, err error) {
+func signalAt(t *testing.T, b *signals.Pricer, s *storage.Store, id string, w pricing.Window) (signal signals.Signal, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
 		signal, err = b.HomeSignal(v, "org", id, w)
@@ -33,7 +33,7 @@ func signalAt(t *testing.T, b *signals.Book, s *storage.Store, id string, w pric
 	return signal, err
 }
 
-func signal(t *testing.T, b *signals.Book, s *storage.Store, id string) signals.Signal {
+func signal(t *testing.T, b *signals.Pricer, s *storage.Store, id string) signals.Signal {
 	t.Helper()
 	got, err := signalAt(t, b, s, id, day)
 	if err != nil {
@@ -45,7 +45,7 @@ func signal(t *testing.T, b *signals.Book, s *storage.Store, id string) signals.
 func TestSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.25), storagetest.Home("org", "h", "plan"))
-	got := signal(t, signals.NewBook(10), s, "h")
+	got := signal(t, signals.NewPricer(10), s, "h")
 	generated := time.Date(2026, 7, 1, 12, 0, 0, 5e6, time.UTC)
 	var shown struct {
 		HomeID    string
@@ -84,7 +84,7 @@ func TestWhatCannotBePricedSaysWhy(t *testing.T) {
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.1), storagetest.RatePlan("other", "theirs", 0.1), broken, nowhere,
 		storagetest.Home("org", "planless", ""), storagetest.Home("org", "lost", "gone"),
 		storagetest.Home("org", "foreign", "theirs"), storagetest.Home("org", "late", "short"))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	for id, want := range map[string]struct{ field, reason string }{
 		"nowhere":  {"timezone", "no time zone"},
 		"planless": {"ratePlanId", "no rate plan"},
@@ -117,7 +117,7 @@ func TestHomesShareACurve(t *testing.T) {
 		storagetest.Home("org", "a", "plan"), storagetest.Home("org", "b", "plan"), storagetest.Home("org", "twin", "twin"), elsewhere,
 		storagetest.Home("org", "sunny", "plan"), &storage.Solar{HomeID: "sunny", SizeKw: 5, Base: storage.Base{OrganizationID: "org"}},
 		storagetest.Home("org", "sunny2", "plan"), &storage.Solar{HomeID: "sunny2", SizeKw: 5, Base: storage.Base{OrganizationID: "org"}})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	a := signal(t, b, s, "a")
 	if other := signal(t, b, s, "b"); other.Curve != a.Curve || other.HomeID != "b" {
 		t.Error("two homes with the same plan, zone and window do not share a curve")
@@ -139,7 +139,7 @@ func TestHomesShareACurve(t *testing.T) {
 func TestTheRevisionRisesWithEveryChange(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.1), storagetest.Home("org", "h", "plan"))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	solar := func(kw float64) func() {
 		return func() {
 			storagetest.Put(t, s, &storage.Solar{HomeID: "h", SizeKw: kw, Base: storage.Base{OrganizationID: "org"}})
@@ -180,11 +180,11 @@ func TestTheRevisionRisesWithEveryChange(t *testing.T) {
 	}
 }
 
-// A book that forgets makes the same curves again.
+// A pricer that forgets makes the same curves again.
 func TestASmallBook(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.1), storagetest.Home("org", "h", "plan"))
-	b := signals.NewBook(1)
+	b := signals.NewPricer(1)
 	for range 2 {
 		for i := range 100 {
 			w := window(day.Start.Add(time.Duration(i) * time.Hour))

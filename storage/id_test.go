@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestValidID(t *testing.T) {
+func TestValidID_Forms(t *testing.T) {
 	for id, want := range map[string]bool{
 		"a": true, "Z": true, "0": true, "_": true, "-": true, "home_01J-x": true,
 		strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "": false,
@@ -27,7 +27,7 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-func TestValidIDCorpus(t *testing.T) {
+func TestValidID_Corpus(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no corpus of identifiers")
@@ -52,7 +52,7 @@ func TestValidIDCorpus(t *testing.T) {
 	}
 }
 
-func TestNewIDSortsByTime(t *testing.T) {
+func TestNewID_SortsByTime(t *testing.T) {
 	var ids []string
 	for i := range 500 {
 		ids = append(ids, storage.NewID("home_", storagetest.Start.Add(time.Duration(i/10)*time.Millisecond)))
@@ -67,7 +67,7 @@ func TestNewIDSortsByTime(t *testing.T) {
 	}
 }
 
-func TestIDTime(t *testing.T) {
+func TestIDTime_RoundTrip(t *testing.T) {
 	at := time.Date(2026, time.July, 1, 12, 0, 0, 1_000_000, time.UTC)
 	if got, ok := storage.IDTime(storage.NewID("trg_", at)); !ok || !got.Equal(at) {
 		t.Errorf("got %v, %v", got, ok)

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestNewKey(t *testing.T) {
+func TestNewKey_Matches(t *testing.T) {
 	key, text := storage.NewKey("org", storagetest.Start)
 	id, secret, ok := storage.SplitKey(text)
 	if !ok || id != key.ID || key.OrganizationID != "org" || len(secret) != 64 {
@@ -40,7 +40,7 @@ func TestNewKey(t *testing.T) {
 	}
 }
 
-func TestSplitKey(t *testing.T) {
+func TestSplitKey_Forms(t *testing.T) {
 	for _, tt := range []struct{ text, id, secret string }{
 		{"ghk_key_1_abc", "key_1", "abc"},
 		{"ghk_a_b", "a", "b"},
@@ -57,7 +57,7 @@ func TestSplitKey(t *testing.T) {
 	}
 }
 
-func TestKeyLive(t *testing.T) {
+func TestKey_Live(t *testing.T) {
 	now := storagetest.Start
 	at := func(d time.Duration) storage.Time { return storage.Time{Time: now.Add(d)} }
 	for name, tt := range map[string]struct {

@@ -25,7 +25,7 @@ func limited(t *testing.T, err error) {
 	}
 }
 
-func TestLimit_HoldsForEachOrganization(t *testing.T) {
+func TestLimit_PerOrganization(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
 	off := endpoint("acme", "off")
@@ -52,7 +52,7 @@ func TestLimit_HoldsForEachOrganization(t *testing.T) {
 	}
 }
 
-func TestLimit_HoldsWhereManyCreateAtOnce(t *testing.T) {
+func TestLimit_ConcurrentCreates(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
 	var all sync.WaitGroup

@@ -59,7 +59,7 @@ func part(start time.Time, prices ...float64) storage.PricesPart {
 	return storage.PricesPart{Start: start, Prices: prices}
 }
 
-func TestAddPrices(t *testing.T) {
+func TestAddPrices_Changes(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	day := storagetest.Start.Truncate(24 * time.Hour)
 	nan := math.NaN()
@@ -104,7 +104,7 @@ func mustSeries(t *testing.T, s *storage.Store) storage.MarketSeries {
 	return m
 }
 
-func TestAYearOfFiveMinutesFits(t *testing.T) {
+func TestAddPrices_YearOfFiveMinutes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	largest := 0
 	log.Intercept(func(w storage.Write) error { largest = max(largest, len(w.Value)); return nil })
@@ -124,8 +124,9 @@ func TestAYearOfFiveMinutesFits(t *testing.T) {
 	}
 }
 
-// What no signal can reach back to is dropped, and adding it again changes nothing.
-func TestOldPricesAreDropped(t *testing.T) {
+// TestAddPrices_DropsOld checks that prices too old for any signal are dropped, and
+// that adding them again changes nothing.
+func TestAddPrices_DropsOld(t *testing.T) {
 	s, _, _, c := newStore(t)
 	m, now := dayAhead(), c.now
 	old := now.AddDate(-3, 0, 0)
@@ -145,7 +146,7 @@ func TestOldPricesAreDropped(t *testing.T) {
 	}
 }
 
-func TestAddPricesRefuses(t *testing.T) {
+func TestAddPrices_Invalid(t *testing.T) {
 	s, log, _, c := newStore(t)
 	hour := c.now.Truncate(time.Hour)
 	add(t, s, dayAhead(), part(hour, 0.01, 0.02))
@@ -183,7 +184,7 @@ func TestAddPricesRefuses(t *testing.T) {
 	}
 }
 
-func TestDeleteMarketSeries(t *testing.T) {
+func TestDeleteMarketSeries_SharedRemains(t *testing.T) {
 	s, _, _, c := newStore(t)
 	own := dayAhead()
 	own.OrganizationID = "org"
@@ -210,8 +211,9 @@ func TestDeleteMarketSeries(t *testing.T) {
 	}
 }
 
-// However prices come in, a series has the last that was said of each step.
-func TestMarketSeriesLikeAMap(t *testing.T) {
+// TestMarketSeries_MatchesMap checks that a series stores the last price of each step,
+// however the prices are split.
+func TestMarketSeries_MatchesMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, _, _, c := newStore(t)
 		start := c.now.Truncate(24 * time.Hour)

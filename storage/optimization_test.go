@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestNoteRun(t *testing.T) {
+func TestHVACDevice_NoteRun(t *testing.T) {
 	at := storage.Time{Time: storagetest.Start}
 	device := storage.NewHVACDevice("acme")
 	device.UpdatedAt = storage.Time{Time: storagetest.Start.Add(-time.Hour)}
@@ -53,7 +53,7 @@ func TestNoteRun(t *testing.T) {
 	}
 }
 
-func TestKeep(t *testing.T) {
+func TestHVACDevice_Keep(t *testing.T) {
 	then, now := storage.Time{Time: storagetest.Start}, storage.Time{Time: storagetest.Start.Add(time.Hour)}
 	stored := storage.HVACDevice{CoolingRate: 5, ThermodynamicValuesUpdatedAt: then, LastSetPointSchedule: []byte(`{"a":1}`), LastOptimizationRunData: []byte(`{"b":1}`)}
 	for name, test := range map[string]struct {

@@ -35,7 +35,7 @@ func eventProblems(e storage.PlanEvent) string {
 	return strings.Join(fields, " ")
 }
 
-func TestPlanEventValidate(t *testing.T) {
+func TestPlanEvent_Validate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*storage.PlanEvent)
@@ -63,7 +63,7 @@ func TestPlanEventValidate(t *testing.T) {
 	}
 }
 
-func TestPlanEventDefaults(t *testing.T) {
+func TestPlanEvent_Defaults(t *testing.T) {
 	e := criticalPeak()
 	if e.ID != "CRITICAL_PEAK-20260701T210000Z" || e.Name != "critical peak" {
 		t.Errorf("it is called %q, %q", e.ID, e.Name)
@@ -73,8 +73,9 @@ func TestPlanEventDefaults(t *testing.T) {
 	}
 }
 
-// Events behave like a map by identifier that is kept in the order of the starts.
-func TestPlanEventsLikeAMap(t *testing.T) {
+// TestPlanEvents_MatchesMap checks that events behave like a map by identifier in the
+// order of their starts.
+func TestPlanEvents_MatchesMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events, want := storage.PlanEvents{PlanID: "plan"}, map[string]storage.PlanEvent{}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -119,7 +120,7 @@ func TestPlanEventsLikeAMap(t *testing.T) {
 	})
 }
 
-func TestPlanEventsAreBounded(t *testing.T) {
+func TestPlanEvents_Limit(t *testing.T) {
 	events := storage.PlanEvents{PlanID: "plan", Events: make([]storage.PlanEvent, storage.MaxPlanEvents+1)}
 	if got := problems(t, &events); len(got) != 1 || got[0] != "planId" {
 		t.Errorf("wrong are %v", got)

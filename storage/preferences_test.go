@@ -15,7 +15,7 @@ func block(from, to int, days ...int) storage.ScheduleBlock {
 	}
 }
 
-func TestUserPreferencesValidate(t *testing.T) {
+func TestUserPreferences_Validate(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")
@@ -42,7 +42,7 @@ func TestUserPreferencesValidate(t *testing.T) {
 	))
 }
 
-func TestScheduleBlocks(t *testing.T) {
+func TestScheduleBlocks_Validate(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")

@@ -14,7 +14,7 @@ func revised(r storage.Revised) func(storage.View) (storage.Revised, error) {
 	return func(storage.View) (storage.Revised, error) { return r, nil }
 }
 
-func TestRewrite(t *testing.T) {
+func TestRewrite_PutsAndDeletes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	upsert(t, s, "created created", home("a", "One"), home("b", "One"))
 	created := c.now
@@ -39,8 +39,9 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// Whoever writes in between is not written over: the change is worked out again.
-func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
+// TestRewrite_RepeatsAfterConflict checks that a concurrent write is not overwritten:
+// Rewrite computes the change again.
+func TestRewrite_RepeatsAfterConflict(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	upsert(t, s, "created", home("h", "0"))
 	log.Intercept(func(storage.Write) error {
@@ -58,7 +59,7 @@ func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
 	}
 }
 
-func TestRewriteStoresAllOrNothing(t *testing.T) {
+func TestRewrite_AllOrNothing(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	unknown := home("b", "Two")
 	unknown.Timezone = "Mars"

@@ -60,7 +60,7 @@ func record(t *testing.T, s *storage.Store, id string) (r storage.Record) {
 	return r
 }
 
-func TestCreateSetsTheTimes(t *testing.T) {
+func TestCreate_SetsTimes(t *testing.T) {
 	s, _, _, c := newStore(t)
 	c.now = time.Date(2026, 7, 1, 14, 0, 0, 123_999_999, time.FixedZone("", 2*3600))
 	if err := s.Create(t.Context(), home("h", "One")); err != nil {
@@ -73,7 +73,7 @@ func TestCreateSetsTheTimes(t *testing.T) {
 	}
 }
 
-func TestCreateMeetsWhatIsThere(t *testing.T) {
+func TestCreate_Exists(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	if err := s.Create(t.Context(), home("h", "One")); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCreateMeetsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestCreateAgainAfterADelete(t *testing.T) {
+func TestCreate_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	first := record(t, s, "h").Revision
@@ -117,7 +117,7 @@ func TestCreateAgainAfterADelete(t *testing.T) {
 	}
 }
 
-func TestWritesRefuseTheInvalid(t *testing.T) {
+func TestStore_RefusesInvalid(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	wrong := func(err error) {
@@ -147,7 +147,7 @@ func TestWritesRefuseTheInvalid(t *testing.T) {
 	}
 }
 
-func TestAnUnavailableLogChangesNothing(t *testing.T) {
+func TestStore_LogUnavailable(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	log.Intercept(func(storage.Write) error { return storage.ErrUnavailable })
@@ -167,7 +167,7 @@ func TestAnUnavailableLogChangesNothing(t *testing.T) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
+func TestUpdate_StoresChange(t *testing.T) {
 	s, _, _, c := newStore(t)
 	if _, err := update(t, s, "Two"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("what is not there: %v", err)
@@ -199,7 +199,7 @@ func elsewhere(t *testing.T, log *storagetest.Log, name string) {
 	}
 }
 
-func TestUpdateStartsAgainWhenItLostARace(t *testing.T) {
+func TestUpdate_RepeatsAfterConflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	release := replica.Hold() // our replica hears of the other's write only later
@@ -226,7 +226,7 @@ func TestUpdateStartsAgainWhenItLostARace(t *testing.T) {
 	}
 }
 
-func TestUpdateGivesUpAgainstAnEndlessRival(t *testing.T) {
+func TestUpdate_EndlessConflicts(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	rivals := 0
@@ -247,7 +247,7 @@ func TestUpdateGivesUpAgainstAnEndlessRival(t *testing.T) {
 	}
 }
 
-func TestUpdateKeepsWhatTheJSONFormLeavesOut(t *testing.T) {
+func TestUpdate_KeepsUnexportedFields(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	p := storage.NewUserPreferences("org", "dev")
 	p.Name = "Summer"
@@ -258,7 +258,7 @@ func TestUpdateKeepsWhatTheJSONFormLeavesOut(t *testing.T) {
 	}
 }
 
-func TestDeleteOfWhatWasChangedElsewhere(t *testing.T) {
+func TestDelete_Conflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	defer replica.Hold()()
@@ -268,7 +268,7 @@ func TestDeleteOfWhatWasChangedElsewhere(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestList_Pages(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		storagetest.Put(t, s, home(id, id), storagetest.Home("other", id, ""))
@@ -294,7 +294,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotDecodeSaysWhichItIs(t *testing.T) {
+func TestDecode_ErrorNamesEntity(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{"name": 1}`)})
 	_, one := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
@@ -306,8 +306,9 @@ func TestWhatDoesNotDecodeSaysWhichItIs(t *testing.T) {
 	}
 }
 
-// A write is answered when reads include it, and not before.
-func TestAWriteWaitsUntilItCanBeRead(t *testing.T) {
+// TestStore_ReadYourWrites checks that a write returns when reads include it, and not
+// earlier.
+func TestStore_ReadYourWrites(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	release := replica.Hold()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -325,7 +326,7 @@ func TestAWriteWaitsUntilItCanBeRead(t *testing.T) {
 	getHome(t, s, "i")
 }
 
-func TestWaitForEndsWithItsContext(t *testing.T) {
+func TestWaitFor_ContextEnds(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	release := replica.Hold()
 	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{}`)})

@@ -40,7 +40,7 @@ func upsert(t *testing.T, s *storage.Store, want string, entities ...storage.Ent
 	}
 }
 
-func TestUpsert(t *testing.T) {
+func TestUpsert_Changes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	created := c.now
 	upsert(t, s, "")
@@ -56,7 +56,7 @@ func TestUpsert(t *testing.T) {
 	}
 }
 
-func TestUpsertOfTheSameEntityTwice(t *testing.T) {
+func TestUpsert_SameEntityTwice(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	upsert(t, s, "created created updated unchanged updated",
 		home("a", "One"), home("b", "One"), home("a", "Two"), home("a", "Two"), home("a", "Three"))
@@ -68,7 +68,7 @@ func TestUpsertOfTheSameEntityTwice(t *testing.T) {
 	}
 }
 
-func TestUpsertLeavesOutTheInvalid(t *testing.T) {
+func TestUpsert_SkipsInvalid(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	foreign := storagetest.Home("a.b", "h", "")
 	results := s.Upsert(t.Context(), []storage.Entity{home("a", "One"), home("not valid", ""), foreign, home("b", "One")})
@@ -78,7 +78,7 @@ func TestUpsertLeavesOutTheInvalid(t *testing.T) {
 	}
 }
 
-func TestUpsertAfterADelete(t *testing.T) {
+func TestUpsert_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	upsert(t, s, "created", home("a", "One"))
 	first := record(t, s, "a").First
@@ -92,7 +92,7 @@ func TestUpsertAfterADelete(t *testing.T) {
 	}
 }
 
-func TestUpsertGoesInBatches(t *testing.T) {
+func TestUpsert_Batches(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	entities := make([]storage.Entity, 2*storage.MaxBatch+1)
 	for i := range entities {
@@ -122,7 +122,7 @@ func TestUpsertGoesInBatches(t *testing.T) {
 	}
 }
 
-func TestUpsertWritesOverARival(t *testing.T) {
+func TestUpsert_Conflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	first := record(t, s, "h").First
@@ -138,14 +138,14 @@ func TestUpsertWritesOverARival(t *testing.T) {
 	}
 }
 
-func TestUpsertGivesUpAgainstAnEndlessRival(t *testing.T) {
+func TestUpsert_EndlessConflicts(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	log.Intercept(func(storage.Write) error { return storage.ErrConflict })
 	upsert(t, s, "conflict", home("h", "Mine"))
 }
 
-// The log may remove the tombstones of a batch one after another while the batch is
-// written.
+// TestUpsert_TombstonesExpireMeanwhile removes the tombstones of a batch one after
+// another while the batch is written.
 func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	ids := []string{"a", "b", "c", "d"}

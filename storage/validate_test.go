@@ -73,7 +73,7 @@ func ids[T any](field string, set func(*T, string)) []tweak[T] {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestHomeValidate(t *testing.T) {
+func TestHome_Validate(t *testing.T) {
 	valid := func() storage.Home { return *storagetest.Home("org", "h", "plan") }
 	check(t, valid, slices.Concat(
 		ids("id", func(h *storage.Home, s string) { h.ID = s }),
@@ -93,7 +93,7 @@ func TestHomeValidate(t *testing.T) {
 	))
 }
 
-func TestOrganizationValidate(t *testing.T) {
+func TestOrganization_Validate(t *testing.T) {
 	valid := func() storage.Organization { return storage.Organization{ID: "org", Name: "Org"} }
 	children := func(list ...string) func(*storage.Organization) {
 		return func(o *storage.Organization) { o.ChildOrganizationIDs = list }
@@ -109,7 +109,7 @@ func TestOrganizationValidate(t *testing.T) {
 	))
 }
 
-func TestKeyValidate(t *testing.T) {
+func TestKey_Validate(t *testing.T) {
 	valid := func() storage.Key { k, _ := storage.NewKey("org", storagetest.Start); return k }
 	check(t, valid, slices.Concat(
 		ids("keyId", func(k *storage.Key, s string) { k.ID = s }),
@@ -120,7 +120,7 @@ func TestKeyValidate(t *testing.T) {
 	))
 }
 
-func TestHVACDeviceValidate(t *testing.T) {
+func TestHVACDevice_Validate(t *testing.T) {
 	valid := func() storage.HVACDevice {
 		d := storage.NewHVACDevice("org")
 		d.ID, d.HomeID = "dev", "h"
@@ -135,7 +135,7 @@ func TestHVACDeviceValidate(t *testing.T) {
 	))
 }
 
-func TestOnboardingValidate(t *testing.T) {
+func TestOnboarding_Validate(t *testing.T) {
 	valid := func() storage.Onboarding {
 		return storage.Onboarding{ID: "o", HomeID: "h", Status: storage.OnboardingNotStarted, EligibilityStatus: storage.Eligible}
 	}
@@ -151,7 +151,7 @@ func TestOnboardingValidate(t *testing.T) {
 	))
 }
 
-func TestRatePlanValidate(t *testing.T) {
+func TestRatePlan_Validate(t *testing.T) {
 	valid := func() storage.RatePlan { return *storagetest.RatePlan("org", "plan", 0.1) }
 	check(t, valid, slices.Concat(
 		ids("id", func(p *storage.RatePlan, s string) { p.ID = s }),
@@ -187,7 +187,7 @@ func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err err
 	return owner, err
 }
 
-func TestFindShared(t *testing.T) {
+func TestFindShared_OwnFirst(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	if _, err := findPlan(t, s, "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("no plan: %v", err)
@@ -212,7 +212,7 @@ func TestFindShared(t *testing.T) {
 	}
 }
 
-func TestKindsAreAllThatIsStored(t *testing.T) {
+func TestKinds_Complete(t *testing.T) {
 	entities := []storage.Entity{
 		&storage.Organization{}, &storage.Key{}, &storage.Home{}, &storage.Solar{}, &storage.RatePlan{},
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},

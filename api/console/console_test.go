@@ -36,7 +36,7 @@ func ask(t *testing.T, method, target string, header http.Header) (*http.Respons
 	return answer, string(body)
 }
 
-func TestPaths(t *testing.T) {
+func TestConsole_Paths(t *testing.T) {
 	base := baseOf(t)
 	for _, c := range []struct {
 		method, path string

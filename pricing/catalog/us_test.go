@@ -135,7 +135,7 @@ func TestUSCatalog_Doubts(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFind_UtilityAndName(t *testing.T) {
 	for _, tt := range []struct {
 		utility, name string
 		first         string // identifier of the first plan found

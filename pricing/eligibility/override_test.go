@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-func TestOverrides(t *testing.T) {
+func TestOverrides_Apply(t *testing.T) {
 	c := checker(t, eligibility.Overrides{
 		Utilities: []eligibility.Utility{{EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
 		Territories: []eligibility.Territory{
@@ -52,7 +52,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-func TestWrongOverridesNameEveryField(t *testing.T) {
+func TestOverrides_InvalidFields(t *testing.T) {
 	_, err := eligibility.New(eligibility.Options{Overrides: eligibility.Overrides{
 		Utilities:   []eligibility.Utility{{EIAID: 0}},
 		Territories: []eligibility.Territory{{Area: "6061", Utilities: []int{-1}, State: "Il"}, {Area: "606"}},

@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-func TestNormalize(t *testing.T) {
+func TestNormalize_Zipcodes(t *testing.T) {
 	for zipcode, want := range map[string]string{
 		"60614": "60614", "60614-1234": "60614", "60614 1234": "60614", "2138": "02138", "2138-0001": "02138",
 		"606": "606", "606-1234": "606", "501": "501", "0501": "00501", "7": "00007", "12": "00012",

@@ -12,8 +12,8 @@ const (
 
 	// minHours is the minimum history of a forecast. A history shorter than weekHours
 	// has one shape for all days.
-	minHours = 48
-	weekHours  = 14 * 24
+	minHours  = 48
+	weekHours = 14 * 24
 
 	// halfLife is the age at which a day has half the weight in the shape. fading is the
 	// time in which the deviation of the last hours decays to 1/e. believed is the used

@@ -75,9 +75,9 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	return newBaseline(&h, newTimetable(&d, &Request{}), c).month(&month{count: n})
 }
 
-// The exact optimum of a real week lies within 1 % of what ever finer grids come
-// to, and they come closer to it.
-func TestTheOptimumIsThatOfAFineGrid(t *testing.T) {
+// TestOptimum_FineGrid checks that the exact optimum of a real week is within 1 % of
+// the results of ever finer grids, and that finer grids come closer to it.
+func TestOptimum_FineGrid(t *testing.T) {
 	for _, month := range []time.Month{time.January, time.May, time.July} {
 		p, base := realWeek(t, month)
 		exact := newSolver(p).solve(0).cost
@@ -96,9 +96,9 @@ func TestTheOptimumIsThatOfAFineGrid(t *testing.T) {
 	}
 }
 
-// The gap that equalComfort leaves to the least cost at equal comfort is bounded
-// by the dual of the program: no path beats that bound.
-func TestEqualComfortIsNearTheDualBound(t *testing.T) {
+// TestEqualComfort_DualBound bounds the gap between equalComfort and the least cost at
+// equal comfort by the dual of the program: no path beats that bound.
+func TestEqualComfort_DualBound(t *testing.T) {
 	for _, month := range []time.Month{time.January, time.May, time.July} {
 		p, base := realWeek(t, month)
 		s := newSolver(p)

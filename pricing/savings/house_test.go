@@ -32,9 +32,10 @@ func drawEquipment(t *rapid.T) Equipment {
 	}
 }
 
-// A free-floating house comes to the outdoor temperature with the time constant
-// 1/h: at every step it has the analytic temperature.
-func TestAFreeHouseHasTheAnalyticTimeConstant(t *testing.T) {
+// TestHouse_FreeFloating checks that a free-floating house approaches the outdoor
+// temperature with the time constant 1/h. At every step it has the analytic
+// temperature.
+func TestHouse_FreeFloating(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHouse(t)
 		outdoor := rapid.Float64Range(-30, 45).Draw(t, "outdoor")
@@ -54,7 +55,7 @@ func TestAFreeHouseHasTheAnalyticTimeConstant(t *testing.T) {
 	})
 }
 
-func TestTheTimeConstantIsTheInverseOfTheHeatTransfer(t *testing.T) {
+func TestHouse_TimeConstant(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 3, HeatTransferCoefficient: 0.05, Equipment: Equipment{InternalGainsKw: new(float64)}})
 	temperature := 20.0
 	for range int(1 / 0.05 / stepHours) {
@@ -65,10 +66,10 @@ func TestTheTimeConstantIsTheInverseOfTheHeatTransfer(t *testing.T) {
 	}
 }
 
-// The energy balance of a step, found by integrating the differential equation in
-// fine steps with the Runge-Kutta method, closes to 1e-6: what the house stores is
-// what it gained from sun and device less what it lost.
-func TestTheEnergyBalanceCloses(t *testing.T) {
+// TestHouse_EnergyBalance integrates the differential equation in fine steps with the
+// Runge-Kutta method. The energy balance of a step closes to 1e-6: the stored energy
+// equals the gain from sun and device minus the loss.
+func TestHouse_EnergyBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHouse(t)
 		temperature := rapid.Float64Range(10, 30).Draw(t, "start")
@@ -106,7 +107,7 @@ func TestTheEnergyBalanceCloses(t *testing.T) {
 
 // At 95 F a unit of 36,000 Btu/h and SEER2 14.3 draws 3.2 kW, at 82 F a fifth less per
 // output: SEER2 is the efficiency there.
-func TestPlant_CoolingFollowsTheOutdoorTemperature(t *testing.T) {
+func TestPlant_CoolingByOutdoorTemperature(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, CoolingRate: -2, HeatTransferCoefficient: 0.1, Equipment: Equipment{SEER2: 14.3}})
 	const capacity = 10.55 * stepHours
 	for _, c := range []struct{ outdoor, output, efficiency float64 }{
@@ -126,7 +127,7 @@ func TestPlant_CoolingFollowsTheOutdoorTemperature(t *testing.T) {
 // The bins of AHRI 210/240 for region IV give back the HSPF2 that the model was given:
 // auxiliary heat for what the compressor does not cover, load from 55 F, 7 % lost in
 // cycling.
-func TestPlant_HeatPumpHasItsHSPF2(t *testing.T) {
+func TestPlant_HeatPumpHSPF2(t *testing.T) {
 	hours := map[float64]float64{
 		52: .103, 47: .093, 42: .100, 37: .109, 32: .126, 27: .087, 22: .055, 17: .036, 12: .026, 7: .013, 2: .006, -3: .002, -8: .001,
 	}
@@ -148,7 +149,7 @@ func TestPlant_HeatPumpHasItsHSPF2(t *testing.T) {
 }
 
 // Auxiliary heat begins where the compressor ends and costs what resistance costs.
-func TestPlant_AuxiliaryHeatComesLast(t *testing.T) {
+func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 2, CoolingRate: 2, HeatTransferCoefficient: 0.1})
 	p := x.plant(-15)
 	if p.heat >= x.heat || p.aux <= 0 || p.heatKwh >= p.auxKwh {
@@ -160,7 +161,7 @@ func TestPlant_AuxiliaryHeatComesLast(t *testing.T) {
 }
 
 // A furnace burns gas and drives a fan.
-func TestPlant_AFurnaceBurnsGas(t *testing.T) {
+func TestPlant_FurnaceGas(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 4, HeatTransferCoefficient: 0.1, Equipment: Equipment{HeatSource: GasFurnace, CapacityKw: 20, AFUE: 0.9}})
 	p := x.plant(-10)
 	if therms, want := p.gas(p.heat), 20*stepHours/0.9/29.3001; math.Abs(therms-want) > 1e-9 {
@@ -171,7 +172,7 @@ func TestPlant_AFurnaceBurnsGas(t *testing.T) {
 	}
 }
 
-func TestAThermostatKeepsItsSetpoints(t *testing.T) {
+func TestThermostat_KeepsSetpoints(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 4, CoolingRate: 4, HeatTransferCoefficient: 0.1})
 	p := x.plant(8)
 	s := Settings{Mode: Auto, Heat: 20, Cool: 24}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheTimetableFollowsTheSchedule(t *testing.T) {
+func TestTimetable_FollowsSchedule(t *testing.T) {
 	own := Settings{Mode: Auto, Min: 60, Heat: 65, Cool: 80, Max: 85}
 	usual := Settings{Mode: Auto, Min: 62, Heat: 66, Cool: 76, Max: 79}
 	work := Settings{Mode: Cool, Min: 15, Heat: 16, Cool: 28, Max: 30}
@@ -56,7 +56,7 @@ func TestTheTimetableFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-func TestUnitsConvertBackAndForth(t *testing.T) {
+func TestUnits_RoundTrip(t *testing.T) {
 	for _, c := range []struct{ fahrenheit, celsius float64 }{{32, 0}, {212, 100}, {-40, -40}, {68, 20}} {
 		if got := Fahrenheit.celsius(c.fahrenheit); math.Abs(got-c.celsius) > 1e-12 {
 			t.Errorf("%v F is %v C", c.fahrenheit, got)
@@ -70,7 +70,7 @@ func TestUnitsConvertBackAndForth(t *testing.T) {
 	}
 }
 
-func TestSeasonsGoByTheDay(t *testing.T) {
+func TestSeasons_ByDay(t *testing.T) {
 	var clock []moment
 	var added []float64
 	for day, did := range []float64{0, 0.5, 0, -0.2, 0, 0.1} {

@@ -78,7 +78,7 @@ func closeFile(t testing.TB, f *boltfile.File) {
 	}
 }
 
-func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
+func TestFile_ReopenKeepsContent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "down", "view.db")
 	f := open(t, path)
 	put(t, f, "one", "a", "1", "b", "", "c", "3")
@@ -105,7 +105,7 @@ func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-func TestAdopt(t *testing.T) {
+func TestAdopt_OtherIdentityWipes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	adopt := func(identity string, wantWiped bool) {
@@ -131,7 +131,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-func TestDeletePrefix(t *testing.T) {
+func TestDeletePrefix_ExactPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	for i := range 400 {
@@ -151,8 +151,9 @@ func TestDeletePrefix(t *testing.T) {
 	}
 }
 
-// Whatever is done, the file is trusted afterwards.
-func TestContentSurvivesReopening(t *testing.T) {
+// TestFile_RandomOperations checks that the file is trusted and complete after any
+// operations.
+func TestFile_RandomOperations(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -188,7 +189,7 @@ func TestContentSurvivesReopening(t *testing.T) {
 	})
 }
 
-func TestAFileHeldByAnotherProcess(t *testing.T) {
+func TestOpen_HeldByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	defer f.Close()

@@ -79,7 +79,7 @@ func isSetAside(t *testing.T, path string) {
 	put(t, f, "one", "begins", "anew")
 }
 
-func TestTrust(t *testing.T) {
+func TestSeal_KilledOrStopped(t *testing.T) {
 	f := full(t)
 	want := content(t, f)
 	t.Run("killed", func(t *testing.T) { isTrusted(t, killed(t, f), want) })
@@ -111,8 +111,9 @@ func TestTrust(t *testing.T) {
 	})
 }
 
-// A process that is killed inside of a transaction leaves a file that it did not seal.
-func TestKilledWhileItWrites(t *testing.T) {
+// TestSeal_KilledInTransaction checks that a process that is killed inside a
+// transaction leaves an unsealed file.
+func TestSeal_KilledInTransaction(t *testing.T) {
 	f := full(t)
 	defer closeFile(t, f)
 	path := killed(t, f)
@@ -122,7 +123,7 @@ func TestKilledWhileItWrites(t *testing.T) {
 	isSetAside(t, path)
 }
 
-func TestDamage(t *testing.T) {
+func TestSeal_DamagedFile(t *testing.T) {
 	f := full(t)
 	defer closeFile(t, f)
 	data, err := os.ReadFile(f.Path())
@@ -167,8 +168,9 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// What another program writes while the file is open is found at the next opening.
-func TestDamageWhileItIsOpen(t *testing.T) {
+// TestSeal_DamagedWhileOpen checks that the next opening detects a write of another
+// program to the open file.
+func TestSeal_DamagedWhileOpen(t *testing.T) {
 	for _, goesOn := range []bool{false, true} {
 		f := full(t)
 		other, err := os.OpenFile(f.Path(), os.O_RDWR, 0)
@@ -191,8 +193,9 @@ func TestDamageWhileItIsOpen(t *testing.T) {
 	}
 }
 
-// A record that a reader found damaged has the file rebuilt.
-func TestDamageThatAReaderFinds(t *testing.T) {
+// TestSeal_DamageFoundByReader checks that a damaged record that a reader found causes
+// a rebuild of the file.
+func TestSeal_DamageFoundByReader(t *testing.T) {
 	found := fmt.Errorf("%w: a record", boltfile.ErrDamaged)
 	for name, read := range map[string]func(*boltfile.File) error{
 		"view":   func(f *boltfile.File) error { return f.View(func(*bbolt.Tx) error { return found }) },
@@ -211,8 +214,9 @@ func TestDamageThatAReaderFinds(t *testing.T) {
 	}
 }
 
-// A file that is deleted while it is open goes on, and a new one is begun later.
-func TestDeletedWhileItIsOpen(t *testing.T) {
+// TestSeal_DeletedWhileOpen checks that an open file that is deleted stays usable, and
+// that the next opening creates a new file.
+func TestSeal_DeletedWhileOpen(t *testing.T) {
 	f := full(t)
 	if err := os.Remove(f.Path()); err != nil {
 		t.Fatal(err)
@@ -225,8 +229,8 @@ func TestDeletedWhileItIsOpen(t *testing.T) {
 	isTrusted(t, f.Path(), map[string]string{})
 }
 
-// Files that are set aside again and again do not fill the disk.
-func TestOneFileIsSetAside(t *testing.T) {
+// TestSetAside_OneCopy checks that repeated damage does not fill the disk with copies.
+func TestSetAside_OneCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	for i := range 3 {
 		if err := os.WriteFile(path, []byte(fmt.Sprint("damage ", i)), 0o600); err != nil {
@@ -236,7 +240,7 @@ func TestOneFileIsSetAside(t *testing.T) {
 	}
 }
 
-func TestReadersAndWritersAtOnce(t *testing.T) {
+func TestFile_ConcurrentUse(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "view.db"))
 	done := make(chan error, 1)
 	go func() {

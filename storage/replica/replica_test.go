@@ -112,7 +112,7 @@ func add(t testing.TB, log storage.Log, w storage.Write) {
 	}
 }
 
-func TestConformance(t *testing.T) {
+func TestReplica_Conformance(t *testing.T) {
 	log := storagetest.NewLog()
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
 	stop := follow(t, r, log)
@@ -135,7 +135,7 @@ func (l *tailed) Tail(ctx context.Context, after uint64, apply func([]storage.Re
 	return l.Log.Tail(ctx, after, apply)
 }
 
-func TestItGoesOnWhereItWas(t *testing.T) {
+func TestReplica_ResumesAtRevision(t *testing.T) {
 	log := &tailed{Log: filled(t)}
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, log)
@@ -149,7 +149,7 @@ func TestItGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-func TestItIsRebuiltWhenItsFileIsGone(t *testing.T) {
+func TestReplica_RebuildsMissingFile(t *testing.T) {
 	log := filled(t)
 	path := filepath.Join(t.TempDir(), "state.db")
 	before := caughtUp(t, path, log)
@@ -161,7 +161,7 @@ func TestItIsRebuiltWhenItsFileIsGone(t *testing.T) {
 	}
 }
 
-func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
+func TestReplica_RebuildsDamagedFile(t *testing.T) {
 	log := filled(t)
 	want := dump(log.Replica())
 	for name, damage := range map[string]func([]byte) []byte{
@@ -196,9 +196,10 @@ func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
 	}
 }
 
-// A disk that changes a byte leaves the file's times as they were: whoever reads the
-// record finds it, and the file is rebuilt at the next start.
-func TestItIsRebuiltAfterADamagedRecordWasRead(t *testing.T) {
+// TestReplica_RebuildsAfterDamagedRead flips a byte but keeps the file's times, like a
+// failing disk. The reader of the record detects it, and the next start rebuilds the
+// file.
+func TestReplica_RebuildsAfterDamagedRead(t *testing.T) {
 	log := filled(t)
 	want := dump(log.Replica())
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -232,7 +233,7 @@ type renamed struct{ *storagetest.Log }
 
 func (renamed) Identity(context.Context) (string, error) { return "another", nil }
 
-func TestItBeginsAnewWithAnotherLog(t *testing.T) {
+func TestReplica_OtherLogRebuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	other := renamed{storagetest.NewLog()}
@@ -242,9 +243,10 @@ func TestItBeginsAnewWithAnotherLog(t *testing.T) {
 	}
 }
 
-// A revision names one write for as long as a process lives: what it keeps by revision
-// is never taken for what another log has at the same one.
-func TestItRefusesAnotherLogWhileItLives(t *testing.T) {
+// TestReplica_OtherLogWhileRunning checks that a running replica refuses another log.
+// Caches identify values by revision, and another log has other values at the same
+// revisions.
+func TestReplica_OtherLogWhileRunning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	r := open(t, path)
 	log := filled(t)
@@ -277,7 +279,7 @@ func TestItRefusesAnotherLogWhileItLives(t *testing.T) {
 	}
 }
 
-func TestItRefusesALogThatLostWrites(t *testing.T) {
+func TestReplica_LogLostWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	older := storagetest.NewLog()
@@ -301,7 +303,7 @@ type silent struct{ *storagetest.Log }
 
 func (silent) Identity(context.Context) (string, error) { return "", storage.ErrUnavailable }
 
-func TestFollowingALogThatDoesNotAnswer(t *testing.T) {
+func TestReplica_LogUnavailable(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
 	defer r.Close()
 	if err := r.Follow(t.Context(), silent{storagetest.NewLog()}); !errors.Is(err, storage.ErrUnavailable) {
@@ -309,7 +311,7 @@ func TestFollowingALogThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
+func TestReplica_UnknownKind(t *testing.T) {
 	log := storagetest.NewLog()
 	add(t, log, storage.Write{Ref: storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}, Value: []byte(`{}`)})
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
@@ -331,7 +333,7 @@ func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestAHeldFile(t *testing.T) {
+func TestReplica_FileInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	r := open(t, path)
 	defer r.Close()
@@ -340,9 +342,9 @@ func TestAHeldFile(t *testing.T) {
 	}
 }
 
-// Whatever is written, and however often it is stopped in between, the replica
-// has what the one in memory has.
-func TestLikeTheOneInMemory(t *testing.T) {
+// TestReplica_MatchesModel checks that the replica has the same content as the
+// in-memory model after any writes and restarts.
+func TestReplica_MatchesModel(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

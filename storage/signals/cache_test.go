@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestCache(t *testing.T) {
+func TestCache_Evicts(t *testing.T) {
 	c := newCache[int, int](10)
 	made := 0
 	get := func(k int) int {
@@ -48,8 +48,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCache_Sizes: large values count by their size, also one that is larger than the
-// limit.
+// TestCache_Sizes checks that a value counts by its size, even a value that is larger
+// than the limit.
 func TestCache_Sizes(t *testing.T) {
 	size := func(k int) int {
 		if k < 0 {
@@ -80,8 +80,9 @@ func TestCache_Sizes(t *testing.T) {
 	}
 }
 
-// Those who ask at the same time wait for the first, who makes the value.
-func TestCacheMakesOnce(t *testing.T) {
+// TestCache_ComputesOnce checks that concurrent callers wait for the first, which
+// computes the value.
+func TestCache_ComputesOnce(t *testing.T) {
 	c := newCache[int, int](10)
 	var made atomic.Int64
 	var all sync.WaitGroup
@@ -100,8 +101,8 @@ func TestCacheMakesOnce(t *testing.T) {
 	}
 }
 
-// A value whose making panics is not there for those who ask later.
-func TestCacheAfterAPanic(t *testing.T) {
+// TestCache_Panic checks that a value whose computation panics is not cached.
+func TestCache_Panic(t *testing.T) {
 	c := newCache[int, *int](10)
 	func() {
 		defer func() { _ = recover() }()

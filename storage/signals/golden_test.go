@@ -13,8 +13,9 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// The bytes of a signal are signed, and compared by receivers: they do not change.
-func TestSignalBytes(t *testing.T) {
+// TestSignal_GoldenBytes checks the exact bytes of a signal. Gridhook signs them and
+// receivers compare them, so they must not change.
+func TestSignal_GoldenBytes(t *testing.T) {
 	s := newStore()
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
 	storagetest.Put(t, s, p, home("home_1", "plan", inChicago), &storage.Solar{HomeID: "home_1", SizeKw: 8, NonNetMetered: true, Base: org})

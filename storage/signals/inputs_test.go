@@ -44,9 +44,9 @@ func at(hourUTC int) int { return (hourUTC - 12) * 4 }
 
 func inChicago(h *storage.Home) { h.Zipcode = "60614" }
 
-// The adder of net billing is the home's own: by its segment and the year in which
-// its solar was connected.
-func TestTheAdderIsTheHomesOwn(t *testing.T) {
+// TestSignal_NetBillingAdder checks that the adder of net billing follows the home's
+// segment and the year in which its solar was connected.
+func TestSignal_NetBillingAdder(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat))
 	exports := map[string]float64{}
@@ -67,7 +67,7 @@ func TestTheAdderIsTheHomesOwn(t *testing.T) {
 	}
 }
 
-func TestSolarLetsTheExportPriceCount(t *testing.T) {
+func TestSignal_SolarWeighsExport(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("dark", "flat", inChicago), home("sunny", "flat", inChicago), home("nowhere", "flat", nil),
 		&storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org}, &storage.Solar{HomeID: "nowhere", SizeKw: 8, Base: org})
@@ -103,7 +103,7 @@ func TestSolarLetsTheExportPriceCount(t *testing.T) {
 	}
 }
 
-func TestHomesThatAreNearlyAlikeShareACurve(t *testing.T) {
+func TestSignal_SimilarHomesShareCurve(t *testing.T) {
 	s := newStore()
 	neighbour := func(h *storage.Home) { h.Zipcode = "60657" }
 	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbour), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
@@ -118,7 +118,7 @@ func TestHomesThatAreNearlyAlikeShareACurve(t *testing.T) {
 	}
 }
 
-func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
+func TestSignal_Carbon(t *testing.T) {
 	s := newStore()
 	in := func(intensity storage.CarbonSignalIntensity, zipcode string) func(*storage.Home) {
 		return func(h *storage.Home) { h.CarbonSignalIntensity, h.Zipcode = intensity, zipcode }
@@ -141,7 +141,7 @@ func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
 // tiers are dearer above 500 kWh of the month.
 const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"unit":"kWh"},{"rate":0.30,"unit":"kWh"}]]`
 
-func TestUsageDecidesTheTier(t *testing.T) {
+func TestSignal_UsageTier(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), plan("flat", flat), home("h", "tiers", nil), home("plain", "flat", nil))
 	b := signals.NewPricer(10)
@@ -186,7 +186,7 @@ func events(events ...storage.PlanEvent) *storage.PlanEvents {
 	return list
 }
 
-func TestEventsChangeThePriceAndTheRevision(t *testing.T) {
+func TestSignal_PlanEvents(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("h", "flat", nil), home("bystander", "other", nil))
 	b := signals.NewPricer(10)
@@ -252,7 +252,7 @@ func wantNoMarketData(t *testing.T, b *signals.Pricer, s *storage.Store, id, nod
 	}
 }
 
-func TestPlansFollowTheirMarket(t *testing.T) {
+func TestSignal_MarketPlan(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil), home("bids", "hourly", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }))
 	b := signals.NewPricer(10)
@@ -278,7 +278,7 @@ func TestPlansFollowTheirMarket(t *testing.T) {
 	}
 }
 
-func TestHomesThatBidSellAtTheirOwnMarket(t *testing.T) {
+func TestSignal_MarketBidding(t *testing.T) {
 	s := newStore()
 	bids := func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", bids), home("other", "flat", nil))
@@ -299,7 +299,7 @@ func TestHomesThatBidSellAtTheirOwnMarket(t *testing.T) {
 	}
 }
 
-func TestSolarMayHaveExportValuesOfItsOwn(t *testing.T) {
+func TestSignal_OwnExportValues(t *testing.T) {
 	s := newStore()
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	storagetest.Put(t, s, plan("credit", credit), home("metered", "credit", coast), home("billed", "credit", coast), home("older", "credit", coast), home("wrong", "credit", coast),
@@ -318,7 +318,7 @@ func TestSolarMayHaveExportValuesOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestExplainTellsOfTheSignal(t *testing.T) {
+func TestExplain_MatchesSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonHigh }),
 		&storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
@@ -348,7 +348,7 @@ func TestExplainTellsOfTheSignal(t *testing.T) {
 	}
 }
 
-func TestHomePrices_AreThoseOfTheSignal(t *testing.T) {
+func TestHomePrices_MatchSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), home("h", "tiers", nil), &storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20, Base: org})
 	b := signals.NewPricer(10)
@@ -363,9 +363,9 @@ func TestHomePrices_AreThoseOfTheSignal(t *testing.T) {
 	}
 }
 
-// A home with solar forgoes the export price at noon, so that is what one more kWh costs
-// it then; carbon costs it nothing.
-func TestHomePrices_CountTheSolar(t *testing.T) {
+// TestHomePrices_Solar checks that one more kWh at noon costs a home with solar the
+// forgone export price. Carbon adds no cost.
+func TestHomePrices_Solar(t *testing.T) {
 	s := newStore()
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
 	clean := func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonSignalIntensity("HIGH") }
@@ -387,8 +387,9 @@ func TestHomePrices_CountTheSolar(t *testing.T) {
 	}
 }
 
-// A plan that follows a market has a price for every hour of a year.
-func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
+// TestHomePrices_MarketYear checks that a market plan has a price for every hour of a
+// year.
+func TestHomePrices_MarketYear(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil))
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
@@ -407,9 +408,9 @@ func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
 	}
 }
 
-// The date of the application decides between net metering and net billing, at the
-// utility of the home's plan.
-func TestRegimeSettlesTheSignal(t *testing.T) {
+// TestSignal_Regime checks that the date of the application decides between net
+// metering and net billing, at the utility of the home's plan.
+func TestSignal_Regime(t *testing.T) {
 	s := newStore()
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	storagetest.Put(t, s, plan("credit", credit), home("h", "credit", coast))

@@ -41,7 +41,7 @@ func adrOf(t *testing.T, s signals.Signal, at time.Time) (e adrEvent) {
 	return e
 }
 
-func TestOpenADR(t *testing.T) {
+func TestOpenADR_Event(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), home("nowhere", "flat", nil))
 	b := signals.NewPricer(10)
@@ -74,8 +74,8 @@ func TestOpenADR(t *testing.T) {
 	}
 }
 
-// TestOpenADR_SameDay: the event of a day has the same identifier and time of creation on each
-// call, and another day's has not.
+// TestOpenADR_SameDay checks that the event of a day has the same identifier and
+// creation time on each call, and that another day has another event.
 func TestOpenADR_SameDay(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
@@ -100,8 +100,9 @@ func TestOpenADR_SameDay(t *testing.T) {
 	}
 }
 
-// The same signal is the same event, also when it was made again of its runs.
-func TestOpenADRIsTheSameAgain(t *testing.T) {
+// TestOpenADR_Deterministic checks that a signal gives the same event when its curve
+// is restored from runs.
+func TestOpenADR_Deterministic(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
 	got, at := signal(t, signals.NewPricer(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)

@@ -26,9 +26,9 @@ func dayCurve(t testing.TB) *signals.Curve {
 	return signals.NewCurve(*c, "plan")
 }
 
-// What is packed stands between other blocks, twice over, and is part of every
-// signal of the curve.
-func TestPacked(t *testing.T) {
+// TestPacked_BetweenBlocks places packed bytes between other blocks, twice, and checks
+// that every signal of the curve contains them.
+func TestPacked_BetweenBlocks(t *testing.T) {
 	curve := dayCurve(t)
 	s := signals.Signal{HomeID: "home_1", Curve: curve, Revision: 7}
 	for name, c := range map[string]struct {

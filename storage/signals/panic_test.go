@@ -11,8 +11,9 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// A tariff that makes package pricing panic is the outcome of the homes that have it.
-func TestPricingThatPanicsIsAHomeError(t *testing.T) {
+// TestHomeError_PricingPanic checks that a tariff that makes package pricing panic
+// fails only the homes that have it.
+func TestHomeError_PricingPanic(t *testing.T) {
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.2), storagetest.Home("org", "h", "plan"))
 	err := s.View(func(v storage.View) error {

@@ -42,7 +42,7 @@ func signal(t *testing.T, b *signals.Pricer, s *storage.Store, id string) signal
 	return got
 }
 
-func TestSignal(t *testing.T) {
+func TestSignal_JSON(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.25), storagetest.Home("org", "h", "plan"))
 	got := signal(t, signals.NewPricer(10), s, "h")
@@ -75,7 +75,7 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePricedSaysWhy(t *testing.T) {
+func TestSignal_UnpriceableReason(t *testing.T) {
 	s := newStore()
 	broken := storagetest.RatePlan("org", "short", 0.1)
 	broken.Tariff = []byte(`{"name":"Old","enddate":"2020-12-31","energyratestructure":[[{"rate":0.1}]]}`)
@@ -109,7 +109,7 @@ func TestWhatCannotBePricedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestHomesShareACurve(t *testing.T) {
+func TestSignal_SharedCurve(t *testing.T) {
 	s := newStore()
 	elsewhere := storagetest.Home("org", "elsewhere", "plan")
 	elsewhere.Timezone = "America/New_York"
@@ -135,8 +135,9 @@ func TestHomesShareACurve(t *testing.T) {
 	}
 }
 
-// Whatever changes a home's signal raises its revision.
-func TestTheRevisionRisesWithEveryChange(t *testing.T) {
+// TestSignal_RevisionRises checks that every change of a home's signal raises its
+// revision.
+func TestSignal_RevisionRises(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.1), storagetest.Home("org", "h", "plan"))
 	b := signals.NewPricer(10)
@@ -180,8 +181,9 @@ func TestTheRevisionRisesWithEveryChange(t *testing.T) {
 	}
 }
 
-// A pricer that forgets makes the same curves again.
-func TestASmallBook(t *testing.T) {
+// TestPricer_SmallCache checks that a Pricer whose cache is too small computes the
+// same curves again.
+func TestPricer_SmallCache(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.1), storagetest.Home("org", "h", "plan"))
 	b := signals.NewPricer(1)

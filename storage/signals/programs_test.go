@@ -47,8 +47,9 @@ func encode(t *testing.T, b *signals.Pricer, s *storage.Store, d *signals.DayEve
 	return e, fingerprint
 }
 
-// TestPrograms_Places: a plan has a program where its place is known, an own plan hides the
-// shared one, and one that cannot be read hides nothing else.
+// TestPrograms_Places checks that a plan with a known place has a program, that an
+// organization's plan hides the shared plan, and that a broken plan hides nothing
+// else.
 func TestPrograms_Places(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("pge", pacific), plan("flat", flat), plan("nowhere", flat), home("h", "flat", inChicago))
@@ -76,8 +77,8 @@ func TestPrograms_Places(t *testing.T) {
 	}
 }
 
-// TestDays_Clock: a local day has 23 and 25 hours when clocks change.
-func TestDays_Clock(t *testing.T) {
+// TestDays_ClockChange checks that a local day has 23 or 25 hours when clocks change.
+func TestDays_ClockChange(t *testing.T) {
 	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
 	p := programs(t, b, s)["pge"]
@@ -97,8 +98,8 @@ func TestDays_Clock(t *testing.T) {
 	}
 }
 
-// TestDays_Changed: a changed tariff leaves an event's identifier and time of creation, and
-// changes its values, fingerprint and time of modification.
+// TestDays_Changed checks that a changed tariff keeps the event's identifier and
+// creation time. It changes the values, the fingerprint and the modification time.
 func TestDays_Changed(t *testing.T) {
 	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
@@ -117,7 +118,8 @@ func TestDays_Changed(t *testing.T) {
 	}
 }
 
-// TestDays_Quarters: a price that changes within an hour makes quarter hours of the day.
+// TestDays_Quarters checks that a price that changes within an hour divides the day
+// into quarter hours.
 func TestDays_Quarters(t *testing.T) {
 	s, b := newStore(), signals.NewPricer(10)
 	from := storage.Time{Time: storagetest.Start.Add(15 * time.Minute)}
@@ -142,7 +144,7 @@ func TestDays_Quarters(t *testing.T) {
 	}
 }
 
-func TestProgramOfDay(t *testing.T) {
+func TestProgramOfDay_IDs(t *testing.T) {
 	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": ""} {
 		if got := signals.ProgramOfDay(id); got != want {
 			t.Errorf("%q is of %q, want %q", id, got, want)

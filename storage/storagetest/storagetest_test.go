@@ -7,12 +7,12 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestConformance(t *testing.T) {
+func TestModel_Conformance(t *testing.T) {
 	log := storagetest.NewLog()
 	storagetest.Conformance(t, log, log.Replica())
 }
 
-func TestAHeldReplicaStaysBehind(t *testing.T) {
+func TestReplica_Held(t *testing.T) {
 	log := storagetest.NewLog()
 	replica := log.Replica()
 	release := replica.Hold()

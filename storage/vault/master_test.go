@@ -24,9 +24,9 @@ func stored(t *testing.T, s *storage.Store) vault.DataKey {
 	return k
 }
 
-// A master key is taken into use, changed in the three steps of the operator's
-// guide, and every secret goes on opening.
-func TestMasterKeys(t *testing.T) {
+// TestMasterKey_Rotation starts to use a master key and changes it in the three steps
+// of the operator's guide. Every secret opens at each step.
+func TestMasterKey_Rotation(t *testing.T) {
 	s, log, _ := storagetest.NewStore(now)
 	sealed := open(t, s).Seal("org", "ep", "whsec_secret")
 	clear := stored(t, s).Sealed
@@ -72,7 +72,7 @@ func TestMasterKeys(t *testing.T) {
 	}
 }
 
-func TestADataKeyIsNeverInTheClearWithAMasterKey(t *testing.T) {
+func TestMasterKey_SealsDataKey(t *testing.T) {
 	s, _, _ := storagetest.NewStore(now)
 	if _, err := vault.Open(t.Context(), s, master(1)); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestADataKeyIsNeverInTheClearWithAMasterKey(t *testing.T) {
 	}
 }
 
-func TestParseMasterKeys(t *testing.T) {
+func TestParseMasterKeys_Forms(t *testing.T) {
 	one := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
 	two := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	for text, want := range map[string]int{"": 0, " \n": 0, one: 1, one + "\n" + two + "\n": 2, one + "," + two: 2} {

@@ -10,8 +10,9 @@ import (
 	"github.com/gridhook/gridhook/events/backup"
 )
 
-// Backups are for the operator, and for somebody who can read them.
-func TestWhoGetsABackup(t *testing.T) {
+// TestBackup_Access checks that only the operator gets a backup, and only in a form
+// that the client can read.
+func TestBackup_Access(t *testing.T) {
 	a := start(t)
 	_, public, err := backup.NewKey()
 	if err != nil {

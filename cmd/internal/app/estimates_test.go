@@ -71,10 +71,10 @@ func deliver(t *testing.T, c *client.Client, homes int) time.Duration {
 	return time.Since(began)
 }
 
-// TestEstimatesDoNotHoldUpDeliveries asks for 100 estimates of a year at once, and
-// triggers while they are worked on: the homes are told while most of the estimates
-// still wait. How long an estimate rests is proven where turns are given.
-func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
+// TestEstimates_YieldToDeliveries requests 100 estimates of a year at once and
+// triggers while they run. The homes are notified while most of the estimates still
+// wait. The tests of the scheduler prove how long an estimate rests.
+func TestEstimates_YieldToDeliveries(t *testing.T) {
 	const homes, asked = 500, 100
 	c := estimating(t, homes)
 	deliver(t, c, homes) // warm

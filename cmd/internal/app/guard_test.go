@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestStartingAsksUntilNATSAnswers(t *testing.T) {
+func TestRetryUnavailable_UntilResponse(t *testing.T) {
 	away, refused := fmt.Errorf("%w: no leader", storage.ErrUnavailable), errors.New("too old for this state")
 	for name, c := range map[string]struct {
 		answers []error // the last one for ever

@@ -32,9 +32,9 @@ func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	return a
 }
 
-// TestAdminPathsAreTakenAsTheyAreSent: a path that is cleaned is answered with a
-// redirect, and a redirected POST arrives as a GET.
-func TestAdminPathsAreTakenAsTheyAreSent(t *testing.T) {
+// TestAdmin_PathsUnchanged checks that a path is not cleaned. A redirect to a cleaned
+// path would turn a POST into a GET.
+func TestAdmin_PathsUnchanged(t *testing.T) {
 	a := start(t)
 	for _, r := range []struct {
 		method, path string
@@ -87,9 +87,9 @@ func ask(t *testing.T, a *app.App, method, path string) (status int, body string
 	return response.StatusCode, string(text)
 }
 
-// TestEligibilityKnowsTheCatalog: Commonwealth Edison's rates come with the
-// product.
-func TestEligibilityKnowsTheCatalog(t *testing.T) {
+// TestEligibility_CatalogUtilities checks a zipcode of Commonwealth Edison, whose
+// rates come with the product.
+func TestEligibility_CatalogUtilities(t *testing.T) {
 	a := start(t)
 	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
 	if _, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"}); err != nil {
@@ -101,9 +101,9 @@ func TestEligibilityKnowsTheCatalog(t *testing.T) {
 	}
 }
 
-// Profiles are there only where they were asked for, and never on the public
-// address.
-func TestProfiles(t *testing.T) {
+// TestProfiles_OnlyIfEnabled checks that profiles are served only if enabled, and
+// never on the public address.
+func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	without := start(t)
 	if status, _ := ask(t, without, "GET", "/debug/pprof/heap"); status != 404 {
 		t.Errorf("profiles that nobody asked for are answered %d", status)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNotifySystemd(t *testing.T) {
+func TestNotifySystemd_Socket(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	if err := notifySystemd(t.Context(), stateReady); err != nil {
 		t.Errorf("without a manager: %v", err)

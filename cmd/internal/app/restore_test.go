@@ -88,9 +88,9 @@ func folders(t *testing.T, data string) string {
 	return strings.Join(names, " ")
 }
 
-// A restore that is cut off, wherever, leaves one whole store, and nothing starts on an
-// empty one in its place.
-func TestARestoreMayBeCutOff(t *testing.T) {
+// TestRestore_Interrupted checks that a restore that is interrupted at any point
+// leaves one complete store, and that nothing starts on an empty store instead.
+func TestRestore_Interrupted(t *testing.T) {
 	older, newer := saved(t, "older"), saved(t, "newer")
 	restored := func(t *testing.T) string { // with what --replace is to replace
 		t.Helper()

@@ -51,9 +51,9 @@ func stored(t *testing.T, messages ...string) (data string) {
 	return data
 }
 
-// An older binary refuses what a newer one has written, in one sentence, and
-// touches nothing.
-func TestANewerSchemaIsRefused(t *testing.T) {
+// TestSchema_NewerRefused checks that an older binary refuses the data of a newer
+// binary, in one sentence, and changes nothing.
+func TestSchema_NewerRefused(t *testing.T) {
 	data := stored(t, "schema."+storage.Shared+".state", `{"v":3,"at":1780000000000,"value":{"id":"state","version":3}}`)
 	for range 2 {
 		_, err := app.Start(t.Context(), app.Local(data, slog.New(slog.DiscardHandler)))
@@ -63,8 +63,9 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-// A process that runs ends when a newer one takes over the state.
-func TestANewerGridhookTakesOver(t *testing.T) {
+// TestSchema_NewerTakesOver checks that a running process ends when a newer version
+// takes over the state.
+func TestSchema_NewerTakesOver(t *testing.T) {
 	a := start(t)
 	write := storage.Write{Ref: storage.SchemaRef(), At: time.Now(), Value: []byte(`{"id":"state","version":2}`)}
 	if _, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{write}); !errors.Is(err, storage.ErrConflict) {

@@ -57,9 +57,9 @@ func files(t *testing.T) config.KeyPair {
 	return config.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 }
 
-// Both listeners speak TLS with certificates of their own, HTTP/1.1 so that the
-// limits on slow clients hold, and nothing below TLS 1.2.
-func TestListenersWithTLS(t *testing.T) {
+// TestTLS_Listeners checks that each listener speaks TLS with its own certificate, TLS
+// 1.2 or later, and only HTTP/1.1, so that the limits on slow clients apply.
+func TestTLS_Listeners(t *testing.T) {
 	public, admin := files(t), files(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(issue(t, public, 1))
@@ -90,9 +90,9 @@ func TestListenersWithTLS(t *testing.T) {
 	}
 }
 
-// A certificate that was renewed is served without a restart; one that is half
-// written, or garbage, is not.
-func TestACertificateIsReadAgain(t *testing.T) {
+// TestTLS_CertificateReloaded checks that a renewed certificate is served without a
+// restart, and that a partly written or invalid certificate is not.
+func TestTLS_CertificateReloaded(t *testing.T) {
 	p := files(t)
 	issue(t, p, 1)
 	now := time.Now()
@@ -140,7 +140,7 @@ func TestACertificateIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestACertificateThatCannotBeRead(t *testing.T) {
+func TestTLS_CertificateUnreadable(t *testing.T) {
 	p := files(t)
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.TLS = p

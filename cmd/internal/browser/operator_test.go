@@ -10,10 +10,10 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestOperator uses the operator's console: sign-in, an endpoint, a trigger until its
+// TestOperator_Console uses the operator's console: sign-in, an endpoint, a trigger until its
 // completion, a failed delivery, tests, a rotation, and a home's signal over a clock
 // change.
-func TestOperator(t *testing.T) {
+func TestOperator_Console(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.Admin + "/console/")

@@ -20,7 +20,7 @@ func folder(t *testing.T, mode os.FileMode) string {
 	return dir
 }
 
-func TestWrongSettingsAreAllFound(t *testing.T) {
+func TestSettings_EveryMistake(t *testing.T) {
 	r := examine(t, config.Serve, nil, "--slices", "none", "--http", "x")
 	if len(r.Findings) != 2 || r.Status != Problem {
 		t.Errorf("found %+v", r)
@@ -28,7 +28,7 @@ func TestWrongSettingsAreAllFound(t *testing.T) {
 	r.want(t, "settings", Problem, `must be an address to listen on`)
 }
 
-func TestLocalChecks(t *testing.T) {
+func TestLocal_Checks(t *testing.T) {
 	key := func(mode os.FileMode) string {
 		dir := folder(t, 0o700)
 		path := filepath.Join(dir, "operator.key")
@@ -90,8 +90,8 @@ func TestLocalChecks(t *testing.T) {
 	}
 }
 
-// What is made of the machine.
-func TestMachines(t *testing.T) {
+// TestLocal_Machine checks the findings for different machines.
+func TestLocal_Machine(t *testing.T) {
 	full := func(free, size uint64, err error) machine {
 		m := healthy
 		m.space = func(string) (uint64, uint64, error) { return free, size, err }

@@ -87,14 +87,14 @@ func (r *Report) want(t *testing.T, check string, status Status, says string) {
 	}
 }
 
-func TestANATSThatIsSetUpWell(t *testing.T) {
+func TestNATS_Healthy(t *testing.T) {
 	s := external(t, nil)
 	args := []string{"--nats", s.ClientURL(), "--data", t.TempDir()}
 	r := examine(t, config.Worker, []string{monitor(s)}, args...)
 	for _, check := range []string{"nats version", "nats tls", "nats max_payload", "jetstream account", "streams", "nats sync", "clocks"} {
 		r.want(t, check, OK, "")
 	}
-	// How long is the disk's affair; TestJudgements has what is made of it.
+	// How long is the disk's affair; TestNATS_Findings has what is made of it.
 	if got := r.of("jetstream permissions"); !strings.Contains(got, "a write took") {
 		t.Errorf("of a trial it says\n%s", got)
 	}
@@ -109,7 +109,7 @@ func TestANATSThatIsSetUpWell(t *testing.T) {
 	}
 }
 
-func TestANATSThatCanLoseWrites(t *testing.T) {
+func TestNATS_CanLoseWrites(t *testing.T) {
 	s := external(t, func(o *server.Options) { o.SyncAlways, o.MaxPayload = false, 1<<20 })
 	r := examine(t, config.API, []string{monitor(s)}, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Problem, "can be lost in a power cut: n1 syncs every 2m0s -> set jetstream { sync_interval: always }")
@@ -120,8 +120,9 @@ func TestANATSThatCanLoseWrites(t *testing.T) {
 	}
 }
 
-// What cannot be read over the wire is not taken for granted.
-func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
+// TestNATS_SyncUnknown checks that a setting that cannot be read over the wire is
+// reported as unknown.
+func TestNATS_SyncUnknown(t *testing.T) {
 	s := external(t, nil)
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Unknown, "does not show whether NATS syncs writes before it acknowledges them; by default it does not -> name the servers' monitoring with --nats-monitor")
@@ -129,8 +130,9 @@ func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
 	r.want(t, "nats sync", Unknown, "read the monitoring address http://127.0.0.1:1")
 }
 
-// A user of the system account is told over the connection.
-func TestTheSystemAccountIsTold(t *testing.T) {
+// TestNATS_SystemAccount checks that a connection as a user of the system account is
+// reported.
+func TestNATS_SystemAccount(t *testing.T) {
 	system := server.NewAccount("SYS")
 	s := external(t, func(o *server.Options) {
 		o.Accounts, o.SystemAccount = []*server.Account{system}, "SYS"
@@ -146,7 +148,7 @@ func TestTheSystemAccountIsTold(t *testing.T) {
 
 func errorsOf(errs ...error) string { return fmt.Sprint(errs) }
 
-func TestAUserWithoutPermissions(t *testing.T) {
+func TestNATS_NoPermissions(t *testing.T) {
 	s := external(t, func(o *server.Options) {
 		o.Users = []*server.User{{Username: "u", Password: "secret-of-nats", Permissions: &server.Permissions{
 			Publish: &server.SubjectPermission{Allow: []string{"$JS.API.INFO", "$JS.API.STREAM.INFO.>"}},
@@ -166,7 +168,7 @@ func TestAUserWithoutPermissions(t *testing.T) {
 	}
 }
 
-func TestStreamsThatSomebodyChanged(t *testing.T) {
+func TestStreams_Changed(t *testing.T) {
 	s := external(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -198,13 +200,13 @@ func TestStreamsThatSomebodyChanged(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestNATS_Unreachable(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
 	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")
 }
 
-// Each judgement that a single NATS cannot be brought to.
-func TestJudgements(t *testing.T) {
+// TestNATS_Findings checks the findings that a real single NATS server cannot cause.
+func TestNATS_Findings(t *testing.T) {
 	peer := func(offline bool) *jetstream.ClusterInfo {
 		return &jetstream.ClusterInfo{Leader: "n1", Replicas: []*jetstream.PeerInfo{{Name: "n2", Current: !offline, Offline: offline}, {Name: "n3", Current: true}}}
 	}
@@ -270,8 +272,9 @@ func TestJudgements(t *testing.T) {
 
 func judgeStreams(r *Report, f *checkup.Facts) { r.streams(&config.Config{}, f) }
 
-// A stream that Gridhook makes is right by these checks.
-func TestGridhooksOwnStreamsAreRight(t *testing.T) {
+// TestStreams_OwnAreValid checks that the streams that Gridhook creates pass these
+// checks.
+func TestStreams_OwnAreValid(t *testing.T) {
 	for _, replicas := range []int{1, 3} {
 		for _, cfg := range own.Configs(own.Options{Replicas: replicas, TriggersAge: time.Hour, ReceiptsAge: time.Hour}) {
 			if wrong := mistakes(&checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(wrong) > 0 {

@@ -22,7 +22,7 @@ const (
 	other  = "whsec_dGhlaXJzdGhlaXJzdGhlaXJzdGhlaXJzdGhlaXI="
 )
 
-func TestReceivers(t *testing.T) {
+func TestReceivers_Languages(t *testing.T) {
 	dir := t.TempDir()
 	list := programs(t, dir)
 	w := newWorld(t, dir)

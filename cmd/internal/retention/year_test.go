@@ -202,9 +202,9 @@ func (f *fleet) entities() (n int) {
 	return n
 }
 
-// TestYear simulates a year and checks the stored data at the end of each month. After
+// TestRetention_Year simulates a year and checks the stored data at the end of each month. After
 // the first retention period nothing grows.
-func TestYear(t *testing.T) {
+func TestRetention_Year(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, t.TempDir())
 	must(t, f.store.Create(within(t), &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}))

@@ -35,7 +35,7 @@ func tables() fstest.MapFS {
 	}
 }
 
-func TestFacts(t *testing.T) {
+func TestFacts_Tables(t *testing.T) {
 	f, err := compile.Facts(tables())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-func TestAMissingTableIsAnError(t *testing.T) {
+func TestFacts_MissingTable(t *testing.T) {
 	for name := range tables() {
 		without := tables()
 		delete(without, name)
@@ -87,9 +87,9 @@ func TestAMissingTableIsAnError(t *testing.T) {
 	}
 }
 
-// The embedded file must be what the tables give, or someone changed one of them
-// and not the other.
-func TestTheEmbeddedFactsAreCurrent(t *testing.T) {
+// TestFacts_EmbeddedCurrent checks that the embedded file equals the result of the
+// tables. Otherwise only one of them was changed.
+func TestFacts_EmbeddedCurrent(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the tables are not at hand")

@@ -126,7 +126,7 @@ func (t *territories) reaches(id string, p place) bool {
 
 // The parameters of estimated shares.
 const (
-	ownRow     = 4.0  // weight of a row of the zipcode beside the county's list
+	ownRow   = 4.0  // weight of a row of the zipcode beside the county's list
 	minShare = 0.03 // minimum share of a utility that only the county names
 )
 

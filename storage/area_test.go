@@ -59,6 +59,6 @@ func TestOverrides_StoredFactsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := c.Check("60614"); r.Supported || !strings.Contains(r.Reason, "Seven") {
-		t.Errorf("answered %+v", r)
+		t.Errorf("the result is %+v", r)
 	}
 }

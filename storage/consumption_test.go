@@ -39,6 +39,6 @@ func TestStoredBytes_Estimate(t *testing.T) {
 	}
 	storagetest.Put(t, store, storagetest.Home("bolt", "home", "plan"))
 	if err := store.Delete(t.Context(), storage.HomeRef("bolt", "home")); err != nil || size("bolt") != 0 {
-		t.Errorf("deleted it has %d bytes (%v)", size("bolt"), err)
+		t.Errorf("after the deletion the organization has %d bytes (%v)", size("bolt"), err)
 	}
 }

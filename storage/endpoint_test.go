@@ -92,14 +92,14 @@ func TestWebhookEndpoint_Headers(t *testing.T) {
 func TestWebhookEndpoint_Wants(t *testing.T) {
 	e := validEndpoint()
 	if !e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventWebhookTest) {
-		t.Error("an endpoint without a list wants everything")
+		t.Error("an endpoint without a list does not want every event")
 	}
 	e.EventTypes = []string{storage.EventTriggerCompleted}
 	if e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventTriggerCompleted) {
-		t.Error("an endpoint wants what it lists and nothing else")
+		t.Error("an endpoint does not want exactly its listed events")
 	}
 	e.Enabled = false
 	if e.Wants(storage.EventTriggerCompleted) {
-		t.Error("a disabled endpoint wants nothing")
+		t.Error("a disabled endpoint wants an event")
 	}
 }

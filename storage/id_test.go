@@ -58,11 +58,11 @@ func TestNewID_SortsByTime(t *testing.T) {
 		ids = append(ids, storage.NewID("home_", storagetest.Start.Add(time.Duration(i/10)*time.Millisecond)))
 	}
 	if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
-		t.Error("identifiers do not rise, or repeat")
+		t.Error("identifiers repeat or do not rise")
 	}
 	for _, id := range ids {
 		if !storage.ValidID(id) || !strings.HasPrefix(id, "home_") || len(id) != len("home_")+26 {
-			t.Fatalf("%q is no identifier", id)
+			t.Fatalf("%q is not an identifier", id)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestIDTime_RoundTrip(t *testing.T) {
 	}
 	for _, id := range []string{"", "trg_", "home-1", "trg_1", storage.NewID("trg_", at) + "0"} {
 		if got, ok := storage.IDTime(id); ok {
-			t.Errorf("%q was made at %v", id, got)
+			t.Errorf("the time of %q is %v", id, got)
 		}
 	}
 }

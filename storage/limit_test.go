@@ -16,7 +16,7 @@ func endpoint(org, id string) *storage.WebhookEndpoint {
 	return &e
 }
 
-// limited wants the limit of endpoints to be what stopped a write.
+// limited checks that the limit of endpoints stopped a write.
 func limited(t *testing.T, err error) {
 	t.Helper()
 	var limit *storage.LimitError
@@ -37,7 +37,7 @@ func TestLimit_PerOrganization(t *testing.T) {
 	}
 	limited(t, s.Create(t.Context(), endpoint("acme", "d")))
 	if err := s.Create(t.Context(), endpoint("acme", "b")); !errors.Is(err, storage.ErrExists) {
-		t.Errorf("got %v, want that it exists", err)
+		t.Errorf("got %v, want ErrExists", err)
 	}
 	if err := s.Delete(t.Context(), endpoint("acme", "c").Ref()); err != nil {
 		t.Fatal(err)
@@ -77,6 +77,6 @@ func TestLimit_ConcurrentCreates(t *testing.T) {
 		}
 	}
 	if stored != 3 {
-		t.Errorf("%d were stored, want 3", stored)
+		t.Errorf("%d endpoints were stored, want 3", stored)
 	}
 }

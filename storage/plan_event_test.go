@@ -22,9 +22,9 @@ func criticalPeak() storage.PlanEvent {
 	return e
 }
 
-// eventProblems are the fields that Validate names of an event.
+// eventProblems returns the event's fields that Validate names.
 func eventProblems(e storage.PlanEvent) string {
-	err, _ := e.Validate().(*storage.InvalidError) //nolint:errorlint // it is returned as it is
+	err, _ := e.Validate().(*storage.InvalidError) //nolint:errorlint // Validate does not wrap it
 	if err == nil {
 		return ""
 	}
@@ -58,7 +58,7 @@ func TestPlanEvent_Validate(t *testing.T) {
 		e := criticalPeak()
 		tt.change(&e)
 		if got := eventProblems(e); got != tt.wrong {
-			t.Errorf("%s: wrong are %q, want %q", tt.name, got, tt.wrong)
+			t.Errorf("%s: the invalid fields are %q, want %q", tt.name, got, tt.wrong)
 		}
 	}
 }
@@ -66,10 +66,10 @@ func TestPlanEvent_Validate(t *testing.T) {
 func TestPlanEvent_Defaults(t *testing.T) {
 	e := criticalPeak()
 	if e.ID != "CRITICAL_PEAK-20260701T210000Z" || e.Name != "critical peak" {
-		t.Errorf("it is called %q, %q", e.ID, e.Name)
+		t.Errorf("the identifier and name are %q, %q", e.ID, e.Name)
 	}
 	if got := e.Pricing(); got.Adder != 0.6 || got.Price != nil || !got.From.Equal(eventStart) || got.Kind != pricing.CriticalPeak {
-		t.Errorf("pricing takes %+v", got)
+		t.Errorf("the event of package pricing is %+v", got)
 	}
 }
 
@@ -123,6 +123,6 @@ func TestPlanEvents_MatchesMap(t *testing.T) {
 func TestPlanEvents_Limit(t *testing.T) {
 	events := storage.PlanEvents{PlanID: "plan", Events: make([]storage.PlanEvent, storage.MaxPlanEvents+1)}
 	if got := problems(t, &events); len(got) != 1 || got[0] != "planId" {
-		t.Errorf("wrong are %v", got)
+		t.Errorf("the invalid fields are %v", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// tombstone is a record that must be deleted.
+// tombstone returns a record, which must be a tombstone.
 func tombstone(t *testing.T, s *storage.Store, ref storage.Ref) (r storage.Record) {
 	t.Helper()
 	err := s.View(func(v storage.View) (err error) { r, err = v.Get(ref); return err })

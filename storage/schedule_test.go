@@ -221,7 +221,7 @@ func TestSchedule_NextIsFirst(t *testing.T) {
 	})
 }
 
-// shownBefore reports whether the clock has shown the same time earlier.
+// shownBefore reports whether the local clock showed the same time earlier.
 func shownBefore(m time.Time, location *time.Location) bool {
 	const layout = "2006-01-02T15:04"
 	for _, back := range []time.Duration{30 * time.Minute, time.Hour} {
@@ -234,7 +234,7 @@ func shownBefore(m time.Time, location *time.Location) bool {
 
 func itoa(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
 
-// No text makes an expression that does not come to an end, or to a panic.
+// FuzzCheckCron checks that no expression loops forever or panics.
 func FuzzCheckCron(f *testing.F) {
 	for _, seed := range []string{"*/15 * * * *", "0 0 31 2 *", "5-1 * * * *", "*/0 1 1 1 1", "2-0 1 1 1 0", "1,2,3-9/2 0 29 2 mon", "0 0 1 jan sun-sat", ",", "- - - - -"} {
 		f.Add(seed)

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// changes are what became of an upsert's entities, in words.
+// changes returns the changes of an upsert's entities as text.
 func changes(results []storage.UpsertResult) []string {
 	list := make([]string, len(results))
 	for i, r := range results {
@@ -48,7 +48,7 @@ func TestUpsert_Changes(t *testing.T) {
 	c.now = c.now.Add(time.Minute)
 	upsert(t, s, "unchanged updated created", home("a", "One"), home("b", "Two"), home("c", "One"))
 	if last, _ := log.Last(t.Context()); last != 4 {
-		t.Errorf("%d writes, want 4: what is unchanged is not written", last)
+		t.Errorf("%d writes, want 4: an unchanged entity is not written", last)
 	}
 	a, b := getHome(t, s, "a"), getHome(t, s, "b")
 	if !a.UpdatedAt.Equal(created) || !b.CreatedAt.Equal(created) || !b.UpdatedAt.Equal(c.now) {
@@ -61,7 +61,7 @@ func TestUpsert_SameEntityTwice(t *testing.T) {
 	upsert(t, s, "created created updated unchanged updated",
 		home("a", "One"), home("b", "One"), home("a", "Two"), home("a", "Two"), home("a", "Three"))
 	if h := getHome(t, s, "a"); h.Name != "Three" {
-		t.Errorf("the last of them is %q", h.Name)
+		t.Errorf("the last home is %q", h.Name)
 	}
 	if last, _ := log.Last(t.Context()); last != 4 {
 		t.Errorf("%d writes, want 4", last)
@@ -88,7 +88,7 @@ func TestUpsert_AfterDelete(t *testing.T) {
 	c.now = c.now.Add(time.Minute)
 	upsert(t, s, "created", home("a", "One"))
 	if r, h := record(t, s, "a"), getHome(t, s, "a"); r.First != first || !h.CreatedAt.Equal(c.now) {
-		t.Errorf("made again: First %d, created %v", r.First, h.CreatedAt)
+		t.Errorf("created again: First %d, created %v", r.First, h.CreatedAt)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestUpsert_Batches(t *testing.T) {
 		again[c]++
 	}
 	if want := map[string]int{"unchanged": storage.MaxBatch + 1, "created": storage.MaxBatch}; !reflect.DeepEqual(again, want) {
-		t.Errorf("the same again: %v, want %v", again, want)
+		t.Errorf("a second upsert: %v, want %v", again, want)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestUpsert_Conflict(t *testing.T) {
 	log.Intercept(func(storage.Write) error { release(); return nil })
 	upsert(t, s, "created updated", home("g", "Mine"), home("h", "Mine"))
 	if h := getHome(t, s, "h"); h.Name != "Mine" {
-		t.Errorf("the home is %q: an import says what shall be", h.Name)
+		t.Errorf("the home is %q: an import overwrites it", h.Name)
 	}
 	if r := record(t, s, "h"); r.First != first {
 		t.Errorf("First is %d, want %d", r.First, first)

@@ -34,7 +34,7 @@ func TestUsage_Pricing(t *testing.T) {
 		t.Errorf("%+v and %v kWh a year, want %+v and 8760", got, u.AnnualKWh(), want)
 	}
 	if got := (&storage.Usage{}).Pricing(); got != (pricing.Usage{}) {
-		t.Errorf("nothing is %+v", got)
+		t.Errorf("empty usage is %+v", got)
 	}
 }
 

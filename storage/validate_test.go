@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// problems are the fields that an entity's Validate names.
+// problems returns the fields that an entity's Validate names.
 func problems(t *testing.T, e storage.Entity) []string {
 	t.Helper()
 	err := e.Validate()
@@ -25,15 +25,15 @@ func problems(t *testing.T, e storage.Entity) []string {
 	var fields []string
 	for _, f := range invalid.Fields {
 		if f.Message == "" || !strings.Contains(err.Error(), f.Field+": "+f.Message) {
-			t.Errorf("the problem with %s is not told by %q", f.Field, err)
+			t.Errorf("the problem with %s is missing in %q", f.Field, err)
 		}
 		fields = append(fields, f.Field)
 	}
 	return fields
 }
 
-// tweak changes one thing about a valid entity; wrong are the fields that are
-// wrong then, separated by spaces, none when it is still valid.
+// tweak is one change of a valid entity. wrong lists the fields that are then invalid,
+// separated by spaces. It is empty if the entity stays valid.
 type tweak[T any] struct {
 	name   string
 	change func(*T)
@@ -47,20 +47,20 @@ func check[T any, P interface {
 	t.Helper()
 	e := valid()
 	if wrong := problems(t, P(&e)); wrong != nil {
-		t.Fatalf("what should be valid has problems with %v", wrong)
+		t.Fatalf("the valid entity has problems with %v", wrong)
 	}
 	for _, tt := range tweaks {
 		t.Run(tt.name, func(t *testing.T) {
 			e := valid()
 			tt.change(&e)
 			if got := strings.Join(problems(t, P(&e)), " "); got != tt.wrong {
-				t.Errorf("wrong are %q, want %q", got, tt.wrong)
+				t.Errorf("the invalid fields are %q, want %q", got, tt.wrong)
 			}
 		})
 	}
 }
 
-// ids are the tweaks that find out whether a text must be an identifier.
+// ids returns tweaks that check that a text must be an identifier.
 func ids[T any](field string, set func(*T, string)) []tweak[T] {
 	to := func(s string) func(*T) { return func(e *T) { set(e, s) } }
 	return []tweak[T]{
@@ -176,7 +176,7 @@ func TestRatePlan_Validate(t *testing.T) {
 	}
 }
 
-// findPlan is the organization of the plan that an organization's homes get.
+// findPlan returns the owner of the plan that an organization's homes get.
 func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
@@ -202,7 +202,7 @@ func TestFindShared_OwnFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := findPlan(t, s, "a"); got != storage.Shared || err != nil {
-		t.Errorf("its own plan deleted, it gets that of %q (%v)", got, err)
+		t.Errorf("after the deletion of its own plan it gets the plan of %q (%v)", got, err)
 	}
 	if err := s.Delete(t.Context(), storage.RatePlanRef(storage.Shared, "p")); err != nil {
 		t.Fatal(err)
@@ -232,6 +232,6 @@ func TestKinds_Complete(t *testing.T) {
 		want[k] = true
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("entities are of %v, Kinds says %v", got, want)
+		t.Errorf("the entities have the kinds %v, Kinds returns %v", got, want)
 	}
 }

@@ -21,7 +21,7 @@ type Place struct {
 	County   string
 	State    string  // two letters
 	Timezone string  // IANA name
-	Lat, Lon float64 // degrees north and east, to about a kilometre
+	Lat, Lon float64 // degrees north and east, to about a kilometer
 	// Height is the mean height of some 9 km around, in m above the sea. It is unknown for
 	// a zipcode that has its county's coordinates.
 	Height      float64

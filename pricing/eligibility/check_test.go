@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// tariffs are some utilities with rate plans: ComEd, PG&E and Hawaiian Electric.
+// tariffs reports rate plans for ComEd, PG&E and Hawaiian Electric.
 var tariffs = map[int]bool{4110: true, 14328: true, 19547: true}
 
 func checker(t testing.TB, o eligibility.Overrides) *eligibility.Checker {
@@ -67,14 +67,14 @@ func TestCheck_WellKnownZipcodes(t *testing.T) {
 				t.Errorf("programs %q lack %q", r.DemandResponsePrograms, want.program)
 			}
 			if !strings.Contains(r.Reason, want.zipcode) || !strings.Contains(r.Reason, area.Utilities[0].Name) {
-				t.Errorf("the reason says neither place nor utility: %s", r.Reason)
+				t.Errorf("the reason lacks the place and the utility: %s", r.Reason)
 			}
 		})
 	}
 }
 
-// Each of these was wrong in the facts of 2011 to 2020: a utility that was missing, that
-// had merged or that serves another town.
+// TestCheck_CorrectedZipcodes checks zipcodes whose facts of 2011 to 2020 were wrong:
+// the utility was missing, had merged or serves another town.
 func TestCheck_CorrectedZipcodes(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	for _, want := range []struct {

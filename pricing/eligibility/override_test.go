@@ -48,7 +48,7 @@ func TestOverrides_Apply(t *testing.T) {
 		}
 	}
 	if plain := checker(t, eligibility.Overrides{}).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
-		t.Error("the overrides of one checker show in another")
+		t.Error("the overrides of one checker change another")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestNormalize_Zipcodes(t *testing.T) {
 		"60614 ", "٦٠٦١٤", "60614\n", "606.14", "-1234",
 	} {
 		if got, ok := eligibility.Normalize(zipcode); ok {
-			t.Errorf("%q is taken as %q", zipcode, got)
+			t.Errorf("%q is accepted as %q", zipcode, got)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%q: %+v", zipcode, r)
 		}
 		if _, found := eligibility.Locate(zipcode); r.Supported && !found {
-			t.Fatalf("%q is supported and nowhere", zipcode)
+			t.Fatalf("%q is supported but has no location", zipcode)
 		}
 	})
 }

@@ -299,7 +299,7 @@ func TestEstimate_PriceError(t *testing.T) {
 	}
 	in.Prices = func(pricing.Window) ([]float64, error) { return make([]float64, 3), nil }
 	if _, err := savings.Estimate(in); err == nil {
-		t.Error("three prices for a year are taken")
+		t.Error("three prices for a year are accepted")
 	}
 }
 
@@ -332,7 +332,7 @@ func BenchmarkAnnualEstimate(b *testing.B) {
 	for _, on := range []tariff{flatRate, pgeElec, scePrime, peco} {
 		b.Run(on.name, func(b *testing.B) {
 			in := home(b, chicago, on)
-			known := map[pricing.Window][]float64{} // the price is not what is measured
+			known := map[pricing.Window][]float64{} // the pricing is not measured
 			prices := in.Prices
 			in.Prices = func(w pricing.Window) (values []float64, err error) {
 				if known[w] == nil {
@@ -352,8 +352,8 @@ func BenchmarkAnnualEstimate(b *testing.B) {
 	}
 }
 
-// processorTime is the time of the process on processors. Other processes of a busy
-// machine lengthen it little, and its least value hardly.
+// processorTime returns the processor time of the process. Other processes on a busy
+// machine hardly change its minimum.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

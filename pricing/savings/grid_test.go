@@ -9,10 +9,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// onGrid solves a problem in the plainest way: with the value of a number of
-// temperatures between the bounds of each step, and between them on a straight
-// line. From each the device may rest, act fully, or bring the house to any of the
-// next temperatures.
+// onGrid solves a problem by dynamic programming on a grid of temperatures between the
+// bounds of each step, with linear interpolation. From each temperature the device may
+// rest, run fully, or bring the house to any temperature of the next step.
 func (p *problem) onGrid(points int) float64 {
 	next, now := make([]float64, points), make([]float64, points)
 	at := func(i, k int) float64 { return p.low[i] + (p.high[i]-p.low[i])*float64(k)/float64(points-1) }
@@ -39,15 +38,15 @@ func (p *problem) onGrid(points int) float64 {
 	}
 	for i := len(p.drift) - 1; i > 0; i-- {
 		for k := range now {
-			now[k] = min(best(i, p.house.a*at(i-1, k)+p.drift[i]), 1e6) // not to be reached from there
+			now[k] = min(best(i, p.house.a*at(i-1, k)+p.drift[i]), 1e6) // unreachable from there
 		}
 		next, now = now, next
 	}
 	return best(0, p.house.a*p.start+p.drift[0])
 }
 
-// realWeek is a week of a real house in Chicago's typical year, on prices that
-// more than double from 16 to 21 o'clock.
+// realWeek returns a week of a real house in Chicago's typical year. The prices more
+// than double from 16:00 to 21:00.
 func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	t.Helper()
 	location, err := time.LoadLocation("America/Chicago")

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// drawHouse is any house that the checks let through.
+// drawHouse draws a house that passes the checks.
 func drawHouse(t *rapid.T) house {
 	return newHouse(&Device{
 		Units:                   rapid.SampledFrom([]Units{Celsius, Fahrenheit}).Draw(t, "units"),
@@ -39,7 +39,7 @@ func TestHouse_FreeFloating(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHouse(t)
 		outdoor := rapid.Float64Range(-30, 45).Draw(t, "outdoor")
-		balance := outdoor + x.g/x.h // where the gains are lost
+		balance := outdoor + x.g/x.h // where gains equal losses
 		start := rapid.Float64Range(-10, 40).Draw(t, "start")
 		temperature := start
 		for step := 1; step <= 2000; step++ {
@@ -50,7 +50,7 @@ func TestHouse_FreeFloating(t *testing.T) {
 			}
 		}
 		if math.Abs(temperature-balance) > math.Abs(start-balance)*math.Exp(-x.h*500)+1e-9 {
-			t.Fatalf("%v has not come to %v", temperature, balance)
+			t.Fatalf("the temperature is %v, want %v", temperature, balance)
 		}
 	})
 }
@@ -96,11 +96,11 @@ func TestHouse_EnergyBalance(t *testing.T) {
 			moved += math.Abs(rate) * stepHours
 			temperature = x.a*temperature + x.drift(w) + added
 			if math.Abs(temperature-y) > 1e-6 {
-				t.Fatalf("the step comes to %v, the integration to %v", temperature, y)
+				t.Fatalf("the step ends at %v, the integration at %v", temperature, y)
 			}
 		}
 		if open := (temperature - start) - (gained - lost); math.Abs(open) > 1e-6*max(1, moved) {
-			t.Fatalf("the balance is open by %v of %v", open, moved)
+			t.Fatalf("the balance is off by %v of %v", open, moved)
 		}
 	})
 }
@@ -124,9 +124,9 @@ func TestPlant_CoolingByOutdoorTemperature(t *testing.T) {
 	}
 }
 
-// The bins of AHRI 210/240 for region IV give back the HSPF2 that the model was given:
-// auxiliary heat for what the compressor does not cover, load from 55 F, 7 % lost in
-// cycling.
+// TestPlant_HeatPumpHSPF2 recomputes the HSPF2 of the model from the bins of AHRI
+// 210/240 for region IV: load from 55 F, auxiliary heat for the load above the
+// compressor's capacity, 7 % lost in cycling.
 func TestPlant_HeatPumpHSPF2(t *testing.T) {
 	hours := map[float64]float64{
 		52: .103, 47: .093, 42: .100, 37: .109, 32: .126, 27: .087, 22: .055, 17: .036, 12: .026, 7: .013, 2: .006, -3: .002, -8: .001,
@@ -148,7 +148,8 @@ func TestPlant_HeatPumpHSPF2(t *testing.T) {
 	}
 }
 
-// Auxiliary heat begins where the compressor ends and costs what resistance costs.
+// TestPlant_AuxiliaryHeatLast checks that auxiliary heat starts at the limit of the
+// compressor, with the efficiency of resistance heat.
 func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 2, CoolingRate: 2, HeatTransferCoefficient: 0.1})
 	p := x.plant(-15)
@@ -160,7 +161,7 @@ func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	}
 }
 
-// A furnace burns gas and drives a fan.
+// TestPlant_FurnaceGas checks that a furnace uses gas, and electricity for its fan.
 func TestPlant_FurnaceGas(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 4, HeatTransferCoefficient: 0.1, Equipment: Equipment{HeatSource: GasFurnace, CapacityKw: 20, AFUE: 0.9}})
 	p := x.plant(-10)

@@ -39,7 +39,7 @@ func put(t testing.TB, f *boltfile.File, bucket string, pairs ...string) {
 	}
 }
 
-// content is bucket/key -> value of the test's buckets.
+// content returns the values of the test's buckets by bucket/key.
 func content(t testing.TB, f *boltfile.File) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -61,7 +61,7 @@ func content(t testing.TB, f *boltfile.File) map[string]string {
 	return all
 }
 
-// asides are the files that were set aside beside a path.
+// asides returns the set-aside files of a path.
 func asides(t testing.TB, path string) []string {
 	t.Helper()
 	list, err := filepath.Glob(path + ".corrupt-*")
@@ -98,10 +98,10 @@ func TestFile_ReopenKeepsContent(t *testing.T) {
 	defer f.Close()
 	want := map[string]string{"one/a": "1", "one/b": "", "one/c": "3", "two/a": "other"}
 	if got := content(t, f); !maps.Equal(got, want) {
-		t.Errorf("it has %v, want %v", got, want)
+		t.Errorf("the content is %v, want %v", got, want)
 	}
 	if f.Path() != path || asides(t, path) != nil {
-		t.Errorf("the path is %s, set aside are %v", f.Path(), asides(t, path))
+		t.Errorf("the path is %s, set aside: %v", f.Path(), asides(t, path))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestAdopt_OtherIdentityWipes(t *testing.T) {
 		}
 	}
 	put(t, f, "one", "a", "1")
-	adopt("first", false) // what it has can only be the first's
+	adopt("first", false) // a file without an identity belongs to the first
 	put(t, f, "two", "b", "2")
 	adopt("first", false)
 	closeFile(t, f)
@@ -123,11 +123,11 @@ func TestAdopt_OtherIdentityWipes(t *testing.T) {
 	defer f.Close()
 	adopt("first", false)
 	if got := content(t, f); len(got) != 2 {
-		t.Errorf("it has %v", got)
+		t.Errorf("the content is %v", got)
 	}
 	adopt("second", true)
 	if got := content(t, f); len(got) != 0 {
-		t.Errorf("adopted by another stream it has %v", got)
+		t.Errorf("after the adoption by another stream the content is %v", got)
 	}
 }
 
@@ -142,12 +142,12 @@ func TestDeletePrefix_ExactPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := content(t, f); len(got) != 402 || got["one/a"] != "kept" || got["one/a\x01"] != "kept" {
-		t.Errorf("%d are left, with %q and %q", len(got), got["one/a"], got["one/a\x01"])
+		t.Errorf("%d keys are left, with %q and %q", len(got), got["one/a"], got["one/a\x01"])
 	}
 	closeFile(t, f)
 	closeFile(t, open(t, path))
 	if asides(t, path) != nil {
-		t.Error("it was set aside")
+		t.Error("the file was set aside")
 	}
 }
 
@@ -198,6 +198,6 @@ func TestOpen_HeldByAnotherProcess(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if asides(t, path) != nil {
-		t.Error("a file that is in use was set aside")
+		t.Error("a file in use was set aside")
 	}
 }

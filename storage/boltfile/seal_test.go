@@ -18,7 +18,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// full is an open file of several levels.
+// full returns an open file with a tree of several levels.
 func full(t *testing.T) *boltfile.File {
 	t.Helper()
 	f := open(t, filepath.Join(t.TempDir(), "view.db"))
@@ -33,8 +33,8 @@ func full(t *testing.T) *boltfile.File {
 	return f
 }
 
-// killed copies an open file with its modification time: what a process leaves that is
-// killed now.
+// killed copies an open file with its modification time, as a process that is killed
+// now would leave it.
 func killed(t *testing.T, f *boltfile.File) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "view.db")
@@ -49,18 +49,18 @@ func killed(t *testing.T, f *boltfile.File) (path string) {
 	return path
 }
 
-// isTrusted wants a file to open with a content.
+// isTrusted checks that a file opens with a content.
 func isTrusted(t *testing.T, path string, want map[string]string) {
 	t.Helper()
 	f := open(t, path)
 	defer closeFile(t, f)
 	if got := content(t, f); len(asides(t, path)) != 0 || !maps.Equal(got, want) {
-		t.Errorf("it opens with %d keys and %v set aside, want all of its %d keys", len(got), asides(t, path), len(want))
+		t.Errorf("opened with %d keys and set aside %v, want all %d keys", len(got), asides(t, path), len(want))
 	}
 	put(t, f, "one", "goes", "on")
 }
 
-// isSetAside wants a file to open empty, and its bytes to be kept beside it.
+// isSetAside checks that a file opens empty, and that a copy of its bytes remains.
 func isSetAside(t *testing.T, path string) {
 	t.Helper()
 	was, err := os.ReadFile(path)
@@ -71,10 +71,10 @@ func isSetAside(t *testing.T, path string) {
 	defer closeFile(t, f)
 	kept := asides(t, path)
 	if got := content(t, f); len(kept) != 1 || len(got) != 0 {
-		t.Fatalf("it opens with %d keys and %v set aside, want none and one", len(got), kept)
+		t.Fatalf("opened with %d keys and set aside %v, want no keys and one file", len(got), kept)
 	}
 	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(b, was) {
-		t.Errorf("what was set aside is not what was there: %v", err)
+		t.Errorf("the set-aside file differs from the original: %v", err)
 	}
 	put(t, f, "one", "begins", "anew")
 }
@@ -204,7 +204,7 @@ func TestSeal_DamageFoundByReader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := full(t)
 			if err := read(f); !errors.Is(err, boltfile.ErrDamaged) {
-				t.Errorf("it returns %v", err)
+				t.Errorf("returned %v", err)
 			}
 			put(t, f, "one", "goes", "on")
 			isSetAside(t, killed(t, f))
@@ -223,7 +223,7 @@ func TestSeal_DeletedWhileOpen(t *testing.T) {
 	}
 	put(t, f, "one", "goes", "on")
 	if got := content(t, f); got["one/goes"] != "on" {
-		t.Errorf("it has %d keys without the newest", len(got))
+		t.Errorf("the file has %d keys, without the newest", len(got))
 	}
 	closeFile(t, f)
 	isTrusted(t, f.Path(), map[string]string{})
@@ -264,7 +264,7 @@ func TestFile_ConcurrentUse(t *testing.T) {
 	}
 	closeFile(t, f)
 	if err := f.View(func(*bbolt.Tx) error { return nil }); err == nil {
-		t.Error("a file that is closed was read")
+		t.Error("a closed file was read")
 	}
 }
 

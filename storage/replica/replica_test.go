@@ -27,8 +27,8 @@ func open(t testing.TB, path string) *replica.Replica {
 	return r
 }
 
-// follow has the replica follow a log until stop is called, which also closes it
-// and returns how following ended.
+// follow lets the replica follow a log until stop is called. stop closes the replica
+// and returns the result of Follow.
 func follow(t testing.TB, r *replica.Replica, log storage.Log) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -58,14 +58,14 @@ func caughtUp(t testing.TB, path string, log storage.Log) string {
 	}
 	text := dump(r)
 	if err := stop(); err != nil {
-		t.Errorf("following ended with %v", err)
+		t.Errorf("Follow returned %v", err)
 	}
 	return text
 }
 
 var orgs = []string{"org", "other", storage.Shared}
 
-// dump is everything in a replica as text.
+// dump returns the content of a replica as text.
 func dump(r storage.Replica) string {
 	var b strings.Builder
 	err := r.View(func(v storage.View) error {
@@ -92,7 +92,7 @@ func dump(r storage.Replica) string {
 	return b.String()
 }
 
-// filled is a log with homes, keys, and a deleted home.
+// filled returns a log with homes, keys and a deleted home.
 func filled(t testing.TB) *storagetest.Log {
 	t.Helper()
 	log := storagetest.NewLog()
@@ -124,7 +124,7 @@ func TestReplica_Conformance(t *testing.T) {
 	storagetest.Conformance(t, log, r)
 }
 
-// tailed records from where a log is tailed.
+// tailed records the revisions from which a log is tailed.
 type tailed struct {
 	*storagetest.Log
 	after []uint64
@@ -142,10 +142,10 @@ func TestReplica_ResumesAtRevision(t *testing.T) {
 	add(t, log, storage.Write{Ref: storage.HomeRef("org", "new"), Value: []byte(`{}`)})
 	got := caughtUp(t, path, log)
 	if want := dump(log.Replica()); got != want {
-		t.Errorf("reopened it has\n%s\nwant\n%s", got, want)
+		t.Errorf("after reopening the replica has\n%s\nwant\n%s", got, want)
 	}
 	if fmt.Sprint(log.after) != "[0 302]" {
-		t.Errorf("it asked for what comes after %v, want 0 and then 302", log.after)
+		t.Errorf("the log was tailed after %v, want 0 and then 302", log.after)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestReplica_RebuildsMissingFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := caughtUp(t, path, log); after != before || after != dump(log.Replica()) {
-		t.Errorf("rebuilt it has\n%s\nwant\n%s", after, before)
+		t.Errorf("after the rebuild the replica has\n%s\nwant\n%s", after, before)
 	}
 }
 
@@ -187,10 +187,10 @@ func TestReplica_RebuildsDamagedFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := caughtUp(t, path, log); got != want {
-				t.Errorf("it has\n%s\nwant\n%s", got, want)
+				t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 			}
 			if kept, _ := filepath.Glob(path + ".corrupt-*"); len(kept) != 1 {
-				t.Errorf("set aside are %v, want the damaged file", kept)
+				t.Errorf("set aside: %v, want the damaged file", kept)
 			}
 		})
 	}
@@ -218,17 +218,17 @@ func TestReplica_RebuildsAfterDamagedRead(t *testing.T) {
 	}
 	r := open(t, path)
 	if text := dump(r); !strings.Contains(text, "damaged") {
-		t.Errorf("the damaged record is read as if it were sound:\n%s", text)
+		t.Errorf("the damaged record was returned:\n%s", text)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got := caughtUp(t, path, log); got != want {
-		t.Errorf("it has\n%s\nwant\n%s", got, want)
+		t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
-// renamed is a log under another identity, as one made anew would have.
+// renamed is a log with another identity, like a recreated log.
 type renamed struct{ *storagetest.Log }
 
 func (renamed) Identity(context.Context) (string, error) { return "another", nil }
@@ -239,7 +239,7 @@ func TestReplica_OtherLogRebuilds(t *testing.T) {
 	other := renamed{storagetest.NewLog()}
 	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
-		t.Errorf("it has\n%s\nwant\n%s", got, want)
+		t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -269,13 +269,13 @@ func TestReplica_OtherLogWhileRunning(t *testing.T) {
 		t.Errorf("got %v, want ErrLogReplaced with the file's name", err)
 	}
 	if after := dump(r); after != before {
-		t.Errorf("it has become\n%s", after)
+		t.Errorf("the replica changed to\n%s", after)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
-		t.Errorf("started again it has\n%s\nwant\n%s", got, want)
+		t.Errorf("after a restart the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -294,11 +294,11 @@ func TestReplica_LogLostWrites(t *testing.T) {
 		t.Errorf("got %v, want ErrLogBehind with the file's name", err)
 	}
 	if dump(r) != before {
-		t.Error("it was changed nevertheless")
+		t.Error("the replica was changed")
 	}
 }
 
-// silent is a log that does not answer.
+// silent is a log that does not respond.
 type silent struct{ *storagetest.Log }
 
 func (silent) Identity(context.Context) (string, error) { return "", storage.ErrUnavailable }
@@ -321,9 +321,9 @@ func TestReplica_UnknownKind(t *testing.T) {
 	}
 	_ = r.View(func(v storage.View) error {
 		if _, err := v.Get(storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("it gets %v", err)
+			t.Errorf("Get returned %v", err)
 		}
-		if err := v.Scan("tomorrow", "org", "", func(storage.Record) bool { t.Error("it has one"); return true }); err != nil {
+		if err := v.Scan("tomorrow", "org", "", func(storage.Record) bool { t.Error("a record was found"); return true }); err != nil {
 			t.Error(err)
 		}
 		return nil
@@ -368,7 +368,7 @@ func TestReplica_MatchesModel(t *testing.T) {
 				add(t, log, w)
 			}
 			if got, want := caughtUp(t, path, log), dump(memory); got != want {
-				rt.Fatalf("it has\n%s\nwant\n%s", got, want)
+				rt.Fatalf("the replica has\n%s\nwant\n%s", got, want)
 			}
 		}
 	})

@@ -21,7 +21,7 @@ const (
 	slice      = 64
 )
 
-// benchStore is a store in a file, as the workers have it, with homes on a plan,
+// benchStore returns a store with a file, like a worker's. It has homes on a plan,
 // every fourth with solar.
 func benchStore(b *testing.B) *storage.Store {
 	b.Helper()
@@ -58,8 +58,8 @@ func benchStore(b *testing.B) *storage.Store {
 	return store
 }
 
-// BenchmarkSlice prices the homes of a slice, whose curves are known: as a whole,
-// and less what reading and decoding the homes takes alone.
+// BenchmarkSlice prices the homes of a slice from cached curves. It reports the total,
+// and the total minus the time to read and decode the homes.
 func BenchmarkSlice(b *testing.B) {
 	store, pricer := benchStore(b), signals.NewPricer(1000)
 	each := func(use func(v storage.View) func(storage.Record)) func(*testing.B) {
@@ -100,7 +100,8 @@ func BenchmarkSlice(b *testing.B) {
 	}))
 }
 
-// BenchmarkOrganization prices 1,024 homes of one organization, a slice a view.
+// BenchmarkOrganization prices 1,024 homes of one organization, with one view per
+// slice.
 func BenchmarkOrganization(b *testing.B) {
 	const homes = 1024
 	store, pricer := benchStore(b), signals.NewPricer(1000)
@@ -129,8 +130,8 @@ func BenchmarkOrganization(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/homes, "ns/home")
 }
 
-// BenchmarkDistinct makes the signals of homes of which each has a curve of its own,
-// JSON included.
+// BenchmarkDistinct computes the signals of homes that each have a separate curve, JSON
+// included.
 func BenchmarkDistinct(b *testing.B) {
 	s := newStore()
 	storagetest.Put(b, s, plan("tiers", tiers), home("h", "tiers", inChicago))

@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// badView is a view in which one record is not what its kind demands, or whose
-// store fails at it.
+// badView is a view in which one record does not decode, or whose store fails at the
+// record.
 type badView struct {
 	storage.View
 	ref   storage.Ref

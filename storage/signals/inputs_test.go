@@ -21,14 +21,14 @@ var org = storage.Base{OrganizationID: "org"}
 
 func ptr[T any](v T) *T { return &v }
 
-// plan is a plan with a tariff of these fields, as text.
+// plan returns a plan whose tariff has these fields, as text.
 func plan(id, fields string) *storage.RatePlan {
 	p := &storage.RatePlan{ID: id, Tariff: json.RawMessage("{" + fields + "}")}
 	p.OrganizationID = "org"
 	return p
 }
 
-// home is a home of the test's organization that was changed.
+// home returns a changed home of the test's organization.
 func home(id, plan string, change func(*storage.Home)) *storage.Home {
 	h := storagetest.Home("org", id, plan)
 	if change != nil {
@@ -39,7 +39,7 @@ func home(id, plan string, change func(*storage.Home)) *storage.Home {
 
 const flat = `"name":"Flat","energyratestructure":[[{"rate":0.20,"sell":0.05,"unit":"kWh"}]]`
 
-// at is the place of a value in the signal's day, which starts at noon UTC.
+// at returns the index of an hour in the signal's day, which starts at noon UTC.
 func at(hourUTC int) int { return (hourUTC - 12) * 4 }
 
 func inChicago(h *storage.Home) { h.Zipcode = "60614" }
@@ -75,10 +75,10 @@ func TestSignal_SolarWeighsExport(t *testing.T) {
 	noon, night := at(18), at(30)
 	dark, sunny, nowhere := signal(t, b, s, "dark"), signal(t, b, s, "sunny"), signal(t, b, s, "nowhere")
 	if dark.Price[noon] != 0.2 || nowhere.Price[noon] != 0.2 {
-		t.Errorf("without solar, and with solar nobody knows where, a kWh is worth %v and %v at noon, want 0.2", dark.Price[noon], nowhere.Price[noon])
+		t.Errorf("without solar, and with solar at an unknown place, a kWh is worth %v and %v at noon, want 0.2", dark.Price[noon], nowhere.Price[noon])
 	}
 	if sunny.Price[noon] > 0.1 || sunny.Price[noon] < 0.05 || sunny.Price[night] != 0.2 || sunny.Import[noon] != 0.2 || sunny.Export[noon] != 0.05 {
-		t.Errorf("with solar it is %v at noon and %v at night, want near 0.05 and 0.2", sunny.Price[noon], sunny.Price[night])
+		t.Errorf("with solar a kWh is worth %v at noon and %v at night, want about 0.05 and 0.2", sunny.Price[noon], sunny.Price[night])
 	}
 	for _, tt := range []struct {
 		name   string
@@ -105,13 +105,13 @@ func TestSignal_SolarWeighsExport(t *testing.T) {
 
 func TestSignal_SimilarHomesShareCurve(t *testing.T) {
 	s := newStore()
-	neighbour := func(h *storage.Home) { h.Zipcode = "60657" }
-	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbour), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
+	neighbor := func(h *storage.Home) { h.Zipcode = "60657" }
+	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbor), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
 		&storage.Solar{HomeID: "a", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org}, &storage.Solar{HomeID: "b", SizeKw: 8.01, SolarSettings: storage.SolarSettings{Tilt: ptr(26.0)}, Base: org},
 		&storage.Solar{HomeID: "far", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org})
 	b := signals.NewPricer(10)
 	if signal(t, b, s, "a").Curve != signal(t, b, s, "b").Curve {
-		t.Error("neighbours with nearly the same solar do not share a curve")
+		t.Error("neighbors with nearly the same solar do not share a curve")
 	}
 	if signal(t, b, s, "a").Curve == signal(t, b, s, "far").Curve {
 		t.Error("homes 300 km apart share a curve")
@@ -128,7 +128,7 @@ func TestSignal_Carbon(t *testing.T) {
 	b := signals.NewPricer(10)
 	low, medium, high := signal(t, b, s, "low").Price[0], signal(t, b, s, "medium").Price[0], signal(t, b, s, "high").Price[0]
 	if low != 0.2 || signal(t, b, s, "nowhere").Price[0] != 0.2 {
-		t.Errorf("low intensity costs %v, and carbon nobody knows where %v", low, signal(t, b, s, "nowhere").Price[0])
+		t.Errorf("low intensity costs %v, and carbon at an unknown place %v", low, signal(t, b, s, "nowhere").Price[0])
 	}
 	if ratio := (high - low) / (medium - low); math.Abs(ratio-190.0/51) > 1e-3 || medium < 0.205 || medium > 0.25 {
 		t.Errorf("medium adds %v and high %v", medium-low, high-low)
@@ -138,7 +138,7 @@ func TestSignal_Carbon(t *testing.T) {
 	}
 }
 
-// tiers are dearer above 500 kWh of the month.
+// tiers have a higher price above 500 kWh in the month.
 const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"unit":"kWh"},{"rate":0.30,"unit":"kWh"}]]`
 
 func TestSignal_UsageTier(t *testing.T) {
@@ -168,12 +168,12 @@ func TestSignal_UsageTier(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := signal(t, b, s, "h"); got.Revision <= first.Revision || got.Import[0] != 0.10 {
-		t.Errorf("without usage: %v (revision %d after %d)", got.Import[0], got.Revision, first.Revision)
+		t.Errorf("after the deletion of the usage: %v (revision %d after %d)", got.Import[0], got.Revision, first.Revision)
 	}
 	before := signal(t, b, s, "plain")
 	storagetest.Put(t, s, &storage.Usage{HomeID: "plain", AssumedMonthlyKwh: ptr(900.0), Base: org})
 	if got := signal(t, b, s, "plain"); got.Curve != before.Curve || got.Revision != before.Revision {
-		t.Error("usage counts where the plan has no tiers and the home no solar")
+		t.Error("usage changes the signal without tiers and solar")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestSignal_MarketPlan(t *testing.T) {
 	got := signal(t, b, s, "h")
 	const published = 0.05 + 0.02*1.1 + 0.01
 	if got.Import[0] != published || got.Confidence[0] != 1 || math.Abs(got.Import[at(23)]-published) > 1e-6 || got.Confidence[at(23)] > 0.5 {
-		t.Errorf("import is %v (confidence %v), and %v (%v) where it is forecast", got.Import[0], got.Confidence[0], got.Import[at(23)], got.Confidence[at(23)])
+		t.Errorf("import is %v (confidence %v), and %v (%v) in the forecast", got.Import[0], got.Confidence[0], got.Import[at(23)], got.Confidence[at(23)])
 	}
 	if bids := signal(t, b, s, "bids"); bids.ExportCompensation.Type != pricing.Wholesale || bids.Export[0] != 0.02 || got.Export[0] != 0 {
 		t.Errorf("a home that bids sells at %v (%s), one that does not at %v", bids.Export[0], bids.ExportCompensation.Type, got.Export[0])
@@ -285,14 +285,14 @@ func TestSignal_MarketBidding(t *testing.T) {
 	b := signals.NewPricer(10)
 	before := signal(t, b, s, "h")
 	if before.Export[0] != 0.05 {
-		t.Errorf("where no market is named it sells at %v, want its plan's 0.05", before.Export[0])
+		t.Errorf("without a named market the home sells at %v, want its plan's 0.05", before.Export[0])
 	}
 	storagetest.Put(t, s, &storage.HomeMarket{HomeID: "h", Node: "HUB", Market: market.RealTime, Base: org})
 	wantNoMarketData(t, b, s, "h", "HUB")
 	addPrices(t, s, storage.Shared, "HUB", day.Start, 24, 0.07)
 	got := signal(t, b, s, "h")
 	if got.Export[0] != 0.07 || got.Import[0] != 0.2 || got.ExportCompensation.Type != pricing.Wholesale || got.Revision <= before.Revision {
-		t.Errorf("it sells at %v (%s), revision %d after %d", got.Export[0], got.ExportCompensation.Type, got.Revision, before.Revision)
+		t.Errorf("the home sells at %v (%s), revision %d after %d", got.Export[0], got.ExportCompensation.Type, got.Revision, before.Revision)
 	}
 	if other := signal(t, b, s, "other"); other.Export[0] != 0.05 {
 		t.Errorf("a home that does not bid sells at %v", other.Export[0])
@@ -311,7 +311,7 @@ func TestSignal_OwnExportValues(t *testing.T) {
 		t.Errorf("net metered: %v (%s)", metered.Export[0], metered.ExportCompensation.Type)
 	}
 	if billed.ExportCompensation.Type != pricing.NetBilling || older.ExportCompensation.Type != pricing.NetBilling || billed.Export[at(26)] == older.Export[at(26)] {
-		t.Errorf("net billed: %v (%s), and of an older vintage %v (%s)", billed.Export[at(26)], billed.ExportCompensation.Type, older.Export[at(26)], older.ExportCompensation.Type)
+		t.Errorf("net billed: %v (%s), and for an older vintage %v (%s)", billed.Export[at(26)], billed.ExportCompensation.Type, older.Export[at(26)], older.ExportCompensation.Type)
 	}
 	if !strings.Contains(older.ExportCompensation.Description, "NBT23") {
 		t.Errorf("the older vintage is described as %q", older.ExportCompensation.Description)

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// adrEvent is an event of OpenADR 3.1 as others read it.
+// adrEvent is an event of OpenADR 3.1 as receivers read it.
 type adrEvent struct {
 	ID                                    string
 	CreatedDateTime, ModificationDateTime storage.Time
@@ -70,7 +70,7 @@ func TestOpenADR_Event(t *testing.T) {
 		t.Errorf("a kWh emits %v g", grams[0])
 	}
 	if bare := adrOf(t, signal(t, b, s, "nowhere"), at); len(bare.PayloadDescriptors) != 2 || len(bare.Intervals[0].Payloads) != 2 || bare.ID == e.ID {
-		t.Errorf("where nobody knows the place it is %+v", bare)
+		t.Errorf("at an unknown place the event is %+v", bare)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestOpenADR_SameDay(t *testing.T) {
 	}
 	first, later, tomorrow := event(day.Start), event(day.Start.Add(2*time.Hour)), event(day.Start.Add(24*time.Hour))
 	if first.ID != later.ID || !first.CreatedDateTime.Equal(later.CreatedDateTime.Time) || later.ModificationDateTime.Equal(first.ModificationDateTime.Time) {
-		t.Errorf("the day's event is %s of %s, and then %s of %s", first.ID, first.CreatedDateTime, later.ID, later.CreatedDateTime)
+		t.Errorf("the day's event was %s of %s, and later %s of %s", first.ID, first.CreatedDateTime, later.ID, later.CreatedDateTime)
 	}
 	if tomorrow.ID == first.ID {
 		t.Error("another day has the same event")
@@ -112,11 +112,11 @@ func TestOpenADR_Deterministic(t *testing.T) {
 	}
 	again := signals.Signal{HomeID: "h", Curve: signals.NewCurve(*c, got.RatePlanID).WithEmissions(got.Emissions()), Revision: got.Revision}
 	if a, b := got.AppendOpenADR(nil, at), again.AppendOpenADR(nil, at); string(a) != string(b) {
-		t.Errorf("it was\n%s\nand is\n%s", a, b)
+		t.Errorf("the event was\n%s\nand is\n%s", a, b)
 	}
 	for _, format := range storage.SignalFormats() {
 		if got.Fingerprint(format) != again.Fingerprint(format) {
-			t.Errorf("the fingerprint in the format %s is another", format)
+			t.Errorf("the fingerprint in the format %s differs", format)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestHomeError_PricingPanic(t *testing.T) {
 		if _, err := pricer.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) { return &tariff{Tariff: new(pricing.Tariff)}, nil }); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second finds nothing that the first left
+		for range 2 { // the first leaves nothing in the caches
 			_, err = pricer.HomeSignal(v, "org", "h", pricing.Window{Start: storagetest.Start, End: storagetest.Start.Add(24 * time.Hour)})
 			var failed *HomeError
 			if !errors.As(err, &failed) || strings.Contains(failed.Reason, "panic") || !strings.Contains(failed.Err.Error(), "panic: ") {

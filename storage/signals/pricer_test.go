@@ -68,7 +68,7 @@ func TestSignal_JSON(t *testing.T) {
 		t.Errorf("the signal is %s", text)
 	}
 	if !m.GeneratedAt.Equal(generated) || m.Sequence != 2 || m.ExportCompensation.RatePlanID != "plan" {
-		t.Errorf("its metadata are %+v", m)
+		t.Errorf("the metadata is %+v", m)
 	}
 	if fields := string(got.AppendFields(nil, generated)); "{"+fields+"}" != string(text[1:]) {
 		t.Errorf("the fields are %s, and the signal %s", fields, text[1:])
@@ -131,7 +131,7 @@ func TestSignal_SharedCurve(t *testing.T) {
 		t.Error("two homes with the same solar do not share a curve")
 	}
 	if later, err := signalAt(t, b, s, "a", window(day.Start.Add(pricing.Interval))); err != nil || later.Curve == a.Curve {
-		t.Errorf("another window has the same curve (%v)", err)
+		t.Errorf("another window shares the curve (%v)", err)
 	}
 }
 
@@ -162,9 +162,9 @@ func TestSignal_RevisionRises(t *testing.T) {
 		{"the shared plan changes", func() { storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.2)) }, 0.2},
 		{"solar is built", solar(5), 0.2},
 		{"solar grows", solar(6), 0.2},
-		{"solar is taken away", remove(storage.SolarRef("org", "h")), 0.2},
+		{"solar is deleted", remove(storage.SolarRef("org", "h")), 0.2},
 		{"solar is built again", solar(5), 0.2},
-		{"an own plan takes the place of the shared one", func() { storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.3)) }, 0.3},
+		{"the organization's own plan hides the shared plan", func() { storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.3)) }, 0.3},
 		{"the own plan is deleted", remove(storage.RatePlanRef("org", "plan")), 0.2},
 		{"the home changes", func() { h := storagetest.Home("org", "h", "plan"); h.Name = "New"; storagetest.Put(t, s, h) }, 0.2},
 	} {
@@ -177,7 +177,7 @@ func TestSignal_RevisionRises(t *testing.T) {
 	}
 	storagetest.Put(t, s, storagetest.Home("org", "another", "plan"))
 	if got := signal(t, b, s, "h"); got.Revision != last.Revision || got.Curve != last.Curve {
-		t.Errorf("another home raises it from %d to %d", last.Revision, got.Revision)
+		t.Errorf("a change of another home raises the revision from %d to %d", last.Revision, got.Revision)
 	}
 }
 

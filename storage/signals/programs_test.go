@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// pacific is a plan of Pacific Gas & Electric, by its EIA number, whose price changes at an
-// hour, or at a quarter hour where the schedule says so.
+// pacific returns a plan of Pacific Gas & Electric, by its EIA number. Its price
+// changes on the hour, or on the quarter hour if the schedule says so.
 const pacific = `"name":"EV","utility":"Pacific Gas & Electric Co","eiaid":14328,"energyratestructure":[[{"rate":0.2}]]`
 
 func programs(t *testing.T, b *signals.Pricer, s *storage.Store) map[string]signals.Program {
@@ -63,7 +63,7 @@ func TestPrograms_Places(t *testing.T) {
 		}
 	}
 	if _, ok := found["nowhere"]; ok {
-		t.Error("a plan whose place nobody knows has a program")
+		t.Error("a plan with an unknown place has a program")
 	}
 	if p := found["pge"]; p.State != "CA" || p.LongName != "EV" {
 		t.Errorf("the program is %+v", p)
@@ -147,7 +147,7 @@ func TestDays_Quarters(t *testing.T) {
 func TestProgramOfDay_IDs(t *testing.T) {
 	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": ""} {
 		if got := signals.ProgramOfDay(id); got != want {
-			t.Errorf("%q is of %q, want %q", id, got, want)
+			t.Errorf("%q belongs to %q, want %q", id, got, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func master(b byte) vault.MasterKey { return vault.MasterKey(bytes.Repeat([]byte{b}, 32)) }
 
-// stored is the data key as the log has it.
+// stored returns the data key in the log.
 func stored(t *testing.T, s *storage.Store) vault.DataKey {
 	t.Helper()
 	k, err := storage.Get[vault.DataKey](s, (&vault.DataKey{ID: "data-key"}).Ref())
@@ -31,7 +31,7 @@ func TestMasterKey_Rotation(t *testing.T) {
 	sealed := open(t, s).Seal("org", "ep", "whsec_secret")
 	clear := stored(t, s).Sealed
 	if len(clear) != 32 || stored(t, s).MasterKey != "" {
-		t.Fatalf("without a master key it is %+v", stored(t, s))
+		t.Fatalf("without a master key the data key is %+v", stored(t, s))
 	}
 	steps := []struct {
 		name    string
@@ -78,7 +78,7 @@ func TestMasterKey_SealsDataKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if k := stored(t, s); len(k.Sealed) <= 32 || k.MasterKey == "" {
-		t.Errorf("it is %+v", k)
+		t.Errorf("the data key is %+v", k)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestDataKey_CreatedOnce(t *testing.T) {
 	s, log, _ := storagetest.NewStore(now)
 	sealed := open(t, s).Seal("org", "ep", "secret")
 	if got, err := open(t, s).Open("org", "ep", sealed); got != "secret" || err != nil {
-		t.Errorf("opened again it gives %q, %v", got, err)
+		t.Errorf("a second vault opens %q, %v", got, err)
 	}
 	if last, _ := log.Last(t.Context()); last != 1 {
 		t.Errorf("%d writes, want one", last)
@@ -88,7 +88,7 @@ func TestDataKey_ConcurrentStart(t *testing.T) {
 	log.Intercept(func(storage.Write) error { release(); return nil })
 	v := open(t, mine)
 	if got, err := v.Open("org", "ep", rival.Seal("org", "ep", "secret")); got != "secret" || err != nil {
-		t.Errorf("it opens as %q, %v", got, err)
+		t.Errorf("the secret opens as %q, %v", got, err)
 	}
 }
 

@@ -38,11 +38,11 @@ func TestBackup_Access(t *testing.T) {
 		}
 	}
 	if status, _ := send(t, http.MethodPost, a.URL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusNotFound {
-		t.Errorf("the public listener answers %d", status)
+		t.Errorf("the public listener responds %d", status)
 	}
 	defer a.HoldBackups()()
 	if status, _ := send(t, http.MethodPost, a.AdminURL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusConflict {
-		t.Errorf("a second at the same time is answered %d", status)
+		t.Errorf("a second backup at the same time: status %d", status)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 func start(t *testing.T) *app.App { return startWith(t, func(*app.Options) {}) }
 
-// startWith starts everything in one process, with options of the test's own.
+// startWith starts everything in one process, with the test's options.
 func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	t.Helper()
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
@@ -63,7 +63,7 @@ func TestAdmin_PathsUnchanged(t *testing.T) {
 	}
 }
 
-// ask sends a path as it is written, which net/http's client would not.
+// ask sends a path unchanged. The client of net/http would clean it.
 func ask(t *testing.T, a *app.App, method, path string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, a.AdminURL(), nil)
@@ -106,7 +106,7 @@ func TestEligibility_CatalogUtilities(t *testing.T) {
 func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	without := start(t)
 	if status, _ := ask(t, without, "GET", "/debug/pprof/heap"); status != 404 {
-		t.Errorf("profiles that nobody asked for are answered %d", status)
+		t.Errorf("disabled profiles: status %d", status)
 	}
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.Profiles = true
@@ -121,7 +121,7 @@ func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	}()
 	for path, has := range map[string]string{"/debug/pprof/": "goroutine", "/debug/pprof/goroutine?debug=1": "goroutine profile"} {
 		if status, body := ask(t, with, "GET", path); status != 200 || !strings.Contains(body, has) {
-			t.Errorf("%s is answered %d %.100s", path, status, body)
+			t.Errorf("%s: status %d %.100s", path, status, body)
 		}
 	}
 	response, err := http.Get(with.URL() + "/debug/pprof/heap")
@@ -130,6 +130,6 @@ func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != 404 {
-		t.Errorf("the public address answers profiles with %d", response.StatusCode)
+		t.Errorf("profiles on the public address: status %d", response.StatusCode)
 	}
 }

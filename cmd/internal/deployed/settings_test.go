@@ -49,8 +49,8 @@ func TestSettings_Read(t *testing.T) {
 	}
 }
 
-// TestChart_Files checks that the chart's rules and dashboard equal those of deploy. Helm
-// reads no files outside a chart, and not every packager follows links.
+// TestChart_Files checks that the rules and the dashboard of the chart equal the files
+// in deploy. Helm reads no files outside a chart, and not every packager follows links.
 func TestChart_Files(t *testing.T) {
 	for copied, original := range map[string]string{
 		"alerts.yml":     "prometheus/rules/alerts.yml",

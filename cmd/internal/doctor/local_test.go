@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// folder is a data folder.
+// folder returns a data folder.
 func folder(t *testing.T, mode os.FileMode) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ import (
 	own "github.com/gridhook/gridhook/events/jetstream"
 )
 
-// external starts a NATS as an operator might.
+// external starts a NATS server like an operator.
 func external(t *testing.T, change func(*server.Options)) *server.Server {
 	t.Helper()
 	o := &server.Options{
@@ -44,7 +44,7 @@ func external(t *testing.T, change func(*server.Options)) *server.Server {
 
 func monitor(s *server.Server) string { return "http://" + s.MonitorAddr().String() }
 
-// healthy is a machine that all is well with.
+// healthy is a machine without any problem.
 var healthy = machine{
 	space:     func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
 	inMemory:  func(string) (string, bool) { return "", false },
@@ -52,7 +52,7 @@ var healthy = machine{
 	openFiles: func() (uint64, error) { return 1 << 16, nil },
 }
 
-// examine runs every check on what flags say, on a machine that all is well with.
+// examine runs every check on the settings of flags, on a healthy machine.
 func examine(t *testing.T, role config.Role, monitors []string, args ...string) Report {
 	t.Helper()
 	return healthy.asked(t, role, monitors, args...)
@@ -69,7 +69,7 @@ func (m machine) asked(t *testing.T, role config.Role, monitors []string, args .
 	return m.examine(t.Context(), loaded, err, monitors)
 }
 
-// of are the findings of a check, one line each.
+// of returns the findings of a check, one line each.
 func (r *Report) of(check string) string {
 	var lines []string
 	for _, f := range r.Findings {
@@ -94,9 +94,9 @@ func TestNATS_Healthy(t *testing.T) {
 	for _, check := range []string{"nats version", "nats tls", "nats max_payload", "jetstream account", "streams", "nats sync", "clocks"} {
 		r.want(t, check, OK, "")
 	}
-	// How long is the disk's affair; TestNATS_Findings has what is made of it.
+	// The latency depends on the disk. TestNATS_Findings tests its finding.
 	if got := r.of("jetstream permissions"); !strings.Contains(got, "a write took") {
-		t.Errorf("of a trial it says\n%s", got)
+		t.Errorf("the finding of the trial write is\n%s", got)
 	}
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
@@ -105,7 +105,7 @@ func TestNATS_Healthy(t *testing.T) {
 	defer nc.Close()
 	js, _ := jetstream.New(nc)
 	for name := range js.StreamNames(t.Context()).Name() {
-		t.Errorf("it left the stream %s behind", name)
+		t.Errorf("the check left the stream %s", name)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestNATS_CanLoseWrites(t *testing.T) {
 	r.want(t, "nats max_payload", Problem, "1MiB is too small")
 	r.want(t, "operator key", Warning, "its own key")
 	if r.Status != Problem {
-		t.Errorf("all together is %s", r.Status)
+		t.Errorf("the status is %s", r.Status)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestNATS_SyncUnknown(t *testing.T) {
 	r.want(t, "nats sync", Unknown, "read the monitoring address http://127.0.0.1:1")
 }
 
-// TestNATS_SystemAccount checks that a connection as a user of the system account is
-// reported.
+// TestNATS_SystemAccount checks that a user of the system account gets the servers'
+// settings over the connection.
 func TestNATS_SystemAccount(t *testing.T) {
 	system := server.NewAccount("SYS")
 	s := external(t, func(o *server.Options) {
@@ -142,7 +142,7 @@ func TestNATS_SystemAccount(t *testing.T) {
 	u.User = url.UserPassword("sys", "secret")
 	f, err := checkup.Look(t.Context(), checkup.Options{URL: u.String(), Streams: own.Options{Replicas: 1}})
 	if err != nil || len(f.Servers) != 1 || !f.Servers[0].JetStream.Config.SyncAlways || f.Silent != nil {
-		t.Errorf("it was told %+v, %v", f.Servers, errorsOf(err, f.Silent))
+		t.Errorf("the facts are %+v, %v", f.Servers, errorsOf(err, f.Silent))
 	}
 }
 
@@ -159,12 +159,12 @@ func TestNATS_NoPermissions(t *testing.T) {
 	r.want(t, "jetstream permissions", Problem, `a stream like Gridhook's could not be used: nats: permissions violation: Permissions Violation for Publish to "$JS.API.STREAM.CREATE`)
 	r.want(t, "settings", Warning, "nats is on the command line")
 	if text := fmt.Sprint(r); strings.Contains(text, "secret-of-nats") {
-		t.Errorf("the password is told: %s", text)
+		t.Errorf("the report has the password: %s", text)
 	}
 	r = examine(t, config.Worker, nil, "--nats", strings.Replace(address, "secret-of-nats", "wrong-secret", 1))
 	r.want(t, "nats", Problem, "refuses the credentials")
 	if text := fmt.Sprint(r); strings.Contains(text, "wrong-secret") {
-		t.Errorf("the password is told: %s", text)
+		t.Errorf("the report has the password: %s", text)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestStreams_Changed(t *testing.T) {
 	r = examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "streams", Problem, "GRIDHOOK_TRIGGERS has a limit at which it drops the oldest")
 	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS drops messages after 1h0m0s") {
-		t.Errorf("streams are\n%s", got)
+		t.Errorf("the findings on streams are\n%s", got)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestNATS_Findings(t *testing.T) {
 		test.judge(&r, &test.facts)
 		r.want(t, test.check, test.want, test.says)
 		if r.Status != test.want {
-			t.Errorf("%s: all together is %s, want %s", test.says, r.Status, test.want)
+			t.Errorf("%s: the status is %s, want %s", test.says, r.Status, test.want)
 		}
 	}
 }
@@ -283,6 +283,6 @@ func TestStreams_OwnAreValid(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(wanted, func(c jetstream.StreamConfig) bool { return c.Name == "GRIDHOOK_STATE" }) {
-		t.Error("the state is not among the streams that are looked at")
+		t.Error("the stream of the state is not checked")
 	}
 }

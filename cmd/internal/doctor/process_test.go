@@ -23,7 +23,7 @@ func TestProcess_Ready(t *testing.T) {
 		case "/metrics":
 			_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
 		default:
-			t.Errorf("it asks for %s", r.URL)
+			t.Errorf("unexpected request of %s", r.URL)
 		}
 	}))
 	defer s.Close()

@@ -68,7 +68,7 @@ func TestFacts_Damaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := facts.Decode(packed); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	packed, err := pack.Encode(sample([]facts.Zip{good}))
@@ -77,7 +77,7 @@ func TestFacts_Damaged(t *testing.T) {
 	}
 	for cut := range len(packed) {
 		if _, err := facts.Decode(packed[:cut]); err == nil {
-			t.Errorf("taken with %d of %d bytes", cut, len(packed))
+			t.Errorf("accepted with %d of %d bytes", cut, len(packed))
 		}
 	}
 }

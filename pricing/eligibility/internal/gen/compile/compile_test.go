@@ -12,8 +12,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
 )
 
-// tables are a small country: a county with a look-up row, one with a hole, one
-// whose row lacks the utility that delivers, and a zipcode that is misplaced.
+// tables returns the tables of a small country: a county with a look-up row, a county
+// without a row, a county whose row lacks the utility that delivers, and a misplaced
+// zipcode.
 func tables() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	return fstest.MapFS{
@@ -73,7 +74,7 @@ func TestFacts_Tables(t *testing.T) {
 		t.Errorf("got %+v, want %+v", u, big)
 	}
 	if coop := f.Utilities[f.Territories[f.Zips[1].Territory][1]]; coop.Name != "Coop" {
-		t.Errorf("the older name %q won", coop.Name)
+		t.Errorf("the name is the older %q", coop.Name)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestFacts_EmbeddedCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Empty and absent lists are one and the same in the embedded form.
+	// The embedded form does not distinguish empty and absent lists.
 	again, err := pack.Encode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +116,6 @@ func TestFacts_EmbeddedCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Error("facts.bin is not what the tables give: run go generate in pricing/eligibility")
+		t.Error("facts.bin differs from the tables: run go generate in pricing/eligibility")
 	}
 }

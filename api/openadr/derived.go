@@ -42,11 +42,11 @@ func (s *server) programOfEvent(v storage.View, org, id string) (string, error) 
 // targets. A target may be a home. A home matches the program of its rate plan.
 func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program, targets map[string][]string, err error) {
 	prices := s.Pricer.Reader(v)
-	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.asked) == 0 {
+	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.requested) == 0 {
 		return list, nil, err
 	}
 	targets = map[string][]string{}
-	for _, t := range a.asked {
+	for _, t := range a.requested {
 		if !storage.ValidID(t) || !a.business && !a.granted[t] {
 			continue
 		}
@@ -111,13 +111,13 @@ const homeSignalPrefix = "signal/"
 // until do returns false.
 func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.Program, targets []string) (more bool, err error)) (more bool, err error) {
 	more = true
-	for _, t := range a.asked {
+	for _, t := range a.requested {
 		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
 		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
 			continue
 		}
 		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
-		if errors.Is(err, storage.ErrNotFound) || signals.OfOne(err) {
+		if errors.Is(err, storage.ErrNotFound) || signals.IsDataError(err) {
 			continue
 		}
 		if err == nil {
@@ -135,7 +135,7 @@ func (s *server) addDays(v storage.View, a *audience, r *request, p *page, progr
 	more = true
 	for _, day := range program.Days(r.Now) {
 		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
-		if signals.OfOne(err) {
+		if signals.IsDataError(err) {
 			continue
 		}
 		if err != nil {
@@ -194,7 +194,7 @@ func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Pro
 			continue
 		}
 		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
-		if signals.OfOne(err) {
+		if signals.IsDataError(err) {
 			return nil, errGone
 		}
 		return e.JSON, err

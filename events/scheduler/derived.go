@@ -124,7 +124,7 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 	}
 	for _, day := range p.Days(f.now) {
 		e, err := prices.Encode(org, &day)
-		if signals.OfOne(err) {
+		if signals.IsDataError(err) {
 			continue
 		}
 		if err == nil {

@@ -231,7 +231,7 @@ func affected(prices *signals.Reader, v storage.View, org string, since uint64) 
 		switch {
 		case err == nil && revision >= since:
 			changed[home.RatePlanID] = true
-		case err != nil && !signals.OfOne(err): // an error of the home alone means that no change made it priceable
+		case err != nil && !signals.IsDataError(err): // an error of the home alone means that no change made it priceable
 			return nil, 0, err
 		}
 	}

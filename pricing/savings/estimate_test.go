@@ -22,10 +22,10 @@ func TestEstimate_FlatTariff(t *testing.T) {
 	for _, at := range cities[3:] {
 		in := home(t, at, flatRate)
 		in.Request.Months, in.Request.Mode = []int{1, 4, 11}, ptr(savings.Heat)
-		for source, most := range map[savings.HeatSource]float64{savings.Resistance: 0.05, savings.GasFurnace: 0.05, savings.HeatPump: 8} {
+		for source, maxPercent := range map[savings.HeatSource]float64{savings.Resistance: 0.05, savings.GasFurnace: 0.05, savings.HeatPump: 8} {
 			in.Devices[0].Equipment.HeatSource = source
 			r := estimate(t, in)
-			if r.SavingsPercent >= most || r.BaselineCost <= 1 || source == savings.HeatPump && r.SavingsPercent < 1 {
+			if r.SavingsPercent >= maxPercent || r.BaselineCost <= 1 || source == savings.HeatPump && r.SavingsPercent < 1 {
 				t.Errorf("%s, %s: %+v", at.name, source, r.Figures)
 			}
 		}

@@ -19,7 +19,7 @@ func (p *problem) onGrid(points int) float64 {
 		least := math.Inf(1)
 		try := func(t float64) {
 			added := t - floating
-			if added > p.plants[i].most()+slack || added < -p.plants[i].cool-slack || t < p.low[i]-slack || t > p.high[i]+slack {
+			if added > p.plants[i].maxHeat()+slack || added < -p.plants[i].cool-slack || t < p.low[i]-slack || t > p.high[i]+slack {
 				return
 			}
 			place := min(max(0, (t-p.low[i])/(p.high[i]-p.low[i])*float64(points-1)), float64(points-1))
@@ -29,7 +29,7 @@ func (p *problem) onGrid(points int) float64 {
 		}
 		try(floating)
 		try(floating + p.plants[i].heat)
-		try(floating + p.plants[i].most())
+		try(floating + p.plants[i].maxHeat())
 		try(floating - p.plants[i].cool)
 		for k := range points {
 			try(at(i, k))

@@ -156,7 +156,7 @@ func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	if p.heat >= x.heat || p.aux <= 0 || p.heatKwh >= p.auxKwh {
 		t.Fatalf("%+v of %+v", p, x)
 	}
-	if got, want := p.kwh(p.most())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {
+	if got, want := p.kwh(p.maxHeat())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {
 		t.Errorf("auxiliary heat takes %v kWh, want %v", got, want)
 	}
 }
@@ -181,8 +181,8 @@ func TestThermostat_KeepsSetpoints(t *testing.T) {
 		mode           Mode
 		floating, want float64
 	}{
-		{Auto, 19.5, 0.5}, {Auto, 22, 0}, {Auto, 24.25, -0.25}, {Auto, 10, p.most()}, {Auto, 40, -p.cool},
-		{Heat, 30, 0}, {Heat, 15, p.most()}, {Cool, 10, 0}, {Cool, 30, -p.cool}, {Off, 0, 0}, {Off, 40, 0},
+		{Auto, 19.5, 0.5}, {Auto, 22, 0}, {Auto, 24.25, -0.25}, {Auto, 10, p.maxHeat()}, {Auto, 40, -p.cool},
+		{Heat, 30, 0}, {Heat, 15, p.maxHeat()}, {Cool, 10, 0}, {Cool, 30, -p.cool}, {Off, 0, 0}, {Off, 40, 0},
 	} {
 		s.Mode = c.mode
 		if got := p.keep(c.floating, &s, s.Heat); math.Abs(got-c.want) > 1e-12 {

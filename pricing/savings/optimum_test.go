@@ -91,7 +91,7 @@ func TestEqualComfort_ExhaustiveSearch(t *testing.T) {
 func checkPath(t *rapid.T, p *problem, x *path) {
 	temperature := p.start
 	for i, v := range x.added {
-		if v > p.plants[i].most()+1e-9 || v < -p.plants[i].cool-1e-9 {
+		if v > p.plants[i].maxHeat()+1e-9 || v < -p.plants[i].cool-1e-9 {
 			t.Fatalf("step %d: adds %v of %+v", i, v, p.plants[i])
 		}
 		temperature = p.house.a*temperature + p.drift[i] + v

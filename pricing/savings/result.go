@@ -65,7 +65,7 @@ func newFigures(h *house, base, best *path) Figures {
 			BaselineCost: hundredths(base.therms * h.gasPrice), OptimizedCost: hundredths(best.therms * h.gasPrice),
 		}
 	}
-	f.settle()
+	f.setSavings()
 	return f
 }
 
@@ -82,11 +82,11 @@ func (f *Figures) add(g Figures) {
 		}
 		f.Gas = &Gas{hundredths(sum.BaselineTherms), hundredths(sum.OptimizedTherms), hundredths(sum.BaselineCost), hundredths(sum.OptimizedCost)}
 	}
-	f.settle()
+	f.setSavings()
 }
 
-// settle calculates the savings from the costs.
-func (f *Figures) settle() {
+// setSavings calculates the savings from the costs.
+func (f *Figures) setSavings() {
 	f.Savings = hundredths(f.BaselineCost - f.OptimizedCost)
 	f.SavingsPercent = 0
 	if f.BaselineCost > 0 {

@@ -106,8 +106,8 @@ func dot(a, b []float64) float64 {
 // unknown is the heating or cooling (sign 1 or -1) in a step, with its maximum and its
 // cost in $ per degree.
 type unknown struct {
-	step             int
-	sign, most, cost float64
+	step              int
+	sign, limit, cost float64
 }
 
 // linear turns a problem into a linear program of heating and cooling. minComfort is
@@ -120,7 +120,7 @@ func (p *problem) linear(minComfort *float64, worth float64) (l *program, consta
 		for _, u := range []unknown{
 			{i, 1, unit.heat, p.price[i]*unit.heatKwh + gas}, {i, 1, unit.aux, p.price[i] * unit.auxKwh}, {i, -1, unit.cool, p.price[i] * unit.coolKwh},
 		} {
-			if u.most > 0 {
+			if u.limit > 0 {
 				unknowns = append(unknowns, u)
 			}
 		}
@@ -153,7 +153,7 @@ func (p *problem) linear(minComfort *float64, worth float64) (l *program, consta
 	for k, u := range unknowns {
 		unit := make([]float64, len(unknowns))
 		unit[k] = 1
-		l.atMost(unit, u.most)
+		l.atMost(unit, u.limit)
 		l.atMost(row(func(v unknown) float64 {
 			if v == u {
 				return -1

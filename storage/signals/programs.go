@@ -105,7 +105,7 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 // read or its place is unknown.
 func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
 	facts, err := r.pricer.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
-	if _, broken := errors.AsType[*storage.DecodeError](err); broken || OfOne(err) { // a broken plan must not hide the other plans
+	if _, broken := errors.AsType[*storage.DecodeError](err); broken || IsDataError(err) { // a broken plan must not hide the other plans
 		return p, false, nil
 	}
 	if err != nil {

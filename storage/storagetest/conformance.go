@@ -20,13 +20,13 @@ func Conformance(t *testing.T, log storage.Log, replica storage.Replica) {
 	t.Run("a batch may be as large as MaxBatch", c.largestBatch)
 	t.Run("tail", c.tail)
 	t.Run("a record comes back as it was written", c.roundTrip)
-	t.Run("first is kept over deletion", c.firstIsKept)
+	t.Run("first survives a deletion", c.firstSurvivesDeletion)
 	t.Run("scan", c.scan)
 	t.Run("count", c.count)
 	t.Run("owner", c.owner)
-	t.Run("a view does not change", c.viewIsStill)
-	t.Run("wait for what never comes", c.waitForNothing)
-	t.Run("upsert like a map", c.upsertLikeAMap)
+	t.Run("a view does not change", c.viewIsImmutable)
+	t.Run("wait ends with its context", c.waitCanceled)
+	t.Run("upsert matches a map", c.upsertMatchesMap)
 }
 
 type conformance struct {
@@ -197,7 +197,7 @@ func (c conformance) roundTrip(t *testing.T) {
 	}
 }
 
-func (c conformance) firstIsKept(t *testing.T) {
+func (c conformance) firstSurvivesDeletion(t *testing.T) {
 	ref := storage.HomeRef("first", "h")
 	first := c.put(t, write(ref, 0, `1`))
 	gone := c.put(t, storage.Write{Ref: ref, Expect: first, First: first, At: at, Deleted: true})
@@ -222,7 +222,7 @@ func (c conformance) scan(t *testing.T) {
 	c.put(t, storage.Write{Ref: gone.Ref, Expect: gone.Revision, First: gone.First, At: at, Deleted: true})
 	for _, tt := range []struct {
 		after string
-		most  int
+		limit int
 		want  []string
 	}{
 		{"", 99, []string{"B", "a", "a-", "a0", "b", "c deleted"}},
@@ -240,11 +240,11 @@ func (c conformance) scan(t *testing.T) {
 					name += " deleted"
 				}
 				got = append(got, name)
-				return len(got) < tt.most
+				return len(got) < tt.limit
 			})
 		})
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("scan after %q, at most %d: %q, %v, want %q", tt.after, tt.most, got, err, tt.want)
+			t.Errorf("scan after %q, at most %d: %q, %v, want %q", tt.after, tt.limit, got, err, tt.want)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func (c conformance) owner(t *testing.T) {
 	})
 }
 
-func (c conformance) viewIsStill(t *testing.T) {
+func (c conformance) viewIsImmutable(t *testing.T) {
 	ref := storage.HomeRef("still", "h")
 	r := c.put(t, write(ref, 0, `1`))
 	_ = c.replica.View(func(v storage.View) error {
@@ -330,7 +330,7 @@ func (c conformance) viewIsStill(t *testing.T) {
 	}
 }
 
-func (c conformance) waitForNothing(t *testing.T) {
+func (c conformance) waitCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := c.replica.WaitFor(ctx, c.replica.Revision()+1_000_000)

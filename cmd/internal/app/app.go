@@ -247,12 +247,12 @@ func (a *App) followState(ctx context.Context) error {
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(log, r, time.Now)
-	if most := a.Limits.MaxEndpoints; most > 0 {
-		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: most, Setting: "max-endpoints"})
+	if limit := a.Limits.MaxEndpoints; limit > 0 {
+		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: limit, Setting: "max-endpoints"})
 	}
 	for _, t := range storage.OpenADRTypes() {
-		if most := a.OpenADR.MaxObjects; most > 0 {
-			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: most, Setting: "openadr-max-objects"})
+		if limit := a.OpenADR.MaxObjects; limit > 0 {
+			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: limit, Setting: "openadr-max-objects"})
 		}
 	}
 	a.run("the reader of the log of record", a.retryFollow(func(ctx context.Context) error { return r.Follow(ctx, log) }))

@@ -14,7 +14,7 @@ import (
 
 // settings checks for settings that are valid alone but do not fit together.
 func (r *Report) settings(l *config.Loaded) {
-	c, said := &l.Config, len(r.Findings)
+	c, before := &l.Config, len(r.Findings)
 	if c.AllowPrivate {
 		r.warn("destinations", "turn allow-private-destinations off in production", "webhooks may go to http and private addresses: a partner can reach into this network")
 	}
@@ -30,7 +30,7 @@ func (r *Report) settings(l *config.Loaded) {
 			r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 		}
 	}
-	if len(r.Findings) == said {
+	if len(r.Findings) == before {
 		r.ok("settings", "%s: valid and consistent", c.Role)
 	}
 }

@@ -3,7 +3,9 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,13 +43,26 @@ func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
 		l.jobs = append(l.jobs, i)
 	}
 	for _, l := range list {
-		if first := &jobs[l.jobs[0]]; first.target.BatchSize > 1 && first.Notice == nil {
+		switch first := &jobs[l.jobs[0]]; {
+		case first.target.BatchSize <= 1:
+			l.jobs = rotated(l.jobs, first.Trigger.ID)
+		case first.Notice == nil:
 			l.requests = webhook.Split(len(l.jobs), first.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
 		}
 		l.progress = l.gate.Progress(len(l.jobs))
 		parts = append(parts, l.progress)
 	}
 	return list, parts
+}
+
+// rotated moves the start of a lane to a position that depends on the trigger. If an
+// endpoint takes only the first jobs of each slice before it asks to wait, each trigger
+// reaches other homes.
+func rotated(jobs []int, triggerID string) []int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(triggerID))   // it never fails
+	at := h.Sum32() % uint32(len(jobs)) //nolint:gosec // a slice has few jobs
+	return slices.Concat(jobs[at:], jobs[:at])
 }
 
 // size returns the number of requests in the lane.
@@ -87,17 +102,33 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, free func()) []result 
 	defer done()
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		first := &jobs[l.jobs[0]]
-		down := w.staggered(l.gate.OpenUntil(w.Now()))
-		if first.Notice != nil || len(lanes) > 1 && first.Trigger.Change == nil { // otherwise the caller has checked, or a callback waits in its slice
-			down = w.unavailableUntil(first.target, w.Now())
-		}
-		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
-			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, down) })
-		}
+		wg.Go(func() {
+			until := w.laneUntil(ctx, &jobs[l.jobs[0]], len(lanes) == 1, free)
+			for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
+				wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
+			}
+		})
 	}
 	wg.Wait()
 	return results
+}
+
+// laneUntil returns the time until which a lane's endpoint is unavailable, zero if it is
+// available. The caller has waited for the capacity of the only endpoint of a slice of
+// homes. Callbacks wait for the capacity of their server here.
+func (w *Worker) laneUntil(ctx context.Context, first *job, only bool, free func()) time.Time {
+	e := first.target
+	switch {
+	case first.Notice != nil:
+		return w.unavailableUntil(e, w.Now())
+	case first.Trigger.Change != nil:
+		if e.Gate.Full() && !e.Gate.AwaitCapacity(ctx, free) {
+			return w.unavailableUntil(e, w.Now())
+		}
+	case !only:
+		return w.unavailableUntil(e, w.Now())
+	}
+	return w.staggered(e.Gate.OpenUntil(w.Now()))
 }
 
 // deliverLane makes all requests of a lane, one after another. If the endpoint is

@@ -3,9 +3,7 @@ package dispatcher
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +37,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	jobs = make([]job, 0, len(read.homes)*len(to.targets))
 	err = w.view(func(v storage.View) error {
 		prices := w.Pricer.Reader(v)
-		for _, r := range rotated(read.homes, t.ID) {
+		for _, r := range read.homes {
 			signal, why, err := priceHome(prices, r, t)
 			var home *signals.HomeError
 			switch {
@@ -65,19 +63,6 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	})
 	w.reportFailures(s, failed, to.broken)
 	return jobs, outcomes, err
-}
-
-// rotated returns the homes of a slice from a position that depends on the trigger. If an
-// endpoint takes only the first homes before it asks to wait, each trigger reaches other
-// homes.
-func rotated(homes []storage.Record, triggerID string) []storage.Record {
-	if len(homes) == 0 {
-		return nil
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(triggerID))    // it never fails
-	at := h.Sum32() % uint32(len(homes)) //nolint:gosec // a slice has few homes
-	return slices.Concat(homes[at:], homes[:at])
 }
 
 // withoutRequest returns a home's outcomes at the broken endpoints. Without any endpoint

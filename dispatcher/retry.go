@@ -53,6 +53,10 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	jobs, receipt.Deliveries = w.supersede(jobs)
 	if len(jobs) > 0 {
 		if until, _ := w.parkUntil(t, []*target.Target{to}, w.Now()); !until.IsZero() {
+			if t.Change != nil { // each callback has its own message, so they return less and less often
+				delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
+				until = later(until, w.Now().Add(time.Duration(w.Jitter()*float64(delay))))
+			}
 			return w.postpone(ctx, *r, until)
 		}
 	}

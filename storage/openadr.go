@@ -266,21 +266,15 @@ func Granted(v View, org, clientID string) (map[string]bool, error) {
 		}
 	}
 	add(&ven)
-	var failed error
 	err = v.Scan(KindOpenADRResource, org, ven.ID, func(r Record) bool {
 		if !strings.HasPrefix(r.ID, ven.ID+"_") {
 			return false
 		}
-		var o OpenADRObject
-		if o, failed = Decode[OpenADRObject](r); failed == nil && !o.Removed {
+		if o, err := Decode[OpenADRObject](r); err == nil && !o.Removed { // a damaged resource grants nothing
 			add(&o)
 		}
-		failed = ignoreNotFound(failed)
-		return failed == nil
+		return true
 	})
-	if err == nil {
-		err = failed
-	}
 	return granted, err
 }
 

@@ -32,10 +32,11 @@ compare plans and to check tariffs. It does not replace the utility's bill.
 The consumption is either a year's energy, spread over the hours as in the nearest of 13
 cities, or a file. The file is a CSV whose last column has the energy of each step in
 kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year from the
-1st of January.`,
+1st of January. A Green Button file from the utility names its days by itself.`,
 		Example: `  gridhook bill home-1 --org acme --annual-kwh 9000
   gridhook bill --plan pge-e-elec --zipcode 94103 --annual-kwh 9000 --solar-kw 6
   gridhook bill --catalog pge-ev2-a --load meter.csv
+  gridhook bill --catalog pge-ev2-a --load greenbutton.xml --zipcode 94103
   gridhook bill --tariff urdb.json --load meter.csv --start 2026-01-01 --timezone America/Denver`,
 		Args: takesUpTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

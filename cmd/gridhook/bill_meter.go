@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/greenbutton"
 	"github.com/gridhook/gridhook/pricing/solar"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -21,7 +22,7 @@ import (
 func meterFlags() []bodyFlag {
 	usual := solar.DefaultArray
 	return []bodyFlag{
-		{name: "load", field: "loadKwh", value: numbersFile{}, help: "`file` with the consumption of each step in kWh, negative for exported energy; - for standard input"},
+		{name: "load", field: "loadKwh", value: meterFile{}, help: "`file` with the consumption of each step in kWh, negative for exported energy, or a Green Button file; - for standard input"},
 		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
 		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
 		{name: "start", field: "start", value: "", help: "first `day` of the file (default a typical year)"},
@@ -71,11 +72,29 @@ func billRequest(given func() (fields, error)) (r bill.Request, err error) {
 			return r, usagef("--surplus-rate must be a price in $/kWh or retail, not %q", surplus)
 		}
 	}
+	if u, metered := body["loadKwh"].(*greenbutton.Usage); metered {
+		if err := body.setUsage(u); err != nil {
+			return r, err
+		}
+	}
 	text, err := json.Marshal(body)
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	return r, err
+}
+
+// setUsage sets the fields of a Green Button file. --start overrides the file's first day.
+func (r fields) setUsage(u *greenbutton.Usage) error {
+	if _, given := r["start"]; !given {
+		day, err := u.Day()
+		if err != nil {
+			return fmt.Errorf("%w: give it with --start", err)
+		}
+		r["start"] = day
+	}
+	r["loadKwh"], r["stepMinutes"] = u.KWh, u.Step.Minutes()
+	return nil
 }
 
 // home returns the home that the flags describe, for a home that is not on a server.
@@ -96,6 +115,23 @@ func (f *billFlags) home() (h bill.Home, err error) {
 		}
 	}
 	return h, nil
+}
+
+// readMeter reads a Green Button file, or the numbers of a CSV file.
+func readMeter(file string, in io.Reader) (value any, err error) {
+	text, err := readFile(file, in)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
+		value, err = greenbutton.Read(bytes.NewReader(text))
+	} else {
+		value, err = numbers(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return value, nil
 }
 
 // readNumbers reads the numbers of a CSV file.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -79,6 +80,28 @@ func TestBill_StationOfSun(t *testing.T) {
 		if !strings.Contains(b.Sun, want) || !strings.Contains(b.Sun, "km away") {
 			t.Errorf("%s: the sun is of %q, want %s", zipcode, b.Sun, want)
 		}
+	}
+}
+
+// The bill of a Green Button file takes its days and steps from the file.
+func TestBill_GreenButton(t *testing.T) {
+	const feed = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><content><LocalTimeParameters><tzOffset>-28800</tzOffset></LocalTimeParameters></content></entry>
+<entry><link rel="self" href="/ReadingType/1"/><content><ReadingType><flowDirection>1</flowDirection><uom>72</uom></ReadingType></content></entry>
+<entry><link rel="up" href="/MeterReading/1/IntervalBlock"/><content><IntervalBlock>%s</IntervalBlock></content></entry></feed>`
+	const reading = `<IntervalReading><timePeriod><duration>3600</duration><start>%d</start></timePeriod><value>1000</value></IntervalReading>`
+	var readings strings.Builder
+	for hour := range 24 {
+		fmt.Fprintf(&readings, reading, 1_782_889_200+3600*hour) // from 2026-07-01 in Los Angeles
+	}
+	file := writeFile(t, "usage.xml", fmt.Sprintf(feed, readings.String()))
+	args := []string{"--tariff", writeFile(t, "tariff.json", flatTariff), "--zipcode", "90012", "--load"}
+	b := billed(t, nil, append(args, file)...)
+	if len(b.Months) != 1 || math.Abs(b.Energy-0.2*24) > 1e-9 {
+		t.Errorf("the bill is %+v, want a month with 24 kWh", b)
+	}
+	got := run(t, nil, "", append([]string{"bill"}, append(args, writeFile(t, "cut.xml", "<feed>"))...))
+	if got.code == 0 || !strings.Contains(got.err, "cut.xml: the Green Button file does not decode") {
+		t.Errorf("a file that is cut off: exit %d, %s", got.code, got.err)
 	}
 }
 

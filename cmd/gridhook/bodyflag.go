@@ -38,9 +38,11 @@ type (
 	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
 	// for RUNNING_TOTAL.
 	enum string
-	// textFile and numbersFile name a file with the value: a text, or a CSV with numbers.
+	// textFile, numbersFile and meterFile name a file with the value: a text, a CSV with
+	// numbers, or either such a CSV or a Green Button file.
 	textFile    struct{}
 	numbersFile struct{}
+	meterFile   struct{}
 )
 
 // fields is the body of a request.
@@ -127,6 +129,8 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		})
 	case numbersFile:
 		return text("", func(name string) (any, error) { return readNumbers(name, cmd.InOrStdin()) })
+	case meterFile:
+		return text("", func(name string) (any, error) { return readMeter(name, cmd.InOrStdin()) })
 	}
 	return pointed(flags.String(f.name, f.value.(string), f.help))
 }

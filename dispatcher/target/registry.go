@@ -1,8 +1,11 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"maps"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +30,11 @@ type Registry struct {
 }
 
 // server is a receiver of an organization's callbacks.
-type server struct{ org, scheme, host string }
+type server struct{ org, scheme, host, port string }
+
+func serverOf(org string, u *url.URL) server {
+	return server{org, u.Scheme, strings.ToLower(u.Hostname()), cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")}
+}
 
 // NewRegistry returns an empty registry.
 func NewRegistry(v *vault.Vault, g *gate.Gate) *Registry {
@@ -143,34 +150,45 @@ func (s *Registry) drop(ref storage.Ref) {
 	delete(s.ready, ref)
 }
 
-// Down counts the endpoints that are down.
-func (s *Registry) Down(now time.Time) (n int) {
+// Down counts the endpoints, and the servers of callbacks, that are down.
+func (s *Registry) Down(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	down := map[*gate.Endpoint]bool{}
 	for _, t := range s.ready {
 		if t.Gate.Down(now) {
-			n++
+			down[t.Gate] = true
 		}
 	}
-	return n
+	return len(down)
 }
 
 // maxReported limits the breakers in a report, so that the report fits into a message.
 // Each has some 150 bytes.
 const maxReported = 4096
 
-// OpenBreakers lists the breakers that are not closed.
+// OpenBreakers lists the endpoints whose breakers are not closed. Callbacks come last,
+// because thousands may share one breaker.
 func (s *Registry) OpenBreakers() (list []events.OpenBreaker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.ready {
-		if since, probeAt, open := t.Gate.Standing(); open && len(list) < maxReported {
-			list = append(list, events.OpenBreaker{
-				OrganizationID: t.OrganizationID, EndpointID: t.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
-			})
+	var callbacks []events.OpenBreaker
+	for ref, t := range s.ready {
+		since, probeAt, open := t.Gate.Standing()
+		if !open {
+			continue
+		}
+		b := events.OpenBreaker{
+			OrganizationID: t.OrganizationID, EndpointID: t.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
+		}
+		if ref.Kind == storage.KindOpenADRSubscription {
+			callbacks = append(callbacks, b)
+		} else {
+			list = append(list, b)
 		}
 	}
-	return list
+	list = append(list, callbacks...)
+	return list[:min(len(list), maxReported)]
 }
 
 func decoded(r storage.Record) func() (storage.WebhookEndpoint, error) {
@@ -196,7 +214,7 @@ func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpo
 	}
 	switch {
 	case r.Kind == storage.KindOpenADRSubscription:
-		t.Gate = s.serverGate(server{r.Org, t.Destination.URL.Scheme, t.Destination.URL.Host})
+		t.Gate = s.serverGate(serverOf(r.Org, t.Destination.URL))
 	case have == nil:
 		t.Gate = s.gate.NewEndpoint()
 	default:

@@ -38,6 +38,7 @@ func TestRegistry_CallbacksOfOneServer(t *testing.T) {
 	subscription("org", "sub_1", "https://ven.example/1")
 	subscription("org", "sub_2", "https://ven.example/2")
 	subscription("org", "sub_3", "https://ven.example:8443/3")
+	subscription("org", "sub_5", "https://VEN.example:443/5")
 	subscription("other", "sub_4", "https://ven.example/4")
 	e := storage.NewWebhookEndpoint("org")
 	e.ID, e.URL = "ep", "https://ven.example/5"
@@ -46,7 +47,7 @@ func TestRegistry_CallbacksOfOneServer(t *testing.T) {
 	for _, c := range []struct {
 		org, id string
 		same    bool
-	}{{"org", "sub_1", true}, {"org", "sub_2", true}, {"org", "sub_3", false}, {"other", "sub_4", false}, {"org", "ep", false}} {
+	}{{"org", "sub_1", true}, {"org", "sub_2", true}, {"org", "sub_5", true}, {"org", "sub_3", false}, {"other", "sub_4", false}, {"org", "ep", false}} {
 		if same := gateOf(c.org, c.id) == first; same != c.same {
 			t.Errorf("%s of %s has the gate of sub_1: %v, want %v", c.id, c.org, same, c.same)
 		}

@@ -100,9 +100,9 @@ func (c *Conn) Audit(ctx context.Context, f storage.AuditFilter, before string, 
 	return list[:min(limit, len(list))], nil
 }
 
-// auditDelay is the longest delay between the time of an entry and its storage. So an entry
-// may follow an entry that is newer by this much.
-const auditDelay = time.Minute
+// auditDelay is how much newer an entry may be than an entry after it: the clocks of
+// processes differ, and an entry has the time of its request.
+const auditDelay = 15 * time.Minute
 
 // auditAfter returns the sequence of the first entry after a time, from first to end, and
 // end if there is none.

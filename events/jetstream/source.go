@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -35,7 +36,7 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	defer s.c.settingUp.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, s.c.publishWait)
 	defer cancel()
-	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, s.queue.config())
+	consumer, err := s.create(ctx)
 	if err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -45,6 +46,26 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 		return nil, fmt.Errorf("set up the consumer %s: %w", s.queue.name, explain(err))
 	}
 	return consumer, nil
+}
+
+// orderedSince is how far back a new queue in order begins. Its older messages concern
+// nobody any more.
+const orderedSince = 24 * time.Hour
+
+// create creates or updates the queue's consumer. The start of a consumer cannot be
+// updated.
+func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
+	config := s.queue.config()
+	if !s.queue.inOrder {
+		return s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, config)
+	}
+	consumer, err := s.c.js.Consumer(ctx, s.queue.stream, s.queue.name)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		start := time.Now().Add(-orderedSince)
+		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &start
+		consumer, err = s.c.js.CreateConsumer(ctx, s.queue.stream, config)
+	}
+	return consumer, err
 }
 
 // first is setUp until NATS responds. Errors: a refusal by NATS.

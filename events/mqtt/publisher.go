@@ -19,9 +19,9 @@ const publishTimeout = 10 * time.Second
 // catchUpTimeout is how long a change waits for the replica before it is redelivered.
 const catchUpTimeout = 5 * time.Second
 
-// maxAge is how long the publisher retries a change. So a change that the broker refuses
+// maxRetry is how long the publisher retries a change. So a change that the broker refuses
 // does not hold back later changes for ever.
-const maxAge = time.Hour
+const maxRetry = time.Hour
 
 // Bus delivers the triggers.
 type Bus interface {
@@ -46,7 +46,10 @@ type Options struct {
 type Publisher struct {
 	Options
 
-	conn *client.BaseClient // nil while not connected
+	// failing is the trigger whose change fails, since its first failure.
+	failing string
+	since   time.Time
+	conn    *client.BaseClient // nil while not connected
 }
 
 // New returns a publisher.
@@ -63,14 +66,20 @@ func (p *Publisher) handle(ctx context.Context, t events.Trigger, _ events.Taken
 	if t.Change == nil {
 		return nil
 	}
-	if age := p.Now().Sub(t.CreatedAt.Time); age > maxAge {
-		p.Log.Warn("change too old for MQTT, dropped", "trigger", t.ID, "org", t.OrganizationID, "age", age.Round(time.Second))
+	err := p.awaitState(ctx, t.Revision)
+	if err == nil {
+		err = p.announce(ctx, t.OrganizationID, t.Change)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case p.failing != t.ID:
+		p.failing, p.since = t.ID, p.Now()
+	case p.Now().Sub(p.since) > maxRetry:
+		p.Log.Error("change not published by MQTT, dropped", "trigger", t.ID, "org", t.OrganizationID, "error", err)
 		return nil
 	}
-	if err := p.awaitState(ctx, t.Revision); err != nil {
-		return err
-	}
-	return p.announce(ctx, t.OrganizationID, t.Change)
+	return err
 }
 
 // awaitState waits for the replica, because a change may depend on a new grant.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -130,14 +131,15 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 
 // RemovedPrograms returns the programs of an organization's removed rate plans. Only their
 // identifiers and the time of the removal are known.
-func (r *Reader) RemovedPrograms(org string) (list []Program, err error) {
+func (r *Reader) RemovedPrograms(org string) ([]Program, error) {
+	removed := map[string]Program{} // a plan may be removed as the organization's own and as a shared one
 	for _, of := range []string{storage.Shared, org} {
 		err := r.view.Scan(storage.KindRatePlan, of, "", func(record storage.Record) bool {
 			if !record.Deleted {
 				return true
 			}
 			if _, err := storage.FindShared(r.view, storage.RatePlanRef(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
-				list = append(list, Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At})
+				removed[record.ID] = Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At}
 			}
 			return true
 		})
@@ -145,7 +147,7 @@ func (r *Reader) RemovedPrograms(org string) (list []Program, err error) {
 			return nil, err
 		}
 	}
-	return list, nil
+	return slices.SortedFunc(maps.Values(removed), func(a, b Program) int { return strings.Compare(a.ID, b.ID) }), nil
 }
 
 func (r *Reader) programFacts(record storage.Record) (programFacts, error) {

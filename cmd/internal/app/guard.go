@@ -22,7 +22,7 @@ import (
 const (
 	guardEvery = time.Second
 	// guardTimeout is the timeout of one inspection.
-	guardTimeout = 5 * time.Second
+	guardTimeout = 2 * time.Second
 	// firstBackoff is the backoff after a restart of the embedded server. The backoff
 	// doubles after each restart that did not help, up to maxBackoff.
 	firstBackoff = 5 * time.Second
@@ -60,7 +60,10 @@ func (a *App) startGuard(ctx context.Context) error {
 	g.restarts = counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing.")
 	g.recreated = counter("consumers_recreated_total", "Queues whose consumer skipped messages and was recreated.")
 	_ = g.check(ctx) // the guard repeats it
-	a.run("the guard", func(ctx context.Context) error { return periodic.Run(ctx, guardEvery, a.Log, "inspect NATS", g.check) })
+	a.run("the guard", func(ctx context.Context) error {
+		periodic.Sleep(ctx, guardEvery) // a fault must show in two inspections, one interval apart
+		return periodic.Run(ctx, guardEvery, a.Log, "inspect NATS", g.check)
+	})
 	return nil
 }
 

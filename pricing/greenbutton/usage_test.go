@@ -1,0 +1,140 @@
+package greenbutton_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/greenbutton"
+)
+
+// A file of a made-up utility. Each series is a MeterReading of the usage point 1.
+const (
+	header   = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom" xmlns:espi="http://naesb.org/espi">`
+	pacific  = `<entry><content><espi:LocalTimeParameters><espi:tzOffset>-28800</espi:tzOffset></espi:LocalTimeParameters></content></entry>`
+	midnight = 1_782_889_200 // 2026-07-01 00:00 in Los Angeles
+)
+
+func readingType(name string, direction, unit, multiplier int) string {
+	return fmt.Sprintf(`<entry><link rel="self" href="/ReadingType/%s"/><content><espi:ReadingType>
+		<espi:accumulationBehaviour>4</espi:accumulationBehaviour><espi:flowDirection>%d</espi:flowDirection>
+		<espi:powerOfTenMultiplier>%d</espi:powerOfTenMultiplier><espi:uom>%d</espi:uom></espi:ReadingType></content></entry>`, name, direction, multiplier, unit)
+}
+
+// block is an IntervalBlock of hours from midnight on.
+func block(meter string, hours map[int]int) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, `<entry><link rel="up" href="/UsagePoint/1/MeterReading/%s/IntervalBlock"/><content><espi:IntervalBlock>`, meter)
+	for hour, value := range hours {
+		fmt.Fprintf(&s, `<espi:IntervalReading><espi:timePeriod><espi:duration>3600</espi:duration><espi:start>%d</espi:start></espi:timePeriod><espi:value>%d</espi:value></espi:IntervalReading>`,
+			midnight+3600*hour, value)
+	}
+	return s.String() + `</espi:IntervalBlock></content></entry>`
+}
+
+func meter(name, kind string) string {
+	return fmt.Sprintf(`<entry><link rel="self" href="/UsagePoint/1/MeterReading/%s"/><link rel="related" href="/ReadingType/%s"/><content><espi:MeterReading/></content></entry>`, name, kind)
+}
+
+func TestRead_NetOfBothDirections(t *testing.T) {
+	file := header + pacific + readingType("in", 1, 72, 0) + readingType("out", 19, 72, 3) + readingType("volts", 1, 29, 0) +
+		meter("a", "in") + meter("b", "out") + meter("c", "volts") +
+		block("a", map[int]int{0: 500, 1: 9999}) + block("b", map[int]int{0: 0, 1: 2, 2: 1}) + block("c", map[int]int{0: 240}) +
+		block("a", map[int]int{1: 700, 2: 100}) + `</feed>` // the correction of the hour 1 comes later
+	u, err := greenbutton.Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	day, err := u.Day()
+	if err != nil || day != "2026-07-01" || u.Step != time.Hour {
+		t.Errorf("it begins on %s, %v, in steps of %s", day, err, u.Step)
+	}
+	for i, want := range []float64{0.5, -1.3, -0.9} {
+		if math.Abs(u.KWh[i]-want) > 1e-9 {
+			t.Errorf("step %d is %v kWh, want %v", i, u.KWh[i], want)
+		}
+	}
+}
+
+func TestRead_Refuses(t *testing.T) {
+	in := readingType("in", 1, 72, 0)
+	for name, tt := range map[string]struct{ file, want string }{
+		"no XML":               {"a,b\n1,2\n", "no readings of energy"},
+		"cut off":              {header + in + block("a", map[int]int{0: 1}), "does not decode"},
+		"no type":              {header + block("a", map[int]int{0: 1}) + `</feed>`, "names no ReadingType"},
+		"no energy":            {header + readingType("volts", 1, 29, 0) + block("a", map[int]int{0: 1}) + `</feed>`, "no readings of energy"},
+		"gas":                  {header + `<entry><content><espi:UsagePoint><espi:ServiceCategory><espi:kind>1</espi:kind></espi:ServiceCategory></espi:UsagePoint></content></entry></feed>`, "service category 1"},
+		"missing intervals":    {header + in + block("a", map[int]int{0: 1, 1: 1, 4: 1}) + `</feed>`, "lacks 2 intervals of 1h0m0s, the first at 2026-07-01T09:00:00Z"},
+		"energy twice":         {header + in + block("a", map[int]int{0: 1}) + block("b", map[int]int{0: 1}) + `</feed>`, "twice"},
+		"a century of nothing": {header + in + block("a", map[int]int{0: 1, 2_000_000: 1}) + `</feed>`, "spans 2000001 intervals"},
+		"two lengths": {header + in + strings.Replace(block("a", map[int]int{0: 1}), "3600", "900", 1) +
+			block("a", map[int]int{1: 1}) + `</feed>`, "15m0s and of 1h0m0s"},
+	} {
+		if _, err := greenbutton.Read(strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestDay_NeedsMidnight(t *testing.T) {
+	in := readingType("in", 1, 72, 0)
+	for name, file := range map[string]string{
+		"no time zone": in + block("a", map[int]int{0: 1}), "at five": pacific + in + block("a", map[int]int{5: 1}),
+	} {
+		u, err := greenbutton.Read(strings.NewReader(header + file + `</feed>`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if day, err := u.Day(); err == nil {
+			t.Errorf("%s: the first day is %s", name, day)
+		}
+	}
+}
+
+// The samples of two utilities and of the standard are read, or refused with the reason.
+func TestRead_Samples(t *testing.T) {
+	folder := os.Getenv("GRIDHOOK_TESTDATA")
+	if folder == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set")
+	}
+	for name, want := range map[string]string{
+		"BulkSCEIntervalBlock.xml":                "97 of 15m0s from 2015-08-13",
+		"BulkSCEUsageSummaryAndIntervalBlock.xml": "two ReadingTypes with the address",
+		"PGEIntervalBlock.xml":                    "names no ReadingType",
+		"ESPIIntervalBlock.xml":                   "names no ReadingType",
+		"PGEReadingType.xml":                      "no readings of energy",
+	} {
+		file, err := os.Open(filepath.Join(folder, "data", "greenbutton", "spec", "fixtures", name)) //nolint:gosec // test data
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		u, err := greenbutton.Read(file)
+		if err == nil {
+			day, _ := u.Day()
+			got = fmt.Sprintf("%d of %s from %s", len(u.KWh), u.Step, day)
+		} else {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(header + pacific + readingType("in", 1, 72, 0) + block("a", map[int]int{0: 500, 1: 700}) + `</feed>`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		u, err := greenbutton.Read(strings.NewReader(string(file)))
+		if err == nil && (len(u.KWh) == 0 || u.Step <= 0) {
+			t.Errorf("it reads %+v", u)
+		}
+	})
+}

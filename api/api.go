@@ -32,7 +32,7 @@ type Deps struct {
 	Requests storage.Requests
 	Feedback storage.FeedbackLog
 	Audit    storage.AuditLog
-	Book     *signals.Book
+	Pricer   *signals.Pricer
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
 	Ledger   events.Ledger
@@ -87,7 +87,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 		return operations
 	}
 	adr := openadr.New(openadr.Deps{
-		Store: d.Store, Book: d.Book, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback, MQTT: d.MQTT,
+		Store: d.Store, Pricer: d.Pricer, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback, MQTT: d.MQTT,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.EscapedPath(), openadr.Prefix) {

@@ -67,7 +67,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 			}
 			home.RatePlanID = in.RatePlanID
 		}
-		input, err := s.Book.Input(v, &home)
+		input, err := s.Pricer.Input(v, &home)
 		if err != nil {
 			return h, err
 		}
@@ -95,7 +95,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	if in.rate.Tariff != nil {
 		eiaID = in.rate.Tariff.Info().EIAID
 	}
-	h.Solar.Regime = s.Book.Regime(&solar.SolarSettings, home.Zipcode, eiaID)
+	h.Solar.Regime = s.Pricer.Regime(&solar.SolarSettings, home.Zipcode, eiaID)
 	return h, err
 }
 

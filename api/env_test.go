@@ -115,7 +115,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	v, err := vault.Open(ctx, store)
 	must(t, err)
 	return api.Deps{
-		Store: store, Requests: conn, Feedback: conn, Audit: conn, Book: signals.NewBook(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
+		Store: store, Requests: conn, Feedback: conn, Audit: conn, Pricer: signals.NewPricer(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
 		LastUsed:     rest.NewLastUsed(store, log),
 		Destinations: publicOnly, Tester: tester{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
 	}

@@ -62,9 +62,9 @@ func newMemory(f *testing.F) *memory {
 	key, text := storage.NewKey("acme", start)
 	acme := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
-	aside := &storagetest.Aside{}
+	sideLogs := &storagetest.SideLogs{}
 	deps := api.Deps{
-		Store: store, Requests: aside, Feedback: aside, Audit: aside, Book: signals.NewBook(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Store: store, Requests: sideLogs, Feedback: sideLogs, Audit: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
 		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}

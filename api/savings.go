@@ -73,7 +73,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	}
 	input.Prices = func(w pricing.Window) (prices []float64, err error) {
 		err = s.Store.View(func(v storage.View) error {
-			prices, err = s.Book.HomePrices(v, &home, w)
+			prices, err = s.Pricer.HomePrices(v, &home, w)
 			return err
 		})
 		return prices, err

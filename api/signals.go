@@ -27,8 +27,8 @@ func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInp
 	var signal signals.Signal
 	var reasons []pricing.Reason
 	err := s.Store.View(func(v storage.View) (err error) {
-		if signal, err = s.Book.HomeSignal(v, c.Org, c.ID, in.window); err == nil && in.Explain {
-			reasons, err = s.Book.Explain(v, c.Org, c.ID, in.window)
+		if signal, err = s.Pricer.HomeSignal(v, c.Org, c.ID, in.window); err == nil && in.Explain {
+			reasons, err = s.Pricer.Explain(v, c.Org, c.ID, in.window)
 		}
 		return err
 	})

@@ -51,7 +51,7 @@ func TestNotify_SlowServer(t *testing.T) {
 			w.bus.accept(change)
 		}
 		<-time.After(15 * time.Second) // the changes wait for the server
-		w.neighbour(n)
+		w.neighbor(n)
 		began := time.Now()
 		tr := w.triggerOf("neighbour", 24)
 		w.bus.await(func() bool {

@@ -36,7 +36,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	now := storage.Time{Time: w.Store.Now()}
 	jobs = make([]job, 0, len(read.homes)*len(to.targets))
 	err = w.view(func(v storage.View) error {
-		prices := w.Book.Reader(v)
+		prices := w.Pricer.Reader(v)
 		for _, r := range read.homes {
 			signal, why, err := priceHome(prices, r, t)
 			var home *signals.HomeError

@@ -23,7 +23,7 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 	w.neighbor(3)
 	w.endpoint("ep")
 	worker := New(Deps{
-		Bus: &busConn{bus: w.bus}, Store: w.store, Book: signals.NewBook(100), Vault: w.vault,
+		Bus: &busConn{bus: w.bus}, Store: w.store, Pricer: signals.NewPricer(100), Vault: w.vault,
 		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: time.Now,
 	}, w.options)
 	tr := w.trigger(24)

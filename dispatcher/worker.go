@@ -66,7 +66,7 @@ type Bus interface {
 type Deps struct {
 	Bus        Bus
 	Store      *storage.Store
-	Book       *signals.Book
+	Pricer     *signals.Pricer
 	Vault      *vault.Vault
 	Log        *slog.Logger
 	Registerer prometheus.Registerer

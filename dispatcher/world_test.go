@@ -225,7 +225,7 @@ func (w *world) worker(point ...func(at string) bool) *node {
 		return w.partner.dial(ctx, network, address)
 	}})
 	n.Worker = New(Deps{
-		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Book: signals.NewBook(100), Vault: w.vault,
+		Bus: n.conn, Store: storage.NewStore(w.log, replica, clock), Pricer: signals.NewPricer(100), Vault: w.vault,
 		Log: w.logger, Registerer: prometheus.NewRegistry(), Now: clock, Jitter: jitter, Sender: sender,
 	}, w.options)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -57,7 +57,7 @@ func TestExpectedPrice_WeighsImportAndExport(t *testing.T) {
 	}
 }
 
-func TestCarbonAdder(t *testing.T) {
+func TestPrice_CarbonAdder(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	region, _ := carbon.Of("CA", "")
 	w := localDay(location, 2026, time.March, 8) // the clocks change

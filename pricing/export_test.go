@@ -24,7 +24,7 @@ func selling(rules string, first, second any) doc {
 	}
 }
 
-func TestExportCompensation(t *testing.T) {
+func TestExportCompensation_Types(t *testing.T) {
 	netMetered, notNetMetered := &pricing.Solar{SizeKw: 5}, &pricing.Solar{SizeKw: 5, NonNetMetered: true}
 	for _, tt := range []struct {
 		name             string

@@ -16,7 +16,7 @@ func date(s string) pricing.Date {
 	return d
 }
 
-func TestBillingMonth(t *testing.T) {
+func TestBillingMonth_Starts(t *testing.T) {
 	for _, tt := range []struct {
 		day        string
 		billingDay int

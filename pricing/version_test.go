@@ -46,7 +46,7 @@ func TestVersions_WindowCrossesChange(t *testing.T) {
 	}
 }
 
-func TestVersions(t *testing.T) {
+func TestVersions_Order(t *testing.T) {
 	tariff := threeRates().Parse(t)
 	var got []string
 	for _, v := range tariff.Versions() {

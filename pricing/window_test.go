@@ -12,7 +12,7 @@ import (
 
 var now = instant("2026-07-01T10:07:33Z")
 
-func TestResolveWindow(t *testing.T) {
+func TestResolveWindow_Valid(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		start, end string

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestUtility(t *testing.T) {
+func TestUtility_Validate(t *testing.T) {
 	valid := func() storage.Utility { return storage.Utility{EIAID: 4110, Name: "Acme Electric"} }
 	check(t, valid, []tweak[storage.Utility]{
 		{"no number", func(u *storage.Utility) { u.EIAID = 0 }, "eiaId"},
@@ -19,14 +19,14 @@ func TestUtility(t *testing.T) {
 	})
 }
 
-func TestDemandResponse(t *testing.T) {
+func TestDemandResponse_Validate(t *testing.T) {
 	check(t, func() storage.DemandResponse { return storage.DemandResponse{EIAID: 4110} }, []tweak[storage.DemandResponse]{
 		{"no number", func(d *storage.DemandResponse) { d.EIAID = 0 }, "eiaId"},
 		{"a program", func(d *storage.DemandResponse) { d.Programs = []string{"Peak Time Savings"} }, ""},
 	})
 }
 
-func TestArea(t *testing.T) {
+func TestArea_Validate(t *testing.T) {
 	yes := true
 	check(t, func() storage.Area { return storage.Area{Code: "606", Supported: &yes} }, []tweak[storage.Area]{
 		{"a zipcode", func(a *storage.Area) { a.Code = "60614" }, ""},
@@ -43,9 +43,9 @@ func TestArea(t *testing.T) {
 	})
 }
 
-// What is stored must be what eligibility checks take, or one bad entity would
-// refuse them all.
-func TestStoredFactsAreTaken(t *testing.T) {
+// TestOverrides_StoredFactsAccepted checks that eligibility checks accept every valid
+// entity. Otherwise one bad entity would fail all checks.
+func TestOverrides_StoredFactsAccepted(t *testing.T) {
 	no := false
 	u, d := storage.Utility{EIAID: 7, Name: "Seven"}, storage.DemandResponse{EIAID: 8}
 	a := storage.Area{Code: "606", Supported: &no, Utilities: []int{7}}
@@ -59,6 +59,6 @@ func TestStoredFactsAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := c.Check("60614"); r.Supported || !strings.Contains(r.Reason, "Seven") {
-		t.Errorf("answered %+v", r)
+		t.Errorf("the result is %+v", r)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// TestLocation_Names: a time zone is a place's, and the same on every machine.
+// TestLocation_Names checks that a time zone names a place and is the same on every
+// machine.
 func TestLocation_Names(t *testing.T) {
 	for name, want := range map[string]bool{
 		"America/Chicago": true, "UTC": true, "Etc/GMT+5": true,

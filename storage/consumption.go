@@ -3,7 +3,7 @@ package storage
 // StoredBytes estimates the size of an organization's live records in the log of record,
 // in bytes. It measures the first records of each kind and multiplies by their number.
 func StoredBytes(v View, org string) (bytes int64, err error) {
-	const most = 1000
+	const maxSample = 1000
 	for _, kind := range Kinds() {
 		count := int64(v.Count(kind, org))
 		if count == 0 {
@@ -14,7 +14,7 @@ func StoredBytes(v View, org string) (bytes int64, err error) {
 			if err != nil {
 				return 0, err
 			}
-			if size, n = size+int64(len(r.Ref.String())+len(r.Value)), n+1; n == most {
+			if size, n = size+int64(len(r.Ref.String())+len(r.Value)), n+1; n == maxSample {
 				break
 			}
 		}

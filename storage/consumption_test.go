@@ -9,9 +9,10 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// The estimate is exact for a few records, and close where many are alike. Another
-// organization's records and deleted records do not count.
-func TestStoredBytes(t *testing.T) {
+// TestStoredBytes_Estimate checks that the estimate is exact for few records and close
+// for many similar records. Records of other organizations and deleted records do not
+// count.
+func TestStoredBytes_Estimate(t *testing.T) {
 	store, _, _ := storagetest.NewStore(time.Now)
 	size := func(org string) (n int64) {
 		t.Helper()
@@ -38,6 +39,6 @@ func TestStoredBytes(t *testing.T) {
 	}
 	storagetest.Put(t, store, storagetest.Home("bolt", "home", "plan"))
 	if err := store.Delete(t.Context(), storage.HomeRef("bolt", "home")); err != nil || size("bolt") != 0 {
-		t.Errorf("deleted it has %d bytes (%v)", size("bolt"), err)
+		t.Errorf("after the deletion the organization has %d bytes (%v)", size("bolt"), err)
 	}
 }

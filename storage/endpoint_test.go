@@ -15,7 +15,7 @@ func validEndpoint() storage.WebhookEndpoint {
 	return e
 }
 
-func TestWebhookEndpointValidate(t *testing.T) {
+func TestWebhookEndpoint_Validate(t *testing.T) {
 	type endpoint = storage.WebhookEndpoint
 	url := func(s string) func(*endpoint) { return func(e *endpoint) { e.URL = s } }
 	check(t, validEndpoint, slices.Concat(
@@ -51,7 +51,7 @@ func TestWebhookEndpointValidate(t *testing.T) {
 	))
 }
 
-func TestWebhookEndpointHeaders(t *testing.T) {
+func TestWebhookEndpoint_Headers(t *testing.T) {
 	headers := func(pairs ...string) func(*storage.WebhookEndpoint) {
 		return func(e *storage.WebhookEndpoint) {
 			for i := 0; i < len(pairs); i += 2 {
@@ -89,17 +89,17 @@ func TestWebhookEndpointHeaders(t *testing.T) {
 	check(t, validEndpoint, tweaks)
 }
 
-func TestWants(t *testing.T) {
+func TestWebhookEndpoint_Wants(t *testing.T) {
 	e := validEndpoint()
 	if !e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventWebhookTest) {
-		t.Error("an endpoint without a list wants everything")
+		t.Error("an endpoint without a list does not want every event")
 	}
 	e.EventTypes = []string{storage.EventTriggerCompleted}
 	if e.Wants(storage.EventPriceSignalUpdated) || !e.Wants(storage.EventTriggerCompleted) {
-		t.Error("an endpoint wants what it lists and nothing else")
+		t.Error("an endpoint does not want exactly its listed events")
 	}
 	e.Enabled = false
 	if e.Wants(storage.EventTriggerCompleted) {
-		t.Error("a disabled endpoint wants nothing")
+		t.Error("a disabled endpoint wants an event")
 	}
 }

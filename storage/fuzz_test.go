@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// FuzzSplitKey takes any text for a key: what splits is put together again.
+// FuzzSplitKey checks that the parts of a text that splits make the same text.
 func FuzzSplitKey(f *testing.F) {
 	for _, seed := range []string{"", "ghk_", "ghk_key_1_ab", "ghk__", "ghk_a_", "ghk_a.b_c", "gho_a_b", "ghk_a_b_c_d"} {
 		f.Add(seed)
@@ -24,8 +24,8 @@ func FuzzSplitKey(f *testing.F) {
 	})
 }
 
-// FuzzTime reads any text as a timestamp: what is taken is one by RFC 3339, and is
-// written in a form that reads the same.
+// FuzzTime checks that an accepted text is a timestamp by RFC 3339, and that its
+// written form reads as the same time.
 func FuzzTime(f *testing.F) {
 	for _, seed := range []string{
 		`null`, `"2026-07-01T00:00:00Z"`, `"2026-07-01T02:30:00.5+02:30"`, `"2026-07-01T0:00:00Z"`, `"2026-07-01T00:00:00,5Z"`,
@@ -40,17 +40,17 @@ func FuzzTime(f *testing.F) {
 		}
 		var plain string
 		if err := json.Unmarshal(text, &plain); err != nil {
-			t.Fatalf("%q was taken: %v", text, err)
+			t.Fatalf("%q was accepted: %v", text, err)
 		}
 		if _, err := time.Parse(time.RFC3339, plain); err != nil {
-			t.Fatalf("%q was taken: %v", text, err)
+			t.Fatalf("%q was accepted: %v", text, err)
 		}
 		written, err := json.Marshal(read)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := again.UnmarshalJSON(written); err != nil || !again.Equal(read.Truncate(time.Millisecond)) {
-			t.Errorf("%q is written %s and read as %s (%v)", text, written, again, err)
+			t.Errorf("%q was written as %s and read as %s (%v)", text, written, again, err)
 		}
 	})
 }

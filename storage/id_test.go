@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestValidID(t *testing.T) {
+func TestValidID_Forms(t *testing.T) {
 	for id, want := range map[string]bool{
 		"a": true, "Z": true, "0": true, "_": true, "-": true, "home_01J-x": true,
 		strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "": false,
@@ -27,7 +27,7 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-func TestValidIDCorpus(t *testing.T) {
+func TestValidID_Corpus(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: no corpus of identifiers")
@@ -52,29 +52,29 @@ func TestValidIDCorpus(t *testing.T) {
 	}
 }
 
-func TestNewIDSortsByTime(t *testing.T) {
+func TestNewID_SortsByTime(t *testing.T) {
 	var ids []string
 	for i := range 500 {
 		ids = append(ids, storage.NewID("home_", storagetest.Start.Add(time.Duration(i/10)*time.Millisecond)))
 	}
 	if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
-		t.Error("identifiers do not rise, or repeat")
+		t.Error("identifiers repeat or do not rise")
 	}
 	for _, id := range ids {
 		if !storage.ValidID(id) || !strings.HasPrefix(id, "home_") || len(id) != len("home_")+26 {
-			t.Fatalf("%q is no identifier", id)
+			t.Fatalf("%q is not an identifier", id)
 		}
 	}
 }
 
-func TestIDTime(t *testing.T) {
+func TestIDTime_RoundTrip(t *testing.T) {
 	at := time.Date(2026, time.July, 1, 12, 0, 0, 1_000_000, time.UTC)
 	if got, ok := storage.IDTime(storage.NewID("trg_", at)); !ok || !got.Equal(at) {
 		t.Errorf("got %v, %v", got, ok)
 	}
 	for _, id := range []string{"", "trg_", "home-1", "trg_1", storage.NewID("trg_", at) + "0"} {
 		if got, ok := storage.IDTime(id); ok {
-			t.Errorf("%q was made at %v", id, got)
+			t.Errorf("the time of %q is %v", id, got)
 		}
 	}
 }

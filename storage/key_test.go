@@ -10,37 +10,37 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestNewKey(t *testing.T) {
+func TestNewKey_Matches(t *testing.T) {
 	key, text := storage.NewKey("org", storagetest.Start)
 	id, secret, ok := storage.SplitKey(text)
 	if !ok || id != key.ID || key.OrganizationID != "org" || len(secret) != 64 {
 		t.Fatalf("%q splits into %q, %q, %v", text, id, secret, ok)
 	}
 	if !key.Matches(secret) || key.Matches(secret+"0") || key.Matches("") || key.Matches(key.SecretHash) {
-		t.Error("the key matches what it should not, or not what it should")
+		t.Error("the key matches a wrong secret, or does not match its own")
 	}
 	stored, err := json.Marshal(key)
 	if err != nil || strings.Contains(string(stored), secret) {
-		t.Errorf("the stored form is %s (%v): it must not have the secret", stored, err)
+		t.Errorf("the stored form is %s (%v), with the secret", stored, err)
 	}
 	if err := key.Validate(); err != nil {
 		t.Error(err)
 	}
 	for _, s := range storage.DefaultScopes() {
 		if !key.Allows(s) {
-			t.Errorf("a key made without a list lacks %s", s)
+			t.Errorf("a key without a list lacks the scope %s", s)
 		}
 	}
 	key.Scopes = []storage.Scope{storage.ScopeRead}
 	if key.Allows(storage.ScopeWrite) || !key.Allows(storage.ScopeRead) {
-		t.Error("a key may do what its scopes do not say")
+		t.Error("a key has a scope outside its list")
 	}
 	if _, other := storage.NewKey("org", storagetest.Start); other == text {
-		t.Error("two keys are the same")
+		t.Error("two keys are equal")
 	}
 }
 
-func TestSplitKey(t *testing.T) {
+func TestSplitKey_Forms(t *testing.T) {
 	for _, tt := range []struct{ text, id, secret string }{
 		{"ghk_key_1_abc", "key_1", "abc"},
 		{"ghk_a_b", "a", "b"},
@@ -57,7 +57,7 @@ func TestSplitKey(t *testing.T) {
 	}
 }
 
-func TestKeyLive(t *testing.T) {
+func TestKey_Live(t *testing.T) {
 	now := storagetest.Start
 	at := func(d time.Duration) storage.Time { return storage.Time{Time: now.Add(d)} }
 	for name, tt := range map[string]struct {

@@ -16,7 +16,7 @@ func endpoint(org, id string) *storage.WebhookEndpoint {
 	return &e
 }
 
-// limited wants the limit of endpoints to be what stopped a write.
+// limited checks that the limit of endpoints stopped a write.
 func limited(t *testing.T, err error) {
 	t.Helper()
 	var limit *storage.LimitError
@@ -25,7 +25,7 @@ func limited(t *testing.T, err error) {
 	}
 }
 
-func TestLimit_HoldsForEachOrganization(t *testing.T) {
+func TestLimit_PerOrganization(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
 	off := endpoint("acme", "off")
@@ -37,7 +37,7 @@ func TestLimit_HoldsForEachOrganization(t *testing.T) {
 	}
 	limited(t, s.Create(t.Context(), endpoint("acme", "d")))
 	if err := s.Create(t.Context(), endpoint("acme", "b")); !errors.Is(err, storage.ErrExists) {
-		t.Errorf("got %v, want that it exists", err)
+		t.Errorf("got %v, want ErrExists", err)
 	}
 	if err := s.Delete(t.Context(), endpoint("acme", "c").Ref()); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestLimit_HoldsForEachOrganization(t *testing.T) {
 	}
 }
 
-func TestLimit_HoldsWhereManyCreateAtOnce(t *testing.T) {
+func TestLimit_ConcurrentCreates(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
 	var all sync.WaitGroup
@@ -77,6 +77,6 @@ func TestLimit_HoldsWhereManyCreateAtOnce(t *testing.T) {
 		}
 	}
 	if stored != 3 {
-		t.Errorf("%d were stored, want 3", stored)
+		t.Errorf("%d endpoints were stored, want 3", stored)
 	}
 }

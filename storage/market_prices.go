@@ -42,9 +42,9 @@ func (m *MarketPrices) Validate() error {
 // prices. It is 0.00001 $/MWh, the finest resolution that operators publish.
 const priceSteps = 1e8
 
-// mostSteps bounds the steps of a month. It is the number of five-minute steps in 31
+// maxSteps bounds the steps of a month. It is the number of five-minute steps in 31
 // days.
-const mostSteps = 31 * 24 * 12
+const maxSteps = 31 * 24 * 12
 
 // packPrices encodes each price as a varint. A missing price is 0. Any other price is 1
 // plus the zigzag of its difference to the previous price.
@@ -73,8 +73,8 @@ func unpackPrices(packed []byte) ([]float64, error) {
 		switch {
 		case n <= 0:
 			return nil, errors.New("a price is truncated")
-		case len(prices) == mostSteps:
-			return nil, fmt.Errorf("more than %d prices in a month", mostSteps)
+		case len(prices) == maxSteps:
+			return nil, fmt.Errorf("more than %d prices in a month", maxSteps)
 		}
 		packed = packed[n:]
 		if v == 0 {

@@ -24,7 +24,7 @@ func dayAhead() storage.MarketSeries {
 	return m
 }
 
-// add adds prices and returns what became of each part, in words.
+// add adds prices and returns the change of each part as text.
 func add(t *testing.T, s *storage.Store, m storage.MarketSeries, parts ...storage.PricesPart) string {
 	t.Helper()
 	changes, err := s.AddPrices(t.Context(), m, parts)
@@ -34,7 +34,7 @@ func add(t *testing.T, s *storage.Store, m storage.MarketSeries, parts ...storag
 	return strings.Trim(fmt.Sprint(changes), "[]")
 }
 
-// stored is a series as it is kept, with its prices.
+// stored returns a stored series with its prices.
 func stored(t *testing.T, s *storage.Store, org string) (m storage.MarketSeries, prices *market.Series, revision uint64) {
 	t.Helper()
 	err := s.View(func(v storage.View) error {
@@ -59,7 +59,7 @@ func part(start time.Time, prices ...float64) storage.PricesPart {
 	return storage.PricesPart{Start: start, Prices: prices}
 }
 
-func TestAddPrices(t *testing.T) {
+func TestAddPrices_Changes(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	day := storagetest.Start.Truncate(24 * time.Hour)
 	nan := math.NaN()
@@ -80,10 +80,10 @@ func TestAddPrices(t *testing.T) {
 	}
 	got, prices, revision := stored(t, s, "org")
 	if last, _ := log.Last(t.Context()); revision != last || last != 7 {
-		t.Errorf("the series is at %d of %d: it is written with every change of its prices, and only then", revision, last)
+		t.Errorf("the series is at %d of %d, want a write with every change of its prices, and only then", revision, last)
 	}
 	if got.Timezone != m.Timezone || got.StepMinutes != 60 || got.Prices != 4 || !got.StartTime.Equal(day.Add(-24*time.Hour)) || !got.EndTime.Equal(day.Add(3*time.Hour)) {
-		t.Errorf("it is %+v", got)
+		t.Errorf("the series is %+v", got)
 	}
 	var values []float64
 	for _, p := range prices.Points() {
@@ -94,7 +94,7 @@ func TestAddPrices(t *testing.T) {
 	}
 	m.Timezone = "America/Denver"
 	if add(t, s, m, part(day, -0.01)); mustSeries(t, s).Timezone != "America/Denver" {
-		t.Error("a new time zone is not taken")
+		t.Error("a new time zone is not stored")
 	}
 }
 
@@ -104,7 +104,7 @@ func mustSeries(t *testing.T, s *storage.Store) storage.MarketSeries {
 	return m
 }
 
-func TestAYearOfFiveMinutesFits(t *testing.T) {
+func TestAddPrices_YearOfFiveMinutes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	largest := 0
 	log.Intercept(func(w storage.Write) error { largest = max(largest, len(w.Value)); return nil })
@@ -117,15 +117,16 @@ func TestAYearOfFiveMinutesFits(t *testing.T) {
 	}
 	add(t, s, m, part(start, year...))
 	if _, prices, _ := stored(t, s, "org"); len(prices.Points()) != len(year) {
-		t.Errorf("%d of %d prices are kept", len(prices.Points()), len(year))
+		t.Errorf("%d of %d prices are stored", len(prices.Points()), len(year))
 	}
 	if largest > 64<<10 {
 		t.Errorf("a month takes %d bytes", largest)
 	}
 }
 
-// What no signal can reach back to is dropped, and adding it again changes nothing.
-func TestOldPricesAreDropped(t *testing.T) {
+// TestAddPrices_DropsOld checks that prices too old for any signal are dropped, and
+// that adding them again changes nothing.
+func TestAddPrices_DropsOld(t *testing.T) {
 	s, _, _, c := newStore(t)
 	m, now := dayAhead(), c.now
 	old := now.AddDate(-3, 0, 0)
@@ -135,17 +136,17 @@ func TestOldPricesAreDropped(t *testing.T) {
 	add(t, s, m, part(now.AddDate(0, 0, -2*365), rest...))
 	got, _, revision := stored(t, s, "org")
 	if got.Prices != len(rest) || got.StartTime.Before(now.AddDate(-2, 0, -1)) {
-		t.Errorf("it has %d prices from %v", got.Prices, got.StartTime)
+		t.Errorf("the series has %d prices from %v", got.Prices, got.StartTime)
 	}
 	if got := add(t, s, m, part(old, week...)); got != "unchanged" {
-		t.Errorf("the old prices again: %s", got)
+		t.Errorf("adding the old prices again: %s", got)
 	}
 	if _, _, again := stored(t, s, "org"); again != revision {
-		t.Error("they are written again")
+		t.Error("the old prices were written again")
 	}
 }
 
-func TestAddPricesRefuses(t *testing.T) {
+func TestAddPrices_Invalid(t *testing.T) {
 	s, log, _, c := newStore(t)
 	hour := c.now.Truncate(time.Hour)
 	add(t, s, dayAhead(), part(hour, 0.01, 0.02))
@@ -183,7 +184,7 @@ func TestAddPricesRefuses(t *testing.T) {
 	}
 }
 
-func TestDeleteMarketSeries(t *testing.T) {
+func TestDeleteMarketSeries_SharedRemains(t *testing.T) {
 	s, _, _, c := newStore(t)
 	own := dayAhead()
 	own.OrganizationID = "org"
@@ -197,7 +198,7 @@ func TestDeleteMarketSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, prices, _ := stored(t, s, "org"); prices.Points()[0].Price != 0.01 {
-		t.Error("the shared series does not take its place")
+		t.Error("after the deletion the shared series is not used")
 	}
 	_ = s.View(func(v storage.View) error {
 		if n := v.Count(storage.KindMarketPrices, "org"); n != 0 {
@@ -206,12 +207,13 @@ func TestDeleteMarketSeries(t *testing.T) {
 		return nil
 	})
 	if err := s.DeleteMarketSeries(t.Context(), "org", "none"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("one that is not there: %v", err)
+		t.Errorf("an unknown series: %v", err)
 	}
 }
 
-// However prices come in, a series has the last that was said of each step.
-func TestMarketSeriesLikeAMap(t *testing.T) {
+// TestMarketSeries_MatchesMap checks that a series stores the last price of each step,
+// however the prices are split.
+func TestMarketSeries_MatchesMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, _, _, c := newStore(t)
 		start := c.now.Truncate(24 * time.Hour)

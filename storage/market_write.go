@@ -23,7 +23,7 @@ type PricesPart struct {
 // Validate names every wrong field for prices with the given step length. A step of 0
 // means that the length is not known yet.
 func (p *PricesPart) Validate(step time.Duration, now time.Time) error {
-	const mostPrice = 50
+	const maxPrice = 50
 	var wrong Problems
 	grid := step
 	if step == 0 {
@@ -33,14 +33,14 @@ func (p *PricesPart) Validate(step time.Duration, now time.Time) error {
 	wrong.Check(p.Start.Equal(p.Start.Truncate(grid)), "startTime", "must be the start of a step of %v", grid)
 	wrong.Check(!end.After(now.Add(aheadPrices)), "startTime", "leads to %s, which is more than 45 days ahead", end.UTC().Format(TimeLayout))
 	for i, price := range p.Prices {
-		wrong.Check(math.IsNaN(price) || math.Abs(price) <= mostPrice, index("prices", i), "must be from %d to %d $/kWh", -mostPrice, mostPrice)
+		wrong.Check(math.IsNaN(price) || math.Abs(price) <= maxPrice, index("prices", i), "must be from %d to %d $/kWh", -maxPrice, maxPrice)
 	}
 	return wrong.Err()
 }
 
-// keptPrices is the retention of a series, counted back from its end. No signal needs
+// priceRetention is the retention of a series, counted back from its end. No signal needs
 // older prices. It is also the maximum that package market accepts in five-minute steps.
-const keptPrices = 731 * 24 * time.Hour
+const priceRetention = 731 * 24 * time.Hour
 
 // aheadPrices is the maximum time of a price after now. A later price is a mistake and
 // would push out retained prices.
@@ -94,7 +94,7 @@ type priceWriter struct {
 
 // write merges the parts into the stored prices.
 func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
-	if err := w.settle(); err != nil {
+	if err := w.setDefaults(); err != nil {
 		return r, err
 	}
 	if err := w.check(parts); err != nil {
@@ -115,8 +115,8 @@ func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
 	return w.revise(prices, touched)
 }
 
-// settle fills in unset fields from the stored series or the defaults.
-func (w *priceWriter) settle() error {
+// setDefaults fills in unset fields from the stored series or the defaults.
+func (w *priceWriter) setDefaults() error {
 	usual := MarketSeries{Timezone: "UTC", StepMinutes: 60}
 	was, _, err := Read[MarketSeries](w.View, w.series.Ref())
 	switch {
@@ -150,7 +150,7 @@ func (w *priceWriter) check(parts []PricesPart) error {
 // It returns the changed months.
 func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[time.Time]bool {
 	step, touched := int64(w.series.StepMinutes)*60, map[time.Time]bool{}
-	oldest := w.last(prices, parts) - int64(keptPrices/time.Second)
+	oldest := w.last(prices, parts) - int64(priceRetention/time.Second)
 	w.changes = make([]Change, len(parts))
 	for i, part := range parts {
 		w.changes[i] = Unchanged

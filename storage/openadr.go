@@ -288,11 +288,11 @@ func VENID(clientID string) string {
 // prefix.
 func NewResourceID(venID string, now time.Time) string { return NewID(venID+"_", now) }
 
-// Shown returns the targets of an object that a client may see: they must be asked for
+// Shown returns the targets of an object that a client may see: they must be requested
 // and granted. ok is false if the object has targets but the client may see none.
-func Shown(targets, asked []string, granted map[string]bool) (shown []string, ok bool) {
+func Shown(targets, requested []string, granted map[string]bool) (shown []string, ok bool) {
 	for _, t := range targets {
-		if granted[t] && slices.Contains(asked, t) {
+		if granted[t] && slices.Contains(requested, t) {
 			shown = append(shown, t)
 		}
 	}

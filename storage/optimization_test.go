@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestNoteRun(t *testing.T) {
+func TestHVACDevice_NoteRun(t *testing.T) {
 	at := storage.Time{Time: storagetest.Start}
 	device := storage.NewHVACDevice("acme")
 	device.UpdatedAt = storage.Time{Time: storagetest.Start.Add(-time.Hour)}
@@ -29,21 +29,21 @@ func TestNoteRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !device.ThermodynamicValuesUpdatedAt.Equal(device.UpdatedAt.Time) {
-		t.Errorf("the values are of %s", device.ThermodynamicValuesUpdatedAt)
+		t.Errorf("the time of the values is %s", device.ThermodynamicValuesUpdatedAt)
 	}
 	var run storage.OptimizationRun
 	if err := json.Unmarshal(device.LastOptimizationRunData, &run); err != nil {
 		t.Fatal(err)
 	}
 	if !run.RunAt.Equal(at.Time) || run.Type != savings.Monthly || run.Savings != 1 || run.Day.Optimized.Temperature[1] != 76.99 {
-		t.Errorf("the run is kept as %s", device.LastOptimizationRunData)
+		t.Errorf("the stored run is %s", device.LastOptimizationRunData)
 	}
 	if kept, whole := run.Day.Day(); !whole || kept.String() != result.Day.String() {
-		t.Errorf("what is kept is drawn as\n%s\nand what was found as\n%s", kept, result.Day)
+		t.Errorf("the stored day is drawn as\n%s\nand the result as\n%s", kept, result.Day)
 	}
 	run.Day.Outdoor = run.Day.Outdoor[1:]
 	if _, whole := run.Day.Day(); whole {
-		t.Error("a series that is too short makes a whole day")
+		t.Error("a series that is too short was drawn as a day")
 	}
 	const want = `{"date":"2026-07-02","tempUnits":"F","setpoints":[` +
 		`{"startTime":"2026-07-01T12:00:00.000Z","endTime":"2026-07-01T12:15:00.000Z","temperature":74},` +
@@ -53,7 +53,7 @@ func TestNoteRun(t *testing.T) {
 	}
 }
 
-func TestKeep(t *testing.T) {
+func TestHVACDevice_Keep(t *testing.T) {
 	then, now := storage.Time{Time: storagetest.Start}, storage.Time{Time: storagetest.Start.Add(time.Hour)}
 	stored := storage.HVACDevice{CoolingRate: 5, ThermodynamicValuesUpdatedAt: then, LastSetPointSchedule: []byte(`{"a":1}`), LastOptimizationRunData: []byte(`{"b":1}`)}
 	for name, test := range map[string]struct {
@@ -73,7 +73,7 @@ func TestKeep(t *testing.T) {
 			d := test.device
 			d.Keep(test.stored, now)
 			if !d.ThermodynamicValuesUpdatedAt.Equal(test.at.Time) || string(d.LastSetPointSchedule) != test.schedule {
-				t.Errorf("it has %s of %s", d.LastSetPointSchedule, d.ThermodynamicValuesUpdatedAt)
+				t.Errorf("the schedule is %s, the time of the values %s", d.LastSetPointSchedule, d.ThermodynamicValuesUpdatedAt)
 			}
 		})
 	}

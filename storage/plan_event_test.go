@@ -22,9 +22,9 @@ func criticalPeak() storage.PlanEvent {
 	return e
 }
 
-// eventProblems are the fields that Validate names of an event.
+// eventProblems returns the event's fields that Validate names.
 func eventProblems(e storage.PlanEvent) string {
-	err, _ := e.Validate().(*storage.InvalidError) //nolint:errorlint // it is returned as it is
+	err, _ := e.Validate().(*storage.InvalidError) //nolint:errorlint // Validate does not wrap it
 	if err == nil {
 		return ""
 	}
@@ -35,7 +35,7 @@ func eventProblems(e storage.PlanEvent) string {
 	return strings.Join(fields, " ")
 }
 
-func TestPlanEventValidate(t *testing.T) {
+func TestPlanEvent_Validate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*storage.PlanEvent)
@@ -58,23 +58,24 @@ func TestPlanEventValidate(t *testing.T) {
 		e := criticalPeak()
 		tt.change(&e)
 		if got := eventProblems(e); got != tt.wrong {
-			t.Errorf("%s: wrong are %q, want %q", tt.name, got, tt.wrong)
+			t.Errorf("%s: the invalid fields are %q, want %q", tt.name, got, tt.wrong)
 		}
 	}
 }
 
-func TestPlanEventDefaults(t *testing.T) {
+func TestPlanEvent_Defaults(t *testing.T) {
 	e := criticalPeak()
 	if e.ID != "CRITICAL_PEAK-20260701T210000Z" || e.Name != "critical peak" {
-		t.Errorf("it is called %q, %q", e.ID, e.Name)
+		t.Errorf("the identifier and name are %q, %q", e.ID, e.Name)
 	}
 	if got := e.Pricing(); got.Adder != 0.6 || got.Price != nil || !got.From.Equal(eventStart) || got.Kind != pricing.CriticalPeak {
-		t.Errorf("pricing takes %+v", got)
+		t.Errorf("the event of package pricing is %+v", got)
 	}
 }
 
-// Events behave like a map by identifier that is kept in the order of the starts.
-func TestPlanEventsLikeAMap(t *testing.T) {
+// TestPlanEvents_MatchesMap checks that events behave like a map by identifier in the
+// order of their starts.
+func TestPlanEvents_MatchesMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events, want := storage.PlanEvents{PlanID: "plan"}, map[string]storage.PlanEvent{}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -119,9 +120,9 @@ func TestPlanEventsLikeAMap(t *testing.T) {
 	})
 }
 
-func TestPlanEventsAreBounded(t *testing.T) {
+func TestPlanEvents_Limit(t *testing.T) {
 	events := storage.PlanEvents{PlanID: "plan", Events: make([]storage.PlanEvent, storage.MaxPlanEvents+1)}
 	if got := problems(t, &events); len(got) != 1 || got[0] != "planId" {
-		t.Errorf("wrong are %v", got)
+		t.Errorf("the invalid fields are %v", got)
 	}
 }

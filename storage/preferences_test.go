@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// block is a block of some days from and to an hour.
+// block returns a schedule block on some days between two hours.
 func block(from, to int, days ...int) storage.ScheduleBlock {
 	return storage.ScheduleBlock{
 		StartTimeMinutes: 60 * from, EndTimeMinutes: 60 * to, Mode: storage.ModeAuto, TargetCoolSetpoint: ptr(75.0),
@@ -15,7 +15,7 @@ func block(from, to int, days ...int) storage.ScheduleBlock {
 	}
 }
 
-func TestUserPreferencesValidate(t *testing.T) {
+func TestUserPreferences_Validate(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")
@@ -42,7 +42,7 @@ func TestUserPreferencesValidate(t *testing.T) {
 	))
 }
 
-func TestScheduleBlocks(t *testing.T) {
+func TestScheduleBlocks_Validate(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")

@@ -39,8 +39,8 @@ type Replay struct {
 	Base
 }
 
-// ReplaysKept is the retention of a completed replay.
-const ReplaysKept = 7 * 24 * time.Hour
+// ReplayRetention is the retention of a completed replay.
+const ReplayRetention = 7 * 24 * time.Hour
 
 // ReplayRef names a replay.
 func ReplayRef(org, id string) Ref { return Ref{KindReplay, org, id} }

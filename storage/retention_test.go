@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// tombstone is a record that must be deleted.
+// tombstone returns a record, which must be a tombstone.
 func tombstone(t *testing.T, s *storage.Store, ref storage.Ref) (r storage.Record) {
 	t.Helper()
 	err := s.View(func(v storage.View) (err error) { r, err = v.Get(ref); return err })
@@ -18,8 +18,8 @@ func tombstone(t *testing.T, s *storage.Store, ref storage.Ref) (r storage.Recor
 	return r
 }
 
-// A deletion that is the newest change of a home stays as long as the home, any other
-// expires.
+// TestDelete_ExpiresUnlessOutlived checks that a tombstone that is the newest change
+// of a home is stored as long as the home. Any other tombstone expires.
 func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	solar := &storage.Solar{HomeID: "h1", SizeKw: 5}

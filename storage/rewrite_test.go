@@ -9,12 +9,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// revised says what shall be, whatever is.
+// revised returns a change that does not depend on the stored entities.
 func revised(r storage.Revised) func(storage.View) (storage.Revised, error) {
 	return func(storage.View) (storage.Revised, error) { return r, nil }
 }
 
-func TestRewrite(t *testing.T) {
+func TestRewrite_PutsAndDeletes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	upsert(t, s, "created created", home("a", "One"), home("b", "One"))
 	created := c.now
@@ -32,15 +32,16 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("b is %+v, c is %+v", b, last)
 	}
 	if n, _ := log.Last(t.Context()); n != 5 {
-		t.Errorf("%d writes, want 5: what was never there is not deleted", n)
+		t.Errorf("%d writes, want 5: an unknown entity is not deleted", n)
 	}
 	if err := s.Rewrite(t.Context(), revised(storage.Revised{})); err != nil {
-		t.Errorf("nothing to do: %v", err)
+		t.Errorf("an empty change: %v", err)
 	}
 }
 
-// Whoever writes in between is not written over: the change is worked out again.
-func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
+// TestRewrite_RepeatsAfterConflict checks that a concurrent write is not overwritten:
+// Rewrite computes the change again.
+func TestRewrite_RepeatsAfterConflict(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	upsert(t, s, "created", home("h", "0"))
 	log.Intercept(func(storage.Write) error {
@@ -54,11 +55,11 @@ func TestRewriteStartsAgainAfterAConflict(t *testing.T) {
 		return storage.Revised{Put: []storage.Entity{&h}}, err
 	})
 	if name := getHome(t, s, "h").Name; err != nil || name != "0+!" {
-		t.Errorf("it is called %q (%v)", name, err)
+		t.Errorf("the name is %q (%v)", name, err)
 	}
 }
 
-func TestRewriteStoresAllOrNothing(t *testing.T) {
+func TestRewrite_AllOrNothing(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	unknown := home("b", "Two")
 	unknown.Timezone = "Mars"
@@ -68,14 +69,14 @@ func TestRewriteStoresAllOrNothing(t *testing.T) {
 	}
 	failure := errors.New("changed my mind")
 	if err := s.Rewrite(t.Context(), func(storage.View) (storage.Revised, error) { return storage.Revised{}, failure }); !errors.Is(err, failure) {
-		t.Errorf("it fails with %v", err)
+		t.Errorf("Rewrite returned %v", err)
 	}
 	var many storage.Revised
 	for i := range storage.MaxBatch + 1 {
 		many.Put = append(many.Put, home("h"+strconv.Itoa(i), ""))
 	}
 	if err := s.Rewrite(t.Context(), revised(many)); err == nil {
-		t.Error("more than a batch was taken")
+		t.Error("a change larger than a batch was accepted")
 	}
 	if n, _ := log.Last(t.Context()); n != 0 {
 		t.Errorf("%d writes", n)

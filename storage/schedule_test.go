@@ -23,7 +23,7 @@ func cron(expression, timezone string) storage.Schedule {
 	return s
 }
 
-func TestScheduleValidate(t *testing.T) {
+func TestSchedule_Validate(t *testing.T) {
 	type schedule = storage.Schedule
 	every := func(n int) func(*schedule) { return func(s *schedule) { s.EveryMinutes = n } }
 	by := func(expression string) func(*schedule) {
@@ -79,7 +79,7 @@ func at(t *testing.T, text string) time.Time {
 	return parsed
 }
 
-func TestScheduleNext(t *testing.T) {
+func TestSchedule_Next(t *testing.T) {
 	every := func(n int) storage.Schedule {
 		s := validSchedule()
 		s.EveryMinutes = n
@@ -147,7 +147,7 @@ func TestScheduleNext(t *testing.T) {
 	}
 }
 
-func TestScheduleLatest(t *testing.T) {
+func TestSchedule_Latest(t *testing.T) {
 	quarters := validSchedule()
 	daily := cron("0 6 * * *", "UTC")
 	tests := []struct {
@@ -169,7 +169,7 @@ func TestScheduleLatest(t *testing.T) {
 	}
 }
 
-func TestScheduleWindow(t *testing.T) {
+func TestSchedule_Window(t *testing.T) {
 	s := validSchedule()
 	s.Window = storage.ScheduleWindow{OffsetMinutes: 660, LengthMinutes: 100}
 	w, err := s.WindowAt(at(t, "2026-07-01T13:07:00Z"))
@@ -178,9 +178,9 @@ func TestScheduleWindow(t *testing.T) {
 	}
 }
 
-// Every rule's next run is the first moment that the rule names: no other lies
-// between, judged by looking at every minute.
-func TestNextRunIsTheFirst(t *testing.T) {
+// TestSchedule_NextIsFirst checks every minute before a rule's next run: the rule
+// names none of them.
+func TestSchedule_NextIsFirst(t *testing.T) {
 	zones := []string{"UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Asuncion"}
 	rapid.Check(t, func(t *rapid.T) {
 		minute, hour := rapid.IntRange(0, 59).Draw(t, "minute"), rapid.IntRange(0, 23).Draw(t, "hour")
@@ -221,7 +221,7 @@ func TestNextRunIsTheFirst(t *testing.T) {
 	})
 }
 
-// shownBefore reports whether the clock has shown the same time earlier.
+// shownBefore reports whether the local clock showed the same time earlier.
 func shownBefore(m time.Time, location *time.Location) bool {
 	const layout = "2006-01-02T15:04"
 	for _, back := range []time.Duration{30 * time.Minute, time.Hour} {
@@ -234,7 +234,7 @@ func shownBefore(m time.Time, location *time.Location) bool {
 
 func itoa(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
 
-// No text makes an expression that does not come to an end, or to a panic.
+// FuzzCheckCron checks that no expression loops forever or panics.
 func FuzzCheckCron(f *testing.F) {
 	for _, seed := range []string{"*/15 * * * *", "0 0 31 2 *", "5-1 * * * *", "*/0 1 1 1 1", "2-0 1 1 1 0", "1,2,3-9/2 0 29 2 mon", "0 0 1 jan sun-sat", ",", "- - - - -"} {
 		f.Add(seed)

@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestSolarSettingsValidate(t *testing.T) {
+func TestSolarSettings_Validate(t *testing.T) {
 	valid := func() storage.Solar { return storage.Solar{HomeID: "h", SizeKw: 5} }
 	check(t, valid, slices.Concat(
 		[]tweak[storage.Solar]{
@@ -22,7 +22,7 @@ func TestSolarSettingsValidate(t *testing.T) {
 	))
 }
 
-func TestArrayIsAsUsualWhereNothingIsKnown(t *testing.T) {
+func TestSolarSettings_DefaultArray(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		settings storage.SolarSettings

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// clock is a clock that stands until it is moved.
+// clock is a clock that only the test moves.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
@@ -50,7 +50,7 @@ func update(t *testing.T, s *storage.Store, name string) (storage.Home, error) {
 	return storage.Update(t.Context(), s, storage.HomeRef("org", "h"), rename(name))
 }
 
-// record is a home's record as the replica has it.
+// record returns a home's record from the replica.
 func record(t *testing.T, s *storage.Store, id string) (r storage.Record) {
 	t.Helper()
 	err := s.View(func(v storage.View) (err error) { r, err = v.Get(storage.HomeRef("org", id)); return err })
@@ -60,7 +60,7 @@ func record(t *testing.T, s *storage.Store, id string) (r storage.Record) {
 	return r
 }
 
-func TestCreateSetsTheTimes(t *testing.T) {
+func TestCreate_SetsTimes(t *testing.T) {
 	s, _, _, c := newStore(t)
 	c.now = time.Date(2026, 7, 1, 14, 0, 0, 123_999_999, time.FixedZone("", 2*3600))
 	if err := s.Create(t.Context(), home("h", "One")); err != nil {
@@ -73,7 +73,7 @@ func TestCreateSetsTheTimes(t *testing.T) {
 	}
 }
 
-func TestCreateMeetsWhatIsThere(t *testing.T) {
+func TestCreate_Exists(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	if err := s.Create(t.Context(), home("h", "One")); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestCreateMeetsWhatIsThere(t *testing.T) {
 	if err := s.Create(t.Context(), home("h", "Two")); !errors.Is(err, storage.ErrExists) {
 		t.Errorf("a second create: %v, want ErrExists", err)
 	}
-	// Another process creates it, and our replica has not heard of it.
+	// Another process creates the home, and the replica does not have it yet.
 	defer replica.Hold()()
 	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "i"), Value: []byte(`{}`)})
 	if err := s.Create(t.Context(), home("i", "Mine")); !errors.Is(err, storage.ErrExists) {
@@ -92,7 +92,7 @@ func TestCreateMeetsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestCreateAgainAfterADelete(t *testing.T) {
+func TestCreate_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	first := record(t, s, "h").Revision
@@ -100,7 +100,7 @@ func TestCreateAgainAfterADelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h")); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("a deleted home gets %v", err)
+		t.Errorf("Get of a deleted home: %v", err)
 	}
 	if err := s.Delete(t.Context(), storage.HomeRef("org", "h")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a second delete: %v", err)
@@ -110,14 +110,14 @@ func TestCreateAgainAfterADelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := getHome(t, s, "h"); !h.CreatedAt.Equal(c.now) || h.Name != "Two" {
-		t.Errorf("made again it is %+v", h)
+		t.Errorf("created again the home is %+v", h)
 	}
 	if r := record(t, s, "h"); r.First != first || r.Revision == first {
-		t.Errorf("made again its record is %#v, want First %d", r, first)
+		t.Errorf("created again the record is %#v, want First %d", r, first)
 	}
 }
 
-func TestWritesRefuseTheInvalid(t *testing.T) {
+func TestStore_RefusesInvalid(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	wrong := func(err error) {
@@ -140,14 +140,14 @@ func TestWritesRefuseTheInvalid(t *testing.T) {
 	wrong(err)
 	wrong(s.Upsert(t.Context(), []storage.Entity{mars("h")})[0].Err)
 	if last, _ := log.Last(t.Context()); last != 1 {
-		t.Errorf("%d writes went to the log, want the first alone", last)
+		t.Errorf("%d writes went to the log, want only the first", last)
 	}
 	if err := s.Delete(t.Context(), storage.HomeRef("org", "a.b")); err == nil || errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("a reference that would be three tokens: %v", err)
+		t.Errorf("a reference with three tokens: %v", err)
 	}
 }
 
-func TestAnUnavailableLogChangesNothing(t *testing.T) {
+func TestStore_LogUnavailable(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	log.Intercept(func(storage.Write) error { return storage.ErrUnavailable })
@@ -167,10 +167,10 @@ func TestAnUnavailableLogChangesNothing(t *testing.T) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
+func TestUpdate_StoresChange(t *testing.T) {
 	s, _, _, c := newStore(t)
 	if _, err := update(t, s, "Two"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("what is not there: %v", err)
+		t.Errorf("an unknown home: %v", err)
 	}
 	storagetest.Put(t, s, home("h", "One"))
 	created := c.now
@@ -190,7 +190,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// elsewhere renames the home h as another process would.
+// elsewhere renames the home h like another process.
 func elsewhere(t *testing.T, log *storagetest.Log, name string) {
 	t.Helper()
 	other := storage.NewStore(log, log.Replica(), func() time.Time { return storagetest.Start })
@@ -199,10 +199,10 @@ func elsewhere(t *testing.T, log *storagetest.Log, name string) {
 	}
 }
 
-func TestUpdateStartsAgainWhenItLostARace(t *testing.T) {
+func TestUpdate_RepeatsAfterConflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
-	release := replica.Hold() // our replica hears of the other's write only later
+	release := replica.Hold() // the replica receives the write later
 	elsewhere(t, log, "Theirs")
 	seen := make(chan string, 9)
 	done := make(chan error)
@@ -215,7 +215,7 @@ func TestUpdateStartsAgainWhenItLostARace(t *testing.T) {
 		done <- err
 	}()
 	if first := <-seen; first != "One" {
-		t.Fatalf("the first try saw %q", first)
+		t.Fatalf("the first attempt saw %q", first)
 	}
 	release()
 	if err := <-done; err != nil {
@@ -226,7 +226,7 @@ func TestUpdateStartsAgainWhenItLostARace(t *testing.T) {
 	}
 }
 
-func TestUpdateGivesUpAgainstAnEndlessRival(t *testing.T) {
+func TestUpdate_EndlessConflicts(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	rivals := 0
@@ -243,11 +243,11 @@ func TestUpdateGivesUpAgainstAnEndlessRival(t *testing.T) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 	if rivals < 2 || rivals > 10 {
-		t.Errorf("it tried %d times, want a few", rivals)
+		t.Errorf("Update made %d attempts, want a few", rivals)
 	}
 }
 
-func TestUpdateKeepsWhatTheJSONFormLeavesOut(t *testing.T) {
+func TestUpdate_KeepsFieldsOutsideJSON(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	p := storage.NewUserPreferences("org", "dev")
 	p.Name = "Summer"
@@ -258,7 +258,7 @@ func TestUpdateKeepsWhatTheJSONFormLeavesOut(t *testing.T) {
 	}
 }
 
-func TestDeleteOfWhatWasChangedElsewhere(t *testing.T) {
+func TestDelete_Conflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	defer replica.Hold()()
@@ -268,7 +268,7 @@ func TestDeleteOfWhatWasChangedElsewhere(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestList_Pages(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		storagetest.Put(t, s, home(id, id), storagetest.Home("other", id, ""))
@@ -294,7 +294,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotDecodeSaysWhichItIs(t *testing.T) {
+func TestDecode_ErrorNamesEntity(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{"name": 1}`)})
 	_, one := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
@@ -306,8 +306,9 @@ func TestWhatDoesNotDecodeSaysWhichItIs(t *testing.T) {
 	}
 }
 
-// A write is answered when reads include it, and not before.
-func TestAWriteWaitsUntilItCanBeRead(t *testing.T) {
+// TestStore_ReadYourWrites checks that a write returns when reads include it, and not
+// earlier.
+func TestStore_ReadYourWrites(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	release := replica.Hold()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -321,11 +322,11 @@ func TestAWriteWaitsUntilItCanBeRead(t *testing.T) {
 		t.Errorf("an upsert returned %+v before it could be read", r)
 	}
 	release()
-	getHome(t, s, "h") // they were stored all the same
+	getHome(t, s, "h") // they were stored nevertheless
 	getHome(t, s, "i")
 }
 
-func TestWaitForEndsWithItsContext(t *testing.T) {
+func TestWaitFor_ContextEnds(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	release := replica.Hold()
 	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{}`)})

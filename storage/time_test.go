@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestTimeFromJSON(t *testing.T) {
+func TestTime_FromJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`"2026-07-01T00:00:00Z"`:           `"2026-07-01T00:00:00.000Z"`,
 		`"2026-07-01T00:00:00.000Z"`:       `"2026-07-01T00:00:00.000Z"`,
@@ -55,8 +55,9 @@ func TestTimeFromJSON(t *testing.T) {
 	}
 }
 
-// What is read can be read again when it was written, and is then the same.
-func TestTimeRoundTrip(t *testing.T) {
+// TestTime_RoundTrip checks that a time that was read can be written and read again
+// without a change.
+func TestTime_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sec := rapid.Int64Range(-62167219200-86400, 253402300799+86400).Draw(rt, "seconds")
 		zone := time.FixedZone("", 60*rapid.IntRange(-23*60, 23*60).Draw(rt, "offset"))

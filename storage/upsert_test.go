@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// changes are what became of an upsert's entities, in words.
+// changes returns the changes of an upsert's entities as text.
 func changes(results []storage.UpsertResult) []string {
 	list := make([]string, len(results))
 	for i, r := range results {
@@ -40,7 +40,7 @@ func upsert(t *testing.T, s *storage.Store, want string, entities ...storage.Ent
 	}
 }
 
-func TestUpsert(t *testing.T) {
+func TestUpsert_Changes(t *testing.T) {
 	s, log, _, c := newStore(t)
 	created := c.now
 	upsert(t, s, "")
@@ -48,7 +48,7 @@ func TestUpsert(t *testing.T) {
 	c.now = c.now.Add(time.Minute)
 	upsert(t, s, "unchanged updated created", home("a", "One"), home("b", "Two"), home("c", "One"))
 	if last, _ := log.Last(t.Context()); last != 4 {
-		t.Errorf("%d writes, want 4: what is unchanged is not written", last)
+		t.Errorf("%d writes, want 4: an unchanged entity is not written", last)
 	}
 	a, b := getHome(t, s, "a"), getHome(t, s, "b")
 	if !a.UpdatedAt.Equal(created) || !b.CreatedAt.Equal(created) || !b.UpdatedAt.Equal(c.now) {
@@ -56,19 +56,19 @@ func TestUpsert(t *testing.T) {
 	}
 }
 
-func TestUpsertOfTheSameEntityTwice(t *testing.T) {
+func TestUpsert_SameEntityTwice(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	upsert(t, s, "created created updated unchanged updated",
 		home("a", "One"), home("b", "One"), home("a", "Two"), home("a", "Two"), home("a", "Three"))
 	if h := getHome(t, s, "a"); h.Name != "Three" {
-		t.Errorf("the last of them is %q", h.Name)
+		t.Errorf("the last home is %q", h.Name)
 	}
 	if last, _ := log.Last(t.Context()); last != 4 {
 		t.Errorf("%d writes, want 4", last)
 	}
 }
 
-func TestUpsertLeavesOutTheInvalid(t *testing.T) {
+func TestUpsert_SkipsInvalid(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	foreign := storagetest.Home("a.b", "h", "")
 	results := s.Upsert(t.Context(), []storage.Entity{home("a", "One"), home("not valid", ""), foreign, home("b", "One")})
@@ -78,7 +78,7 @@ func TestUpsertLeavesOutTheInvalid(t *testing.T) {
 	}
 }
 
-func TestUpsertAfterADelete(t *testing.T) {
+func TestUpsert_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	upsert(t, s, "created", home("a", "One"))
 	first := record(t, s, "a").First
@@ -88,11 +88,11 @@ func TestUpsertAfterADelete(t *testing.T) {
 	c.now = c.now.Add(time.Minute)
 	upsert(t, s, "created", home("a", "One"))
 	if r, h := record(t, s, "a"), getHome(t, s, "a"); r.First != first || !h.CreatedAt.Equal(c.now) {
-		t.Errorf("made again: First %d, created %v", r.First, h.CreatedAt)
+		t.Errorf("created again: First %d, created %v", r.First, h.CreatedAt)
 	}
 }
 
-func TestUpsertGoesInBatches(t *testing.T) {
+func TestUpsert_Batches(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	entities := make([]storage.Entity, 2*storage.MaxBatch+1)
 	for i := range entities {
@@ -118,11 +118,11 @@ func TestUpsertGoesInBatches(t *testing.T) {
 		again[c]++
 	}
 	if want := map[string]int{"unchanged": storage.MaxBatch + 1, "created": storage.MaxBatch}; !reflect.DeepEqual(again, want) {
-		t.Errorf("the same again: %v, want %v", again, want)
+		t.Errorf("a second upsert: %v, want %v", again, want)
 	}
 }
 
-func TestUpsertWritesOverARival(t *testing.T) {
+func TestUpsert_Conflict(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	first := record(t, s, "h").First
@@ -131,21 +131,21 @@ func TestUpsertWritesOverARival(t *testing.T) {
 	log.Intercept(func(storage.Write) error { release(); return nil })
 	upsert(t, s, "created updated", home("g", "Mine"), home("h", "Mine"))
 	if h := getHome(t, s, "h"); h.Name != "Mine" {
-		t.Errorf("the home is %q: an import says what shall be", h.Name)
+		t.Errorf("the home is %q: an import overwrites it", h.Name)
 	}
 	if r := record(t, s, "h"); r.First != first {
 		t.Errorf("First is %d, want %d", r.First, first)
 	}
 }
 
-func TestUpsertGivesUpAgainstAnEndlessRival(t *testing.T) {
+func TestUpsert_EndlessConflicts(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	log.Intercept(func(storage.Write) error { return storage.ErrConflict })
 	upsert(t, s, "conflict", home("h", "Mine"))
 }
 
-// The log may remove the tombstones of a batch one after another while the batch is
-// written.
+// TestUpsert_TombstonesExpireMeanwhile removes the tombstones of a batch one after
+// another while the batch is written.
 func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	ids := []string{"a", "b", "c", "d"}

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestUsageValidate(t *testing.T) {
+func TestUsage_Validate(t *testing.T) {
 	valid := func() storage.Usage { return storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(700.0)} }
 	check(t, valid, slices.Concat(
 		[]tweak[storage.Usage]{
@@ -23,7 +23,7 @@ func TestUsageValidate(t *testing.T) {
 	))
 }
 
-func TestUsageAsPricingTakesIt(t *testing.T) {
+func TestUsage_Pricing(t *testing.T) {
 	u := storage.Usage{
 		MonthToDateKwh: ptr(420.0), AsOf: "2026-07-15", AssumedMonthlyKwh: ptr(730.0), BillingDay: 5, BaselineDailyKwh: ptr(9.0),
 	}
@@ -34,11 +34,11 @@ func TestUsageAsPricingTakesIt(t *testing.T) {
 		t.Errorf("%+v and %v kWh a year, want %+v and 8760", got, u.AnnualKWh(), want)
 	}
 	if got := (&storage.Usage{}).Pricing(); got != (pricing.Usage{}) {
-		t.Errorf("nothing is %+v", got)
+		t.Errorf("empty usage is %+v", got)
 	}
 }
 
-func TestHomeMarketValidate(t *testing.T) {
+func TestHomeMarket_Validate(t *testing.T) {
 	valid := func() storage.HomeMarket {
 		return storage.HomeMarket{HomeID: "h", Node: "TH_NP15_GEN-APND", Market: market.DayAhead}
 	}

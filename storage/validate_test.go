@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// problems are the fields that an entity's Validate names.
+// problems returns the fields that an entity's Validate names.
 func problems(t *testing.T, e storage.Entity) []string {
 	t.Helper()
 	err := e.Validate()
@@ -25,15 +25,15 @@ func problems(t *testing.T, e storage.Entity) []string {
 	var fields []string
 	for _, f := range invalid.Fields {
 		if f.Message == "" || !strings.Contains(err.Error(), f.Field+": "+f.Message) {
-			t.Errorf("the problem with %s is not told by %q", f.Field, err)
+			t.Errorf("the problem with %s is missing in %q", f.Field, err)
 		}
 		fields = append(fields, f.Field)
 	}
 	return fields
 }
 
-// tweak changes one thing about a valid entity; wrong are the fields that are
-// wrong then, separated by spaces, none when it is still valid.
+// tweak is one change of a valid entity. wrong lists the fields that are then invalid,
+// separated by spaces. It is empty if the entity stays valid.
 type tweak[T any] struct {
 	name   string
 	change func(*T)
@@ -47,20 +47,20 @@ func check[T any, P interface {
 	t.Helper()
 	e := valid()
 	if wrong := problems(t, P(&e)); wrong != nil {
-		t.Fatalf("what should be valid has problems with %v", wrong)
+		t.Fatalf("the valid entity has problems with %v", wrong)
 	}
 	for _, tt := range tweaks {
 		t.Run(tt.name, func(t *testing.T) {
 			e := valid()
 			tt.change(&e)
 			if got := strings.Join(problems(t, P(&e)), " "); got != tt.wrong {
-				t.Errorf("wrong are %q, want %q", got, tt.wrong)
+				t.Errorf("the invalid fields are %q, want %q", got, tt.wrong)
 			}
 		})
 	}
 }
 
-// ids are the tweaks that find out whether a text must be an identifier.
+// ids returns tweaks that check that a text must be an identifier.
 func ids[T any](field string, set func(*T, string)) []tweak[T] {
 	to := func(s string) func(*T) { return func(e *T) { set(e, s) } }
 	return []tweak[T]{
@@ -73,7 +73,7 @@ func ids[T any](field string, set func(*T, string)) []tweak[T] {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestHomeValidate(t *testing.T) {
+func TestHome_Validate(t *testing.T) {
 	valid := func() storage.Home { return *storagetest.Home("org", "h", "plan") }
 	check(t, valid, slices.Concat(
 		ids("id", func(h *storage.Home, s string) { h.ID = s }),
@@ -93,7 +93,7 @@ func TestHomeValidate(t *testing.T) {
 	))
 }
 
-func TestOrganizationValidate(t *testing.T) {
+func TestOrganization_Validate(t *testing.T) {
 	valid := func() storage.Organization { return storage.Organization{ID: "org", Name: "Org"} }
 	children := func(list ...string) func(*storage.Organization) {
 		return func(o *storage.Organization) { o.ChildOrganizationIDs = list }
@@ -109,7 +109,7 @@ func TestOrganizationValidate(t *testing.T) {
 	))
 }
 
-func TestKeyValidate(t *testing.T) {
+func TestKey_Validate(t *testing.T) {
 	valid := func() storage.Key { k, _ := storage.NewKey("org", storagetest.Start); return k }
 	check(t, valid, slices.Concat(
 		ids("keyId", func(k *storage.Key, s string) { k.ID = s }),
@@ -120,7 +120,7 @@ func TestKeyValidate(t *testing.T) {
 	))
 }
 
-func TestHVACDeviceValidate(t *testing.T) {
+func TestHVACDevice_Validate(t *testing.T) {
 	valid := func() storage.HVACDevice {
 		d := storage.NewHVACDevice("org")
 		d.ID, d.HomeID = "dev", "h"
@@ -135,7 +135,7 @@ func TestHVACDeviceValidate(t *testing.T) {
 	))
 }
 
-func TestOnboardingValidate(t *testing.T) {
+func TestOnboarding_Validate(t *testing.T) {
 	valid := func() storage.Onboarding {
 		return storage.Onboarding{ID: "o", HomeID: "h", Status: storage.OnboardingNotStarted, EligibilityStatus: storage.Eligible}
 	}
@@ -151,7 +151,7 @@ func TestOnboardingValidate(t *testing.T) {
 	))
 }
 
-func TestRatePlanValidate(t *testing.T) {
+func TestRatePlan_Validate(t *testing.T) {
 	valid := func() storage.RatePlan { return *storagetest.RatePlan("org", "plan", 0.1) }
 	check(t, valid, slices.Concat(
 		ids("id", func(p *storage.RatePlan, s string) { p.ID = s }),
@@ -176,7 +176,7 @@ func TestRatePlanValidate(t *testing.T) {
 	}
 }
 
-// findPlan is the organization of the plan that an organization's homes get.
+// findPlan returns the owner of the plan that an organization's homes get.
 func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
@@ -187,7 +187,7 @@ func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err err
 	return owner, err
 }
 
-func TestFindShared(t *testing.T) {
+func TestFindShared_OwnFirst(t *testing.T) {
 	s, _, _, _ := newStore(t)
 	if _, err := findPlan(t, s, "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("no plan: %v", err)
@@ -202,7 +202,7 @@ func TestFindShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := findPlan(t, s, "a"); got != storage.Shared || err != nil {
-		t.Errorf("its own plan deleted, it gets that of %q (%v)", got, err)
+		t.Errorf("after the deletion of its own plan it gets the plan of %q (%v)", got, err)
 	}
 	if err := s.Delete(t.Context(), storage.RatePlanRef(storage.Shared, "p")); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestFindShared(t *testing.T) {
 	}
 }
 
-func TestKindsAreAllThatIsStored(t *testing.T) {
+func TestKinds_Complete(t *testing.T) {
 	entities := []storage.Entity{
 		&storage.Organization{}, &storage.Key{}, &storage.Home{}, &storage.Solar{}, &storage.RatePlan{},
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},
@@ -232,6 +232,6 @@ func TestKindsAreAllThatIsStored(t *testing.T) {
 		want[k] = true
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("entities are of %v, Kinds says %v", got, want)
+		t.Errorf("the entities have the kinds %v, Kinds returns %v", got, want)
 	}
 }

@@ -42,9 +42,9 @@ type file struct {
 // handler maps paths to the files of the console.
 type handler map[string]file
 
-// Beside returns a handler that serves the console at Root. It passes every other request
+// WithConsole returns a handler that serves the console at Root. It passes every other request
 // to next unchanged. The console's page shows the values of enums.
-func Beside(next http.Handler, audience Audience, enums map[string][]string) http.Handler {
+func WithConsole(next http.Handler, audience Audience, enums map[string][]string) http.Handler {
 	files, err := load(embedded, audience, enums)
 	if err != nil {
 		panic("console: " + err.Error()) // the assets are embedded and a test loads them

@@ -27,7 +27,7 @@ func ask(t *testing.T, method, target string, header http.Header) (*http.Respons
 	r := httptest.NewRequest(method, target, nil)
 	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
-	Beside(next, Partner, wire.Enums()).ServeHTTP(w, r)
+	WithConsole(next, Partner, wire.Enums()).ServeHTTP(w, r)
 	answer := w.Result()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -36,7 +36,7 @@ func ask(t *testing.T, method, target string, header http.Header) (*http.Respons
 	return answer, string(body)
 }
 
-func TestPaths(t *testing.T) {
+func TestConsole_Paths(t *testing.T) {
 	base := baseOf(t)
 	for _, c := range []struct {
 		method, path string

@@ -8,7 +8,7 @@
 // organization. On the partners' listener, it shows the operations that the partner's key
 // may use.
 //
-// The caller of Beside passes in the enumerations, such as the outcomes. The console
+// The caller of WithConsole passes in the enumerations, such as the outcomes. The console
 // serves them as a module.
 //
 // console may import nothing but the standard library.

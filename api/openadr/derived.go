@@ -13,7 +13,7 @@ import (
 
 // derivedProgram returns a derived program, or nil if there is no such program.
 func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
-	list, err := s.Book.Reader(v).Programs(org)
+	list, err := s.Pricer.Reader(v).Programs(org)
 	i := slices.IndexFunc(list, func(p signals.Program) bool { return p.ID == id })
 	if err != nil || i < 0 {
 		return nil, err
@@ -41,12 +41,12 @@ func (s *server) programOfEvent(v storage.View, org, id string) (string, error) 
 // derivedFor returns the derived programs that match the query, each with its matching
 // targets. A target may be a home. A home matches the program of its rate plan.
 func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program, targets map[string][]string, err error) {
-	prices := s.Book.Reader(v)
-	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.asked) == 0 {
+	prices := s.Pricer.Reader(v)
+	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.requested) == 0 {
 		return list, nil, err
 	}
 	targets = map[string][]string{}
-	for _, t := range a.asked {
+	for _, t := range a.requested {
 		if !storage.ValidID(t) || !a.business && !a.granted[t] {
 			continue
 		}
@@ -111,13 +111,13 @@ const homeSignalPrefix = "signal/"
 // until do returns false.
 func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.Program, targets []string) (more bool, err error)) (more bool, err error) {
 	more = true
-	for _, t := range a.asked {
+	for _, t := range a.requested {
 		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
 		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
 			continue
 		}
-		p, err := s.Book.Reader(v).HomeSignal(a.OrganizationID, homeID)
-		if errors.Is(err, storage.ErrNotFound) || signals.OfOne(err) {
+		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		if errors.Is(err, storage.ErrNotFound) || signals.IsDataError(err) {
 			continue
 		}
 		if err == nil {
@@ -134,8 +134,8 @@ func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.
 func (s *server) addDays(v storage.View, a *audience, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
 	more = true
 	for _, day := range program.Days(r.Now) {
-		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
-		if signals.OfOne(err) {
+		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
+		if signals.IsDataError(err) {
 			continue
 		}
 		if err != nil {
@@ -193,8 +193,8 @@ func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Pro
 		if day.ID != r.id {
 			continue
 		}
-		e, err := s.Book.Reader(v).Encode(a.OrganizationID, &day)
-		if signals.OfOne(err) {
+		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
+		if signals.IsDataError(err) {
 			return nil, errGone
 		}
 		return e.JSON, err

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAfter(t *testing.T) {
+func TestAfter_Durations(t *testing.T) {
 	start := time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 	for duration, want := range map[string]string{
 		"PT1H": "2026-01-31T01:00:00Z", "PT15M": "2026-01-31T00:15:00Z", "P1D": "2026-02-01T00:00:00Z", "P1M": "2026-03-03T00:00:00Z",

@@ -59,14 +59,14 @@ func (s *server) objectRoutes() (all []route) {
 type audience struct {
 	caller
 	kind *kind
-	// asked are the targets of the query. granted are the targets that the caller may
+	// requested are the targets of the query. granted are the targets that the caller may
 	// see.
-	asked   []string
-	granted map[string]bool
+	requested []string
+	granted   map[string]bool
 }
 
 func (s *server) audience(v storage.View, k *kind, r *request) (a audience, err error) {
-	a = audience{caller: r.caller, kind: k, asked: r.URL.Query()["targets"]}
+	a = audience{caller: r.caller, kind: k, requested: r.URL.Query()["targets"]}
 	if !a.business && k.venReads {
 		a.granted, err = storage.Granted(v, r.caller.OrganizationID, r.caller.ID)
 	}
@@ -76,14 +76,14 @@ func (s *server) audience(v storage.View, k *kind, r *request) (a audience, err 
 // sees returns the visible targets of an object. ok is false if the caller may not see
 // the object or the query excludes it.
 func (a *audience) sees(o *storage.OpenADRObject) (shown []string, ok bool) {
-	asked := len(a.asked) == 0 || slices.ContainsFunc(o.Targets, func(t string) bool { return slices.Contains(a.asked, t) })
+	requested := len(a.requested) == 0 || slices.ContainsFunc(o.Targets, func(t string) bool { return slices.Contains(a.requested, t) })
 	switch {
-	case o.Removed || !asked:
+	case o.Removed || !requested:
 		return nil, false
 	case a.business:
 		return o.Targets, true
 	case a.kind.venReads:
-		return storage.Shown(o.Targets, a.asked, a.granted)
+		return storage.Shown(o.Targets, a.requested, a.granted)
 	}
 	return o.Targets, o.ClientID == a.ID
 }
@@ -99,17 +99,17 @@ const maxLimit = 50
 
 func newPage(r *request) (*page, error) {
 	var p rest.FieldErrors
-	number := func(name string, otherwise, most int) int {
+	number := func(name string, otherwise, limit int) int {
 		text := r.URL.Query().Get(name)
 		if text == "" {
 			return otherwise
 		}
 		n, err := strconv.Atoi(text)
-		p.Check(err == nil && n >= 0 && n <= most, name, "must be a whole number from 0 to %d", most)
+		p.Check(err == nil && n >= 0 && n <= limit, name, "must be a whole number from 0 to %d", limit)
 		return n
 	}
-	const most = 1<<31 - 1
-	made := &page{skip: number("skip", 0, most), limit: number("limit", maxLimit, maxLimit), list: []json.RawMessage{}}
+	const maxNumber = 1<<31 - 1
+	made := &page{skip: number("skip", 0, maxNumber), limit: number("limit", maxLimit, maxLimit), list: []json.RawMessage{}}
 	for _, t := range r.URL.Query()["targets"] {
 		p.Check(len(t) >= 1 && len(t) <= 128, "targets", "must have 1 to 128 characters each")
 	}

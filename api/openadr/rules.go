@@ -83,7 +83,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 	}
 	o.Name, o.Targets, in.Targets = in.ProgramName, in.Targets, nil
 	return s.Store.View(func(v storage.View) error {
-		derived, err := s.Book.Reader(v).Programs(o.OrganizationID)
+		derived, err := s.Pricer.Reader(v).Programs(o.OrganizationID)
 		for i := range derived {
 			if derived[i].Name == o.Name {
 				return conflict(fmt.Sprintf("The program %q is derived from a rate plan: use another programName.", o.Name))

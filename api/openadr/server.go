@@ -18,9 +18,9 @@ import (
 
 // Deps are the dependencies of the operations.
 type Deps struct {
-	Store *storage.Store
-	Book  *signals.Book
-	Vault *vault.Vault
+	Store  *storage.Store
+	Pricer *signals.Pricer
+	Vault  *vault.Vault
 	// REST observes requests and checks keys and their rate limits.
 	REST *rest.Server
 	// Destinations applies the operator's policy on callback destinations. It returns nil

@@ -41,7 +41,7 @@ func (r *Replayer) plan(ctx context.Context) error {
 			switch {
 			case replay.Status != storage.ReplayCompleted && !waiting[task.Name()]:
 				missing = append(missing, task)
-			case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplaysKept:
+			case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplayRetention:
 				old = append(old, replay.Ref())
 			}
 		}

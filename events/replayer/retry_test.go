@@ -67,7 +67,7 @@ func TestReplay_FindsLostDeletesOld(t *testing.T) {
 	if len(w.waiting) != 1 {
 		t.Errorf("%v wait", w.waiting)
 	}
-	w.now = w.now.Add(storage.ReplaysKept)
+	w.now = w.now.Add(storage.ReplayRetention)
 	plan()
 	if _, err := storage.Get[storage.Replay](w.store, old.Ref()); err != nil {
 		t.Errorf("after a week: %v", err)

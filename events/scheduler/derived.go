@@ -79,7 +79,7 @@ func (f *derived) read(v storage.View, org string) error {
 	if _, ok, err := f.subscribed(v, org); !ok || err != nil {
 		return err
 	}
-	prices := f.Book.Reader(v)
+	prices := f.Pricer.Reader(v)
 	programs, err := prices.Programs(org)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 	}
 	for _, day := range p.Days(f.now) {
 		e, err := prices.Encode(org, &day)
-		if signals.OfOne(err) {
+		if signals.IsDataError(err) {
 			continue
 		}
 		if err == nil {

@@ -216,7 +216,7 @@ func (w *world) fleet(n int) (stop func()) {
 	var wg sync.WaitGroup
 	for range n {
 		s := New(Deps{
-			Store: w.store, Book: signals.NewBook(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
+			Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
 			Registerer: prometheus.NewRegistry(), Now: time.Now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {

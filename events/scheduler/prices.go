@@ -194,7 +194,7 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	t.ScheduleID, t.Follows = schedule.ID, last.Sequence
 	err = s.Store.View(func(v storage.View) error {
 		t.Revision = v.Revision()
-		t.RatePlanIDs, t.Homes, err = affected(s.Book.Reader(v), v, t.OrganizationID, since)
+		t.RatePlanIDs, t.Homes, err = affected(s.Pricer.Reader(v), v, t.OrganizationID, since)
 		return err
 	})
 	if err == nil && t.Homes > 0 {
@@ -231,7 +231,7 @@ func affected(prices *signals.Reader, v storage.View, org string, since uint64) 
 		switch {
 		case err == nil && revision >= since:
 			changed[home.RatePlanID] = true
-		case err != nil && !signals.OfOne(err): // an error of the home alone means that no change made it priceable
+		case err != nil && !signals.IsDataError(err): // an error of the home alone means that no change made it priceable
 			return nil, 0, err
 		}
 	}

@@ -38,7 +38,7 @@ type Runs interface {
 // Deps are the dependencies of a scheduler.
 type Deps struct {
 	Store      *storage.Store
-	Book       *signals.Book
+	Pricer     *signals.Pricer
 	Tasks      events.Tasks
 	Triggers   events.TriggerLog
 	Runs       Runs

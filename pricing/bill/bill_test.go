@@ -84,8 +84,8 @@ func calculate(t testing.TB, m bill.Meter, terms bill.Terms) *bill.Bill {
 
 func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(1, math.Abs(want)) }
 
-// 30 days of 1 kWh an hour: 720 kWh, half of them after noon.
-func TestTierRules(t *testing.T) {
+// TestTiers_Rules prices 30 days of 1 kWh an hour: 720 kWh, half of them after noon.
+func TestTiers_Rules(t *testing.T) {
 	tariff := parse(t, twoPeriods())
 	// The running total is 24 kWh a day. It reaches 100 on the fifth day at 04:00
 	// and 200 on the ninth at 08:00.
@@ -128,7 +128,7 @@ func TestTiers_DailyAndBaseline(t *testing.T) {
 	}
 }
 
-func TestChargesAndRiders(t *testing.T) {
+func TestCalculate_ChargesAndRiders(t *testing.T) {
 	base := fields{
 		"energyratestructure": []any{[]any{fields{"rate": 0.1, "adj": 0.02}}},
 		"riders":              []any{fields{"rate": 0.03}, fields{"rate": 10, "unit": "%"}},
@@ -163,8 +163,9 @@ func TestChargesAndRiders(t *testing.T) {
 	}
 }
 
-// One day: 24 kWh used, 10 generated around noon, 8 of them exported.
-func TestMetering(t *testing.T) {
+// TestMetering_Credits prices one day: 24 kWh used, 10 generated around noon, 8 of
+// them exported.
+func TestMetering_Credits(t *testing.T) {
 	tariff := parse(t, twoPeriods())
 	day := hours(1, always(1), noon)
 	exports := make([]float64, 24)
@@ -202,7 +203,7 @@ func TestNonBypassable_EveryImport(t *testing.T) {
 	}
 }
 
-func TestYearlySettlement(t *testing.T) {
+func TestSettlement_Yearly(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}, "fixedchargefirstmeter": 5})
 	// 48 kWh are used on two days of two months. 100 are generated on the first.
 	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
@@ -355,7 +356,7 @@ func TestCalculate_Invalid(t *testing.T) {
 	}
 }
 
-func TestReadRate(t *testing.T) {
+func TestReadRate_Forms(t *testing.T) {
 	prices := make([]float64, 8760)
 	for i := range prices {
 		prices[i] = 0.01 * float64(i%24)

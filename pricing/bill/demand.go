@@ -51,13 +51,13 @@ func ratchet(r pricing.Ratchet, before []Month) float64 {
 	if months <= 0 {
 		months = usual
 	}
-	most := 0.0
+	peak := 0.0
 	for _, m := range before[max(0, len(before)-months):] {
 		if r.Counts == ([12]bool{}) || r.Counts[m.Start.Month-1] {
-			most = max(most, m.DemandKW)
+			peak = max(peak, m.DemandKW)
 		}
 	}
-	return r.Share * most
+	return r.Share * peak
 }
 
 // demand returns the highest demand of a month in kW, and its cost. least is the minimum

@@ -131,11 +131,11 @@ type filling struct {
 }
 
 func newFilling(ladders []ladder) *filling {
-	most := 0
+	longest := 0
 	for _, l := range ladders {
-		most = max(most, len(l.rates))
+		longest = max(longest, len(l.rates))
 	}
-	return &filling{tiers: make([]float64, most)}
+	return &filling{tiers: make([]float64, longest)}
 }
 
 // add puts an hour's energy into the current tier. It moves up or down by at most one

@@ -44,7 +44,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Solar != nil {
 		rate.SolarKW = h.Solar.SizeKw
 	}
-	caveats, err := h.settle(&rate, &m, &r)
+	caveats, err := h.setMetering(&rate, &m, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (h *Home) replaceSolar(r *Request) error {
 	return nil
 }
 
-// settle sets the metering and the prices of exported energy, and returns their caveats.
+// setMetering sets the metering and the prices of exported energy, and returns their caveats.
 // The price signal's rules decide the metering, unless the request names it.
-func (h *Home) settle(t *Terms, m *Meter, r *Request) (caveats []string, err error) {
+func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, err error) {
 	t.Metering = r.Metering
 	if t.Tariff == nil {
 		return nil, nil // HourlyPrices apply

@@ -48,7 +48,7 @@ func TestRates_Plausible(t *testing.T) {
 	}
 }
 
-func TestCost(t *testing.T) {
+func TestIntensity_Cost(t *testing.T) {
 	for intensity, want := range map[carbon.Intensity]float64{
 		carbon.Low: 0, "": 0, "EXTREME": 0,
 		carbon.Medium: 51 * 0.00045359237 * 1.5, carbon.High: 190 * 0.00045359237 * 1.5,

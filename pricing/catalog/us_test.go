@@ -69,7 +69,7 @@ func (o *openTariff) at(hour int, weekend bool) float64 {
 
 // The embedded catalog has every rate of the collection, with the collection's prices.
 func TestUSCatalog_MatchesCollection(t *testing.T) {
-	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(testdata(t, "tariffs", "us_urdb_catalogue_cc0.ndjson")), []byte("\n")) //nolint:misspell // the collection's file has this name
 	if len(lines) != len(catalog.US()) {
 		t.Fatalf("%d rates in the catalog, %d in the collection", len(catalog.US()), len(lines))
 	}
@@ -135,7 +135,7 @@ func TestUSCatalog_Doubts(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFind_UtilityAndName(t *testing.T) {
 	for _, tt := range []struct {
 		utility, name string
 		first         string // identifier of the first plan found

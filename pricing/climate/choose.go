@@ -55,8 +55,8 @@ const (
 func Choose(p Place) Choice {
 	z := zone.Of(p.State, p.County, zones())
 	at := func(y *Year) Choice { return p.choice(y, z) }
-	best := least(stations(), func(y *Year) float64 { return at(y).Remoteness() })
-	return at(least(All(), func(y *Year) float64 { return at(y).Remoteness() + difference*unlike(y, best) }))
+	best := lowest(stations(), func(y *Year) float64 { return at(y).Remoteness() })
+	return at(lowest(All(), func(y *Year) float64 { return at(y).Remoteness() + difference*unlike(y, best) }))
 }
 
 // At returns the choice of a given year for a place.
@@ -70,11 +70,12 @@ func (p *Place) choice(y *Year, homeZone string) Choice {
 	return c
 }
 
-func least(list []*Year, score func(*Year) float64) *Year {
-	best, lowest := list[0], math.Inf(1)
+// lowest returns the year with the lowest score.
+func lowest(list []*Year, score func(*Year) float64) *Year {
+	best, minScore := list[0], math.Inf(1)
 	for _, y := range list {
-		if v := score(y); v < lowest {
-			best, lowest = y, v
+		if v := score(y); v < minScore {
+			best, minScore = y, v
 		}
 	}
 	return best

@@ -17,8 +17,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// These places once had the climate of another city: Los Angeles, Las Vegas, Atlanta,
-// Duluth, Phoenix and Portland, Oregon.
+// TestChoose_ClimateOfPlace checks places that once had the climate of another city:
+// Los Angeles, Las Vegas, Atlanta, Duluth, Phoenix and Portland, Oregon.
 func TestChoose_ClimateOfPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
@@ -44,24 +44,25 @@ func TestChoose_ClimateOfPlace(t *testing.T) {
 	}
 }
 
-// zipcode is a place with the people who live there.
+// zipcode is a place with its population.
 type zipcode struct {
 	code   string
 	place  climate.Place
 	people float64
 }
 
-// Of 200 zipcodes at even steps through the people of the United States, the chosen
-// station has the degree days of a best one of all 1,020, within 15 %, or 150 F days where
-// there are few. The test finds the best with its own zones, distances and rule. The
-// station is within 100 km and 300 m where a best one is, but for few, as 6 MB hold 541.
+// TestChoose_NearBestOfZone takes 200 zipcodes at even steps through the population of
+// the United States. It finds the best of all 1,020 stations with its own zones,
+// distances and rule. The degree days of the chosen station differ by at most 15 %, or
+// by 150 F days if there are few. The chosen station is within 100 km and 300 m if the
+// best station is, with few exceptions, because 6 MB hold only 541 stations.
 func TestChoose_NearBestOfZone(t *testing.T) {
 	zips, zones := zipcodes(t)
 	total := 0.0
 	for _, z := range zips {
 		total += z.people
 	}
-	const samples, mostFar = 200, 6
+	const samples, maxFar = 200, 6
 	stations := zonedStations(t, zips, zones)
 	passed, taken, far := 0.0, 0, 0
 	for _, z := range zips {
@@ -85,8 +86,8 @@ func TestChoose_NearBestOfZone(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d zipcodes have a station beyond 100 km or 300 m although a better one exists", far, taken)
-	if taken != samples || far > mostFar {
-		t.Errorf("%d of %d zipcodes have a far station, want at most %d", far, taken, mostFar)
+	if taken != samples || far > maxFar {
+		t.Errorf("%d of %d zipcodes have a far station, want at most %d", far, taken, maxFar)
 	}
 }
 
@@ -144,8 +145,8 @@ func countyKey(state, county string) string {
 	return state + notALetter.ReplaceAllString(strings.Replace(strings.ToLower(county), "saint ", "st ", 1), "")
 }
 
-// The heights of zipcodes are those of the stations within 3 km, which nobody here
-// measured.
+// TestHeights_MatchStations compares the heights of zipcodes with the heights of
+// stations within 3 km, an independent source.
 func TestHeights_MatchStations(t *testing.T) {
 	all := slices.Collect(maps.Values(index(t)))
 	squares, near, pairs := 0.0, 0, 0

@@ -21,7 +21,7 @@ type Place struct {
 	County   string
 	State    string  // two letters
 	Timezone string  // IANA name
-	Lat, Lon float64 // degrees north and east, to about a kilometre
+	Lat, Lon float64 // degrees north and east, to about a kilometer
 	// Height is the mean height of some 9 km around, in m above the sea. It is unknown for
 	// a zipcode that has its county's coordinates.
 	Height      float64
@@ -129,8 +129,8 @@ func placeOf(f *facts.Facts, zips []facts.Zip) Place {
 	}
 	n := len(zips)
 	p := Place{
-		State:    f.Counties[mostOften(zips, func(z *facts.Zip) int { return z.County })].State,
-		Timezone: f.Zones[mostOften(zips, func(z *facts.Zip) int { return z.Zone })],
+		State:    f.Counties[mostFrequent(zips, func(z *facts.Zip) int { return z.County })].State,
+		Timezone: f.Zones[mostFrequent(zips, func(z *facts.Zip) int { return z.Zone })],
 		Lat:      degrees(lat, n),
 		Lon:      degrees(lon, n),
 	}
@@ -150,10 +150,10 @@ func degrees(sum, n int) float64 {
 
 // areaOf returns all facts of one zipcode or of a prefix.
 func areaOf(f *facts.Facts, code string, zips []facts.Zip) Area {
-	market := f.Markets[mostOften(zips, func(z *facts.Zip) int { return z.Market })]
+	market := f.Markets[mostFrequent(zips, func(z *facts.Zip) int { return z.Market })]
 	a := Area{
 		Code: code, Place: placeOf(f, zips), Market: market.Name, marketPrograms: market.Programs,
-		BalancingAuthority: f.Authorities[mostOften(zips, func(z *facts.Zip) int { return z.Authority })],
+		BalancingAuthority: f.Authorities[mostFrequent(zips, func(z *facts.Zip) int { return z.Authority })],
 		basis:              zips[0].Basis,
 	}
 	if len(code) == prefixDigits {
@@ -198,8 +198,8 @@ func serving(f *facts.Facts, zips []facts.Zip) (order []int, shares map[int]floa
 	return order, shares
 }
 
-// mostOften returns the most frequent value of the zipcodes, the smallest on a tie.
-func mostOften(zips []facts.Zip, value func(*facts.Zip) int) int {
+// mostFrequent returns the most frequent value of the zipcodes, the smallest on a tie.
+func mostFrequent(zips []facts.Zip, value func(*facts.Zip) int) int {
 	if len(zips) == 1 {
 		return value(&zips[0])
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-// tariffs are some utilities with rate plans: ComEd, PG&E and Hawaiian Electric.
+// tariffs reports rate plans for ComEd, PG&E and Hawaiian Electric.
 var tariffs = map[int]bool{4110: true, 14328: true, 19547: true}
 
 func checker(t testing.TB, o eligibility.Overrides) *eligibility.Checker {
@@ -23,7 +23,7 @@ func checker(t testing.TB, o eligibility.Overrides) *eligibility.Checker {
 	return c
 }
 
-func TestWellKnownZipcodes(t *testing.T) {
+func TestCheck_WellKnownZipcodes(t *testing.T) {
 	for _, want := range []struct {
 		zipcode, city, zone, market string
 		utility                     int
@@ -67,14 +67,14 @@ func TestWellKnownZipcodes(t *testing.T) {
 				t.Errorf("programs %q lack %q", r.DemandResponsePrograms, want.program)
 			}
 			if !strings.Contains(r.Reason, want.zipcode) || !strings.Contains(r.Reason, area.Utilities[0].Name) {
-				t.Errorf("the reason says neither place nor utility: %s", r.Reason)
+				t.Errorf("the reason lacks the place and the utility: %s", r.Reason)
 			}
 		})
 	}
 }
 
-// Each of these was wrong in the facts of 2011 to 2020: a utility that was missing, that
-// had merged or that serves another town.
+// TestCheck_CorrectedZipcodes checks zipcodes whose facts of 2011 to 2020 were wrong:
+// the utility was missing, had merged or serves another town.
 func TestCheck_CorrectedZipcodes(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	for _, want := range []struct {
@@ -131,7 +131,7 @@ func TestCheck_CorrectedZipcodes(t *testing.T) {
 	}
 }
 
-func TestUnknownZipcodesHaveAReason(t *testing.T) {
+func TestCheck_UnknownZipcodes(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	for zipcode, word := range map[string]string{
 		"00901": "Puerto Rico", "96910": "Guam", "99999": "table", "0": "00000", "000": "table", "no zip": "form", "": "form",
@@ -149,7 +149,7 @@ func TestUnknownZipcodesHaveAReason(t *testing.T) {
 	}
 }
 
-func TestResultIsTheServicesJSON(t *testing.T) {
+func TestResult_JSON(t *testing.T) {
 	got, err := json.Marshal(checker(t, eligibility.Overrides{}).Check("00901"))
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestResultIsTheServicesJSON(t *testing.T) {
 	}
 }
 
-func TestAPrefixIsTheAreaOfItsZipcodes(t *testing.T) {
+func TestArea_Prefix(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	area, ok := c.Area("606")
 	if !ok || area.State != "IL" || area.Timezone != "America/Chicago" || area.Utilities[0].EIAID != 4110 || area.City != "" {
@@ -171,9 +171,9 @@ func TestAPrefixIsTheAreaOfItsZipcodes(t *testing.T) {
 	}
 }
 
-// Every time zone must load and every coordinate must be in its country, or a
-// home made from its zipcode alone would be refused or misplaced.
-func TestEveryZipcodeIsUsable(t *testing.T) {
+// TestArea_EveryZipcode checks that every time zone loads and every coordinate is in
+// its country. Otherwise a home with that zipcode would be refused or misplaced.
+func TestArea_EveryZipcode(t *testing.T) {
 	c := checker(t, eligibility.Overrides{})
 	zones, seen, unserved := map[string]bool{}, 0, 0
 	for code := range 100_000 {

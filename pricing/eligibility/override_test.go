@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-func TestOverrides(t *testing.T) {
+func TestOverrides_Apply(t *testing.T) {
 	c := checker(t, eligibility.Overrides{
 		Utilities: []eligibility.Utility{{EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
 		Territories: []eligibility.Territory{
@@ -48,11 +48,11 @@ func TestOverrides(t *testing.T) {
 		}
 	}
 	if plain := checker(t, eligibility.Overrides{}).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
-		t.Error("the overrides of one checker show in another")
+		t.Error("the overrides of one checker change another")
 	}
 }
 
-func TestWrongOverridesNameEveryField(t *testing.T) {
+func TestOverrides_InvalidFields(t *testing.T) {
 	_, err := eligibility.New(eligibility.Options{Overrides: eligibility.Overrides{
 		Utilities:   []eligibility.Utility{{EIAID: 0}},
 		Territories: []eligibility.Territory{{Area: "6061", Utilities: []int{-1}, State: "Il"}, {Area: "606"}},

@@ -100,7 +100,7 @@ func marketWords(a *Area) string {
 	case a.Market != "":
 		return "In the wholesale market of " + a.Market + " (Form EIA-861 of 2018 and 2024)."
 	case len(a.Utilities) > 0:
-		return "In no organised wholesale market that is known (Form EIA-861 of 2018 and 2024)."
+		return "In no organized wholesale market that is known (Form EIA-861 of 2018 and 2024)."
 	}
 	return ""
 }
@@ -145,7 +145,7 @@ var territory = map[string]string{
 
 func unknownReason(code string) string {
 	if name, ok := territory[code[:prefixDigits]]; ok {
-		return fmt.Sprintf("%s belongs to %s, of which no utilities or markets are known; the operator can add them.", code, name)
+		return fmt.Sprintf("%s belongs to %s, which has no known utilities or markets; the operator can add them.", code, name)
 	}
 	return fmt.Sprintf("%s is not in the table of US zipcodes (GeoNames); the operator can add it.", code)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
-func TestNormalize(t *testing.T) {
+func TestNormalize_Zipcodes(t *testing.T) {
 	for zipcode, want := range map[string]string{
 		"60614": "60614", "60614-1234": "60614", "60614 1234": "60614", "2138": "02138", "2138-0001": "02138",
 		"606": "606", "606-1234": "606", "501": "501", "0501": "00501", "7": "00007", "12": "00012",
@@ -22,7 +22,7 @@ func TestNormalize(t *testing.T) {
 		"60614 ", "٦٠٦١٤", "60614\n", "606.14", "-1234",
 	} {
 		if got, ok := eligibility.Normalize(zipcode); ok {
-			t.Errorf("%q is taken as %q", zipcode, got)
+			t.Errorf("%q is accepted as %q", zipcode, got)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%q: %+v", zipcode, r)
 		}
 		if _, found := eligibility.Locate(zipcode); r.Supported && !found {
-			t.Fatalf("%q is supported and nowhere", zipcode)
+			t.Fatalf("%q is supported but has no location", zipcode)
 		}
 	})
 }

@@ -10,10 +10,10 @@ const (
 	// MaxHorizon is the maximum time from the last published price to a forecast.
 	MaxHorizon = 45 * 24 * time.Hour
 
-	// leastHours is the minimum history of a forecast. A history shorter than weekHours
+	// minHours is the minimum history of a forecast. A history shorter than weekHours
 	// has one shape for all days.
-	leastHours = 48
-	weekHours  = 14 * 24
+	minHours  = 48
+	weekHours = 14 * 24
 
 	// halfLife is the age at which a day has half the weight in the shape. fading is the
 	// time in which the deviation of the last hours decays to 1/e. believed is the used
@@ -44,7 +44,7 @@ type model struct {
 func fit(s *Series, location *time.Location) model {
 	m := model{location: location}
 	hours := s.hourly()
-	if len(hours) < leastHours {
+	if len(hours) < minHours {
 		return m
 	}
 	m.known = true

@@ -60,7 +60,7 @@ func TestAt_PublishedPrice(t *testing.T) {
 	}
 }
 
-func TestNew(t *testing.T) {
+func TestNew_SortsAndMerges(t *testing.T) {
 	at := instant("2026-07-01T00:00:00Z")
 	p := func(minutes int, price float64) market.Point {
 		return market.Point{Start: at.Add(time.Duration(minutes) * time.Minute), Price: price}

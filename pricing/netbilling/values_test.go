@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/netbilling"
 )
 
-func TestPublishedValues(t *testing.T) {
+func TestValues_Published(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string
 		year                 int
@@ -40,7 +40,7 @@ func TestPublishedValues(t *testing.T) {
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestNamed_EveryName(t *testing.T) {
 	names := netbilling.Names()
 	if len(names) != 9 {
 		t.Errorf("got %v", names)
@@ -68,7 +68,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-func TestAdder(t *testing.T) {
+func TestAdder_Years(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		segment         netbilling.Segment

@@ -20,7 +20,7 @@ func date(t *testing.T, s string) (d pricing.Date) {
 	return d
 }
 
-func TestOf(t *testing.T) {
+func TestOf_ApplicationDates(t *testing.T) {
 	const pge, sce, aps, comed = 14328, 17609, 803, 4110
 	for _, tt := range []struct {
 		state   string

@@ -44,7 +44,7 @@ type HouseAssumption struct {
 
 // notes are the assumptions behind every estimate.
 var notes = []string{
-	"Weather is that of a typical year, not a forecast.",
+	"The weather is a typical year, not a forecast.",
 	"Output and efficiency follow the outdoor temperature by the curves of a single-speed unit. Three quarters of cooling lowers the temperature, the rest dries the air.",
 	"The house is one room with one time constant. People and appliances give the same heat at all hours.",
 	"Costs are of the price of one more kWh at that hour, and of gas. Fixed, minimum and demand charges are the same in both.",

@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-func TestAHomeThatLacksSomethingIsAClearError(t *testing.T) {
+func TestEstimate_IncompleteHome(t *testing.T) {
 	for _, c := range []struct {
 		want  error
 		spoil func(*savings.Input)
@@ -29,7 +29,7 @@ func TestAHomeThatLacksSomethingIsAClearError(t *testing.T) {
 	}
 }
 
-func TestWrongInputsNameEveryField(t *testing.T) {
+func TestEstimate_InvalidFields(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*savings.Input, *savings.Device)
 		want  []string
@@ -105,8 +105,9 @@ func TestWrongInputsNameEveryField(t *testing.T) {
 	}
 }
 
-// A mode that does not cool does not care for the cooling setpoint.
-func TestOnlyTheSetpointsOfTheModeMatter(t *testing.T) {
+// TestCheck_UnusedSetpoint checks that a mode without cooling ignores the cooling
+// setpoint.
+func TestCheck_UnusedSetpoint(t *testing.T) {
 	in := home(t, chicago, pgeElec)
 	in.Request.Mode, in.Request.TargetHeatSetpoint = ptr(savings.Heat), ptr(77.0)
 	if r := estimate(t, in); r.BaselineKwh <= 0 {

@@ -20,7 +20,7 @@ func july(t *testing.T) *savings.Day {
 	return day
 }
 
-func TestTheDayIsWholeAndAddsUp(t *testing.T) {
+func TestDay_Complete(t *testing.T) {
 	d := july(t)
 	if d.Date.Month != time.July || d.DeviceID != "dev_1" || d.Units != savings.Fahrenheit {
 		t.Errorf("day %v of %s in %s", d.Date, d.DeviceID, d.Units)
@@ -52,7 +52,7 @@ func TestTheDayIsWholeAndAddsUp(t *testing.T) {
 	}
 }
 
-func TestSetpointsCoverTheDay(t *testing.T) {
+func TestDay_Setpoints(t *testing.T) {
 	d := july(t)
 	setpoints := d.Setpoints()
 	at := d.Start
@@ -75,7 +75,7 @@ func TestSetpointsCoverTheDay(t *testing.T) {
 	}
 }
 
-func TestTheDrawingShowsTheDay(t *testing.T) {
+func TestPlot_ShowsDay(t *testing.T) {
 	d := july(t)
 	lines := strings.Split(strings.TrimSuffix(d.String(), "\n"), "\n")
 	if len(lines) != 1+12+4 {

@@ -15,16 +15,17 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-// With a flat price and a constant efficiency there is nothing to shift. Where the
-// efficiency follows the outdoor temperature, running when it is mild saves some.
-func TestAFlatTariffSavesNothingAtConstantEfficiency(t *testing.T) {
+// TestEstimate_FlatTariff checks that a flat price with a constant efficiency leaves
+// nothing to shift. If the efficiency depends on the outdoor temperature, running in
+// mild weather saves a little.
+func TestEstimate_FlatTariff(t *testing.T) {
 	for _, at := range cities[3:] {
 		in := home(t, at, flatRate)
 		in.Request.Months, in.Request.Mode = []int{1, 4, 11}, ptr(savings.Heat)
-		for source, most := range map[savings.HeatSource]float64{savings.Resistance: 0.05, savings.GasFurnace: 0.05, savings.HeatPump: 8} {
+		for source, maxPercent := range map[savings.HeatSource]float64{savings.Resistance: 0.05, savings.GasFurnace: 0.05, savings.HeatPump: 8} {
 			in.Devices[0].Equipment.HeatSource = source
 			r := estimate(t, in)
-			if r.SavingsPercent >= most || r.BaselineCost <= 1 || source == savings.HeatPump && r.SavingsPercent < 1 {
+			if r.SavingsPercent >= maxPercent || r.BaselineCost <= 1 || source == savings.HeatPump && r.SavingsPercent < 1 {
 				t.Errorf("%s, %s: %+v", at.name, source, r.Figures)
 			}
 		}
@@ -32,7 +33,7 @@ func TestAFlatTariffSavesNothingAtConstantEfficiency(t *testing.T) {
 }
 
 // A target of 72 F in AUTO is a band about it, so that it saves what 71.9 F saves.
-func TestTargetTemp_IsABand(t *testing.T) {
+func TestTargetTemp_Band(t *testing.T) {
 	in := home(t, chicago, scePrime)
 	var percents []float64
 	for _, target := range []float64{71.9, 72} {
@@ -63,7 +64,7 @@ func TestInternalGains_RaiseCoolingAndLowerHeating(t *testing.T) {
 
 // A gas furnace has therms, and the electricity of its fan; a year in Duluth costs less
 // with it than with resistance heat.
-func TestGasFurnace_HasThermsApart(t *testing.T) {
+func TestGasFurnace_Therms(t *testing.T) {
 	in := home(t, cities[5], flatRate)
 	in.Request.Mode = ptr(savings.Heat)
 	in.Devices[0].Equipment = savings.Equipment{HeatSource: savings.Resistance}
@@ -83,7 +84,7 @@ func TestGasFurnace_HasThermsApart(t *testing.T) {
 
 // A setback compares a constant setpoint with the schedule: it uses less energy, more
 // so with a deeper setback.
-func TestSetback_SavesEnergyAgainstAConstantSetpoint(t *testing.T) {
+func TestSetback_SavesEnergy(t *testing.T) {
 	in := home(t, chicago, flatRate)
 	in.Request.Comparison = savings.Setback
 	usual := estimate(t, in)
@@ -100,9 +101,10 @@ func TestSetback_SavesEnergyAgainstAConstantSetpoint(t *testing.T) {
 	}
 }
 
-// docs/savings.md names the published results, 6 to 31 % of the cost of heating and
-// cooling, and where the estimates exceed them.
-func TestAnnualSavingsAreInThePublishedRange(t *testing.T) {
+// TestEstimate_PublishedRange checks the range of the published results in
+// docs/savings.md, 6 to 31 % of the cost of heating and cooling, and the documented
+// exceptions.
+func TestEstimate_PublishedRange(t *testing.T) {
 	for _, at := range cities {
 		for _, on := range []tariff{pgeElec, scePrime, peco} {
 			r := estimate(t, home(t, at, on))
@@ -159,7 +161,7 @@ func drawInput(t *rapid.T, base savings.Input) savings.Input {
 
 // Savings are never negative. The optimum stays in the band, but where the baseline is out
 // of it and then no further.
-func TestAnyHome_NeverLosesAndStaysInTheBand(t *testing.T) {
+func TestEstimate_NeverLoses(t *testing.T) {
 	base := home(t, chicago, flatRate)
 	rapid.Check(t, func(t *rapid.T) {
 		r, err := savings.Estimate(drawInput(t, base))
@@ -186,7 +188,7 @@ func TestAnyHome_NeverLosesAndStaysInTheBand(t *testing.T) {
 	})
 }
 
-func TestTheSumsAddUp(t *testing.T) {
+func TestEstimate_SumsAddUp(t *testing.T) {
 	in := home(t, chicago, pgeElec)
 	second := device()
 	second.ID, second.Units, second.Equipment.CapacityKw = "dev_2", savings.Celsius, 5
@@ -220,8 +222,9 @@ func TestTheSumsAddUp(t *testing.T) {
 	}
 }
 
-// A month is the same by itself and in a year: months do not lean on each other.
-func TestAMonthIsTheSameInAYear(t *testing.T) {
+// TestEstimate_MonthsIndependent checks that a month has the same result alone and in
+// a year.
+func TestEstimate_MonthsIndependent(t *testing.T) {
 	in := home(t, chicago, scePrime)
 	year := estimate(t, in)
 	for name := 2; name <= 12; name += 5 {
@@ -234,7 +237,7 @@ func TestAMonthIsTheSameInAYear(t *testing.T) {
 	}
 }
 
-func TestUnitsDoNotMatter(t *testing.T) {
+func TestEstimate_Units(t *testing.T) {
 	in := home(t, chicago, peco)
 	in.Request.Months = []int{1, 7}
 	fahrenheit := estimate(t, in)
@@ -252,7 +255,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestAWiderBandSavesMore(t *testing.T) {
+func TestEstimate_WiderBand(t *testing.T) {
 	in := home(t, chicago, scePrime)
 	in.Request.Months = []int{1, 7}
 	before := -1.0
@@ -267,7 +270,7 @@ func TestAWiderBandSavesMore(t *testing.T) {
 	}
 }
 
-func TestTheAnswerIsTheServicesJSON(t *testing.T) {
+func TestEstimate_JSON(t *testing.T) {
 	got, err := json.Marshal(estimate(t, home(t, chicago, pgeElec)))
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +290,7 @@ func TestTheAnswerIsTheServicesJSON(t *testing.T) {
 	}
 }
 
-func TestPricesThatFailAreTheCallersError(t *testing.T) {
+func TestEstimate_PriceError(t *testing.T) {
 	in := home(t, chicago, flatRate)
 	want := errors.New("not in force")
 	in.Prices = func(pricing.Window) ([]float64, error) { return nil, want }
@@ -296,12 +299,13 @@ func TestPricesThatFailAreTheCallersError(t *testing.T) {
 	}
 	in.Prices = func(pricing.Window) ([]float64, error) { return make([]float64, 3), nil }
 	if _, err := savings.Estimate(in); err == nil {
-		t.Error("three prices for a year are taken")
+		t.Error("three prices for a year are accepted")
 	}
 }
 
-// What ends a rest ends the estimate: nothing is worked out that nobody waits for.
-func TestARestMayEndTheEstimate(t *testing.T) {
+// TestEstimate_Canceled checks that an error of a rest ends the estimate, so that no
+// abandoned estimate continues.
+func TestEstimate_Canceled(t *testing.T) {
 	want := errors.New("nobody waits")
 	in := home(t, chicago, flatRate)
 	in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: ptr(7)}}
@@ -328,7 +332,7 @@ func BenchmarkAnnualEstimate(b *testing.B) {
 	for _, on := range []tariff{flatRate, pgeElec, scePrime, peco} {
 		b.Run(on.name, func(b *testing.B) {
 			in := home(b, chicago, on)
-			known := map[pricing.Window][]float64{} // the price is not what is measured
+			known := map[pricing.Window][]float64{} // the pricing is not measured
 			prices := in.Prices
 			in.Prices = func(w pricing.Window) (values []float64, err error) {
 				if known[w] == nil {
@@ -348,8 +352,8 @@ func BenchmarkAnnualEstimate(b *testing.B) {
 	}
 }
 
-// processorTime is the time of the process on processors. Other processes of a busy
-// machine lengthen it little, and its least value hardly.
+// processorTime returns the processor time of the process. Other processes on a busy
+// machine hardly change its minimum.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

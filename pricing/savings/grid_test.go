@@ -9,10 +9,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// onGrid solves a problem in the plainest way: with the value of a number of
-// temperatures between the bounds of each step, and between them on a straight
-// line. From each the device may rest, act fully, or bring the house to any of the
-// next temperatures.
+// onGrid solves a problem by dynamic programming on a grid of temperatures between the
+// bounds of each step, with linear interpolation. From each temperature the device may
+// rest, run fully, or bring the house to any temperature of the next step.
 func (p *problem) onGrid(points int) float64 {
 	next, now := make([]float64, points), make([]float64, points)
 	at := func(i, k int) float64 { return p.low[i] + (p.high[i]-p.low[i])*float64(k)/float64(points-1) }
@@ -20,7 +19,7 @@ func (p *problem) onGrid(points int) float64 {
 		least := math.Inf(1)
 		try := func(t float64) {
 			added := t - floating
-			if added > p.plants[i].most()+slack || added < -p.plants[i].cool-slack || t < p.low[i]-slack || t > p.high[i]+slack {
+			if added > p.plants[i].maxHeat()+slack || added < -p.plants[i].cool-slack || t < p.low[i]-slack || t > p.high[i]+slack {
 				return
 			}
 			place := min(max(0, (t-p.low[i])/(p.high[i]-p.low[i])*float64(points-1)), float64(points-1))
@@ -30,7 +29,7 @@ func (p *problem) onGrid(points int) float64 {
 		}
 		try(floating)
 		try(floating + p.plants[i].heat)
-		try(floating + p.plants[i].most())
+		try(floating + p.plants[i].maxHeat())
 		try(floating - p.plants[i].cool)
 		for k := range points {
 			try(at(i, k))
@@ -39,15 +38,15 @@ func (p *problem) onGrid(points int) float64 {
 	}
 	for i := len(p.drift) - 1; i > 0; i-- {
 		for k := range now {
-			now[k] = min(best(i, p.house.a*at(i-1, k)+p.drift[i]), 1e6) // not to be reached from there
+			now[k] = min(best(i, p.house.a*at(i-1, k)+p.drift[i]), 1e6) // unreachable from there
 		}
 		next, now = now, next
 	}
 	return best(0, p.house.a*p.start+p.drift[0])
 }
 
-// realWeek is a week of a real house in Chicago's typical year, on prices that
-// more than double from 16 to 21 o'clock.
+// realWeek returns a week of a real house in Chicago's typical year. The prices more
+// than double from 16:00 to 21:00.
 func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	t.Helper()
 	location, err := time.LoadLocation("America/Chicago")
@@ -75,9 +74,9 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	return newBaseline(&h, newTimetable(&d, &Request{}), c).month(&month{count: n})
 }
 
-// The exact optimum of a real week lies within 1 % of what ever finer grids come
-// to, and they come closer to it.
-func TestTheOptimumIsThatOfAFineGrid(t *testing.T) {
+// TestOptimum_FineGrid checks that the exact optimum of a real week is within 1 % of
+// the results of ever finer grids, and that finer grids come closer to it.
+func TestOptimum_FineGrid(t *testing.T) {
 	for _, month := range []time.Month{time.January, time.May, time.July} {
 		p, base := realWeek(t, month)
 		exact := newSolver(p).solve(0).cost
@@ -96,9 +95,9 @@ func TestTheOptimumIsThatOfAFineGrid(t *testing.T) {
 	}
 }
 
-// The gap that equalComfort leaves to the least cost at equal comfort is bounded
-// by the dual of the program: no path beats that bound.
-func TestEqualComfortIsNearTheDualBound(t *testing.T) {
+// TestEqualComfort_DualBound bounds the gap between equalComfort and the least cost at
+// equal comfort by the dual of the program: no path beats that bound.
+func TestEqualComfort_DualBound(t *testing.T) {
 	for _, month := range []time.Month{time.January, time.May, time.July} {
 		p, base := realWeek(t, month)
 		s := newSolver(p)

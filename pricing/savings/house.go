@@ -98,8 +98,8 @@ func (x *house) plant(outdoor float64) plant {
 	return p
 }
 
-// most returns the greatest heating output, including auxiliary heat.
-func (p *plant) most() float64 { return p.heat + p.aux }
+// maxHeat returns the greatest heating output, including auxiliary heat.
+func (p *plant) maxHeat() float64 { return p.heat + p.aux }
 
 // kwh returns the electricity of a step that adds some degrees. Negative degrees are
 // cooling.

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// drawHouse is any house that the checks let through.
+// drawHouse draws a house that passes the checks.
 func drawHouse(t *rapid.T) house {
 	return newHouse(&Device{
 		Units:                   rapid.SampledFrom([]Units{Celsius, Fahrenheit}).Draw(t, "units"),
@@ -32,13 +32,14 @@ func drawEquipment(t *rapid.T) Equipment {
 	}
 }
 
-// A free-floating house comes to the outdoor temperature with the time constant
-// 1/h: at every step it has the analytic temperature.
-func TestAFreeHouseHasTheAnalyticTimeConstant(t *testing.T) {
+// TestHouse_FreeFloating checks that a free-floating house approaches the outdoor
+// temperature with the time constant 1/h. At every step it has the analytic
+// temperature.
+func TestHouse_FreeFloating(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHouse(t)
 		outdoor := rapid.Float64Range(-30, 45).Draw(t, "outdoor")
-		balance := outdoor + x.g/x.h // where the gains are lost
+		balance := outdoor + x.g/x.h // where gains equal losses
 		start := rapid.Float64Range(-10, 40).Draw(t, "start")
 		temperature := start
 		for step := 1; step <= 2000; step++ {
@@ -49,12 +50,12 @@ func TestAFreeHouseHasTheAnalyticTimeConstant(t *testing.T) {
 			}
 		}
 		if math.Abs(temperature-balance) > math.Abs(start-balance)*math.Exp(-x.h*500)+1e-9 {
-			t.Fatalf("%v has not come to %v", temperature, balance)
+			t.Fatalf("the temperature is %v, want %v", temperature, balance)
 		}
 	})
 }
 
-func TestTheTimeConstantIsTheInverseOfTheHeatTransfer(t *testing.T) {
+func TestHouse_TimeConstant(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 3, HeatTransferCoefficient: 0.05, Equipment: Equipment{InternalGainsKw: new(float64)}})
 	temperature := 20.0
 	for range int(1 / 0.05 / stepHours) {
@@ -65,10 +66,10 @@ func TestTheTimeConstantIsTheInverseOfTheHeatTransfer(t *testing.T) {
 	}
 }
 
-// The energy balance of a step, found by integrating the differential equation in
-// fine steps with the Runge-Kutta method, closes to 1e-6: what the house stores is
-// what it gained from sun and device less what it lost.
-func TestTheEnergyBalanceCloses(t *testing.T) {
+// TestHouse_EnergyBalance integrates the differential equation in fine steps with the
+// Runge-Kutta method. The energy balance of a step closes to 1e-6: the stored energy
+// equals the gain from sun and device minus the loss.
+func TestHouse_EnergyBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawHouse(t)
 		temperature := rapid.Float64Range(10, 30).Draw(t, "start")
@@ -95,18 +96,18 @@ func TestTheEnergyBalanceCloses(t *testing.T) {
 			moved += math.Abs(rate) * stepHours
 			temperature = x.a*temperature + x.drift(w) + added
 			if math.Abs(temperature-y) > 1e-6 {
-				t.Fatalf("the step comes to %v, the integration to %v", temperature, y)
+				t.Fatalf("the step ends at %v, the integration at %v", temperature, y)
 			}
 		}
 		if open := (temperature - start) - (gained - lost); math.Abs(open) > 1e-6*max(1, moved) {
-			t.Fatalf("the balance is open by %v of %v", open, moved)
+			t.Fatalf("the balance is off by %v of %v", open, moved)
 		}
 	})
 }
 
 // At 95 F a unit of 36,000 Btu/h and SEER2 14.3 draws 3.2 kW, at 82 F a fifth less per
 // output: SEER2 is the efficiency there.
-func TestPlant_CoolingFollowsTheOutdoorTemperature(t *testing.T) {
+func TestPlant_CoolingByOutdoorTemperature(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, CoolingRate: -2, HeatTransferCoefficient: 0.1, Equipment: Equipment{SEER2: 14.3}})
 	const capacity = 10.55 * stepHours
 	for _, c := range []struct{ outdoor, output, efficiency float64 }{
@@ -123,10 +124,10 @@ func TestPlant_CoolingFollowsTheOutdoorTemperature(t *testing.T) {
 	}
 }
 
-// The bins of AHRI 210/240 for region IV give back the HSPF2 that the model was given:
-// auxiliary heat for what the compressor does not cover, load from 55 F, 7 % lost in
-// cycling.
-func TestPlant_HeatPumpHasItsHSPF2(t *testing.T) {
+// TestPlant_HeatPumpHSPF2 recomputes the HSPF2 of the model from the bins of AHRI
+// 210/240 for region IV: load from 55 F, auxiliary heat for the load above the
+// compressor's capacity, 7 % lost in cycling.
+func TestPlant_HeatPumpHSPF2(t *testing.T) {
 	hours := map[float64]float64{
 		52: .103, 47: .093, 42: .100, 37: .109, 32: .126, 27: .087, 22: .055, 17: .036, 12: .026, 7: .013, 2: .006, -3: .002, -8: .001,
 	}
@@ -147,20 +148,21 @@ func TestPlant_HeatPumpHasItsHSPF2(t *testing.T) {
 	}
 }
 
-// Auxiliary heat begins where the compressor ends and costs what resistance costs.
-func TestPlant_AuxiliaryHeatComesLast(t *testing.T) {
+// TestPlant_AuxiliaryHeatLast checks that auxiliary heat starts at the limit of the
+// compressor, with the efficiency of resistance heat.
+func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 2, CoolingRate: 2, HeatTransferCoefficient: 0.1})
 	p := x.plant(-15)
 	if p.heat >= x.heat || p.aux <= 0 || p.heatKwh >= p.auxKwh {
 		t.Fatalf("%+v of %+v", p, x)
 	}
-	if got, want := p.kwh(p.most())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {
+	if got, want := p.kwh(p.maxHeat())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {
 		t.Errorf("auxiliary heat takes %v kWh, want %v", got, want)
 	}
 }
 
-// A furnace burns gas and drives a fan.
-func TestPlant_AFurnaceBurnsGas(t *testing.T) {
+// TestPlant_FurnaceGas checks that a furnace uses gas, and electricity for its fan.
+func TestPlant_FurnaceGas(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 4, HeatTransferCoefficient: 0.1, Equipment: Equipment{HeatSource: GasFurnace, CapacityKw: 20, AFUE: 0.9}})
 	p := x.plant(-10)
 	if therms, want := p.gas(p.heat), 20*stepHours/0.9/29.3001; math.Abs(therms-want) > 1e-9 {
@@ -171,7 +173,7 @@ func TestPlant_AFurnaceBurnsGas(t *testing.T) {
 	}
 }
 
-func TestAThermostatKeepsItsSetpoints(t *testing.T) {
+func TestThermostat_KeepsSetpoints(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 4, CoolingRate: 4, HeatTransferCoefficient: 0.1})
 	p := x.plant(8)
 	s := Settings{Mode: Auto, Heat: 20, Cool: 24}
@@ -179,8 +181,8 @@ func TestAThermostatKeepsItsSetpoints(t *testing.T) {
 		mode           Mode
 		floating, want float64
 	}{
-		{Auto, 19.5, 0.5}, {Auto, 22, 0}, {Auto, 24.25, -0.25}, {Auto, 10, p.most()}, {Auto, 40, -p.cool},
-		{Heat, 30, 0}, {Heat, 15, p.most()}, {Cool, 10, 0}, {Cool, 30, -p.cool}, {Off, 0, 0}, {Off, 40, 0},
+		{Auto, 19.5, 0.5}, {Auto, 22, 0}, {Auto, 24.25, -0.25}, {Auto, 10, p.maxHeat()}, {Auto, 40, -p.cool},
+		{Heat, 30, 0}, {Heat, 15, p.maxHeat()}, {Cool, 10, 0}, {Cool, 30, -p.cool}, {Off, 0, 0}, {Off, 40, 0},
 	} {
 		s.Mode = c.mode
 		if got := p.keep(c.floating, &s, s.Heat); math.Abs(got-c.want) > 1e-12 {

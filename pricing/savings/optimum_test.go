@@ -51,7 +51,7 @@ func drawSmallProblem(t *rapid.T) (*problem, *path) {
 	return drawProblem(t, rapid.IntRange(1, 3).Draw(t, "steps"), false)
 }
 
-func TestTheOptimumIsThatOfExhaustiveSearch(t *testing.T) {
+func TestOptimum_ExhaustiveSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawSmallProblem(t)
 		worth := rapid.Float64Range(0, 0.2).Draw(t, "worth")
@@ -68,7 +68,7 @@ func TestTheOptimumIsThatOfExhaustiveSearch(t *testing.T) {
 	})
 }
 
-func TestEqualComfortIsThatOfExhaustiveSearch(t *testing.T) {
+func TestEqualComfort_ExhaustiveSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, base := drawSmallProblem(t)
 		l, _ := p.linear(&base.comfort, 0)
@@ -91,7 +91,7 @@ func TestEqualComfortIsThatOfExhaustiveSearch(t *testing.T) {
 func checkPath(t *rapid.T, p *problem, x *path) {
 	temperature := p.start
 	for i, v := range x.added {
-		if v > p.plants[i].most()+1e-9 || v < -p.plants[i].cool-1e-9 {
+		if v > p.plants[i].maxHeat()+1e-9 || v < -p.plants[i].cool-1e-9 {
 			t.Fatalf("step %d: adds %v of %+v", i, v, p.plants[i])
 		}
 		temperature = p.house.a*temperature + p.drift[i] + v
@@ -104,7 +104,7 @@ func checkPath(t *rapid.T, p *problem, x *path) {
 	}
 }
 
-func TestLongOptimaKeepTheirBounds(t *testing.T) {
+func TestEqualComfort_LongPeriods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, base := drawProblem(t, rapid.IntRange(1, 400).Draw(t, "steps"), false)
 		best := newSolver(p).equalComfort(base)

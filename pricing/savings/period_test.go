@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-func TestThePeriodOfARequest(t *testing.T) {
+func TestPeriod_OfRequest(t *testing.T) {
 	number := func(n int) *int { return &n }
 	date := func(s string) *pricing.Date {
 		d, err := pricing.ParseDate(s)
@@ -67,7 +67,7 @@ func TestThePeriodOfARequest(t *testing.T) {
 	}
 }
 
-func TestMonthsThatLeaveNothingAreRefused(t *testing.T) {
+func TestPeriod_NoMonthsLeft(t *testing.T) {
 	month := 2
 	in := Input{
 		Request:  Request{Type: Monthly, Start: Start{Month: &month}, Months: []int{7}},
@@ -80,9 +80,9 @@ func TestMonthsThatLeaveNothingAreRefused(t *testing.T) {
 	}
 }
 
-// A moment has the day, weekday and quarter hour that the standard library's local
-// time has, over clock changes in both hemispheres.
-func TestMomentsAreLocalTime(t *testing.T) {
+// TestMoment_LocalTime checks that a moment has the day, weekday and quarter hour of
+// the standard library's local time, over clock changes in both hemispheres.
+func TestMoment_LocalTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{
 			"America/Chicago", "America/Phoenix", "Pacific/Honolulu", "Australia/Lord_Howe", "America/Havana", "UTC",

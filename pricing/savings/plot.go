@@ -22,9 +22,9 @@ func (d *Day) String() string {
 	fmt.Fprintf(&out, "%8s  %s\n", "", hours(columns(len(d.Price))))
 	least, greatest := bounds(d.Price)
 	fmt.Fprintf(&out, "%8s  %s  $%.3f to $%.3f a kWh\n", "price", bars(d.Price, greatest), least, greatest)
-	_, most := bounds(append(append([]float64(nil), d.Baseline.Kw...), d.Optimized.Kw...))
-	fmt.Fprintf(&out, "%8s  %s  up to %.1f kW\n", "before", bars(d.Baseline.Kw, most), most)
-	fmt.Fprintf(&out, "%8s  %s\n", "after", bars(d.Optimized.Kw, most))
+	_, maxPower := bounds(append(append([]float64(nil), d.Baseline.Kw...), d.Optimized.Kw...))
+	fmt.Fprintf(&out, "%8s  %s  up to %.1f kW\n", "before", bars(d.Baseline.Kw, maxPower), maxPower)
+	fmt.Fprintf(&out, "%8s  %s\n", "after", bars(d.Optimized.Kw, maxPower))
 	return out.String()
 }
 

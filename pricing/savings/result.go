@@ -6,12 +6,12 @@ import "math"
 // energy to 0.01 kWh. The savings are the difference of the rounded costs, so that the
 // displayed figures add up.
 type Figures struct {
-	BaselineCost   float64 `json:"baselineCost" doc:"What it costs with the setpoints kept, in dollars." example:"48.12"`
-	OptimizedCost  float64 `json:"optimizedCost" doc:"What it costs optimized, in dollars." example:"41.07"`
+	BaselineCost   float64 `json:"baselineCost" doc:"Cost with the unchanged setpoints, in dollars." example:"48.12"`
+	OptimizedCost  float64 `json:"optimizedCost" doc:"Cost with the optimized setpoints, in dollars." example:"41.07"`
 	Savings        float64 `json:"savings" doc:"The difference, in dollars." example:"7.05"`
 	SavingsPercent float64 `json:"savingsPercent" doc:"The difference, in percent of baselineCost." example:"14.7"`
-	BaselineKwh    float64 `json:"baselineKwh" doc:"The energy with the setpoints kept." example:"312.4"`
-	OptimizedKwh   float64 `json:"optimizedKwh" doc:"The energy optimized." example:"309.9"`
+	BaselineKwh    float64 `json:"baselineKwh" doc:"Energy with the unchanged setpoints." example:"312.4"`
+	OptimizedKwh   float64 `json:"optimizedKwh" doc:"Energy with the optimized setpoints." example:"309.9"`
 	// Gas is nil if no device heats with gas.
 	Gas *Gas `json:"gas,omitempty" doc:"The part of a gas furnace, where there is one. The costs above include it; the kWh do not."`
 }
@@ -65,7 +65,7 @@ func newFigures(h *house, base, best *path) Figures {
 			BaselineCost: hundredths(base.therms * h.gasPrice), OptimizedCost: hundredths(best.therms * h.gasPrice),
 		}
 	}
-	f.settle()
+	f.setSavings()
 	return f
 }
 
@@ -82,11 +82,11 @@ func (f *Figures) add(g Figures) {
 		}
 		f.Gas = &Gas{hundredths(sum.BaselineTherms), hundredths(sum.OptimizedTherms), hundredths(sum.BaselineCost), hundredths(sum.OptimizedCost)}
 	}
-	f.settle()
+	f.setSavings()
 }
 
-// settle calculates the savings from the costs.
-func (f *Figures) settle() {
+// setSavings calculates the savings from the costs.
+func (f *Figures) setSavings() {
 	f.Savings = hundredths(f.BaselineCost - f.OptimizedCost)
 	f.SavingsPercent = 0
 	if f.BaselineCost > 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheTimetableFollowsTheSchedule(t *testing.T) {
+func TestTimetable_FollowsSchedule(t *testing.T) {
 	own := Settings{Mode: Auto, Min: 60, Heat: 65, Cool: 80, Max: 85}
 	usual := Settings{Mode: Auto, Min: 62, Heat: 66, Cool: 76, Max: 79}
 	work := Settings{Mode: Cool, Min: 15, Heat: 16, Cool: 28, Max: 30}
@@ -28,18 +28,18 @@ func TestTheTimetableFollowsTheSchedule(t *testing.T) {
 		at      moment
 		want    Settings
 	}{
-		"outside the blocks":                   {Request{}, at(10, 0, 600), usual.celsius(Fahrenheit)},
-		"outside the weeks":                    {Request{}, at(9, 1, 600), own.celsius(Fahrenheit)},
-		"the year's last week":                 {Request{}, at(51, 3, 600), usual.celsius(Fahrenheit)},
-		"in a block":                           {Request{}, at(10, 1, 600), work},
-		"before the block's minute":            {Request{}, at(10, 1, 480), usual.celsius(Fahrenheit)},
-		"at the quarter after it":              {Request{}, at(10, 1, 495), work},
-		"at the block's end":                   {Request{}, at(10, 1, 1020), usual.celsius(Fahrenheit)},
-		"the first of two":                     {Request{}, at(10, 2, 600), work},
-		"the second of two":                    {Request{}, at(10, 2, 1380), own.celsius(Fahrenheit)},
-		"a mode keeps the schedule":            {Request{Mode: &heat}, at(10, 1, 600), Settings{Mode: Heat, Min: 15, Heat: 16, Cool: 28, Max: 30}},
-		"a temperature replaces the schedule":  {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 68.5, 71.5, 85}.celsius(Fahrenheit)},
-		"what it does not say is the device's": {Request{MinTemp: &least, Mode: &heat}, at(10, 1, 600), Settings{Heat, 58, 65, 80, 85}.celsius(Fahrenheit)},
+		"outside the blocks":                  {Request{}, at(10, 0, 600), usual.celsius(Fahrenheit)},
+		"outside the weeks":                   {Request{}, at(9, 1, 600), own.celsius(Fahrenheit)},
+		"the year's last week":                {Request{}, at(51, 3, 600), usual.celsius(Fahrenheit)},
+		"in a block":                          {Request{}, at(10, 1, 600), work},
+		"before the block's minute":           {Request{}, at(10, 1, 480), usual.celsius(Fahrenheit)},
+		"at the quarter after it":             {Request{}, at(10, 1, 495), work},
+		"at the block's end":                  {Request{}, at(10, 1, 1020), usual.celsius(Fahrenheit)},
+		"the first of two":                    {Request{}, at(10, 2, 600), work},
+		"the second of two":                   {Request{}, at(10, 2, 1380), own.celsius(Fahrenheit)},
+		"a mode keeps the schedule":           {Request{Mode: &heat}, at(10, 1, 600), Settings{Mode: Heat, Min: 15, Heat: 16, Cool: 28, Max: 30}},
+		"a temperature replaces the schedule": {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 68.5, 71.5, 85}.celsius(Fahrenheit)},
+		"unset values are the device's":       {Request{MinTemp: &least, Mode: &heat}, at(10, 1, 600), Settings{Heat, 58, 65, 80, 85}.celsius(Fahrenheit)},
 		"a setpoint goes before the target": {
 			Request{TargetTemp: &target, TargetHeatSetpoint: &least}, at(0, 0, 0), Settings{Auto, 60, 58, 70, 85}.celsius(Fahrenheit),
 		},
@@ -56,7 +56,7 @@ func TestTheTimetableFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-func TestUnitsConvertBackAndForth(t *testing.T) {
+func TestUnits_RoundTrip(t *testing.T) {
 	for _, c := range []struct{ fahrenheit, celsius float64 }{{32, 0}, {212, 100}, {-40, -40}, {68, 20}} {
 		if got := Fahrenheit.celsius(c.fahrenheit); math.Abs(got-c.celsius) > 1e-12 {
 			t.Errorf("%v F is %v C", c.fahrenheit, got)
@@ -70,7 +70,7 @@ func TestUnitsConvertBackAndForth(t *testing.T) {
 	}
 }
 
-func TestSeasonsGoByTheDay(t *testing.T) {
+func TestSeasons_ByDay(t *testing.T) {
 	var clock []moment
 	var added []float64
 	for day, did := range []float64{0, 0.5, 0, -0.2, 0, 0.1} {
@@ -79,7 +79,7 @@ func TestSeasonsGoByTheDay(t *testing.T) {
 			added = append(added, did)
 		}
 	}
-	added[5] = -0.9 // the day heats more than it cools all the same
+	added[5] = -0.9 // the day still heats more than it cools
 	got := seasons(added, clock)
 	for day, season := range []float64{1, 1, 1, -1, -1, 1} {
 		if got[3*day] != season || got[3*day+2] != season {

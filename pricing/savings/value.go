@@ -50,7 +50,7 @@ func (v *value) act(p *plant, price unitCost) band {
 	if p.aux > 0 {
 		v.segments = slices.Insert(v.segments, auxAt, segment{p.aux, -price.aux})
 	}
-	v.left -= p.most()
+	v.left -= p.maxHeat()
 	return b
 }
 

@@ -2,8 +2,8 @@ package savings
 
 import "math"
 
-// program is a linear program: the least of cost times x where every row times x
-// is at most its bound.
+// program is a linear program. It minimizes cost times x such that every row times x is
+// at most its bound.
 type program struct {
 	cost   []float64
 	rows   [][]float64
@@ -14,9 +14,9 @@ func (l *program) atMost(row []float64, bound float64) {
 	l.rows, l.bounds = append(l.rows, row), append(l.bounds, bound)
 }
 
-// exhaust tries every corner there is: each choice of as many rows as there are
-// unknowns, made tight. The least cost of a bounded program is at one of them. The two
-// bounds of one quantity stand beside each other and are never tight together.
+// exhaust tries every corner. A corner makes as many rows tight as there are unknowns.
+// A bounded program has its minimum at a corner. The two bounds of one quantity are
+// adjacent rows and never tight together.
 func (l *program) exhaust() (least float64, found bool) {
 	n := len(l.cost)
 	least = math.Inf(1)
@@ -103,24 +103,24 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// unknown is what is heated or cooled (sign 1 or -1) in a step, at most so much, at a
+// unknown is the heating or cooling (sign 1 or -1) in a step, with its maximum and its
 // cost in $ per degree.
 type unknown struct {
-	step             int
-	sign, most, cost float64
+	step              int
+	sign, limit, cost float64
 }
 
-// linear writes a problem as a program in what is heated and what is cooled, with
-// at least some comfort if it is asked and with a worth of comfort ($ per degree
-// and step). The cost of the program lacks a constant, which is returned.
-func (p *problem) linear(leastComfort *float64, worth float64) (l *program, constant float64) {
+// linear turns a problem into a linear program of heating and cooling. minComfort is
+// the required comfort, nil if there is none. worth is the value of comfort in $ per
+// degree and step. The cost of the program lacks the returned constant.
+func (p *problem) linear(minComfort *float64, worth float64) (l *program, constant float64) {
 	var unknowns []unknown
 	for i, unit := range p.plants {
 		gas := unit.therms * p.house.gasPrice
 		for _, u := range []unknown{
 			{i, 1, unit.heat, p.price[i]*unit.heatKwh + gas}, {i, 1, unit.aux, p.price[i] * unit.auxKwh}, {i, -1, unit.cool, p.price[i] * unit.coolKwh},
 		} {
-			if u.most > 0 {
+			if u.limit > 0 {
 				unknowns = append(unknowns, u)
 			}
 		}
@@ -132,7 +132,8 @@ func (p *problem) linear(leastComfort *float64, worth float64) (l *program, cons
 		}
 		return values
 	}
-	// What an unknown adds to the temperature after step i, and to all comfort.
+	// These functions return how much an unknown adds to the temperature after step i,
+	// and to the total comfort.
 	effect := func(u unknown, i int) float64 {
 		if i < u.step {
 			return 0
@@ -152,7 +153,7 @@ func (p *problem) linear(leastComfort *float64, worth float64) (l *program, cons
 	for k, u := range unknowns {
 		unit := make([]float64, len(unknowns))
 		unit[k] = 1
-		l.atMost(unit, u.most)
+		l.atMost(unit, u.limit)
 		l.atMost(row(func(v unknown) float64 {
 			if v == u {
 				return -1
@@ -167,8 +168,8 @@ func (p *problem) linear(leastComfort *float64, worth float64) (l *program, cons
 		l.atMost(row(func(u unknown) float64 { return effect(u, i) }), p.high[i]-floating)
 		l.atMost(row(func(u unknown) float64 { return -effect(u, i) }), floating-p.low[i])
 	}
-	if leastComfort != nil {
-		l.atMost(row(func(u unknown) float64 { return -comforts(u) }), fixed-*leastComfort)
+	if minComfort != nil {
+		l.atMost(row(func(u unknown) float64 { return -comforts(u) }), fixed-*minComfort)
 	}
 	return l, -worth * fixed
 }

@@ -29,8 +29,8 @@ func (a Array) Check() error {
 		}
 		return fmt.Errorf("%w: %s of %v; it must be from %v to %v", ErrArray, name, v, low, high)
 	}
-	const mostTilt, mostLosses = 90, 99
-	return errors.Join(within("tilt", a.Tilt, 0, mostTilt), within("azimuth", a.Azimuth, 0, 360), within("losses", a.Losses, 0, mostLosses))
+	const maxTilt, maxLosses = 90, 99
+	return errors.Join(within("tilt", a.Tilt, 0, maxTilt), within("azimuth", a.Azimuth, 0, 360), within("losses", a.Losses, 0, maxLosses))
 }
 
 // The values of PVWatts for a standard module in an open rack and its inverter (PVWatts

@@ -94,16 +94,16 @@ func TestYield_Array(t *testing.T) {
 // Power is at least 0 and at most the inverter's, and 0 at night.
 func TestPower_Bounds(t *testing.T) {
 	p := profile(t, "Phoenix", solar.Array{})
-	most := 0.0
+	peak := 0.0
 	for i := range climate.Quarters {
 		power := p.Power(i)
 		if power < 0 || power > 1/1.2+1e-6 || math.IsNaN(power) || i%96 < 16 && power != 0 {
 			t.Fatalf("quarter %d: %v kW", i, power)
 		}
-		most = max(most, power)
+		peak = max(peak, power)
 	}
-	if most < 0.7 {
-		t.Errorf("at most %v kW", most)
+	if peak < 0.7 {
+		t.Errorf("at most %v kW", peak)
 	}
 }
 

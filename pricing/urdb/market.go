@@ -8,7 +8,7 @@ import (
 const marketKey = "market"
 
 // The bounds of a loss factor.
-const leastLoss, mostLoss = 0.5, 2
+const minLoss, maxLoss = 0.5, 2
 
 // passthrough reads the market price that a tariff passes through.
 func (r *reader) passthrough() *pricing.Passthrough {
@@ -32,7 +32,7 @@ func (r *reader) passthrough() *pricing.Passthrough {
 		in.problem("node", "is missing: it says where the prices are taken")
 	}
 	if in.has("loss") {
-		p.Loss = in.within("loss", fields["loss"], leastLoss, mostLoss)
+		p.Loss = in.within("loss", fields["loss"], minLoss, maxLoss)
 	}
 	p.Adder = in.ratePerKWh("adder")
 	return p

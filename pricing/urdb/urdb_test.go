@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-func TestParse(t *testing.T) {
+func TestParse_Fields(t *testing.T) {
 	tariff, err := urdb.Parse([]byte(`{"utility":"Co","name":"Two seasons","startdate":"2026-01-01","energyratestructure":[[{"rate":0.1,"max":500},{"rate":"0.2"}]],
 		"holidays":["2026-07-03","christmas"],"riders":[{"rate":0.01}],"demandratestructure":[[{"rate":8.4}]],"baseline":null}`))
 	if err != nil {

@@ -39,7 +39,7 @@ func put(t testing.TB, f *boltfile.File, bucket string, pairs ...string) {
 	}
 }
 
-// content is bucket/key -> value of the test's buckets.
+// content returns the values of the test's buckets by bucket/key.
 func content(t testing.TB, f *boltfile.File) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -61,7 +61,7 @@ func content(t testing.TB, f *boltfile.File) map[string]string {
 	return all
 }
 
-// asides are the files that were set aside beside a path.
+// asides returns the set-aside files of a path.
 func asides(t testing.TB, path string) []string {
 	t.Helper()
 	list, err := filepath.Glob(path + ".corrupt-*")
@@ -78,7 +78,7 @@ func closeFile(t testing.TB, f *boltfile.File) {
 	}
 }
 
-func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
+func TestFile_ReopenKeepsContent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "down", "view.db")
 	f := open(t, path)
 	put(t, f, "one", "a", "1", "b", "", "c", "3")
@@ -98,14 +98,14 @@ func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
 	defer f.Close()
 	want := map[string]string{"one/a": "1", "one/b": "", "one/c": "3", "two/a": "other"}
 	if got := content(t, f); !maps.Equal(got, want) {
-		t.Errorf("it has %v, want %v", got, want)
+		t.Errorf("the content is %v, want %v", got, want)
 	}
 	if f.Path() != path || asides(t, path) != nil {
-		t.Errorf("the path is %s, set aside are %v", f.Path(), asides(t, path))
+		t.Errorf("the path is %s, set aside: %v", f.Path(), asides(t, path))
 	}
 }
 
-func TestAdopt(t *testing.T) {
+func TestAdopt_OtherIdentityWipes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	adopt := func(identity string, wantWiped bool) {
@@ -115,7 +115,7 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	put(t, f, "one", "a", "1")
-	adopt("first", false) // what it has can only be the first's
+	adopt("first", false) // a file without an identity belongs to the first
 	put(t, f, "two", "b", "2")
 	adopt("first", false)
 	closeFile(t, f)
@@ -123,15 +123,15 @@ func TestAdopt(t *testing.T) {
 	defer f.Close()
 	adopt("first", false)
 	if got := content(t, f); len(got) != 2 {
-		t.Errorf("it has %v", got)
+		t.Errorf("the content is %v", got)
 	}
 	adopt("second", true)
 	if got := content(t, f); len(got) != 0 {
-		t.Errorf("adopted by another stream it has %v", got)
+		t.Errorf("after the adoption by another stream the content is %v", got)
 	}
 }
 
-func TestDeletePrefix(t *testing.T) {
+func TestDeletePrefix_ExactPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	for i := range 400 {
@@ -142,17 +142,18 @@ func TestDeletePrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := content(t, f); len(got) != 402 || got["one/a"] != "kept" || got["one/a\x01"] != "kept" {
-		t.Errorf("%d are left, with %q and %q", len(got), got["one/a"], got["one/a\x01"])
+		t.Errorf("%d keys are left, with %q and %q", len(got), got["one/a"], got["one/a\x01"])
 	}
 	closeFile(t, f)
 	closeFile(t, open(t, path))
 	if asides(t, path) != nil {
-		t.Error("it was set aside")
+		t.Error("the file was set aside")
 	}
 }
 
-// Whatever is done, the file is trusted afterwards.
-func TestContentSurvivesReopening(t *testing.T) {
+// TestFile_RandomOperations checks that the file is trusted and complete after any
+// operations.
+func TestFile_RandomOperations(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -188,7 +189,7 @@ func TestContentSurvivesReopening(t *testing.T) {
 	})
 }
 
-func TestAFileHeldByAnotherProcess(t *testing.T) {
+func TestOpen_HeldByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	defer f.Close()
@@ -197,6 +198,6 @@ func TestAFileHeldByAnotherProcess(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if asides(t, path) != nil {
-		t.Error("a file that is in use was set aside")
+		t.Error("a file in use was set aside")
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Reboot gives a file the modification time that it would have after a boot of the
-// kernel, if it had that of this boot.
+// Reboot changes a file as if the machine had booted since the last write.
 func Reboot(path string) error {
 	is, err := sealed(path, bootID())
 	if !is || err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-// full is an open file of several levels.
+// full returns an open file with a tree of several levels.
 func full(t *testing.T) *boltfile.File {
 	t.Helper()
 	f := open(t, filepath.Join(t.TempDir(), "view.db"))
@@ -33,8 +33,8 @@ func full(t *testing.T) *boltfile.File {
 	return f
 }
 
-// killed copies an open file with its modification time: what a process leaves that is
-// killed now.
+// killed copies an open file with its modification time, as a process that is killed
+// now would leave it.
 func killed(t *testing.T, f *boltfile.File) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "view.db")
@@ -49,18 +49,18 @@ func killed(t *testing.T, f *boltfile.File) (path string) {
 	return path
 }
 
-// isTrusted wants a file to open with a content.
+// isTrusted checks that a file opens with a content.
 func isTrusted(t *testing.T, path string, want map[string]string) {
 	t.Helper()
 	f := open(t, path)
 	defer closeFile(t, f)
 	if got := content(t, f); len(asides(t, path)) != 0 || !maps.Equal(got, want) {
-		t.Errorf("it opens with %d keys and %v set aside, want all of its %d keys", len(got), asides(t, path), len(want))
+		t.Errorf("opened with %d keys and set aside %v, want all %d keys", len(got), asides(t, path), len(want))
 	}
 	put(t, f, "one", "goes", "on")
 }
 
-// isSetAside wants a file to open empty, and its bytes to be kept beside it.
+// isSetAside checks that a file opens empty, and that a copy of its bytes remains.
 func isSetAside(t *testing.T, path string) {
 	t.Helper()
 	was, err := os.ReadFile(path)
@@ -71,15 +71,15 @@ func isSetAside(t *testing.T, path string) {
 	defer closeFile(t, f)
 	kept := asides(t, path)
 	if got := content(t, f); len(kept) != 1 || len(got) != 0 {
-		t.Fatalf("it opens with %d keys and %v set aside, want none and one", len(got), kept)
+		t.Fatalf("opened with %d keys and set aside %v, want no keys and one file", len(got), kept)
 	}
 	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(b, was) {
-		t.Errorf("what was set aside is not what was there: %v", err)
+		t.Errorf("the set-aside file differs from the original: %v", err)
 	}
 	put(t, f, "one", "begins", "anew")
 }
 
-func TestTrust(t *testing.T) {
+func TestSeal_KilledOrStopped(t *testing.T) {
 	f := full(t)
 	want := content(t, f)
 	t.Run("killed", func(t *testing.T) { isTrusted(t, killed(t, f), want) })
@@ -111,8 +111,9 @@ func TestTrust(t *testing.T) {
 	})
 }
 
-// A process that is killed inside of a transaction leaves a file that it did not seal.
-func TestKilledWhileItWrites(t *testing.T) {
+// TestSeal_KilledInTransaction checks that a process that is killed inside a
+// transaction leaves an unsealed file.
+func TestSeal_KilledInTransaction(t *testing.T) {
 	f := full(t)
 	defer closeFile(t, f)
 	path := killed(t, f)
@@ -122,7 +123,7 @@ func TestKilledWhileItWrites(t *testing.T) {
 	isSetAside(t, path)
 }
 
-func TestDamage(t *testing.T) {
+func TestSeal_DamagedFile(t *testing.T) {
 	f := full(t)
 	defer closeFile(t, f)
 	data, err := os.ReadFile(f.Path())
@@ -167,8 +168,9 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// What another program writes while the file is open is found at the next opening.
-func TestDamageWhileItIsOpen(t *testing.T) {
+// TestSeal_DamagedWhileOpen checks that the next opening detects a write of another
+// program to the open file.
+func TestSeal_DamagedWhileOpen(t *testing.T) {
 	for _, goesOn := range []bool{false, true} {
 		f := full(t)
 		other, err := os.OpenFile(f.Path(), os.O_RDWR, 0)
@@ -191,8 +193,9 @@ func TestDamageWhileItIsOpen(t *testing.T) {
 	}
 }
 
-// A record that a reader found damaged has the file rebuilt.
-func TestDamageThatAReaderFinds(t *testing.T) {
+// TestSeal_DamageFoundByReader checks that a damaged record that a reader found causes
+// a rebuild of the file.
+func TestSeal_DamageFoundByReader(t *testing.T) {
 	found := fmt.Errorf("%w: a record", boltfile.ErrDamaged)
 	for name, read := range map[string]func(*boltfile.File) error{
 		"view":   func(f *boltfile.File) error { return f.View(func(*bbolt.Tx) error { return found }) },
@@ -201,7 +204,7 @@ func TestDamageThatAReaderFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := full(t)
 			if err := read(f); !errors.Is(err, boltfile.ErrDamaged) {
-				t.Errorf("it returns %v", err)
+				t.Errorf("returned %v", err)
 			}
 			put(t, f, "one", "goes", "on")
 			isSetAside(t, killed(t, f))
@@ -211,22 +214,23 @@ func TestDamageThatAReaderFinds(t *testing.T) {
 	}
 }
 
-// A file that is deleted while it is open goes on, and a new one is begun later.
-func TestDeletedWhileItIsOpen(t *testing.T) {
+// TestSeal_DeletedWhileOpen checks that an open file that is deleted stays usable, and
+// that the next opening creates a new file.
+func TestSeal_DeletedWhileOpen(t *testing.T) {
 	f := full(t)
 	if err := os.Remove(f.Path()); err != nil {
 		t.Fatal(err)
 	}
 	put(t, f, "one", "goes", "on")
 	if got := content(t, f); got["one/goes"] != "on" {
-		t.Errorf("it has %d keys without the newest", len(got))
+		t.Errorf("the file has %d keys, without the newest", len(got))
 	}
 	closeFile(t, f)
 	isTrusted(t, f.Path(), map[string]string{})
 }
 
-// Files that are set aside again and again do not fill the disk.
-func TestOneFileIsSetAside(t *testing.T) {
+// TestSetAside_OneCopy checks that repeated damage does not fill the disk with copies.
+func TestSetAside_OneCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	for i := range 3 {
 		if err := os.WriteFile(path, []byte(fmt.Sprint("damage ", i)), 0o600); err != nil {
@@ -236,7 +240,7 @@ func TestOneFileIsSetAside(t *testing.T) {
 	}
 }
 
-func TestReadersAndWritersAtOnce(t *testing.T) {
+func TestFile_ConcurrentUse(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "view.db"))
 	done := make(chan error, 1)
 	go func() {
@@ -260,7 +264,7 @@ func TestReadersAndWritersAtOnce(t *testing.T) {
 	}
 	closeFile(t, f)
 	if err := f.View(func(*bbolt.Tx) error { return nil }); err == nil {
-		t.Error("a file that is closed was read")
+		t.Error("a closed file was read")
 	}
 }
 

@@ -27,8 +27,8 @@ func open(t testing.TB, path string) *replica.Replica {
 	return r
 }
 
-// follow has the replica follow a log until stop is called, which also closes it
-// and returns how following ended.
+// follow lets the replica follow a log until stop is called. stop closes the replica
+// and returns the result of Follow.
 func follow(t testing.TB, r *replica.Replica, log storage.Log) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -58,14 +58,14 @@ func caughtUp(t testing.TB, path string, log storage.Log) string {
 	}
 	text := dump(r)
 	if err := stop(); err != nil {
-		t.Errorf("following ended with %v", err)
+		t.Errorf("Follow returned %v", err)
 	}
 	return text
 }
 
 var orgs = []string{"org", "other", storage.Shared}
 
-// dump is everything in a replica as text.
+// dump returns the content of a replica as text.
 func dump(r storage.Replica) string {
 	var b strings.Builder
 	err := r.View(func(v storage.View) error {
@@ -92,7 +92,7 @@ func dump(r storage.Replica) string {
 	return b.String()
 }
 
-// filled is a log with homes, keys, and a deleted home.
+// filled returns a log with homes, keys and a deleted home.
 func filled(t testing.TB) *storagetest.Log {
 	t.Helper()
 	log := storagetest.NewLog()
@@ -112,7 +112,7 @@ func add(t testing.TB, log storage.Log, w storage.Write) {
 	}
 }
 
-func TestConformance(t *testing.T) {
+func TestReplica_Conformance(t *testing.T) {
 	log := storagetest.NewLog()
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
 	stop := follow(t, r, log)
@@ -124,7 +124,7 @@ func TestConformance(t *testing.T) {
 	storagetest.Conformance(t, log, r)
 }
 
-// tailed records from where a log is tailed.
+// tailed records the revisions from which a log is tailed.
 type tailed struct {
 	*storagetest.Log
 	after []uint64
@@ -135,21 +135,21 @@ func (l *tailed) Tail(ctx context.Context, after uint64, apply func([]storage.Re
 	return l.Log.Tail(ctx, after, apply)
 }
 
-func TestItGoesOnWhereItWas(t *testing.T) {
+func TestReplica_ResumesAtRevision(t *testing.T) {
 	log := &tailed{Log: filled(t)}
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, log)
 	add(t, log, storage.Write{Ref: storage.HomeRef("org", "new"), Value: []byte(`{}`)})
 	got := caughtUp(t, path, log)
 	if want := dump(log.Replica()); got != want {
-		t.Errorf("reopened it has\n%s\nwant\n%s", got, want)
+		t.Errorf("after reopening the replica has\n%s\nwant\n%s", got, want)
 	}
 	if fmt.Sprint(log.after) != "[0 302]" {
-		t.Errorf("it asked for what comes after %v, want 0 and then 302", log.after)
+		t.Errorf("the log was tailed after %v, want 0 and then 302", log.after)
 	}
 }
 
-func TestItIsRebuiltWhenItsFileIsGone(t *testing.T) {
+func TestReplica_RebuildsMissingFile(t *testing.T) {
 	log := filled(t)
 	path := filepath.Join(t.TempDir(), "state.db")
 	before := caughtUp(t, path, log)
@@ -157,11 +157,11 @@ func TestItIsRebuiltWhenItsFileIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := caughtUp(t, path, log); after != before || after != dump(log.Replica()) {
-		t.Errorf("rebuilt it has\n%s\nwant\n%s", after, before)
+		t.Errorf("after the rebuild the replica has\n%s\nwant\n%s", after, before)
 	}
 }
 
-func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
+func TestReplica_RebuildsDamagedFile(t *testing.T) {
 	log := filled(t)
 	want := dump(log.Replica())
 	for name, damage := range map[string]func([]byte) []byte{
@@ -187,18 +187,19 @@ func TestItIsRebuiltWhenItsFileIsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := caughtUp(t, path, log); got != want {
-				t.Errorf("it has\n%s\nwant\n%s", got, want)
+				t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 			}
 			if kept, _ := filepath.Glob(path + ".corrupt-*"); len(kept) != 1 {
-				t.Errorf("set aside are %v, want the damaged file", kept)
+				t.Errorf("set aside: %v, want the damaged file", kept)
 			}
 		})
 	}
 }
 
-// A disk that changes a byte leaves the file's times as they were: whoever reads the
-// record finds it, and the file is rebuilt at the next start.
-func TestItIsRebuiltAfterADamagedRecordWasRead(t *testing.T) {
+// TestReplica_RebuildsAfterDamagedRead flips a byte but keeps the file's times, like a
+// failing disk. The reader of the record detects it, and the next start rebuilds the
+// file.
+func TestReplica_RebuildsAfterDamagedRead(t *testing.T) {
 	log := filled(t)
 	want := dump(log.Replica())
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -217,34 +218,35 @@ func TestItIsRebuiltAfterADamagedRecordWasRead(t *testing.T) {
 	}
 	r := open(t, path)
 	if text := dump(r); !strings.Contains(text, "damaged") {
-		t.Errorf("the damaged record is read as if it were sound:\n%s", text)
+		t.Errorf("the damaged record was returned:\n%s", text)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got := caughtUp(t, path, log); got != want {
-		t.Errorf("it has\n%s\nwant\n%s", got, want)
+		t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
-// renamed is a log under another identity, as one made anew would have.
+// renamed is a log with another identity, like a recreated log.
 type renamed struct{ *storagetest.Log }
 
 func (renamed) Identity(context.Context) (string, error) { return "another", nil }
 
-func TestItBeginsAnewWithAnotherLog(t *testing.T) {
+func TestReplica_OtherLogRebuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	other := renamed{storagetest.NewLog()}
 	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
-		t.Errorf("it has\n%s\nwant\n%s", got, want)
+		t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
-// A revision names one write for as long as a process lives: what it keeps by revision
-// is never taken for what another log has at the same one.
-func TestItRefusesAnotherLogWhileItLives(t *testing.T) {
+// TestReplica_OtherLogWhileRunning checks that a running replica refuses another log.
+// Caches identify values by revision, and another log has other values at the same
+// revisions.
+func TestReplica_OtherLogWhileRunning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	r := open(t, path)
 	log := filled(t)
@@ -267,17 +269,17 @@ func TestItRefusesAnotherLogWhileItLives(t *testing.T) {
 		t.Errorf("got %v, want ErrLogReplaced with the file's name", err)
 	}
 	if after := dump(r); after != before {
-		t.Errorf("it has become\n%s", after)
+		t.Errorf("the replica changed to\n%s", after)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
-		t.Errorf("started again it has\n%s\nwant\n%s", got, want)
+		t.Errorf("after a restart the replica has\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestItRefusesALogThatLostWrites(t *testing.T) {
+func TestReplica_LogLostWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	older := storagetest.NewLog()
@@ -292,16 +294,16 @@ func TestItRefusesALogThatLostWrites(t *testing.T) {
 		t.Errorf("got %v, want ErrLogBehind with the file's name", err)
 	}
 	if dump(r) != before {
-		t.Error("it was changed nevertheless")
+		t.Error("the replica was changed")
 	}
 }
 
-// silent is a log that does not answer.
+// silent is a log that does not respond.
 type silent struct{ *storagetest.Log }
 
 func (silent) Identity(context.Context) (string, error) { return "", storage.ErrUnavailable }
 
-func TestFollowingALogThatDoesNotAnswer(t *testing.T) {
+func TestReplica_LogUnavailable(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
 	defer r.Close()
 	if err := r.Follow(t.Context(), silent{storagetest.NewLog()}); !errors.Is(err, storage.ErrUnavailable) {
@@ -309,7 +311,7 @@ func TestFollowingALogThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
+func TestReplica_UnknownKind(t *testing.T) {
 	log := storagetest.NewLog()
 	add(t, log, storage.Write{Ref: storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}, Value: []byte(`{}`)})
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
@@ -319,9 +321,9 @@ func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
 	}
 	_ = r.View(func(v storage.View) error {
 		if _, err := v.Get(storage.Ref{Kind: "tomorrow", Org: "org", ID: "a"}); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("it gets %v", err)
+			t.Errorf("Get returned %v", err)
 		}
-		if err := v.Scan("tomorrow", "org", "", func(storage.Record) bool { t.Error("it has one"); return true }); err != nil {
+		if err := v.Scan("tomorrow", "org", "", func(storage.Record) bool { t.Error("a record was found"); return true }); err != nil {
 			t.Error(err)
 		}
 		return nil
@@ -331,7 +333,7 @@ func TestAKindOfANewerVersionIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestAHeldFile(t *testing.T) {
+func TestReplica_FileInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	r := open(t, path)
 	defer r.Close()
@@ -340,9 +342,9 @@ func TestAHeldFile(t *testing.T) {
 	}
 }
 
-// Whatever is written, and however often it is stopped in between, the replica
-// has what the one in memory has.
-func TestLikeTheOneInMemory(t *testing.T) {
+// TestReplica_MatchesModel checks that the replica has the same content as the
+// in-memory model after any writes and restarts.
+func TestReplica_MatchesModel(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
@@ -366,7 +368,7 @@ func TestLikeTheOneInMemory(t *testing.T) {
 				add(t, log, w)
 			}
 			if got, want := caughtUp(t, path, log), dump(memory); got != want {
-				rt.Fatalf("it has\n%s\nwant\n%s", got, want)
+				rt.Fatalf("the replica has\n%s\nwant\n%s", got, want)
 			}
 		}
 	})

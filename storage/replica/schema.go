@@ -11,7 +11,7 @@ import (
 )
 
 // Each kind has a bucket that maps organization\x00identifier to a stored record. The
-// entities of an organization are adjacent, so a scan reads neighbours.
+// entities of an organization are adjacent, so a scan reads neighbors.
 //
 // The counts bucket has the number of live entities by kind and organization. The owners
 // bucket has the organization of each entity whose identifier is unique across

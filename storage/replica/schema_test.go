@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
-func TestStoredRecord(t *testing.T) {
+func TestRecord_DetectsDamage(t *testing.T) {
 	want := storage.Record{
 		Ref: storage.HomeRef("org", "h"), Revision: 1<<63 + 5, First: 7, Deleted: true,
 		At: time.UnixMilli(-1).UTC(), Value: []byte(`{"x":1}`),

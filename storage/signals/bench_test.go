@@ -21,7 +21,7 @@ const (
 	slice      = 64
 )
 
-// benchStore is a store in a file, as the workers have it, with homes on a plan,
+// benchStore returns a store with a file, like a worker's. It has homes on a plan,
 // every fourth with solar.
 func benchStore(b *testing.B) *storage.Store {
 	b.Helper()
@@ -58,10 +58,10 @@ func benchStore(b *testing.B) *storage.Store {
 	return store
 }
 
-// BenchmarkSlice prices the homes of a slice, whose curves are known: as a whole,
-// and less what reading and decoding the homes takes alone.
+// BenchmarkSlice prices the homes of a slice from cached curves. It reports the total,
+// and the total minus the time to read and decode the homes.
 func BenchmarkSlice(b *testing.B) {
-	store, book := benchStore(b), signals.NewBook(1000)
+	store, pricer := benchStore(b), signals.NewPricer(1000)
 	each := func(use func(v storage.View) func(storage.Record)) func(*testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
@@ -87,11 +87,11 @@ func BenchmarkSlice(b *testing.B) {
 	}
 	b.Run("read", each(func(storage.View) func(storage.Record) { return func(storage.Record) {} }))
 	b.Run("read and decode", each(func(v storage.View) func(storage.Record) {
-		reader := book.Reader(v)
+		reader := pricer.Reader(v)
 		return func(r storage.Record) { decode(b, reader, r) }
 	}))
 	b.Run("price", each(func(v storage.View) func(storage.Record) {
-		reader := book.Reader(v)
+		reader := pricer.Reader(v)
 		return func(r storage.Record) {
 			if _, err := reader.Signal(decode(b, reader, r), day); err != nil {
 				b.Fatal(err)
@@ -100,16 +100,17 @@ func BenchmarkSlice(b *testing.B) {
 	}))
 }
 
-// BenchmarkOrganization prices 1,024 homes of one organization, a slice a view.
+// BenchmarkOrganization prices 1,024 homes of one organization, with one view per
+// slice.
 func BenchmarkOrganization(b *testing.B) {
 	const homes = 1024
-	store, book := benchStore(b), signals.NewBook(1000)
+	store, pricer := benchStore(b), signals.NewPricer(1000)
 	b.ReportAllocs()
 	for b.Loop() {
 		after := ""
 		for range homes / slice {
 			err := store.View(func(v storage.View) error {
-				n, reader := 0, book.Reader(v)
+				n, reader := 0, pricer.Reader(v)
 				var failed error
 				err := v.Scan(storage.KindHome, "org", after, func(r storage.Record) bool {
 					var h *signals.Home
@@ -129,16 +130,16 @@ func BenchmarkOrganization(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/homes, "ns/home")
 }
 
-// BenchmarkDistinct makes the signals of homes of which each has a curve of its own,
-// JSON included.
+// BenchmarkDistinct computes the signals of homes that each have a separate curve, JSON
+// included.
 func BenchmarkDistinct(b *testing.B) {
 	s := newStore()
 	storagetest.Put(b, s, plan("tiers", tiers), home("h", "tiers", inChicago))
-	book := signals.NewBook(1000)
+	pricer := signals.NewPricer(1000)
 	for i := 0; b.Loop(); i++ {
 		w := pricing.Window{Start: day.Start.Add(time.Duration(i%2000) * pricing.Interval)}
 		w.End = w.Start.Add(24 * time.Hour)
-		err := s.View(func(v storage.View) error { _, err := book.HomeSignal(v, "org", "h", w); return err })
+		err := s.View(func(v storage.View) error { _, err := pricer.HomeSignal(v, "org", "h", w); return err })
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestCache(t *testing.T) {
+func TestCache_Evicts(t *testing.T) {
 	c := newCache[int, int](10)
 	made := 0
 	get := func(k int) int {
@@ -19,16 +19,16 @@ func TestCache(t *testing.T) {
 	}
 	for range 3 {
 		if get(1) != 2 || made != 1 {
-			t.Fatalf("%d values were made for one key", made)
+			t.Fatalf("%d values were computed for one key", made)
 		}
 	}
 	for k := range 1000 {
 		if get(k) != 2*k || len(c.entries) > 10 {
-			t.Fatalf("key %d, %d values kept", k, len(c.entries))
+			t.Fatalf("key %d, %d values cached", k, len(c.entries))
 		}
 	}
 	if get(999); made != 1000 {
-		t.Errorf("%d were made, want 1000: the newest is kept", made)
+		t.Errorf("%d values were computed, want 1000: the newest stays cached", made)
 	}
 	broken := errors.New("broken")
 	for range 2 {
@@ -37,19 +37,19 @@ func TestCache(t *testing.T) {
 		}
 	}
 	if made != 1002 {
-		t.Errorf("%d were made, want 1002: an error is not kept", made)
+		t.Errorf("%d values were computed, want 1002: an error is not cached", made)
 	}
 	get(7)
 	if v, ok := c.peek(7); !ok || v != 14 {
 		t.Errorf("the newest is %v, %v", v, ok)
 	}
 	if _, ok := c.peek(-1); ok {
-		t.Error("what could not be made is there")
+		t.Error("a failed value is cached")
 	}
 }
 
-// TestCache_Sizes: large values count by their size, also one that is larger than the
-// limit.
+// TestCache_Sizes checks that a value counts by its size, even a value that is larger
+// than the limit.
 func TestCache_Sizes(t *testing.T) {
 	size := func(k int) int {
 		if k < 0 {
@@ -73,15 +73,16 @@ func TestCache_Sizes(t *testing.T) {
 		}
 	}
 	if _, err := c.get(-250, func() (int, error) { return 0, nil }); err != nil || len(c.entries) != 1 || c.held != 250 {
-		t.Errorf("a value of 250 is beside %d others, and %d are counted (%v)", len(c.entries)-1, c.held, err)
+		t.Errorf("a value of 250 is cached with %d others, and %d are counted (%v)", len(c.entries)-1, c.held, err)
 	}
 	if _, err := c.get(-1, func() (int, error) { return 1, nil }); err != nil || c.held != 1 || held() != 1 {
 		t.Errorf("after it %d are counted (%v)", c.held, err)
 	}
 }
 
-// Those who ask at the same time wait for the first, who makes the value.
-func TestCacheMakesOnce(t *testing.T) {
+// TestCache_ComputesOnce checks that concurrent callers wait for the first, which
+// computes the value.
+func TestCache_ComputesOnce(t *testing.T) {
 	c := newCache[int, int](10)
 	var made atomic.Int64
 	var all sync.WaitGroup
@@ -96,18 +97,18 @@ func TestCacheMakesOnce(t *testing.T) {
 	}
 	close(begin)
 	if all.Wait(); made.Load() != 1 {
-		t.Errorf("it was made %d times", made.Load())
+		t.Errorf("the value was computed %d times", made.Load())
 	}
 }
 
-// A value whose making panics is not there for those who ask later.
-func TestCacheAfterAPanic(t *testing.T) {
+// TestCache_Panic checks that a value whose computation panics is not cached.
+func TestCache_Panic(t *testing.T) {
 	c := newCache[int, *int](10)
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = c.get(1, func() (*int, error) { panic("made badly") })
 	}()
 	if v, err := c.get(1, func() (*int, error) { return new(int), nil }); v == nil || err != nil {
-		t.Errorf("the next gets %v, %v: it is computed again", v, err)
+		t.Errorf("the next caller gets %v, %v, want a new computation", v, err)
 	}
 }

@@ -61,7 +61,7 @@ func fingerprint(parts ...[]byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// WithEmissions sets the emissions of a curve that was not made by a Book, and returns
+// WithEmissions sets the emissions of a curve that was not made by a Pricer, and returns
 // the curve. It must be the first call on the curve.
 func (c *Curve) WithEmissions(grams []float64) *Curve {
 	c.emissions.get(func() []float64 { return grams })

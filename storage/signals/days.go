@@ -128,9 +128,9 @@ func (p *Program) Encode() ([]byte, error) {
 
 // cut truncates a text to the maximum length of an attribute.
 func cut(text string) string {
-	const most = 128
-	if r := []rune(text); len(r) > most {
-		return string(r[:most])
+	const maxLength = 128
+	if r := []rune(text); len(r) > maxLength {
+		return string(r[:maxLength])
 	}
 	return text
 }
@@ -263,8 +263,9 @@ func newADRSeries(w pricing.Window, channels []channel, step int) (s adrSeries) 
 	return s
 }
 
-// OfOne reports whether an error concerns a single home, plan or day, and not the store.
-func OfOne(err error) bool {
+// IsDataError reports whether an error concerns the data of a single home, plan or day, and
+// not the store.
+func IsDataError(err error) bool {
 	var unpriceable *Unpriceable
 	var broken *HomeError
 	return errors.As(err, &unpriceable) || errors.As(err, &broken)

@@ -13,12 +13,13 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// The bytes of a signal are signed, and compared by receivers: they do not change.
-func TestSignalBytes(t *testing.T) {
+// TestSignal_GoldenBytes checks the exact bytes of a signal. Gridhook signs them and
+// receivers compare them, so they must not change.
+func TestSignal_GoldenBytes(t *testing.T) {
 	s := newStore()
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
 	storagetest.Put(t, s, p, home("home_1", "plan", inChicago), &storage.Solar{HomeID: "home_1", SizeKw: 8, NonNetMetered: true, Base: org})
-	got := signal(t, signals.NewBook(10), s, "home_1")
+	got := signal(t, signals.NewPricer(10), s, "home_1")
 	at := time.Date(2026, time.July, 1, 10, 7, 33, 0, time.UTC)
 	for name, encoded := range map[string][]byte{"signal.json": got.Append(nil, at), "event.json": got.AppendOpenADR(nil, at)} {
 		want, err := os.ReadFile(filepath.Join("testdata", name))

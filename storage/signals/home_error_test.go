@@ -10,8 +10,8 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// badView is a view in which one record is not what its kind demands, or whose
-// store fails at it.
+// badView is a view in which one record does not decode, or whose store fails at the
+// record.
 type badView struct {
 	storage.View
 	ref   storage.Ref
@@ -26,7 +26,7 @@ func (v badView) Get(ref storage.Ref) (storage.Record, error) {
 	return storage.Record{Ref: ref, Revision: 7, Value: []byte(v.value)}, v.err
 }
 
-func TestHomeErrorIsOfTheHomeAlone(t *testing.T) {
+func TestHomeError_OneHome(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("bad", "flat", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true; inChicago(h) }), home("good", "flat", nil),
 		&storage.Solar{HomeID: "bad", SizeKw: 8, Base: org}, &storage.PlanEvents{PlanID: "flat", Base: org})
@@ -57,8 +57,9 @@ func TestHomeErrorIsOfTheHomeAlone(t *testing.T) {
 	}
 }
 
-// Records that homes share fail each home on them, and no other.
-func TestHomeErrorOfASharedRecord(t *testing.T) {
+// TestHomeError_SharedRecord checks that a broken shared record fails each home that
+// uses it, and no other.
+func TestHomeError_SharedRecord(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("bad", "flat", nil), home("good", "other", nil))
 	ref := storage.PlanEventsRef("org", "flat")
@@ -75,8 +76,9 @@ func TestHomeErrorOfASharedRecord(t *testing.T) {
 	}
 }
 
-// A store that fails is not taken for a home that cannot be priced.
-func TestErrorOfTheStoreIsNoHomeError(t *testing.T) {
+// TestHomeError_NotStoreError checks that a failing store is not reported as a home
+// that cannot be priced.
+func TestHomeError_NotStoreError(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), &storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
 	broken := errors.New("the disk is gone")
@@ -94,7 +96,7 @@ func priceIn(t *testing.T, s *storage.Store, bad badView, id string) (signal sig
 	t.Helper()
 	_ = s.View(func(v storage.View) error {
 		bad.View = v
-		signal, err = signals.NewBook(10).HomeSignal(bad, "org", id, day)
+		signal, err = signals.NewPricer(10).HomeSignal(bad, "org", id, day)
 		return nil
 	})
 	return signal, err

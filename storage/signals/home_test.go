@@ -10,10 +10,11 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The part of a home that is read is as encoding/json reads it.
-func TestHomeIsReadAsItIsStored(t *testing.T) {
+// TestHome_DecodesLikeStorage checks that the decoded part of a home equals the result
+// of encoding/json.
+func TestHome_DecodesLikeStorage(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "plan", "America/Chicago", "60614", `a"b`, "{", "\u2028<&"}))
-	r := NewBook(1).Reader(nil)
+	r := NewPricer(1).Reader(nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		h := storage.NewHome("org")
 		h.ID, h.Name, h.RatePlanID, h.Timezone, h.Zipcode = "h", text.Draw(rt, "name"), text.Draw(rt, "plan"), text.Draw(rt, "zone"), text.Draw(rt, "zipcode")
@@ -36,7 +37,7 @@ func TestHomeIsReadAsItIsStored(t *testing.T) {
 	})
 }
 
-func TestSolarIsReadAsItIsStored(t *testing.T) {
+func TestSystem_DecodesLikeStorage(t *testing.T) {
 	number := rapid.Ptr(rapid.OneOf(rapid.Float64Range(0, 99), rapid.SampledFrom([]float64{0, 20, 1e-7})), true)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := storage.Solar{HomeID: "h", SizeKw: rapid.Float64Range(0.1, 1000).Draw(rt, "size"), NonNetMetered: rapid.Bool().Draw(rt, "rule")}

@@ -21,14 +21,14 @@ var org = storage.Base{OrganizationID: "org"}
 
 func ptr[T any](v T) *T { return &v }
 
-// plan is a plan with a tariff of these fields, as text.
+// plan returns a plan whose tariff has these fields, as text.
 func plan(id, fields string) *storage.RatePlan {
 	p := &storage.RatePlan{ID: id, Tariff: json.RawMessage("{" + fields + "}")}
 	p.OrganizationID = "org"
 	return p
 }
 
-// home is a home of the test's organization that was changed.
+// home returns a changed home of the test's organization.
 func home(id, plan string, change func(*storage.Home)) *storage.Home {
 	h := storagetest.Home("org", id, plan)
 	if change != nil {
@@ -39,14 +39,14 @@ func home(id, plan string, change func(*storage.Home)) *storage.Home {
 
 const flat = `"name":"Flat","energyratestructure":[[{"rate":0.20,"sell":0.05,"unit":"kWh"}]]`
 
-// at is the place of a value in the signal's day, which starts at noon UTC.
+// at returns the index of an hour in the signal's day, which starts at noon UTC.
 func at(hourUTC int) int { return (hourUTC - 12) * 4 }
 
 func inChicago(h *storage.Home) { h.Zipcode = "60614" }
 
-// The adder of net billing is the home's own: by its segment and the year in which
-// its solar was connected.
-func TestTheAdderIsTheHomesOwn(t *testing.T) {
+// TestSignal_NetBillingAdder checks that the adder of net billing follows the home's
+// segment and the year in which its solar was connected.
+func TestSignal_NetBillingAdder(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat))
 	exports := map[string]float64{}
@@ -56,7 +56,7 @@ func TestTheAdderIsTheHomesOwn(t *testing.T) {
 		settings.ExportValues = "PG&E NBT24"
 		storagetest.Put(t, s, home(id, "flat", nil), &storage.Solar{HomeID: id, SizeKw: 8, SolarSettings: settings, Base: org})
 	}
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	for _, id := range []string{"plain", "general", "later", "new"} {
 		exports[id] = signal(t, b, s, id).Export[0]
 	}
@@ -67,18 +67,18 @@ func TestTheAdderIsTheHomesOwn(t *testing.T) {
 	}
 }
 
-func TestSolarLetsTheExportPriceCount(t *testing.T) {
+func TestSignal_SolarWeighsExport(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("dark", "flat", inChicago), home("sunny", "flat", inChicago), home("nowhere", "flat", nil),
 		&storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org}, &storage.Solar{HomeID: "nowhere", SizeKw: 8, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	noon, night := at(18), at(30)
 	dark, sunny, nowhere := signal(t, b, s, "dark"), signal(t, b, s, "sunny"), signal(t, b, s, "nowhere")
 	if dark.Price[noon] != 0.2 || nowhere.Price[noon] != 0.2 {
-		t.Errorf("without solar, and with solar nobody knows where, a kWh is worth %v and %v at noon, want 0.2", dark.Price[noon], nowhere.Price[noon])
+		t.Errorf("without solar, and with solar at an unknown place, a kWh is worth %v and %v at noon, want 0.2", dark.Price[noon], nowhere.Price[noon])
 	}
 	if sunny.Price[noon] > 0.1 || sunny.Price[noon] < 0.05 || sunny.Price[night] != 0.2 || sunny.Import[noon] != 0.2 || sunny.Export[noon] != 0.05 {
-		t.Errorf("with solar it is %v at noon and %v at night, want near 0.05 and 0.2", sunny.Price[noon], sunny.Price[night])
+		t.Errorf("with solar a kWh is worth %v at noon and %v at night, want about 0.05 and 0.2", sunny.Price[noon], sunny.Price[night])
 	}
 	for _, tt := range []struct {
 		name   string
@@ -103,32 +103,32 @@ func TestSolarLetsTheExportPriceCount(t *testing.T) {
 	}
 }
 
-func TestHomesThatAreNearlyAlikeShareACurve(t *testing.T) {
+func TestSignal_SimilarHomesShareCurve(t *testing.T) {
 	s := newStore()
-	neighbour := func(h *storage.Home) { h.Zipcode = "60657" }
-	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbour), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
+	neighbor := func(h *storage.Home) { h.Zipcode = "60657" }
+	storagetest.Put(t, s, plan("flat", flat), home("a", "flat", inChicago), home("b", "flat", neighbor), home("far", "flat", func(h *storage.Home) { h.Zipcode = "62701" }),
 		&storage.Solar{HomeID: "a", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org}, &storage.Solar{HomeID: "b", SizeKw: 8.01, SolarSettings: storage.SolarSettings{Tilt: ptr(26.0)}, Base: org},
 		&storage.Solar{HomeID: "far", SizeKw: 8, SolarSettings: storage.SolarSettings{Tilt: ptr(25.0)}, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	if signal(t, b, s, "a").Curve != signal(t, b, s, "b").Curve {
-		t.Error("neighbours with nearly the same solar do not share a curve")
+		t.Error("neighbors with nearly the same solar do not share a curve")
 	}
 	if signal(t, b, s, "a").Curve == signal(t, b, s, "far").Curve {
 		t.Error("homes 300 km apart share a curve")
 	}
 }
 
-func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
+func TestSignal_Carbon(t *testing.T) {
 	s := newStore()
 	in := func(intensity storage.CarbonSignalIntensity, zipcode string) func(*storage.Home) {
 		return func(h *storage.Home) { h.CarbonSignalIntensity, h.Zipcode = intensity, zipcode }
 	}
 	storagetest.Put(t, s, plan("flat", flat), home("low", "flat", in(storage.CarbonLow, "60614")), home("medium", "flat", in(storage.CarbonMedium, "60614")),
 		home("high", "flat", in(storage.CarbonHigh, "60614")), home("nowhere", "flat", in(storage.CarbonHigh, "")), home("coast", "flat", in(storage.CarbonHigh, "94103")))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	low, medium, high := signal(t, b, s, "low").Price[0], signal(t, b, s, "medium").Price[0], signal(t, b, s, "high").Price[0]
 	if low != 0.2 || signal(t, b, s, "nowhere").Price[0] != 0.2 {
-		t.Errorf("low intensity costs %v, and carbon nobody knows where %v", low, signal(t, b, s, "nowhere").Price[0])
+		t.Errorf("low intensity costs %v, and carbon at an unknown place %v", low, signal(t, b, s, "nowhere").Price[0])
 	}
 	if ratio := (high - low) / (medium - low); math.Abs(ratio-190.0/51) > 1e-3 || medium < 0.205 || medium > 0.25 {
 		t.Errorf("medium adds %v and high %v", medium-low, high-low)
@@ -138,13 +138,13 @@ func TestCarbonCountsByIntensityAndPlace(t *testing.T) {
 	}
 }
 
-// tiers are dearer above 500 kWh of the month.
+// tiers have a higher price above 500 kWh in the month.
 const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"unit":"kWh"},{"rate":0.30,"unit":"kWh"}]]`
 
-func TestUsageDecidesTheTier(t *testing.T) {
+func TestSignal_UsageTier(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), plan("flat", flat), home("h", "tiers", nil), home("plain", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	first := signal(t, b, s, "h")
 	for _, step := range []struct {
 		name  string
@@ -168,12 +168,12 @@ func TestUsageDecidesTheTier(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := signal(t, b, s, "h"); got.Revision <= first.Revision || got.Import[0] != 0.10 {
-		t.Errorf("without usage: %v (revision %d after %d)", got.Import[0], got.Revision, first.Revision)
+		t.Errorf("after the deletion of the usage: %v (revision %d after %d)", got.Import[0], got.Revision, first.Revision)
 	}
 	before := signal(t, b, s, "plain")
 	storagetest.Put(t, s, &storage.Usage{HomeID: "plain", AssumedMonthlyKwh: ptr(900.0), Base: org})
 	if got := signal(t, b, s, "plain"); got.Curve != before.Curve || got.Revision != before.Revision {
-		t.Error("usage counts where the plan has no tiers and the home no solar")
+		t.Error("usage changes the signal without tiers and solar")
 	}
 }
 
@@ -186,10 +186,10 @@ func events(events ...storage.PlanEvent) *storage.PlanEvents {
 	return list
 }
 
-func TestEventsChangeThePriceAndTheRevision(t *testing.T) {
+func TestSignal_PlanEvents(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("h", "flat", nil), home("bystander", "other", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	hour := func(utc int) storage.Time {
 		return storage.Time{Time: day.Start.Add(time.Duration(utc-12) * time.Hour)}
 	}
@@ -243,7 +243,7 @@ func addPrices(t *testing.T, s *storage.Store, owner, node string, start time.Ti
 	}
 }
 
-func wantNoMarketData(t *testing.T, b *signals.Book, s *storage.Store, id, node string) {
+func wantNoMarketData(t *testing.T, b *signals.Pricer, s *storage.Store, id, node string) {
 	t.Helper()
 	_, err := signalAt(t, b, s, id, day)
 	var why *signals.Unpriceable
@@ -252,16 +252,16 @@ func wantNoMarketData(t *testing.T, b *signals.Book, s *storage.Store, id, node 
 	}
 }
 
-func TestPlansFollowTheirMarket(t *testing.T) {
+func TestSignal_MarketPlan(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil), home("bids", "hourly", func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	wantNoMarketData(t, b, s, "h", "COMED")
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
 	got := signal(t, b, s, "h")
 	const published = 0.05 + 0.02*1.1 + 0.01
 	if got.Import[0] != published || got.Confidence[0] != 1 || math.Abs(got.Import[at(23)]-published) > 1e-6 || got.Confidence[at(23)] > 0.5 {
-		t.Errorf("import is %v (confidence %v), and %v (%v) where it is forecast", got.Import[0], got.Confidence[0], got.Import[at(23)], got.Confidence[at(23)])
+		t.Errorf("import is %v (confidence %v), and %v (%v) in the forecast", got.Import[0], got.Confidence[0], got.Import[at(23)], got.Confidence[at(23)])
 	}
 	if bids := signal(t, b, s, "bids"); bids.ExportCompensation.Type != pricing.Wholesale || bids.Export[0] != 0.02 || got.Export[0] != 0 {
 		t.Errorf("a home that bids sells at %v (%s), one that does not at %v", bids.Export[0], bids.ExportCompensation.Type, got.Export[0])
@@ -278,52 +278,52 @@ func TestPlansFollowTheirMarket(t *testing.T) {
 	}
 }
 
-func TestHomesThatBidSellAtTheirOwnMarket(t *testing.T) {
+func TestSignal_MarketBidding(t *testing.T) {
 	s := newStore()
 	bids := func(h *storage.Home) { h.EnergyMarketBiddingEnabled = true }
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", bids), home("other", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	before := signal(t, b, s, "h")
 	if before.Export[0] != 0.05 {
-		t.Errorf("where no market is named it sells at %v, want its plan's 0.05", before.Export[0])
+		t.Errorf("without a named market the home sells at %v, want its plan's 0.05", before.Export[0])
 	}
 	storagetest.Put(t, s, &storage.HomeMarket{HomeID: "h", Node: "HUB", Market: market.RealTime, Base: org})
 	wantNoMarketData(t, b, s, "h", "HUB")
 	addPrices(t, s, storage.Shared, "HUB", day.Start, 24, 0.07)
 	got := signal(t, b, s, "h")
 	if got.Export[0] != 0.07 || got.Import[0] != 0.2 || got.ExportCompensation.Type != pricing.Wholesale || got.Revision <= before.Revision {
-		t.Errorf("it sells at %v (%s), revision %d after %d", got.Export[0], got.ExportCompensation.Type, got.Revision, before.Revision)
+		t.Errorf("the home sells at %v (%s), revision %d after %d", got.Export[0], got.ExportCompensation.Type, got.Revision, before.Revision)
 	}
 	if other := signal(t, b, s, "other"); other.Export[0] != 0.05 {
 		t.Errorf("a home that does not bid sells at %v", other.Export[0])
 	}
 }
 
-func TestSolarMayHaveExportValuesOfItsOwn(t *testing.T) {
+func TestSignal_OwnExportValues(t *testing.T) {
 	s := newStore()
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	storagetest.Put(t, s, plan("credit", credit), home("metered", "credit", coast), home("billed", "credit", coast), home("older", "credit", coast), home("wrong", "credit", coast),
 		&storage.Solar{HomeID: "metered", SizeKw: 5, Base: org}, &storage.Solar{HomeID: "billed", SizeKw: 5, NonNetMetered: true, Base: org},
 		&storage.Solar{HomeID: "older", SizeKw: 5, SolarSettings: storage.SolarSettings{ExportValues: "PG&E NBT23"}, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	metered, billed, older := signal(t, b, s, "metered"), signal(t, b, s, "billed"), signal(t, b, s, "older")
 	if metered.ExportCompensation.Type != pricing.NetMetering || metered.Export[0] != 0.3 {
 		t.Errorf("net metered: %v (%s)", metered.Export[0], metered.ExportCompensation.Type)
 	}
 	if billed.ExportCompensation.Type != pricing.NetBilling || older.ExportCompensation.Type != pricing.NetBilling || billed.Export[at(26)] == older.Export[at(26)] {
-		t.Errorf("net billed: %v (%s), and of an older vintage %v (%s)", billed.Export[at(26)], billed.ExportCompensation.Type, older.Export[at(26)], older.ExportCompensation.Type)
+		t.Errorf("net billed: %v (%s), and for an older vintage %v (%s)", billed.Export[at(26)], billed.ExportCompensation.Type, older.Export[at(26)], older.ExportCompensation.Type)
 	}
 	if !strings.Contains(older.ExportCompensation.Description, "NBT23") {
 		t.Errorf("the older vintage is described as %q", older.ExportCompensation.Description)
 	}
 }
 
-func TestExplainTellsOfTheSignal(t *testing.T) {
+func TestExplain_MatchesSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonHigh }),
 		&storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	got := signal(t, b, s, "h")
 	var reasons []pricing.Reason
 	err := s.View(func(v storage.View) (err error) { reasons, err = b.Explain(v, "org", "h", day); return err })
@@ -348,10 +348,10 @@ func TestExplainTellsOfTheSignal(t *testing.T) {
 	}
 }
 
-func TestHomePrices_AreThoseOfTheSignal(t *testing.T) {
+func TestHomePrices_MatchSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), home("h", "tiers", nil), &storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
 	if err != nil {
 		t.Fatal(err)
@@ -363,14 +363,14 @@ func TestHomePrices_AreThoseOfTheSignal(t *testing.T) {
 	}
 }
 
-// A home with solar forgoes the export price at noon, so that is what one more kWh costs
-// it then; carbon costs it nothing.
-func TestHomePrices_CountTheSolar(t *testing.T) {
+// TestHomePrices_Solar checks that one more kWh at noon costs a home with solar the
+// forgone export price. Carbon adds no cost.
+func TestHomePrices_Solar(t *testing.T) {
 	s := newStore()
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
 	clean := func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonSignalIntensity("HIGH") }
 	storagetest.Put(t, s, p, home("dark", "plan", clean), home("sunny", "plan", clean), &storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	prices := func(id string) (all []float64) {
 		h, err := storage.Get[storage.Home](s, storage.HomeRef("org", id))
 		if err != nil {
@@ -387,8 +387,9 @@ func TestHomePrices_CountTheSolar(t *testing.T) {
 	}
 }
 
-// A plan that follows a market has a price for every hour of a year.
-func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
+// TestHomePrices_MarketYear checks that a market plan has a price for every hour of a
+// year.
+func TestHomePrices_MarketYear(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil))
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
@@ -399,7 +400,7 @@ func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
 	year := pricing.Window{Start: day.Start.AddDate(0, -6, 0), End: day.Start.AddDate(0, 6, 0)}
 	var prices []float64
 	err = s.View(func(v storage.View) (err error) {
-		prices, err = signals.NewBook(10).HomePrices(v, &h, year)
+		prices, err = signals.NewPricer(10).HomePrices(v, &h, year)
 		return err
 	})
 	if err != nil || len(prices) != year.Len() || math.Abs(prices[0]-prices[len(prices)-1]) > 1e-6 {
@@ -407,13 +408,13 @@ func TestHomePrices_ReachAYearOnAMarket(t *testing.T) {
 	}
 }
 
-// The date of the application decides between net metering and net billing, at the
-// utility of the home's plan.
-func TestRegimeSettlesTheSignal(t *testing.T) {
+// TestSignal_Regime checks that the date of the application decides between net
+// metering and net billing, at the utility of the home's plan.
+func TestSignal_Regime(t *testing.T) {
 	s := newStore()
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	storagetest.Put(t, s, plan("credit", credit), home("h", "credit", coast))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	var last uint64
 	for _, tt := range []struct {
 		settings storage.SolarSettings

@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// adrEvent is an event of OpenADR 3.1 as others read it.
+// adrEvent is an event of OpenADR 3.1 as receivers read it.
 type adrEvent struct {
 	ID                                    string
 	CreatedDateTime, ModificationDateTime storage.Time
@@ -41,10 +41,10 @@ func adrOf(t *testing.T, s signals.Signal, at time.Time) (e adrEvent) {
 	return e
 }
 
-func TestOpenADR(t *testing.T) {
+func TestOpenADR_Event(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), home("nowhere", "flat", nil))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	got, at := signal(t, b, s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	e := adrOf(t, got, at)
 	if e.ObjectType != "EVENT" || e.ProgramID != "flat" || e.EventName != "price signal of h" || !reflect.DeepEqual(e.Targets, []string{"h"}) ||
@@ -70,16 +70,16 @@ func TestOpenADR(t *testing.T) {
 		t.Errorf("a kWh emits %v g", grams[0])
 	}
 	if bare := adrOf(t, signal(t, b, s, "nowhere"), at); len(bare.PayloadDescriptors) != 2 || len(bare.Intervals[0].Payloads) != 2 || bare.ID == e.ID {
-		t.Errorf("where nobody knows the place it is %+v", bare)
+		t.Errorf("at an unknown place the event is %+v", bare)
 	}
 }
 
-// TestOpenADR_SameDay: the event of a day has the same identifier and time of creation on each
-// call, and another day's has not.
+// TestOpenADR_SameDay checks that the event of a day has the same identifier and
+// creation time on each call, and that another day has another event.
 func TestOpenADR_SameDay(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	event := func(start time.Time) adrEvent {
 		var made signals.Signal
 		err := s.View(func(v storage.View) (err error) {
@@ -93,29 +93,30 @@ func TestOpenADR_SameDay(t *testing.T) {
 	}
 	first, later, tomorrow := event(day.Start), event(day.Start.Add(2*time.Hour)), event(day.Start.Add(24*time.Hour))
 	if first.ID != later.ID || !first.CreatedDateTime.Equal(later.CreatedDateTime.Time) || later.ModificationDateTime.Equal(first.ModificationDateTime.Time) {
-		t.Errorf("the day's event is %s of %s, and then %s of %s", first.ID, first.CreatedDateTime, later.ID, later.CreatedDateTime)
+		t.Errorf("the day's event was %s of %s, and later %s of %s", first.ID, first.CreatedDateTime, later.ID, later.CreatedDateTime)
 	}
 	if tomorrow.ID == first.ID {
 		t.Error("another day has the same event")
 	}
 }
 
-// The same signal is the same event, also when it was made again of its runs.
-func TestOpenADRIsTheSameAgain(t *testing.T) {
+// TestOpenADR_Deterministic checks that a signal gives the same event when its curve
+// is restored from runs.
+func TestOpenADR_Deterministic(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago))
-	got, at := signal(t, signals.NewBook(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	got, at := signal(t, signals.NewPricer(10), s, "h"), time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	c, err := pricing.CurveFromRuns(got.Window, got.Runs(), got.ExportCompensation, got.ImportSource)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := signals.Signal{HomeID: "h", Curve: signals.NewCurve(*c, got.RatePlanID).WithEmissions(got.Emissions()), Revision: got.Revision}
 	if a, b := got.AppendOpenADR(nil, at), again.AppendOpenADR(nil, at); string(a) != string(b) {
-		t.Errorf("it was\n%s\nand is\n%s", a, b)
+		t.Errorf("the event was\n%s\nand is\n%s", a, b)
 	}
 	for _, format := range storage.SignalFormats() {
 		if got.Fingerprint(format) != again.Fingerprint(format) {
-			t.Errorf("the fingerprint in the format %s is another", format)
+			t.Errorf("the fingerprint in the format %s differs", format)
 		}
 	}
 }

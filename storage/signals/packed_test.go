@@ -12,7 +12,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// dayCurve is the curve of a day with two prices.
+// dayCurve returns the curve of a day with two prices.
 func dayCurve(t testing.TB) *signals.Curve {
 	t.Helper()
 	w := window(storagetest.Start)
@@ -26,9 +26,9 @@ func dayCurve(t testing.TB) *signals.Curve {
 	return signals.NewCurve(*c, "plan")
 }
 
-// What is packed stands between other blocks, twice over, and is part of every
-// signal of the curve.
-func TestPacked(t *testing.T) {
+// TestPacked_BetweenBlocks places packed bytes between other blocks, twice, and checks
+// that every signal of the curve contains them.
+func TestPacked_BetweenBlocks(t *testing.T) {
 	curve := dayCurve(t)
 	s := signals.Signal{HomeID: "home_1", Curve: curve, Revision: 7}
 	for name, c := range map[string]struct {
@@ -40,19 +40,19 @@ func TestPacked(t *testing.T) {
 	} {
 		shared, packed := c.packed()
 		if !bytes.Contains(c.text, shared) || 10*len(packed) > len(shared) || len(shared) < 9*len(c.text)/10 {
-			t.Errorf("%s: %d bytes are packed into %d, of a signal of %d", name, len(shared), len(packed), len(c.text))
+			t.Errorf("%s: %d bytes are packed into %d bytes, and the signal has %d", name, len(shared), len(packed), len(c.text))
 		}
 		stored := []byte{0, 2, 0, 0xfd, 0xff, 'h', 'i'}
 		last := []byte{1, 0, 0, 0xff, 0xff}
 		stream := bytes.Join([][]byte{packed, stored, packed, last}, nil)
 		want := bytes.Join([][]byte{shared, []byte("hi"), shared}, nil)
 		if got, err := io.ReadAll(flate.NewReader(bytes.NewReader(stream))); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes come of it, want %d: %v", name, len(got), len(want), err)
+			t.Errorf("%s: unpacked to %d bytes, want %d: %v", name, len(got), len(want), err)
 		}
 	}
 }
 
-// BenchmarkPack compresses the curve of a day, which is done once a curve.
+// BenchmarkPack compresses the curve of a day, as happens once per curve.
 func BenchmarkPack(b *testing.B) {
 	made := make([]*signals.Curve, b.N)
 	for i := range made {

@@ -11,21 +11,22 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// A tariff that makes package pricing panic is the outcome of the homes that have it.
-func TestPricingThatPanicsIsAHomeError(t *testing.T) {
+// TestHomeError_PricingPanic checks that a tariff that makes package pricing panic
+// fails only the homes that have it.
+func TestHomeError_PricingPanic(t *testing.T) {
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.2), storagetest.Home("org", "h", "plan"))
 	err := s.View(func(v storage.View) error {
-		book := NewBook(10)
+		pricer := NewPricer(10)
 		record, err := v.Get(storage.RatePlanRef("org", "plan"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := book.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) { return &tariff{Tariff: new(pricing.Tariff)}, nil }); err != nil {
+		if _, err := pricer.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) { return &tariff{Tariff: new(pricing.Tariff)}, nil }); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second finds nothing that the first left
-			_, err = book.HomeSignal(v, "org", "h", pricing.Window{Start: storagetest.Start, End: storagetest.Start.Add(24 * time.Hour)})
+		for range 2 { // the first leaves nothing in the caches
+			_, err = pricer.HomeSignal(v, "org", "h", pricing.Window{Start: storagetest.Start, End: storagetest.Start.Add(24 * time.Hour)})
 			var failed *HomeError
 			if !errors.As(err, &failed) || strings.Contains(failed.Reason, "panic") || !strings.Contains(failed.Err.Error(), "panic: ") {
 				t.Fatalf("got %v, want a HomeError with the panic as its cause", err)

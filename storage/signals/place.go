@@ -24,31 +24,31 @@ type place struct {
 }
 
 // place returns the location of a zipcode.
-func (b *Book) place(zipcode string) place {
+func (p *Pricer) place(zipcode string) place {
 	if zipcode == "" {
 		return place{}
 	}
-	if p, ok := b.places.peek(zipcode); ok {
-		return p
+	if found, ok := p.places.peek(zipcode); ok {
+		return found
 	}
-	p, _ := b.places.get(zipcode, func() (place, error) {
+	found, _ := p.places.get(zipcode, func() (place, error) {
 		at, known := new(eligibility.Checker).Area(zipcode)
-		p := place{known: known}
+		found := place{known: known}
 		if known {
-			p.state, p.utility = at.State, at.MainUtility()
-			p.lat, p.lon = near(at.Lat, placeStep), near(at.Lon, placeStep)
-			p.climate = climate.Choose(*at.Climate()).Year
-			p.grid, _ = carbon.Of(at.State, at.County)
+			found.state, found.utility = at.State, at.MainUtility()
+			found.lat, found.lon = rounded(at.Lat, placeStep), rounded(at.Lon, placeStep)
+			found.climate = climate.Choose(*at.Climate()).Year
+			found.grid, _ = carbon.Of(at.State, at.County)
 		}
-		return p, nil // never an error
+		return found, nil // never an error
 	})
-	return p
+	return found
 }
 
 // Regime returns the net-metering regime of a home's solar. The utility is the rate
 // plan's, by its EIA number, or else the zipcode's main utility.
-func (b *Book) Regime(s *storage.SolarSettings, zipcode string, eiaID int) pricing.Regime {
-	at := b.place(zipcode)
+func (p *Pricer) Regime(s *storage.SolarSettings, zipcode string, eiaID int) pricing.Regime {
+	at := p.place(zipcode)
 	return s.Regime(at.state, cmp.Or(eiaID, at.utility))
 }
 
@@ -79,8 +79,8 @@ const (
 	sizeStep    = 0.02 // of the logarithm: 2 percent
 )
 
-// near returns the nearest multiple of a step.
-func near(v, step float64) float64 { return math.Round(v/step) * step }
+// rounded returns the nearest multiple of a step.
+func rounded(v, step float64) float64 { return math.Round(v/step) * step }
 
 func newChanceKey(at place, s *system, annualKWh float64, timezone string) chanceKey {
 	if annualKWh == 0 {
@@ -97,7 +97,7 @@ func nearestArray(a solar.Array) solar.Array {
 	if a == solar.DefaultArray {
 		return a
 	}
-	stepped := solar.Array{Tilt: near(a.Tilt, tiltStep), Azimuth: near(a.Azimuth, azimuthStep), Losses: math.Min(near(a.Losses, lossesStep), 98)}
+	stepped := solar.Array{Tilt: rounded(a.Tilt, tiltStep), Azimuth: rounded(a.Azimuth, azimuthStep), Losses: math.Min(rounded(a.Losses, lossesStep), 98)}
 	if a.Losses == solar.DefaultArray.Losses {
 		stepped.Losses = a.Losses
 	}
@@ -108,9 +108,9 @@ func nearestArray(a solar.Array) solar.Array {
 }
 
 // chance returns a home's probability of exporting. Errors: *HomeError.
-func (b *Book) chance(k chanceKey) (*solar.Chance, error) {
-	chance, err := b.chances.get(k, func() (*solar.Chance, error) {
-		profile, err := b.profile(profileKey{k.climate, k.array})
+func (p *Pricer) chance(k chanceKey) (*solar.Chance, error) {
+	chance, err := p.chances.get(k, func() (*solar.Chance, error) {
+		profile, err := p.profile(profileKey{k.climate, k.array})
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func (b *Book) chance(k chanceKey) (*solar.Chance, error) {
 }
 
 // profile returns the output of an array.
-func (b *Book) profile(k profileKey) (*solar.Profile, error) {
-	return b.profiles.get(k, func() (*solar.Profile, error) {
+func (p *Pricer) profile(k profileKey) (*solar.Profile, error) {
+	return p.profiles.get(k, func() (*solar.Profile, error) {
 		return calculate(func() (*solar.Profile, error) { return solar.NewProfile(k.climate, k.array) })
 	})
 }

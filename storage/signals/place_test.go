@@ -13,9 +13,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// What homes share is near what each would have by its own values.
-func TestSharedChancesAreNearTheExactOnes(t *testing.T) {
-	b := NewBook(1)
+// TestChance_RoundingError checks that the probability that similar homes share is
+// close to the exact value of each home.
+func TestChance_RoundingError(t *testing.T) {
+	b := NewPricer(1)
 	random := rand.New(rand.NewPCG(1, 2))
 	sum, n, worst := 0.0, 0, 0.0
 	for _, zipcode := range []string{"60614", "94103", "85004", "33101", "97201"} {
@@ -55,7 +56,7 @@ func TestSharedChancesAreNearTheExactOnes(t *testing.T) {
 	}
 }
 
-func TestNearestArray(t *testing.T) {
+func TestNearestArray_Steps(t *testing.T) {
 	for _, tt := range []struct{ in, want solar.Array }{
 		{solar.DefaultArray, solar.DefaultArray},
 		{solar.Array{Tilt: 22, Azimuth: 184, Losses: 14.08}, solar.Array{Tilt: 20, Azimuth: 180, Losses: 14.08}},

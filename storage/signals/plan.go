@@ -107,7 +107,7 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 }
 
 func (r *Reader) tariff(record storage.Record) (*tariff, error) {
-	return r.book.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) {
+	return r.pricer.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) {
 		stored, err := storage.Decode[storage.RatePlan](record)
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (r *Reader) withValues(p *plan, name string) (*tariff, error) {
 	if name == "" {
 		return p.tariff, nil
 	}
-	return r.book.tariffs.get(tariffKey{p.record.Revision, name}, func() (*tariff, error) {
+	return r.pricer.tariffs.get(tariffKey{p.record.Revision, name}, func() (*tariff, error) {
 		values, ok := netbilling.Named(name)
 		if !ok {
 			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", name)}
@@ -141,7 +141,7 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 	if p.events == 0 {
 		return nil, nil
 	}
-	return r.book.events.get(p.events, func() ([]pricing.Event, error) {
+	return r.pricer.events.get(p.events, func() ([]pricing.Event, error) {
 		stored, _, err := storage.Read[storage.PlanEvents](r.view, storage.PlanEventsRef(p.record.Org, p.record.ID))
 		if errors.Is(err, storage.ErrNotFound) { // the events were deleted
 			return nil, nil
@@ -174,7 +174,7 @@ func (r *Reader) prices(s *series) (*market.Series, error) {
 	if s == nil || s.stored == 0 {
 		return nil, nil //nolint:nilnil // package pricing says what is missing
 	}
-	return r.book.markets.get(s.stored, func() (*market.Series, error) {
+	return r.pricer.markets.get(s.stored, func() (*market.Series, error) {
 		stored, _, err := storage.Read[storage.MarketSeries](r.view, storage.MarketSeriesRef(s.org, s.kind, s.node))
 		if err != nil {
 			return nil, err

@@ -105,8 +105,8 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 // program returns the program of a rate plan's record. ok is false if the plan cannot be
 // read or its place is unknown.
 func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
-	facts, err := r.book.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
-	if _, broken := errors.AsType[*storage.DecodeError](err); broken || OfOne(err) { // a broken plan must not hide the other plans
+	facts, err := r.pricer.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
+	if _, broken := errors.AsType[*storage.DecodeError](err); broken || IsDataError(err) { // a broken plan must not hide the other plans
 		return p, false, nil
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ const maxPlacedHomes = 4096
 
 // placeOfHomes returns the place of the first home on a plan.
 func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
-	if known, ok := r.book.planPlaces.Load(org); ok && known.(*planPlaces).revision == r.view.Revision() {
+	if known, ok := r.pricer.planPlaces.Load(org); ok && known.(*planPlaces).revision == r.view.Revision() {
 		return known.(*planPlaces).byPlan[planID], nil
 	}
 	made := &planPlaces{r.view.Revision(), map[string]catalog.Place{}}
@@ -198,7 +198,7 @@ func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
 		}
 		return read < maxPlacedHomes
 	})
-	r.book.planPlaces.Store(org, made)
+	r.pricer.planPlaces.Store(org, made)
 	return made.byPlan[planID], err
 }
 

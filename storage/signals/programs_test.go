@@ -11,11 +11,11 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// pacific is a plan of Pacific Gas & Electric, by its EIA number, whose price changes at an
-// hour, or at a quarter hour where the schedule says so.
+// pacific returns a plan of Pacific Gas & Electric, by its EIA number. Its price
+// changes on the hour, or on the quarter hour if the schedule says so.
 const pacific = `"name":"EV","utility":"Pacific Gas & Electric Co","eiaid":14328,"energyratestructure":[[{"rate":0.2}]]`
 
-func programs(t *testing.T, b *signals.Book, s *storage.Store) map[string]signals.Program {
+func programs(t *testing.T, b *signals.Pricer, s *storage.Store) map[string]signals.Program {
 	t.Helper()
 	found := map[string]signals.Program{}
 	err := s.View(func(v storage.View) error {
@@ -31,7 +31,7 @@ func programs(t *testing.T, b *signals.Book, s *storage.Store) map[string]signal
 	return found
 }
 
-func encode(t *testing.T, b *signals.Book, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
+func encode(t *testing.T, b *signals.Pricer, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
 	t.Helper()
 	err := s.View(func(v storage.View) error {
 		made, err := b.Reader(v).Encode("org", d)
@@ -47,38 +47,39 @@ func encode(t *testing.T, b *signals.Book, s *storage.Store, d *signals.DayEvent
 	return e, fingerprint
 }
 
-// TestPrograms_Places: a plan has a program where its place is known, an own plan hides the
-// shared one, and one that cannot be read hides nothing else.
+// TestPrograms_Places checks that a plan with a known place has a program, that an
+// organization's plan hides the shared plan, and that a broken plan hides nothing
+// else.
 func TestPrograms_Places(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("pge", pacific), plan("flat", flat), plan("nowhere", flat), home("h", "flat", inChicago))
 	shared := plan("pge", flat)
 	shared.OrganizationID = storage.Shared
 	storagetest.Put(t, s, shared)
-	found := programs(t, signals.NewBook(10), s)
+	found := programs(t, signals.NewPricer(10), s)
 	for id, zone := range map[string]string{"pge": "America/Los_Angeles", "flat": "America/Chicago", "MOER-CA": "America/Los_Angeles"} {
 		if p, ok := found[id]; !ok || p.Location.String() != zone {
 			t.Errorf("the program %s is %+v, want one in %s", id, p, zone)
 		}
 	}
 	if _, ok := found["nowhere"]; ok {
-		t.Error("a plan whose place nobody knows has a program")
+		t.Error("a plan with an unknown place has a program")
 	}
 	if p := found["pge"]; p.State != "CA" || p.LongName != "EV" {
 		t.Errorf("the program is %+v", p)
 	}
 	long := strings.Repeat("x", storage.MaxIDLength)
 	storagetest.Put(t, s, plan(long, pacific))
-	for id := range programs(t, signals.NewBook(10), s) {
+	for id := range programs(t, signals.NewPricer(10), s) {
 		if !storage.ValidID(id + "_20260701") {
 			t.Errorf("an event of the program %q would have no valid identifier", id)
 		}
 	}
 }
 
-// TestDays_Clock: a local day has 23 and 25 hours when clocks change.
-func TestDays_Clock(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+// TestDays_ClockChange checks that a local day has 23 or 25 hours when clocks change.
+func TestDays_ClockChange(t *testing.T) {
+	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
 	p := programs(t, b, s)["pge"]
 	for moment, want := range map[string]int{"2026-03-08T12:00:00Z": 23, "2026-07-01T12:00:00Z": 24, "2026-11-01T12:00:00Z": 25} {
@@ -97,10 +98,10 @@ func TestDays_Clock(t *testing.T) {
 	}
 }
 
-// TestDays_Changed: a changed tariff leaves an event's identifier and time of creation, and
-// changes its values, fingerprint and time of modification.
+// TestDays_Changed checks that a changed tariff keeps the event's identifier and
+// creation time. It changes the values, the fingerprint and the modification time.
 func TestDays_Changed(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+	s, b := newStore(), signals.NewPricer(10)
 	storagetest.Put(t, s, plan("pge", pacific))
 	p := programs(t, b, s)["pge"]
 	days := p.Days(storagetest.Start)
@@ -117,9 +118,10 @@ func TestDays_Changed(t *testing.T) {
 	}
 }
 
-// TestDays_Quarters: a price that changes within an hour makes quarter hours of the day.
+// TestDays_Quarters checks that a price that changes within an hour divides the day
+// into quarter hours.
 func TestDays_Quarters(t *testing.T) {
-	s, b := newStore(), signals.NewBook(10)
+	s, b := newStore(), signals.NewPricer(10)
 	from := storage.Time{Time: storagetest.Start.Add(15 * time.Minute)}
 	price := 2.0
 	events := &storage.PlanEvents{PlanID: "pge", Base: org, Events: []storage.PlanEvent{{
@@ -142,10 +144,10 @@ func TestDays_Quarters(t *testing.T) {
 	}
 }
 
-func TestProgramOfDay(t *testing.T) {
+func TestProgramOfDay_IDs(t *testing.T) {
 	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": ""} {
 		if got := signals.ProgramOfDay(id); got != want {
-			t.Errorf("%q is of %q, want %q", id, got, want)
+			t.Errorf("%q belongs to %q, want %q", id, got, want)
 		}
 	}
 }

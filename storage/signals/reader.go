@@ -19,10 +19,10 @@ import (
 // error, except storage.ErrNotFound, is an error of the store and concerns the whole
 // view.
 type Reader struct {
-	book  *Book
-	view  storage.View
-	plans map[planName]foundPlan
-	home  Home // the last decoded home
+	pricer *Pricer
+	view   storage.View
+	plans  map[planName]foundPlan
+	home   Home // the last decoded home
 }
 
 // planName is a plan's identifier in an organization.
@@ -34,8 +34,8 @@ type foundPlan struct {
 }
 
 // Reader returns a Reader of a view.
-func (b *Book) Reader(v storage.View) *Reader {
-	return &Reader{book: b, view: v, plans: map[planName]foundPlan{}}
+func (p *Pricer) Reader(v storage.View) *Reader {
+	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}}
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and
@@ -74,8 +74,8 @@ func (k curveKey) days() int {
 	return max(1, int((k.end-k.start+day-1)/day))
 }
 
-// subject is a home with the inputs of its prices, before the calculation.
-type subject struct {
+// homeInputs are a home's inputs of its prices, before the calculation.
+type homeInputs struct {
 	location *time.Location
 	plan     *plan
 	series   *series
@@ -85,12 +85,12 @@ type subject struct {
 
 // Signal prices a home. Errors: *Unpriceable, *HomeError, and errors of the store.
 func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
-	s, err := r.subject(home)
+	s, err := r.homeInputs(home)
 	if err != nil {
 		return Signal{}, homeError(err)
 	}
 	s.key.start, s.key.end = w.Start.Unix(), w.End.Unix()
-	curve, known := r.book.curves.peek(s.key)
+	curve, known := r.pricer.curves.peek(s.key)
 	if !known {
 		curve, err = r.computeOnce(s, w, home.RatePlanID)
 	}
@@ -100,8 +100,8 @@ func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
 	return Signal{HomeID: home.ID, Curve: curve, Revision: s.revision}, nil
 }
 
-// subject looks up the inputs of a home's prices.
-func (r *Reader) subject(home *Home) (s subject, err error) {
+// homeInputs looks up the inputs of a home's prices.
+func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	var ok bool
 	if s.location, ok = storage.Location(home.Timezone); !ok {
 		return s, &Unpriceable{"timezone", "the home has no time zone: set its timezone"}
@@ -110,7 +110,7 @@ func (r *Reader) subject(home *Home) (s subject, err error) {
 		return s, err
 	}
 	s.revision = max(home.Revision, s.plan.newest)
-	at := r.book.place(home.Zipcode)
+	at := r.pricer.place(home.Zipcode)
 	s.key = curveKey{
 		tariff: tariffKey{revision: s.plan.record.Revision}, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
 	}
@@ -125,7 +125,7 @@ func (r *Reader) subject(home *Home) (s subject, err error) {
 
 // addMarket adds the market that the plan passes through, or the market that the home
 // sells to.
-func (r *Reader) addMarket(s *subject, home *Home) error {
+func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 	s.series = s.plan.series
 	if home.Bids && s.series == nil {
 		ref := storage.HomeMarketRef(home.OrganizationID, home.ID)
@@ -154,7 +154,7 @@ func (r *Reader) addMarket(s *subject, home *Home) error {
 
 // addSolarAndUsage adds the home's solar, and its use of energy if the price depends on
 // it.
-func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
+func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	solarRef := storage.SolarRef(home.OrganizationID, home.ID)
 	record, err := r.view.Get(solarRef)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -182,7 +182,7 @@ func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
 	s.key.tariff.values = solar.ExportValues
 	s.key.nonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
 	if !s.key.nonNetMetered {
-		s.key.regime = r.book.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
+		s.key.regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
 	}
 	if solar.AccPlus != "" {
 		s.key.accPlus, s.key.connected = solar.AccPlus, solar.ConnectionYear
@@ -193,7 +193,7 @@ func (r *Reader) addSolarAndUsage(s *subject, home *Home, at place) error {
 	return nil
 }
 
-func (r *Reader) usage(s *subject, home *Home) (storage.Usage, error) {
+func (r *Reader) usage(s *homeInputs, home *Home) (storage.Usage, error) {
 	ref := storage.UsageRef(home.OrganizationID, home.ID)
 	usage, revision, err := storage.Read[storage.Usage](r.view, ref)
 	switch {
@@ -208,15 +208,15 @@ func (r *Reader) usage(s *subject, home *Home) (storage.Usage, error) {
 
 // input returns the input of package pricing for a home.
 func (r *Reader) input(home *Home) (pricing.Input, error) {
-	s, err := r.subject(home)
+	s, err := r.homeInputs(home)
 	if err != nil {
 		return pricing.Input{}, err
 	}
 	return r.resolve(&s)
 }
 
-// resolve computes, or takes from the caches, the inputs that a subject's key identifies.
-func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
+// resolve computes, or takes from the caches, the inputs that the key of s identifies.
+func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	k := &s.key
 	in = pricing.Input{Location: s.location, Usage: k.usage, MarketBidding: k.bids}
 	if k.carbon != "" {
@@ -237,19 +237,19 @@ func (r *Reader) resolve(s *subject) (in pricing.Input, err error) {
 		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected}
 	}
 	if k.exports {
-		in.ExportChance, err = r.book.chance(k.chance)
+		in.ExportChance, err = r.pricer.chance(k.chance)
 	}
 	return in, err
 }
 
-// computeOnce computes and caches a curve. It has a copy of the subject, so that a cached
+// computeOnce computes and caches a curve. It has a copy of the inputs, so that a cached
 // curve needs no allocation.
-func (r *Reader) computeOnce(s subject, w pricing.Window, ratePlanID string) (*Curve, error) {
-	return r.book.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, ratePlanID) })
+func (r *Reader) computeOnce(s homeInputs, w pricing.Window, ratePlanID string) (*Curve, error) {
+	return r.pricer.curves.get(s.key, func() (*Curve, error) { return r.compute(&s, w, ratePlanID) })
 }
 
 // compute prices and encodes a curve.
-func (r *Reader) compute(s *subject, w pricing.Window, ratePlanID string) (*Curve, error) {
+func (r *Reader) compute(s *homeInputs, w pricing.Window, ratePlanID string) (*Curve, error) {
 	input, err := r.resolve(s)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (r *Reader) compute(s *subject, w pricing.Window, ratePlanID string) (*Curv
 // and the market that it follows or sells to. Errors: *Unpriceable, *HomeError, and
 // errors of the store.
 func (r *Reader) Shared(home *Home) (revision uint64, err error) {
-	var s subject
+	var s homeInputs
 	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
 		return 0, homeError(err)
 	}

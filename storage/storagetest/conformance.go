@@ -20,13 +20,13 @@ func Conformance(t *testing.T, log storage.Log, replica storage.Replica) {
 	t.Run("a batch may be as large as MaxBatch", c.largestBatch)
 	t.Run("tail", c.tail)
 	t.Run("a record comes back as it was written", c.roundTrip)
-	t.Run("first is kept over deletion", c.firstIsKept)
+	t.Run("first survives a deletion", c.firstSurvivesDeletion)
 	t.Run("scan", c.scan)
 	t.Run("count", c.count)
 	t.Run("owner", c.owner)
-	t.Run("a view does not change", c.viewIsStill)
-	t.Run("wait for what never comes", c.waitForNothing)
-	t.Run("upsert like a map", c.upsertLikeAMap)
+	t.Run("a view does not change", c.viewIsImmutable)
+	t.Run("wait ends with its context", c.waitCanceled)
+	t.Run("upsert matches a map", c.upsertMatchesMap)
 }
 
 type conformance struct {
@@ -80,10 +80,10 @@ func (c conformance) compareAndSet(t *testing.T) {
 		t.Errorf("revision %d after %d", second, first)
 	}
 	if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(storage.HomeRef("cas", "none"), first, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("append expecting what is not there: %v, want ErrConflict", err)
+		t.Errorf("append expecting a missing record: %v, want ErrConflict", err)
 	}
 	if got := c.get(t, ref); string(got.Value) != `"c"` || got.Revision != second {
-		t.Errorf("it holds %s at %d, want \"c\" at %d", got.Value, got.Revision, second)
+		t.Errorf("the log has %s at %d, want \"c\" at %d", got.Value, got.Revision, second)
 	}
 }
 
@@ -133,7 +133,7 @@ func (c conformance) largestBatch(t *testing.T) {
 	}
 	_ = c.replica.View(func(v storage.View) error {
 		if n := v.Count(storage.KindHome, "large"); n != len(ws) {
-			t.Errorf("%d of %d are there", n, len(ws))
+			t.Errorf("%d of %d records exist", n, len(ws))
 		}
 		return nil
 	})
@@ -197,7 +197,7 @@ func (c conformance) roundTrip(t *testing.T) {
 	}
 }
 
-func (c conformance) firstIsKept(t *testing.T) {
+func (c conformance) firstSurvivesDeletion(t *testing.T) {
 	ref := storage.HomeRef("first", "h")
 	first := c.put(t, write(ref, 0, `1`))
 	gone := c.put(t, storage.Write{Ref: ref, Expect: first, First: first, At: at, Deleted: true})
@@ -208,7 +208,7 @@ func (c conformance) firstIsKept(t *testing.T) {
 	w.First = first
 	c.put(t, w)
 	if got := c.get(t, ref); got.Deleted || got.First != first {
-		t.Errorf("made again it is %#v, want First %d", got, first)
+		t.Errorf("created again the record is %#v, want First %d", got, first)
 	}
 }
 
@@ -222,7 +222,7 @@ func (c conformance) scan(t *testing.T) {
 	c.put(t, storage.Write{Ref: gone.Ref, Expect: gone.Revision, First: gone.First, At: at, Deleted: true})
 	for _, tt := range []struct {
 		after string
-		most  int
+		limit int
 		want  []string
 	}{
 		{"", 99, []string{"B", "a", "a-", "a0", "b", "c deleted"}},
@@ -240,11 +240,11 @@ func (c conformance) scan(t *testing.T) {
 					name += " deleted"
 				}
 				got = append(got, name)
-				return len(got) < tt.most
+				return len(got) < tt.limit
 			})
 		})
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("scan after %q, at most %d: %q, %v, want %q", tt.after, tt.most, got, err, tt.want)
+			t.Errorf("scan after %q, at most %d: %q, %v, want %q", tt.after, tt.limit, got, err, tt.want)
 		}
 	}
 }
@@ -294,22 +294,22 @@ func (c conformance) owner(t *testing.T) {
 	}
 	_ = c.replica.View(func(v storage.View) error {
 		if org, err := v.Owner(storage.KindKey, "key_none"); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("the owner of what is not there is %q, %v", org, err)
+			t.Errorf("the owner of a missing record is %q, %v", org, err)
 		}
 		if _, err := v.Get(storage.HomeRef("owner", "none")); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("what is not there gets %v", err)
+			t.Errorf("Get of a missing record: %v", err)
 		}
 		return nil
 	})
 }
 
-func (c conformance) viewIsStill(t *testing.T) {
+func (c conformance) viewIsImmutable(t *testing.T) {
 	ref := storage.HomeRef("still", "h")
 	r := c.put(t, write(ref, 0, `1`))
 	_ = c.replica.View(func(v storage.View) error {
 		before := v.Revision()
 		if before < r {
-			t.Errorf("the view is at %d, and %d was awaited", before, r)
+			t.Errorf("the view is at %d after a wait for %d", before, r)
 		}
 		// Do not wait for the write here: a replica may apply it only after its readers
 		// end.
@@ -317,7 +317,7 @@ func (c conformance) viewIsStill(t *testing.T) {
 			t.Error(err)
 		}
 		if got, err := v.Get(ref); err != nil || string(got.Value) != `1` || v.Revision() != before {
-			t.Errorf("inside the view it is %s at %d, %v", got.Value, v.Revision(), err)
+			t.Errorf("inside the view the value is %s at %d, %v", got.Value, v.Revision(), err)
 		}
 		return nil
 	})
@@ -326,11 +326,11 @@ func (c conformance) viewIsStill(t *testing.T) {
 		err = c.replica.WaitFor(t.Context(), last)
 	}
 	if got := c.get(t, ref); err != nil || string(got.Value) != `2` {
-		t.Errorf("after the view it is %s, %v", got.Value, err)
+		t.Errorf("after the view the value is %s, %v", got.Value, err)
 	}
 }
 
-func (c conformance) waitForNothing(t *testing.T) {
+func (c conformance) waitCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := c.replica.WaitFor(ctx, c.replica.Revision()+1_000_000)
@@ -338,6 +338,6 @@ func (c conformance) waitForNothing(t *testing.T) {
 		t.Errorf("got %v, want ErrUnavailable and Canceled", err)
 	}
 	if err := c.replica.WaitFor(ctx, c.replica.Revision()); err != nil {
-		t.Errorf("what is there already: %v", err)
+		t.Errorf("WaitFor of a past revision: %v", err)
 	}
 }

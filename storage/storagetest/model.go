@@ -31,9 +31,9 @@ type model struct {
 
 var modelOrgs atomic.Int64
 
-// upsertLikeAMap applies random imports, deletions and renamings to a store and compares
+// upsertMatchesMap applies random imports, deletions and renamings to a store and compares
 // the store with a map.
-func (c conformance) upsertLikeAMap(t *testing.T) {
+func (c conformance) upsertMatchesMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{org: fmt.Sprintf("model%d", modelOrgs.Add(1)), clock: Start, homes: map[string]known{}}
 		m.store = storage.NewStore(c.log, c.replica, func() time.Time { return m.clock })

@@ -9,9 +9,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Aside is an in-memory storage.Requests, storage.FeedbackLog and storage.AuditLog. Its
+// SideLogs is an in-memory storage.Requests, storage.FeedbackLog and storage.AuditLog. Its
 // zero value is ready to use.
-type Aside struct {
+type SideLogs struct {
 	mu       sync.Mutex
 	written  uint64
 	requests map[requestKey]storedRequest
@@ -27,16 +27,16 @@ type storedRequest struct {
 }
 
 var (
-	_ storage.Requests    = (*Aside)(nil)
-	_ storage.FeedbackLog = (*Aside)(nil)
-	_ storage.AuditLog    = (*Aside)(nil)
+	_ storage.Requests    = (*SideLogs)(nil)
+	_ storage.FeedbackLog = (*SideLogs)(nil)
+	_ storage.AuditLog    = (*SideLogs)(nil)
 )
 
 // Request returns a request and its revision.
-func (a *Aside) Request(_ context.Context, org, id string) (storage.IdempotentRequest, uint64, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r, ok := a.requests[requestKey{org, id}]
+func (l *SideLogs) Request(_ context.Context, org, id string) (storage.IdempotentRequest, uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := l.requests[requestKey{org, id}]
 	if !ok {
 		return r.IdempotentRequest, 0, storage.ErrNotFound
 	}
@@ -44,37 +44,37 @@ func (a *Aside) Request(_ context.Context, org, id string) (storage.IdempotentRe
 }
 
 // PutRequest stores a request if the stored revision is expect.
-func (a *Aside) PutRequest(_ context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.requests[requestKey{o.OrganizationID, o.ID}].revision != expect {
+func (l *SideLogs) PutRequest(_ context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.requests[requestKey{o.OrganizationID, o.ID}].revision != expect {
 		return 0, storage.ErrConflict
 	}
-	if a.requests == nil {
-		a.requests = map[requestKey]storedRequest{}
+	if l.requests == nil {
+		l.requests = map[requestKey]storedRequest{}
 	}
-	a.written++
-	a.requests[requestKey{o.OrganizationID, o.ID}] = storedRequest{o, a.written}
-	return a.written, nil
+	l.written++
+	l.requests[requestKey{o.OrganizationID, o.ID}] = storedRequest{o, l.written}
+	return l.written, nil
 }
 
 // PutFeedback stores a submission unless its identifier exists.
-func (a *Aside) PutFeedback(_ context.Context, f storage.Feedback) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at, found := slices.BinarySearchFunc(a.feedback, f.ID, func(f storage.Feedback, id string) int { return strings.Compare(f.ID, id) })
+func (l *SideLogs) PutFeedback(_ context.Context, f storage.Feedback) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, found := slices.BinarySearchFunc(l.feedback, f.ID, func(f storage.Feedback, id string) int { return strings.Compare(f.ID, id) })
 	if !found {
-		a.feedback = slices.Insert(a.feedback, at, f)
+		l.feedback = slices.Insert(l.feedback, at, f)
 	}
 	return nil
 }
 
 // Feedback returns submissions, the oldest first.
-func (a *Aside) Feedback(_ context.Context, after string, limit int) ([]storage.Feedback, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (l *SideLogs) Feedback(_ context.Context, after string, limit int) ([]storage.Feedback, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	list := []storage.Feedback{}
-	for _, f := range a.feedback {
+	for _, f := range l.feedback {
 		if f.ID > after && len(list) < limit {
 			list = append(list, f)
 		}
@@ -83,18 +83,18 @@ func (a *Aside) Feedback(_ context.Context, after string, limit int) ([]storage.
 }
 
 // PutAudit stores an entry.
-func (a *Aside) PutAudit(_ context.Context, e storage.AuditEntry) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.audit = append(a.audit, e)
+func (l *SideLogs) PutAudit(_ context.Context, e storage.AuditEntry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.audit = append(l.audit, e)
 	return nil
 }
 
 // Audit returns all entries, the newest first. It knows no filter and no page.
-func (a *Aside) Audit(context.Context, storage.AuditFilter, string, int) ([]storage.AuditEntry, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := slices.Clone(a.audit)
+func (l *SideLogs) Audit(context.Context, storage.AuditFilter, string, int) ([]storage.AuditEntry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.Clone(l.audit)
 	slices.Reverse(list)
 	return list, nil
 }

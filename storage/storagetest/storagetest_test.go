@@ -7,23 +7,23 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestConformance(t *testing.T) {
+func TestModel_Conformance(t *testing.T) {
 	log := storagetest.NewLog()
 	storagetest.Conformance(t, log, log.Replica())
 }
 
-func TestAHeldReplicaStaysBehind(t *testing.T) {
+func TestReplica_Held(t *testing.T) {
 	log := storagetest.NewLog()
 	replica := log.Replica()
 	release := replica.Hold()
 	log.Append(t.Context(), write("a"))
 	if replica.Revision() != 0 {
-		t.Fatalf("held at 0 it is at %d", replica.Revision())
+		t.Fatalf("the held replica is at %d, want 0", replica.Revision())
 	}
 	release()
 	log.Append(t.Context(), write("b"))
 	if replica.Revision() != 2 {
-		t.Fatalf("released it is at %d, want 2", replica.Revision())
+		t.Fatalf("the released replica is at %d, want 2", replica.Revision())
 	}
 	if late := log.Replica(); late.Revision() != 2 {
 		t.Fatalf("a new replica is at %d, want 2", late.Revision())

@@ -14,7 +14,7 @@ import (
 
 func master(b byte) vault.MasterKey { return vault.MasterKey(bytes.Repeat([]byte{b}, 32)) }
 
-// stored is the data key as the log has it.
+// stored returns the data key in the log.
 func stored(t *testing.T, s *storage.Store) vault.DataKey {
 	t.Helper()
 	k, err := storage.Get[vault.DataKey](s, (&vault.DataKey{ID: "data-key"}).Ref())
@@ -24,14 +24,14 @@ func stored(t *testing.T, s *storage.Store) vault.DataKey {
 	return k
 }
 
-// A master key is taken into use, changed in the three steps of the operator's
-// guide, and every secret goes on opening.
-func TestMasterKeys(t *testing.T) {
+// TestMasterKey_Rotation starts to use a master key and changes it in the three steps
+// of the operator's guide. Every secret opens at each step.
+func TestMasterKey_Rotation(t *testing.T) {
 	s, log, _ := storagetest.NewStore(now)
 	sealed := open(t, s).Seal("org", "ep", "whsec_secret")
 	clear := stored(t, s).Sealed
 	if len(clear) != 32 || stored(t, s).MasterKey != "" {
-		t.Fatalf("without a master key it is %+v", stored(t, s))
+		t.Fatalf("without a master key the data key is %+v", stored(t, s))
 	}
 	steps := []struct {
 		name    string
@@ -72,17 +72,17 @@ func TestMasterKeys(t *testing.T) {
 	}
 }
 
-func TestADataKeyIsNeverInTheClearWithAMasterKey(t *testing.T) {
+func TestMasterKey_SealsDataKey(t *testing.T) {
 	s, _, _ := storagetest.NewStore(now)
 	if _, err := vault.Open(t.Context(), s, master(1)); err != nil {
 		t.Fatal(err)
 	}
 	if k := stored(t, s); len(k.Sealed) <= 32 || k.MasterKey == "" {
-		t.Errorf("it is %+v", k)
+		t.Errorf("the data key is %+v", k)
 	}
 }
 
-func TestParseMasterKeys(t *testing.T) {
+func TestParseMasterKeys_Forms(t *testing.T) {
 	one := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
 	two := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	for text, want := range map[string]int{"": 0, " \n": 0, one: 1, one + "\n" + two + "\n": 2, one + "," + two: 2} {

@@ -22,7 +22,7 @@ func open(t *testing.T, s *storage.Store) *vault.Vault {
 	return v
 }
 
-func TestSealAndOpen(t *testing.T) {
+func TestVault_RoundTrip(t *testing.T) {
 	s, _, _ := storagetest.NewStore(now)
 	v := open(t, s)
 	for _, secret := range []string{"whsec_c2VjcmV0", "", strings.Repeat("x", 10_000), "\x00\xff"} {
@@ -36,7 +36,7 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-func TestASecretOpensForItsEndpointAlone(t *testing.T) {
+func TestVault_SecretBoundToEndpoint(t *testing.T) {
 	s, _, _ := storagetest.NewStore(now)
 	other, _, _ := storagetest.NewStore(now)
 	v := open(t, s)
@@ -66,19 +66,20 @@ func TestASecretOpensForItsEndpointAlone(t *testing.T) {
 	}
 }
 
-func TestTheDataKeyIsMadeOnce(t *testing.T) {
+func TestDataKey_CreatedOnce(t *testing.T) {
 	s, log, _ := storagetest.NewStore(now)
 	sealed := open(t, s).Seal("org", "ep", "secret")
 	if got, err := open(t, s).Open("org", "ep", sealed); got != "secret" || err != nil {
-		t.Errorf("opened again it gives %q, %v", got, err)
+		t.Errorf("a second vault opens %q, %v", got, err)
 	}
 	if last, _ := log.Last(t.Context()); last != 1 {
 		t.Errorf("%d writes, want one", last)
 	}
 }
 
-// Two that start at the same time end with the same key.
-func TestTheDataKeyOfARival(t *testing.T) {
+// TestDataKey_ConcurrentStart checks that two processes that start at the same time
+// use the same key.
+func TestDataKey_ConcurrentStart(t *testing.T) {
 	log := storagetest.NewLog()
 	replica := log.Replica()
 	mine, theirs := storage.NewStore(log, replica, now), storage.NewStore(log, log.Replica(), now)
@@ -87,11 +88,11 @@ func TestTheDataKeyOfARival(t *testing.T) {
 	log.Intercept(func(storage.Write) error { release(); return nil })
 	v := open(t, mine)
 	if got, err := v.Open("org", "ep", rival.Seal("org", "ep", "secret")); got != "secret" || err != nil {
-		t.Errorf("it opens as %q, %v", got, err)
+		t.Errorf("the secret opens as %q, %v", got, err)
 	}
 }
 
-func TestALogThatTakesNoKey(t *testing.T) {
+func TestDataKey_LogUnavailable(t *testing.T) {
 	s, log, _ := storagetest.NewStore(now)
 	log.Intercept(func(storage.Write) error { return storage.ErrUnavailable })
 	if _, err := vault.Open(t.Context(), s); !errors.Is(err, storage.ErrUnavailable) {

@@ -53,8 +53,8 @@ func Local(data string, log *slog.Logger) Options {
 	return o
 }
 
-// answers reports whether the process serves the API.
-func (o *Options) answers() bool { return o.Role != config.Worker }
+// servesAPI reports whether the process serves the API.
+func (o *Options) servesAPI() bool { return o.Role != config.Worker }
 
 // delivers reports whether the process delivers webhooks.
 func (o *Options) delivers() bool { return o.Role != config.API }
@@ -68,7 +68,7 @@ type App struct {
 	replica *replica.Replica
 	store   *storage.Store
 	vault   *vault.Vault
-	book    *signals.Book
+	pricer  *signals.Pricer
 	ledger  *ledger.Ledger
 	uses    *rest.LastUsed
 	// delivery configures the worker and every other sender of webhooks.
@@ -119,17 +119,17 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.checkSchema, a.followState, a.openVault}
-	if o.answers() {
+	if o.servesAPI() {
 		parts = append(parts, a.followLedger, a.recordUses)
 	}
-	if o.answers() || o.Profiles {
+	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
 	parts = append(parts, a.registerMetrics, a.startGuard)
 	if o.delivers() {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
-	if o.answers() {
+	if o.servesAPI() {
 		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
@@ -247,12 +247,12 @@ func (a *App) followState(ctx context.Context) error {
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(log, r, time.Now)
-	if most := a.Limits.MaxEndpoints; most > 0 {
-		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: most, Setting: "max-endpoints"})
+	if limit := a.Limits.MaxEndpoints; limit > 0 {
+		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: limit, Setting: "max-endpoints"})
 	}
 	for _, t := range storage.OpenADRTypes() {
-		if most := a.OpenADR.MaxObjects; most > 0 {
-			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: most, Setting: "openadr-max-objects"})
+		if limit := a.OpenADR.MaxObjects; limit > 0 {
+			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: limit, Setting: "openadr-max-objects"})
 		}
 	}
 	a.run("the reader of the log of record", a.retryFollow(func(ctx context.Context) error { return r.Follow(ctx, log) }))
@@ -276,7 +276,7 @@ func (a *App) openVault(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.book = signals.NewBook(a.Curves)
+	a.pricer = signals.NewPricer(a.Curves)
 	return a.retryUnavailable(ctx, func(ctx context.Context) error {
 		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
@@ -315,7 +315,7 @@ func (a *App) recordUses(context.Context) error {
 
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
-		Bus: a.conn, Store: a.store, Book: a.book, Vault: a.vault,
+		Bus: a.conn, Store: a.store, Pricer: a.pricer, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)

@@ -10,8 +10,9 @@ import (
 	"github.com/gridhook/gridhook/events/backup"
 )
 
-// Backups are for the operator, and for somebody who can read them.
-func TestWhoGetsABackup(t *testing.T) {
+// TestBackup_Access checks that only the operator gets a backup, and only in a form
+// that the client can read.
+func TestBackup_Access(t *testing.T) {
 	a := start(t)
 	_, public, err := backup.NewKey()
 	if err != nil {
@@ -37,11 +38,11 @@ func TestWhoGetsABackup(t *testing.T) {
 		}
 	}
 	if status, _ := send(t, http.MethodPost, a.URL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusNotFound {
-		t.Errorf("the public listener answers %d", status)
+		t.Errorf("the public listener responds %d", status)
 	}
 	defer a.HoldBackups()()
 	if status, _ := send(t, http.MethodPost, a.AdminURL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusConflict {
-		t.Errorf("a second at the same time is answered %d", status)
+		t.Errorf("a second backup at the same time: status %d", status)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Room returns the free bytes for this process on a folder's file system, and the file
+// Space returns the free bytes for this process on a folder's file system, and the file
 // system's size.
-func Room(folder string) (free, size uint64, err error) {
+func Space(folder string) (free, size uint64, err error) {
 	var fs syscall.Statfs_t
 	path := filepath.Clean(folder)
 	if err := syscall.Statfs(path, &fs); err != nil {

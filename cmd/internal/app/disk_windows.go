@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Room returns the free bytes for this process on a folder's file system, and the file
+// Space returns the free bytes for this process on a folder's file system, and the file
 // system's size.
-func Room(folder string) (free, size uint64, err error) {
+func Space(folder string) (free, size uint64, err error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err == nil {
 		err = windows.GetDiskFreeSpaceEx(path, &free, &size, nil)

@@ -19,8 +19,8 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-// estimating is an organization with homes, of which one has a device to estimate,
-// and an endpoint that takes everything.
+// estimating returns an organization with homes and an endpoint that accepts
+// everything. One home has a device to estimate.
 func estimating(t *testing.T, homes int) *client.Client {
 	t.Helper()
 	a := startWith(t, func(o *app.Options) { o.AllowPrivate = true })
@@ -43,14 +43,14 @@ func estimating(t *testing.T, homes int) *client.Client {
 	return operator.For("acme")
 }
 
-// schedule is dear from 16:00 to 20:00.
+// schedule has a high price from 16:00 to 20:00.
 var schedule = func() string {
 	day := "[" + strings.Repeat("0,", 16) + "1,1,1,1,0,0,0,0]"
 	year := "[" + strings.Repeat(day+",", 11) + day + "]"
 	return `"energyweekdayschedule":` + year + `,"energyweekendschedule":` + year
 }()
 
-// deliver triggers and waits until all homes are told, and returns how long it took.
+// deliver triggers and waits until all homes are notified. It returns the duration.
 func deliver(t *testing.T, c *client.Client, homes int) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -71,13 +71,13 @@ func deliver(t *testing.T, c *client.Client, homes int) time.Duration {
 	return time.Since(began)
 }
 
-// TestEstimatesDoNotHoldUpDeliveries asks for 100 estimates of a year at once, and
-// triggers while they are worked on: the homes are told while most of the estimates
-// still wait. How long an estimate rests is proven where turns are given.
-func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
+// TestEstimates_YieldToDeliveries requests 100 estimates of a year at once and
+// triggers while they run. The homes are notified while most of the estimates still
+// wait. The tests of the scheduler prove how long an estimate rests.
+func TestEstimates_YieldToDeliveries(t *testing.T) {
 	const homes, asked = 500, 100
 	c := estimating(t, homes)
-	deliver(t, c, homes) // warm
+	deliver(t, c, homes) // fills the caches
 	alone := deliver(t, c, homes)
 	began := time.Now()
 	if _, err := c.EstimateSavings(t.Context(), "home_0", client.SavingsRequest{Type: savings.Annual}); err != nil {
@@ -97,16 +97,16 @@ func TestEstimatesDoNotHoldUpDeliveries(t *testing.T) {
 			first <- err
 		})
 	}
-	if err := <-first; err != nil { // then the others wait for their turn
+	if err := <-first; err != nil { // the other estimates wait
 		t.Fatal(err)
 	}
 	beside := deliver(t, c, homes)
 	left := asked - ended.Load()
-	cancel() // nobody waits for them any more
+	cancel() // ends the waiting estimates
 	estimates.Wait()
-	t.Logf("%d homes were told in %s, and in %s beside %d estimates of %s on %d processors, of which %d were left then",
+	t.Logf("%d homes were notified in %s, and in %s during %d estimates of %s on %d processors; %d estimates were left",
 		homes, alone.Round(time.Millisecond), beside.Round(time.Millisecond), asked, one.Round(time.Millisecond), runtime.GOMAXPROCS(0), left)
 	if left == 0 {
-		t.Error("the homes were told after all estimates")
+		t.Error("the homes were notified after all estimates")
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// HoldBackups is as if a backup were being made, until release is called.
+// HoldBackups simulates a running backup until release is called.
 func (a *App) HoldBackups() (release func()) {
 	a.backingUp.Lock()
 	return a.backingUp.Unlock
 }
 
-// PublishState writes to the log of record as another process might.
+// PublishState writes to the log of record like another process.
 func (a *App) PublishState(ctx context.Context, subject, value string) error {
 	nc, err := nats.Connect("", a.embedded.Option())
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *App) PublishState(ctx context.Context, subject, value string) error {
 	return err
 }
 
-// Certificates serves a pair by a clock of the test's own.
+// Certificates returns the configuration of a key pair with the test's clock.
 func Certificates(p config.KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
 	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler), now: now}
 	return c.get, c.load(c.stamp())

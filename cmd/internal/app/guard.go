@@ -48,7 +48,7 @@ type guard struct {
 	restartAfter time.Time
 	pause        time.Duration
 
-	restarts, remade prometheus.Counter
+	restarts, recreated prometheus.Counter
 }
 
 func (a *App) startGuard(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (a *App) startGuard(ctx context.Context) error {
 		return promauto.With(a.Registry).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
 	g.restarts = counter("nats_restarts_total", "Restarts of the embedded NATS because it stopped storing.")
-	g.remade = counter("queues_remade_total", "Queues whose consumer skipped messages and was recreated.")
+	g.recreated = counter("consumers_recreated_total", "Queues whose consumer skipped messages and was recreated.")
 	_ = g.check(ctx) // the guard repeats it
 	a.run("the guard", func(ctx context.Context) error {
 		periodic.Sleep(ctx, guardEvery) // a fault must show in two inspections, one interval apart
@@ -90,7 +90,7 @@ func (g *guard) note(where *atomic.Pointer[string], why, means string) {
 
 // fullReason returns the reason why nothing new can be accepted, or "" if there is none.
 func (g *guard) fullReason() string {
-	if free, size, err := Room(g.app.Data); err == nil && free < Reserve(size) {
+	if free, size, err := Space(g.app.Data); err == nil && free < Reserve(size) {
 		return "the disk of the data folder is full"
 	}
 	if g.server == nil {
@@ -142,7 +142,7 @@ func (g *guard) inspect(ctx context.Context) error {
 	}
 	found, err := g.inspector.Look(ctx, revision, records)
 	for _, queue := range found.Remade {
-		g.remade.Inc()
+		g.recreated.Inc()
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestStartingAsksUntilNATSAnswers(t *testing.T) {
+func TestRetryUnavailable_UntilResponse(t *testing.T) {
 	away, refused := fmt.Errorf("%w: no leader", storage.ErrUnavailable), errors.New("too old for this state")
 	for name, c := range map[string]struct {
-		answers []error // the last one for ever
+		answers []error // the last error repeats
 		asked   int
 		want    error
 	}{
@@ -32,7 +32,7 @@ func TestStartingAsksUntilNATSAnswers(t *testing.T) {
 				return c.answers[min(asked, len(c.answers))-1]
 			})
 			if !errors.Is(err, c.want) || asked != c.asked {
-				t.Errorf("%s: %v after %d questions, want %v after %d", name, err, asked, c.want, c.asked)
+				t.Errorf("%s: %v after %d attempts, want %v after %d", name, err, asked, c.want, c.asked)
 			}
 		})
 	}

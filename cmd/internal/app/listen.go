@@ -21,7 +21,7 @@ import (
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.Beside(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums())
+	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums())
 	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }
@@ -50,8 +50,8 @@ func (a *App) adminHandler() http.Handler {
 		}
 	}
 	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(http.HandlerFunc(a.serveBackup))
-	if a.answers() {
-		operations = console.Beside(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
+	if a.servesAPI() {
+		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.EscapedPath()]
@@ -59,7 +59,7 @@ func (a *App) adminHandler() http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.answers() {
+		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.servesAPI() {
 			backups.ServeHTTP(w, r)
 			return
 		}
@@ -79,7 +79,7 @@ func noOperations(w http.ResponseWriter, r *http.Request) {
 // the two listeners.
 func (a *App) apiDeps(listener string) api.Deps {
 	d := api.Deps{
-		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Book: a.book, Vault: a.vault,
+		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Pricer: a.pricer, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,

@@ -15,7 +15,7 @@ import (
 
 func start(t *testing.T) *app.App { return startWith(t, func(*app.Options) {}) }
 
-// startWith starts everything in one process, with options of the test's own.
+// startWith starts everything in one process, with the test's options.
 func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	t.Helper()
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
@@ -32,9 +32,9 @@ func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	return a
 }
 
-// TestAdminPathsAreTakenAsTheyAreSent: a path that is cleaned is answered with a
-// redirect, and a redirected POST arrives as a GET.
-func TestAdminPathsAreTakenAsTheyAreSent(t *testing.T) {
+// TestAdmin_PathsUnchanged checks that a path is not cleaned. A redirect to a cleaned
+// path would turn a POST into a GET.
+func TestAdmin_PathsUnchanged(t *testing.T) {
 	a := start(t)
 	for _, r := range []struct {
 		method, path string
@@ -63,7 +63,7 @@ func TestAdminPathsAreTakenAsTheyAreSent(t *testing.T) {
 	}
 }
 
-// ask sends a path as it is written, which net/http's client would not.
+// ask sends a path unchanged. The client of net/http would clean it.
 func ask(t *testing.T, a *app.App, method, path string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, a.AdminURL(), nil)
@@ -87,9 +87,9 @@ func ask(t *testing.T, a *app.App, method, path string) (status int, body string
 	return response.StatusCode, string(text)
 }
 
-// TestEligibilityKnowsTheCatalog: Commonwealth Edison's rates come with the
-// product.
-func TestEligibilityKnowsTheCatalog(t *testing.T) {
+// TestEligibility_CatalogUtilities checks a zipcode of Commonwealth Edison, whose
+// rates come with the product.
+func TestEligibility_CatalogUtilities(t *testing.T) {
 	a := start(t)
 	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
 	if _, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"}); err != nil {
@@ -101,12 +101,12 @@ func TestEligibilityKnowsTheCatalog(t *testing.T) {
 	}
 }
 
-// Profiles are there only where they were asked for, and never on the public
-// address.
-func TestProfiles(t *testing.T) {
+// TestProfiles_OnlyIfEnabled checks that profiles are served only if enabled, and
+// never on the public address.
+func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	without := start(t)
 	if status, _ := ask(t, without, "GET", "/debug/pprof/heap"); status != 404 {
-		t.Errorf("profiles that nobody asked for are answered %d", status)
+		t.Errorf("disabled profiles: status %d", status)
 	}
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.Profiles = true
@@ -121,7 +121,7 @@ func TestProfiles(t *testing.T) {
 	}()
 	for path, has := range map[string]string{"/debug/pprof/": "goroutine", "/debug/pprof/goroutine?debug=1": "goroutine profile"} {
 		if status, body := ask(t, with, "GET", path); status != 200 || !strings.Contains(body, has) {
-			t.Errorf("%s is answered %d %.100s", path, status, body)
+			t.Errorf("%s: status %d %.100s", path, status, body)
 		}
 	}
 	response, err := http.Get(with.URL() + "/debug/pprof/heap")
@@ -130,6 +130,6 @@ func TestProfiles(t *testing.T) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != 404 {
-		t.Errorf("the public address answers profiles with %d", response.StatusCode)
+		t.Errorf("profiles on the public address: status %d", response.StatusCode)
 	}
 }

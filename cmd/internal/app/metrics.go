@@ -81,7 +81,7 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 			return err
 		})
 	}
-	if s.app.answers() {
+	if s.app.servesAPI() {
 		s.try("backlog", func() error { return s.backlog(send, now) })
 		s.try("stale organizations", func() error { return s.stale(send, now) })
 	}
@@ -103,7 +103,7 @@ func (s *collector) try(what string, read func() error) {
 }
 
 func (s *collector) disk(send func(*prometheus.Desc, float64)) error {
-	free, size, err := Room(s.app.Data)
+	free, size, err := Space(s.app.Data)
 	if err != nil {
 		return err
 	}

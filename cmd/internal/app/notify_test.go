@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNotifySystemd(t *testing.T) {
+func TestNotifySystemd_Socket(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	if err := notifySystemd(t.Context(), stateReady); err != nil {
 		t.Errorf("without a manager: %v", err)
@@ -23,10 +23,10 @@ func TestNotifySystemd(t *testing.T) {
 	}
 	text := make([]byte, 64)
 	if n, err := l.Read(text); err != nil || string(text[:n]) != "READY=1" {
-		t.Errorf("it was told %q, %v", text[:n], err)
+		t.Errorf("the manager received %q, %v", text[:n], err)
 	}
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "gone"))
 	if err := notifySystemd(t.Context(), stateReady); err == nil {
-		t.Error("a manager that is gone is no error")
+		t.Error("a missing manager gives no error")
 	}
 }

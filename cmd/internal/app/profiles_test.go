@@ -10,9 +10,9 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
-// What is no operation asks for the operator's key as operations do, of whoever is on
-// this machine too: behind a proxy everybody is.
-func TestWhoSeesProfiles(t *testing.T) {
+// TestProfiles_Access checks that profiles require the operator's key like operations
+// do, even on loopback: behind a proxy every client is on loopback.
+func TestProfiles_Access(t *testing.T) {
 	a := startWith(t, func(o *app.Options) { o.Profiles = true })
 	right := a.OperatorKeyText()
 	for _, page := range []struct{ method, path string }{

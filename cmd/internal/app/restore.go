@@ -44,21 +44,21 @@ func storesIn(data string) stores {
 // checkWhole returns an error if a restore into the data folder was interrupted. Without
 // the check, an empty store would look like total data loss.
 func (s stores) checkWhole() error {
-	if there(s.own) {
+	if exists(s.own) {
 		return nil
 	}
 	const again = "a restore into %s was interrupted: run gridhook restore again, "
 	switch {
-	case there(s.replaced):
+	case exists(s.replaced):
 		return fmt.Errorf(again+"with --replace, or rename %s to %s to keep the previous data", s.data, s.replaced, natsFolder)
-	case there(s.fresh):
+	case exists(s.fresh):
 		return fmt.Errorf(again+"or delete %s to start empty", s.data, s.fresh)
 	}
 	return nil
 }
 
-// there reports whether a path exists or may exist.
-func there(path string) bool {
+// exists reports whether a path exists or may exist.
+func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
@@ -67,7 +67,7 @@ func there(path string) bool {
 // the server's when it is complete.
 func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace bool) error {
 	s := storesIn(a.Data)
-	if (there(s.own) || there(s.replaced)) && !replace {
+	if (exists(s.own) || exists(s.replaced)) && !replace {
 		return fmt.Errorf("%w in %s: set --replace to delete it", backup.ErrExists, a.Data)
 	}
 	if err := os.RemoveAll(s.fresh); err != nil { // left by an interrupted restore
@@ -87,7 +87,7 @@ func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace boo
 // exchange replaces the server's own store with the fresh store. At any interruption one
 // of them is complete, and the next start or restore detects which.
 func (s stores) exchange() error {
-	if there(s.own) {
+	if exists(s.own) {
 		if err := os.RemoveAll(s.replaced); err != nil { // left by a restore that was interrupted after its exchange
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/gridhook/gridhook/events/backup"
 )
 
-// saved is a backup of a server that knows one organization.
+// saved returns a backup of a server with one organization.
 func saved(t *testing.T, organization string) *backup.Backup {
 	t.Helper()
 	private, public, err := backup.NewKey()
@@ -44,7 +44,7 @@ func saved(t *testing.T, organization string) *backup.Backup {
 
 func serving(data string) app.Options { return app.Local(data, slog.New(slog.DiscardHandler)) }
 
-// at runs a server on a data folder for as long as do takes.
+// at runs a server on a data folder during do.
 func at(t *testing.T, data string, do func(*app.App)) {
 	t.Helper()
 	a, err := app.Start(t.Context(), serving(data))
@@ -59,7 +59,7 @@ func at(t *testing.T, data string, do func(*app.App)) {
 	do(a)
 }
 
-// knows are the organizations of a data folder.
+// knows returns the organizations of a data folder.
 func knows(t *testing.T, data string) (ids string) {
 	t.Helper()
 	at(t, data, func(a *app.App) {
@@ -74,7 +74,7 @@ func knows(t *testing.T, data string) (ids string) {
 	return ids
 }
 
-// folders are those of the store in a data folder.
+// folders returns the store's folders in a data folder.
 func folders(t *testing.T, data string) string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(data, "nats*"))
@@ -88,11 +88,11 @@ func folders(t *testing.T, data string) string {
 	return strings.Join(names, " ")
 }
 
-// A restore that is cut off, wherever, leaves one whole store, and nothing starts on an
-// empty one in its place.
-func TestARestoreMayBeCutOff(t *testing.T) {
+// TestRestore_Interrupted checks that a restore that is interrupted at any point
+// leaves one complete store, and that nothing starts on an empty store instead.
+func TestRestore_Interrupted(t *testing.T) {
 	older, newer := saved(t, "older"), saved(t, "newer")
-	restored := func(t *testing.T) string { // with what --replace is to replace
+	restored := func(t *testing.T) string { // with a store for --replace
 		t.Helper()
 		data := t.TempDir()
 		if err := app.Restore(t.Context(), serving(data), older, false); err != nil {
@@ -110,9 +110,9 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 		t.Helper()
 		a, err := app.Start(t.Context(), serving(data))
 		if err == nil {
-			t.Error("it starts with nothing", a.Stop())
+			t.Error("the server started with an empty store", a.Stop())
 		} else if !strings.Contains(err.Error(), "a restore into "+data+" was interrupted: run gridhook restore again") || !strings.Contains(err.Error(), says) {
-			t.Errorf("it says %v", err)
+			t.Errorf("the error is %v", err)
 		}
 	}
 	for _, test := range []struct {
@@ -125,12 +125,12 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := app.Restore(ctx, serving(data), newer, true); err == nil {
-				t.Error("a restore that was called off is done")
+				t.Error("a canceled restore was completed")
 			}
 			return data
 		}, func(t *testing.T, data string) {
 			if got := knows(t, data); got != "older " || folders(t, data) != "nats" {
-				t.Errorf("it knows %q, of %s", got, folders(t, data))
+				t.Errorf("the organizations are %q, from %s", got, folders(t, data))
 			}
 		}},
 		{"while the first was filled", func(t *testing.T) string {
@@ -148,10 +148,10 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 		}, func(t *testing.T, data string) {
 			refused(t, data, "rename "+filepath.Join(data, "nats.replaced"))
 			if err := app.Restore(t.Context(), serving(data), newer, false); !errors.Is(err, backup.ErrExists) {
-				t.Errorf("what was set aside is deleted unasked: %v", err)
+				t.Errorf("the replaced store was deleted without --replace: %v", err)
 			}
 		}},
-		{"before what was there is deleted", func(t *testing.T) string {
+		{"before the replaced store is deleted", func(t *testing.T) string {
 			data := restored(t)
 			if err := os.CopyFS(filepath.Join(data, "nats.replaced"), os.DirFS(filepath.Join(data, "nats"))); err != nil {
 				t.Fatal(err)
@@ -159,7 +159,7 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 			return data
 		}, func(t *testing.T, data string) {
 			if got := knows(t, data); got != "older " {
-				t.Errorf("it knows %q", got)
+				t.Errorf("the organizations are %q", got)
 			}
 		}},
 	} {
@@ -170,7 +170,7 @@ func TestARestoreMayBeCutOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := knows(t, data); got != "newer " || folders(t, data) != "nats" {
-				t.Errorf("restored again it knows %q, of %s", got, folders(t, data))
+				t.Errorf("after the second restore the organizations are %q, from %s", got, folders(t, data))
 			}
 		})
 	}

@@ -57,12 +57,12 @@ func reason(err error) string {
 // with "ready".
 func (a *App) announce(out io.Writer) {
 	say := func(name, value string) { _, _ = fmt.Fprintf(out, "%-13s %s\n", name, value) } // nobody may be reading
-	if a.answers() {
+	if a.servesAPI() {
 		say("API", a.URL())
 	}
-	say("admin", a.AdminURL()+"  (metrics, health checks"+map[bool]string{true: ", the operator's API"}[a.answers()]+")")
+	say("admin", a.AdminURL()+"  (metrics, health checks"+map[bool]string{true: ", the operator's API"}[a.servesAPI()]+")")
 	say("data", a.Data)
-	if (a.answers() || a.Profiles) && a.OperatorKey == "" {
+	if (a.servesAPI() || a.Profiles) && a.OperatorKey == "" {
 		say("operator key", "in "+filepath.Join(a.Data, OperatorKeyFile))
 	}
 	say("ready", "Gridhook "+string(a.Role)+" "+a.Version+"; stop with Ctrl-C")

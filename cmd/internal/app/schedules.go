@@ -14,7 +14,7 @@ import (
 // that it finds there, and the notifier finds the completed triggers there.
 func (a *App) startTasks(context.Context) error {
 	d := scheduler.Deps{
-		Store: a.store, Book: a.book, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Store: a.store, Pricer: a.pricer, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention, d.EveryChange = a.conn.StateLog(), a.OpenADR.ReportRetention, a.MQTT != ""

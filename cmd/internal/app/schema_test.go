@@ -17,8 +17,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// stored is a data folder whose STATE was written by another Gridhook: subjects
-// and what they hold.
+// stored returns a data folder whose stream STATE another Gridhook has written.
+// messages alternates subjects and their contents.
 func stored(t *testing.T, messages ...string) (data string) {
 	t.Helper()
 	data = t.TempDir()
@@ -51,24 +51,25 @@ func stored(t *testing.T, messages ...string) (data string) {
 	return data
 }
 
-// An older binary refuses what a newer one has written, in one sentence, and
-// touches nothing.
-func TestANewerSchemaIsRefused(t *testing.T) {
+// TestSchema_NewerRefused checks that an older binary refuses the data of a newer
+// binary, in one sentence, and changes nothing.
+func TestSchema_NewerRefused(t *testing.T) {
 	data := stored(t, "schema."+storage.Shared+".state", `{"v":3,"at":1780000000000,"value":{"id":"state","version":3}}`)
 	for range 2 {
 		_, err := app.Start(t.Context(), app.Local(data, slog.New(slog.DiscardHandler)))
 		if !errors.Is(err, jetstream.ErrNewerSchema) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "schema 3, and this version reads up to schema 2: start the newer version") {
-			t.Errorf("it says %v", err)
+			t.Errorf("the error is %v", err)
 		}
 	}
 }
 
-// A process that runs ends when a newer one takes over the state.
-func TestANewerGridhookTakesOver(t *testing.T) {
+// TestSchema_NewerTakesOver checks that a running process ends when a newer version
+// takes over the state.
+func TestSchema_NewerTakesOver(t *testing.T) {
 	a := start(t)
 	write := storage.Write{Ref: storage.SchemaRef(), At: time.Now(), Value: []byte(`{"id":"state","version":2}`)}
 	if _, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{write}); !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("the schema was not there: %v", err)
+		t.Errorf("the schema is missing: %v", err)
 	}
 	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {
 		t.Fatal(err)
@@ -76,6 +77,6 @@ func TestANewerGridhookTakesOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := a.Wait(ctx); !errors.Is(err, jetstream.ErrNewerSchema) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the process ended with %v", err)
 	}
 }

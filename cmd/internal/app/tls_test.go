@@ -21,7 +21,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// issue writes a certificate of a serial number for the loopback, and its key.
+// issue writes a certificate for the loopback with a serial number, and its key.
 func issue(t *testing.T, p config.KeyPair, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,9 +57,9 @@ func files(t *testing.T) config.KeyPair {
 	return config.KeyPair{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 }
 
-// Both listeners speak TLS with certificates of their own, HTTP/1.1 so that the
-// limits on slow clients hold, and nothing below TLS 1.2.
-func TestListenersWithTLS(t *testing.T) {
+// TestTLS_Listeners checks that each listener speaks TLS with its own certificate, TLS
+// 1.2 or later, and only HTTP/1.1, so that the limits on slow clients apply.
+func TestTLS_Listeners(t *testing.T) {
 	public, admin := files(t), files(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(issue(t, public, 1))
@@ -77,22 +77,22 @@ func TestListenersWithTLS(t *testing.T) {
 			t.Errorf("%s: %s %s, certificate %d", url, response.Proto, response.Status, got)
 		}
 		old := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}}
-		// The server's answer, and not the client's own refusal.
+		// The error must come from the server, not from the client.
 		if _, err := old.Get(url); err == nil || !strings.Contains(err.Error(), "remote error: tls: protocol version not supported") {
-			t.Errorf("%s answers a client of TLS 1.1 with %v", url, err)
+			t.Errorf("%s responds to a client of TLS 1.1 with %v", url, err)
 		}
 		if response, err := http.Get(strings.Replace(url, "https:", "http:", 1)); err == nil {
 			response.Body.Close()
 			if response.StatusCode == http.StatusOK {
-				t.Errorf("%s is served in the clear", url)
+				t.Errorf("%s is served without TLS", url)
 			}
 		}
 	}
 }
 
-// A certificate that was renewed is served without a restart; one that is half
-// written, or garbage, is not.
-func TestACertificateIsReadAgain(t *testing.T) {
+// TestTLS_CertificateReloaded checks that a renewed certificate is served without a
+// restart, and that a partly written or invalid certificate is not.
+func TestTLS_CertificateReloaded(t *testing.T) {
 	p := files(t)
 	issue(t, p, 1)
 	now := time.Now()
@@ -109,7 +109,7 @@ func TestACertificateIsReadAgain(t *testing.T) {
 		}
 		return c.Leaf.SerialNumber.Int64()
 	}
-	later := func() { // whatever the clock of the file system tells apart
+	later := func() { // even if the file system's clock is coarse
 		for _, path := range []string{p.Certificate, p.Key} {
 			if err := os.Chtimes(path, now, now); err != nil {
 				t.Fatal(err)
@@ -117,35 +117,35 @@ func TestACertificateIsReadAgain(t *testing.T) {
 		}
 	}
 	if got := serial(time.Minute); got != 1 {
-		t.Errorf("at first it is %d", got)
+		t.Errorf("the first certificate is %d", got)
 	}
 	issue(t, p, 2)
 	later()
 	if got := serial(time.Millisecond); got != 1 {
-		t.Errorf("the files are looked at again at once: %d", got)
+		t.Errorf("the files were checked again at once: certificate %d", got)
 	}
 	if got := serial(time.Minute); got != 2 {
-		t.Errorf("renewed it is %d", got)
+		t.Errorf("the renewed certificate is %d", got)
 	}
 	if err := os.WriteFile(p.Certificate, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := serial(time.Minute); got != 2 {
-		t.Errorf("after garbage it is %d", got)
+		t.Errorf("after an invalid file the certificate is %d", got)
 	}
 	issue(t, p, 3)
 	later()
 	if got := serial(time.Minute); got != 3 {
-		t.Errorf("put right it is %d", got)
+		t.Errorf("after the correction the certificate is %d", got)
 	}
 }
 
-func TestACertificateThatCannotBeRead(t *testing.T) {
+func TestTLS_CertificateUnreadable(t *testing.T) {
 	p := files(t)
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.TLS = p
 	_, err := app.Start(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), p.Certificate) {
-		t.Errorf("it says %v", err)
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Each address is returned once, is free, and is outside the system's range for
-// connections.
-func TestFreeAddress(t *testing.T) {
+// TestFreeAddress_Unique checks that each address is returned once, is free, and is
+// outside the system's range for connections.
+func TestFreeAddress_Unique(t *testing.T) {
 	seen := map[string]bool{}
 	for range 500 {
 		address, err := FreeAddress()

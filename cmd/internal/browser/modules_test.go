@@ -11,8 +11,8 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestModules runs the tests of the console's pure modules with Node.
-func TestModules(t *testing.T) {
+// TestModules_Node runs the tests of the console's pure modules with Node.
+func TestModules_Node(t *testing.T) {
 	p := newTab(t)
 	source, err := blackbox.Source()
 	if err != nil {

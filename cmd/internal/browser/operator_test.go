@@ -10,10 +10,10 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestOperator uses the operator's console: sign-in, an endpoint, a trigger until its
+// TestOperator_Console uses the operator's console: sign-in, an endpoint, a trigger until its
 // completion, a failed delivery, tests, a rotation, and a home's signal over a clock
 // change.
-func TestOperator(t *testing.T) {
+func TestOperator_Console(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.Admin + "/console/")
@@ -23,12 +23,12 @@ func TestOperator(t *testing.T) {
 	p.watchTrigger(w, id)
 	p.turnsPages(id)
 	p.overview(w)
-	p.takesUpAgain(w, id)
+	p.retriesManually(w, id)
 	p.schedules()
 	p.useEndpoint(w, id)
 	p.seesABreaker(w)
 	p.drawSignals()
-	p.keepsNothing(w)
+	p.storesNothing(w)
 }
 
 func (p *tab) signInAsOperator(w *world) {
@@ -187,9 +187,9 @@ func (p *tab) overview(w *world) {
 	p.look("overview")
 }
 
-// takesUpAgain retries failed deliveries manually: one by itself, and all that the
+// retriesManually retries failed deliveries manually: one by itself, and all that the
 // endpoint missed.
-func (p *tab) takesUpAgain(w *world, endpoint string) {
+func (p *tab) retriesManually(w *world, endpoint string) {
 	p.t.Helper()
 	p.click("td a", "trg_…")
 	p.sees(".filters button", "Failed 1")
@@ -313,9 +313,9 @@ func (p *tab) seesABreaker(w *world) {
 	p.sees("h1", "Endpoints")
 }
 
-// keepsNothing checks that the key is only in the tab's session storage, and not there
+// storesNothing checks that the key is only in the tab's session storage, and not there
 // after the sign-out.
-func (p *tab) keepsNothing(w *world) {
+func (p *tab) storesNothing(w *world) {
 	p.t.Helper()
 	leaks := ask[bool](p, `[location.href, document.cookie, JSON.stringify(localStorage), document.documentElement.outerHTML].some((s) => s.includes(`+js(w.operatorKey)+`))`)
 	if leaks {

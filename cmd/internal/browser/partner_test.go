@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPartner signs in with keys of few scopes, and sees only what the scopes allow.
-func TestPartner(t *testing.T) {
+// TestPartner_Scopes signs in with keys of few scopes, and sees only what the scopes allow.
+func TestPartner_Scopes(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.API + "/console/")

@@ -27,10 +27,10 @@ const (
 	homes    = 200
 )
 
-// TestCluster runs the processes of the compose file: three NATS servers with its
+// TestCluster_ServerKilled runs the processes of the compose file: three NATS servers with its
 // configuration, an api and two workers. It kills one server. Nothing is lost, and
 // triggers are still accepted.
-func TestCluster(t *testing.T) {
+func TestCluster_ServerKilled(t *testing.T) {
 	t.Parallel()
 	b := build(t)
 	servers, url := natsCluster(t, b.NATS)

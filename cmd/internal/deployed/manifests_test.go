@@ -48,9 +48,9 @@ func rendered(t *testing.T) map[string][]manifest {
 	return all
 }
 
-// TestManifests validates the chart's manifests against the schemas in the folders of
+// TestManifests_Schemas validates the chart's manifests against the schemas in the folders of
 // GRIDHOOK_SCHEMAS.
-func TestManifests(t *testing.T) {
+func TestManifests_Schemas(t *testing.T) {
 	all := rendered(t)
 	s := newSchemas(t, strings.Split(os.Getenv("GRIDHOOK_SCHEMAS"), string(os.PathListSeparator)))
 	kinds := map[string]bool{}
@@ -79,9 +79,9 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestSelectors checks that each selector selects the pods of one workload, and that each
+// TestSelectors_OneWorkload checks that each selector selects the pods of one workload, and that each
 // reference names an existing workload.
-func TestSelectors(t *testing.T) {
+func TestSelectors_OneWorkload(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		pods := map[string]map[string]any{} // workload -> the labels of its pods
 		for _, m := range manifests {
@@ -162,9 +162,9 @@ func TestManifests_TrustedIngress(t *testing.T) {
 	}
 }
 
-// TestCommands checks that no service selects the pods of backups and tests, that the
+// TestCommands_Services checks that no service selects the pods of backups and tests, that the
 // network policies admit them, and that they call a service that selects the admin API.
-func TestCommands(t *testing.T) {
+func TestCommands_Services(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		services, commands := map[string]map[string]any{}, 0
 		for _, m := range manifests {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestChartSecrets checks that every file in a pod's settings comes from a secret that is
+// TestChart_Secrets checks that every file in a pod's settings comes from a secret that is
 // mounted there, and that the probes use the admin listener's protocol.
-func TestChartSecrets(t *testing.T) {
+func TestChart_Secrets(t *testing.T) {
 	for file, manifests := range rendered(t) {
 		for _, m := range manifests {
 			if !workload(m) {
@@ -64,9 +64,9 @@ func list(v any) []any {
 	return l
 }
 
-// TestComposeSecrets checks that a service has every secret that its settings name, and
+// TestCompose_Secrets checks that a service has every secret that its settings name, and
 // that each secret has a file.
-func TestComposeSecrets(t *testing.T) {
+func TestCompose_Secrets(t *testing.T) {
 	var compose struct {
 		Services map[string]struct {
 			Environment map[string]string
@@ -96,9 +96,9 @@ var (
 	named      = regexp.MustCompile(`=%d/(\S+)`)
 )
 
-// TestDropIns checks that the settings of systemd's drop-ins name the credentials that
+// TestDropIns_Credentials checks that the settings of systemd's drop-ins name the credentials that
 // they load.
-func TestDropIns(t *testing.T) {
+func TestDropIns_Credentials(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(deploy, "systemd/drop-ins/*.conf"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no drop-ins: %v", err)

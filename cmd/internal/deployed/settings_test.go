@@ -21,8 +21,8 @@ var notSettings = map[string]bool{"GRIDHOOK_CONFIG": true, "GRIDHOOK_ADMIN_URL":
 
 var variable = regexp.MustCompile(`\bGRIDHOOK_[A-Z_]*[A-Z]\b`)
 
-// TestSettings checks that Gridhook reads every variable in these files.
-func TestSettings(t *testing.T) {
+// TestSettings_Read checks that Gridhook reads every variable in these files.
+func TestSettings_Read(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range config.Settings() {
 		known[config.EnvName(s.Name)] = true
@@ -49,9 +49,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestChartFiles checks that the chart's rules and dashboard equal those of deploy. Helm
-// reads no files outside a chart, and not every packager follows links.
-func TestChartFiles(t *testing.T) {
+// TestChart_Files checks that the rules and the dashboard of the chart equal the files
+// in deploy. Helm reads no files outside a chart, and not every packager follows links.
+func TestChart_Files(t *testing.T) {
 	for copied, original := range map[string]string{
 		"alerts.yml":     "prometheus/rules/alerts.yml",
 		"recording.yml":  "prometheus/rules/recording.yml",
@@ -68,8 +68,8 @@ func TestChartFiles(t *testing.T) {
 	}
 }
 
-// TestComposeFiles checks that every file that the compose file mounts exists.
-func TestComposeFiles(t *testing.T) {
+// TestCompose_Files checks that every file that the compose file mounts exists.
+func TestCompose_Files(t *testing.T) {
 	var compose struct {
 		Services map[string]struct{ Volumes []string }
 		Configs  map[string]struct{ File string }

@@ -14,7 +14,7 @@ import (
 
 // settings checks for settings that are valid alone but do not fit together.
 func (r *Report) settings(l *config.Loaded) {
-	c, said := &l.Config, len(r.Findings)
+	c, before := &l.Config, len(r.Findings)
 	if c.AllowPrivate {
 		r.warn("destinations", "turn allow-private-destinations off in production", "webhooks may go to http and private addresses: a partner can reach into this network")
 	}
@@ -30,7 +30,7 @@ func (r *Report) settings(l *config.Loaded) {
 			r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 		}
 	}
-	if len(r.Findings) == said {
+	if len(r.Findings) == before {
 		r.ok("settings", "%s: valid and consistent", c.Role)
 	}
 }
@@ -98,8 +98,8 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
 		r.ok(check, "%s is private and on a disk", c.Data)
 	}
-	free, size, err := m.room(c.Data)
-	r.room(c, disk{free, size, used(c.Data), err})
+	free, size, err := m.space(c.Data)
+	r.freeSpace(c, disk{free, size, used(c.Data), err})
 }
 
 // disk describes the data folder's file system in bytes: free is available to this
@@ -110,7 +110,7 @@ type disk struct {
 	err              error
 }
 
-func (r *Report) room(c *config.Config, d disk) {
+func (r *Report) freeSpace(c *config.Config, d disk) {
 	const check, low = "disk", 10
 	switch {
 	case d.err != nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// folder is a data folder.
+// folder returns a data folder.
 func folder(t *testing.T, mode os.FileMode) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,7 +20,7 @@ func folder(t *testing.T, mode os.FileMode) string {
 	return dir
 }
 
-func TestWrongSettingsAreAllFound(t *testing.T) {
+func TestSettings_EveryMistake(t *testing.T) {
 	r := examine(t, config.Serve, nil, "--slices", "none", "--http", "x")
 	if len(r.Findings) != 2 || r.Status != Problem {
 		t.Errorf("found %+v", r)
@@ -28,7 +28,7 @@ func TestWrongSettingsAreAllFound(t *testing.T) {
 	r.want(t, "settings", Problem, `must be an address to listen on`)
 }
 
-func TestLocalChecks(t *testing.T) {
+func TestLocal_Checks(t *testing.T) {
 	key := func(mode os.FileMode) string {
 		dir := folder(t, 0o700)
 		path := filepath.Join(dir, "operator.key")
@@ -90,14 +90,14 @@ func TestLocalChecks(t *testing.T) {
 	}
 }
 
-// What is made of the machine.
-func TestMachines(t *testing.T) {
+// TestLocal_Machine checks the findings for different machines.
+func TestLocal_Machine(t *testing.T) {
 	full := func(free, size uint64, err error) machine {
-		m := roomy
-		m.room = func(string) (uint64, uint64, error) { return free, size, err }
+		m := healthy
+		m.space = func(string) (uint64, uint64, error) { return free, size, err }
 		return m
 	}
-	volatile, few := roomy, roomy
+	volatile, few := healthy, healthy
 	volatile.inMemory = func(string) (string, bool) { return "tmpfs", true }
 	few.openFiles = func() (uint64, error) { return 1024, nil }
 	const G = 1 << 30
@@ -114,8 +114,8 @@ func TestMachines(t *testing.T) {
 		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},
 		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
 		{volatile, "", "data folder", Problem, "is on tmpfs"},
-		{roomy, "", "data folder", OK, "on a disk"},
-		{roomy, "", "open files", OK, "the limit is 65536"},
+		{healthy, "", "data folder", OK, "on a disk"},
+		{healthy, "", "open files", OK, "the limit is 65536"},
 		{few, "", "open files", Warning, "the limit is 1024, but 1024 concurrent requests can need 5120"},
 	} {
 		args := []string{"--data", folder(t, 0o700)}

@@ -4,8 +4,8 @@ import "github.com/gridhook/gridhook/cmd/internal/app"
 
 // machine provides the checks of the local machine.
 type machine struct {
-	// room returns the free bytes of a folder's file system, and its size.
-	room func(folder string) (free, size uint64, err error)
+	// space returns the free bytes of a folder's file system, and its size.
+	space func(folder string) (free, size uint64, err error)
 	// inMemory returns the name of a folder's file system if it keeps its files in
 	// memory.
 	inMemory func(folder string) (kind string, is bool)
@@ -16,4 +16,4 @@ type machine struct {
 }
 
 // here is the local machine.
-var here = machine{room: app.Room, inMemory: inMemory, writable: writable, openFiles: openFiles}
+var here = machine{space: app.Space, inMemory: inMemory, writable: writable, openFiles: openFiles}

@@ -17,8 +17,8 @@ import (
 
 // These are the requirements on NATS.
 const (
-	leastVersion = "2.15.2"
-	leastPayload = 8_000_000
+	minVersion = "2.15.2"
+	minPayload = 8_000_000
 	// slowAck is the duration from which an acknowledged write counts as slow.
 	slowAck = 250 * time.Millisecond
 	// skewed is the clock skew that causes a warning: schedules and deadlines are wrong by
@@ -40,7 +40,7 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 		r.trial(f)
 	}
 	r.streams(c, f)
-	r.setAside(f)
+	r.deadLetters(f)
 	r.sync(f)
 	r.clocks(f)
 }
@@ -54,13 +54,13 @@ func (r *Report) version(f *checkup.Facts) {
 	}
 	var old []string
 	for name, v := range versions {
-		if older(v, leastVersion) {
+		if older(v, minVersion) {
 			old = append(old, name+" has "+v)
 		}
 	}
 	slices.Sort(old)
 	if len(old) > 0 {
-		r.problem(check, "upgrade to "+leastVersion+" or later: in earlier versions compaction can lose synced writes", "%s", strings.Join(old, ", "))
+		r.problem(check, "upgrade to "+minVersion+" or later: in earlier versions compaction can lose synced writes", "%s", strings.Join(old, ", "))
 		return
 	}
 	r.ok(check, "%s", f.Version)
@@ -102,7 +102,7 @@ func (r *Report) encryption(c *config.Config, f *checkup.Facts) {
 
 func (r *Report) payload(f *checkup.Facts) {
 	const check = "nats max_payload"
-	if f.MaxPayload < leastPayload {
+	if f.MaxPayload < minPayload {
 		r.problem(check, "set max_payload: 8MB on every server", "%s is too small: one message has the retries of many homes", config.Size(f.MaxPayload))
 		return
 	}

@@ -20,7 +20,7 @@ import (
 	own "github.com/gridhook/gridhook/events/jetstream"
 )
 
-// external starts a NATS as an operator might.
+// external starts a NATS server like an operator.
 func external(t *testing.T, change func(*server.Options)) *server.Server {
 	t.Helper()
 	o := &server.Options{
@@ -44,18 +44,18 @@ func external(t *testing.T, change func(*server.Options)) *server.Server {
 
 func monitor(s *server.Server) string { return "http://" + s.MonitorAddr().String() }
 
-// roomy is a machine that all is well with.
-var roomy = machine{
-	room:      func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
+// healthy is a machine without any problem.
+var healthy = machine{
+	space:     func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
 	inMemory:  func(string) (string, bool) { return "", false },
 	writable:  writable,
 	openFiles: func() (uint64, error) { return 1 << 16, nil },
 }
 
-// examine runs every check on what flags say, on a machine that all is well with.
+// examine runs every check on the settings of flags, on a healthy machine.
 func examine(t *testing.T, role config.Role, monitors []string, args ...string) Report {
 	t.Helper()
-	return roomy.asked(t, role, monitors, args...)
+	return healthy.asked(t, role, monitors, args...)
 }
 
 func (m machine) asked(t *testing.T, role config.Role, monitors []string, args ...string) Report {
@@ -69,7 +69,7 @@ func (m machine) asked(t *testing.T, role config.Role, monitors []string, args .
 	return m.examine(t.Context(), loaded, err, monitors)
 }
 
-// of are the findings of a check, one line each.
+// of returns the findings of a check, one line each.
 func (r *Report) of(check string) string {
 	var lines []string
 	for _, f := range r.Findings {
@@ -87,16 +87,16 @@ func (r *Report) want(t *testing.T, check string, status Status, says string) {
 	}
 }
 
-func TestANATSThatIsSetUpWell(t *testing.T) {
+func TestNATS_Healthy(t *testing.T) {
 	s := external(t, nil)
 	args := []string{"--nats", s.ClientURL(), "--data", t.TempDir()}
 	r := examine(t, config.Worker, []string{monitor(s)}, args...)
 	for _, check := range []string{"nats version", "nats tls", "nats max_payload", "jetstream account", "streams", "nats sync", "clocks"} {
 		r.want(t, check, OK, "")
 	}
-	// How long is the disk's affair; TestJudgements has what is made of it.
+	// The latency depends on the disk. TestNATS_Findings tests its finding.
 	if got := r.of("jetstream permissions"); !strings.Contains(got, "a write took") {
-		t.Errorf("of a trial it says\n%s", got)
+		t.Errorf("the finding of the trial write is\n%s", got)
 	}
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
@@ -105,23 +105,24 @@ func TestANATSThatIsSetUpWell(t *testing.T) {
 	defer nc.Close()
 	js, _ := jetstream.New(nc)
 	for name := range js.StreamNames(t.Context()).Name() {
-		t.Errorf("it left the stream %s behind", name)
+		t.Errorf("the check left the stream %s", name)
 	}
 }
 
-func TestANATSThatCanLoseWrites(t *testing.T) {
+func TestNATS_CanLoseWrites(t *testing.T) {
 	s := external(t, func(o *server.Options) { o.SyncAlways, o.MaxPayload = false, 1<<20 })
 	r := examine(t, config.API, []string{monitor(s)}, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Problem, "can be lost in a power cut: n1 syncs every 2m0s -> set jetstream { sync_interval: always }")
 	r.want(t, "nats max_payload", Problem, "1MiB is too small")
 	r.want(t, "operator key", Warning, "its own key")
 	if r.Status != Problem {
-		t.Errorf("all together is %s", r.Status)
+		t.Errorf("the status is %s", r.Status)
 	}
 }
 
-// What cannot be read over the wire is not taken for granted.
-func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
+// TestNATS_SyncUnknown checks that a setting that cannot be read over the wire is
+// reported as unknown.
+func TestNATS_SyncUnknown(t *testing.T) {
 	s := external(t, nil)
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "nats sync", Unknown, "does not show whether NATS syncs writes before it acknowledges them; by default it does not -> name the servers' monitoring with --nats-monitor")
@@ -129,8 +130,9 @@ func TestANATSThatDoesNotTellHowItSyncs(t *testing.T) {
 	r.want(t, "nats sync", Unknown, "read the monitoring address http://127.0.0.1:1")
 }
 
-// A user of the system account is told over the connection.
-func TestTheSystemAccountIsTold(t *testing.T) {
+// TestNATS_SystemAccount checks that a user of the system account gets the servers'
+// settings over the connection.
+func TestNATS_SystemAccount(t *testing.T) {
 	system := server.NewAccount("SYS")
 	s := external(t, func(o *server.Options) {
 		o.Accounts, o.SystemAccount = []*server.Account{system}, "SYS"
@@ -140,13 +142,13 @@ func TestTheSystemAccountIsTold(t *testing.T) {
 	u.User = url.UserPassword("sys", "secret")
 	f, err := checkup.Look(t.Context(), checkup.Options{URL: u.String(), Streams: own.Options{Replicas: 1}})
 	if err != nil || len(f.Servers) != 1 || !f.Servers[0].JetStream.Config.SyncAlways || f.Silent != nil {
-		t.Errorf("it was told %+v, %v", f.Servers, errorsOf(err, f.Silent))
+		t.Errorf("the facts are %+v, %v", f.Servers, errorsOf(err, f.Silent))
 	}
 }
 
 func errorsOf(errs ...error) string { return fmt.Sprint(errs) }
 
-func TestAUserWithoutPermissions(t *testing.T) {
+func TestNATS_NoPermissions(t *testing.T) {
 	s := external(t, func(o *server.Options) {
 		o.Users = []*server.User{{Username: "u", Password: "secret-of-nats", Permissions: &server.Permissions{
 			Publish: &server.SubjectPermission{Allow: []string{"$JS.API.INFO", "$JS.API.STREAM.INFO.>"}},
@@ -157,16 +159,16 @@ func TestAUserWithoutPermissions(t *testing.T) {
 	r.want(t, "jetstream permissions", Problem, `a stream like Gridhook's could not be used: nats: permissions violation: Permissions Violation for Publish to "$JS.API.STREAM.CREATE`)
 	r.want(t, "settings", Warning, "nats is on the command line")
 	if text := fmt.Sprint(r); strings.Contains(text, "secret-of-nats") {
-		t.Errorf("the password is told: %s", text)
+		t.Errorf("the report has the password: %s", text)
 	}
 	r = examine(t, config.Worker, nil, "--nats", strings.Replace(address, "secret-of-nats", "wrong-secret", 1))
 	r.want(t, "nats", Problem, "refuses the credentials")
 	if text := fmt.Sprint(r); strings.Contains(text, "wrong-secret") {
-		t.Errorf("the password is told: %s", text)
+		t.Errorf("the report has the password: %s", text)
 	}
 }
 
-func TestStreamsThatSomebodyChanged(t *testing.T) {
+func TestStreams_Changed(t *testing.T) {
 	s := external(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -194,17 +196,17 @@ func TestStreamsThatSomebodyChanged(t *testing.T) {
 	r = examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "streams", Problem, "GRIDHOOK_TRIGGERS has a limit at which it drops the oldest")
 	if got := r.of("streams"); !strings.Contains(got, "GRIDHOOK_TRIGGERS drops messages after 1h0m0s") {
-		t.Errorf("streams are\n%s", got)
+		t.Errorf("the findings on streams are\n%s", got)
 	}
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestNATS_Unreachable(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
 	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")
 }
 
-// Each judgement that a single NATS cannot be brought to.
-func TestJudgements(t *testing.T) {
+// TestNATS_Findings checks the findings that a real single NATS server cannot cause.
+func TestNATS_Findings(t *testing.T) {
 	peer := func(offline bool) *jetstream.ClusterInfo {
 		return &jetstream.ClusterInfo{Leader: "n1", Replicas: []*jetstream.PeerInfo{{Name: "n2", Current: !offline, Offline: offline}, {Name: "n3", Current: true}}}
 	}
@@ -263,15 +265,16 @@ func TestJudgements(t *testing.T) {
 		test.judge(&r, &test.facts)
 		r.want(t, test.check, test.want, test.says)
 		if r.Status != test.want {
-			t.Errorf("%s: all together is %s, want %s", test.says, r.Status, test.want)
+			t.Errorf("%s: the status is %s, want %s", test.says, r.Status, test.want)
 		}
 	}
 }
 
 func judgeStreams(r *Report, f *checkup.Facts) { r.streams(&config.Config{}, f) }
 
-// A stream that Gridhook makes is right by these checks.
-func TestGridhooksOwnStreamsAreRight(t *testing.T) {
+// TestStreams_OwnAreValid checks that the streams that Gridhook creates pass these
+// checks.
+func TestStreams_OwnAreValid(t *testing.T) {
 	for _, replicas := range []int{1, 3} {
 		for _, cfg := range own.Configs(own.Options{Replicas: replicas, TriggersAge: time.Hour, ReceiptsAge: time.Hour}) {
 			if wrong := mistakes(&checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(wrong) > 0 {
@@ -280,6 +283,6 @@ func TestGridhooksOwnStreamsAreRight(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(wanted, func(c jetstream.StreamConfig) bool { return c.Name == "GRIDHOOK_STATE" }) {
-		t.Error("the state is not among the streams that are looked at")
+		t.Error("the stream of the state is not checked")
 	}
 }

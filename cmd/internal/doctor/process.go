@@ -26,8 +26,8 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	const most = 300
-	status, why, err := ask(ctx, c, "/readyz", most)
+	const maxBytes = 300
+	status, why, err := ask(ctx, c, "/readyz", maxBytes)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.ok(check, "not running on %s: these are the settings of a process to start", c.Admin)
@@ -47,20 +47,20 @@ var deadLettersLine = regexp.MustCompile(`(?m)^gridhook_dead_letters (\S+)$`)
 
 // askDeadLetters queries the running process for its dead letters.
 func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
-	const most = 4 << 20
-	_, metrics, err := ask(ctx, c, "/metrics", most)
+	const maxBytes = 4 << 20
+	_, metrics, err := ask(ctx, c, "/metrics", maxBytes)
 	line := deadLettersLine.FindStringSubmatch(metrics)
 	if err != nil || line == nil {
 		r.add("dead letters", Unknown, "check /metrics", "the process on %s does not report them: %v", c.Admin, err)
 		return
 	}
 	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
-		r.deadLetters(uint64(n))
+		r.judgeDeadLetters(uint64(n))
 	}
 }
 
-// deadLetters judges the messages that could not be processed.
-func (r *Report) deadLetters(n uint64) {
+// judgeDeadLetters judges the number of messages that could not be processed.
+func (r *Report) judgeDeadLetters(n uint64) {
 	const check = "dead letters"
 	if n == 0 {
 		r.ok(check, "none")
@@ -69,9 +69,9 @@ func (r *Report) deadLetters(n uint64) {
 	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%d messages could not be processed", n)
 }
 
-// ask returns the admin listener's response on a path, up to most bytes. It connects
+// ask returns the admin listener's response on a path, up to maxBytes bytes. It connects
 // directly and ignores the environment's proxy.
-func ask(ctx context.Context, c *config.Config, path string, most int64) (status int, text string, err error) {
+func ask(ctx context.Context, c *config.Config, path string, maxBytes int64) (status int, text string, err error) {
 	transport, scheme := &http.Transport{DisableKeepAlives: true}, "http://"
 	if c.AdminTLS != (config.KeyPair{}) {
 		scheme = "https://"
@@ -88,7 +88,7 @@ func ask(ctx context.Context, c *config.Config, path string, most int64) (status
 		return 0, "", err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	body, err := io.ReadAll(io.LimitReader(response.Body, most))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBytes))
 	return response.StatusCode, strings.TrimSpace(string(body)), err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-func TestTheProcessIsAsked(t *testing.T) {
+func TestProcess_Ready(t *testing.T) {
 	status, dead := http.StatusOK, 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -23,7 +23,7 @@ func TestTheProcessIsAsked(t *testing.T) {
 		case "/metrics":
 			_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
 		default:
-			t.Errorf("it asks for %s", r.URL)
+			t.Errorf("unexpected request of %s", r.URL)
 		}
 	}))
 	defer s.Close()
@@ -38,9 +38,9 @@ func TestTheProcessIsAsked(t *testing.T) {
 	r.want(t, "process", Problem, "the store is full")
 }
 
-// Only where nobody listens there is no process: what answers in another way is not taken
-// for none.
-func TestWhatIsNotFoundOutIsNotTakenForWell(t *testing.T) {
+// TestProcess_Unknown checks that only a refused connection means that no process
+// runs. An unexpected response is reported as unknown.
+func TestProcess_Unknown(t *testing.T) {
 	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	plain, secure := httptest.NewServer(ready), httptest.NewTLSServer(ready)
 	defer plain.Close()

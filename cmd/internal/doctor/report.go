@@ -35,17 +35,19 @@ type Report struct {
 
 var ranks = map[Status]int{OK: 0, Unknown: 1, Warning: 1, Problem: 2}
 
-func (r *Report) add(check string, status Status, do, says string, args ...any) {
-	r.Findings = append(r.Findings, Finding{Check: check, Status: status, Message: fmt.Sprintf(says, args...), Remedy: do})
+func (r *Report) add(check string, status Status, remedy, message string, args ...any) {
+	r.Findings = append(r.Findings, Finding{Check: check, Status: status, Message: fmt.Sprintf(message, args...), Remedy: remedy})
 	if ranks[status] > ranks[r.Status] {
 		r.Status = status
 	}
 }
 
-func (r *Report) ok(check, says string, args ...any) { r.add(check, OK, "", says, args...) }
+func (r *Report) ok(check, message string, args ...any) { r.add(check, OK, "", message, args...) }
 
-func (r *Report) warn(check, do, says string, args ...any) { r.add(check, Warning, do, says, args...) }
+func (r *Report) warn(check, remedy, message string, args ...any) {
+	r.add(check, Warning, remedy, message, args...)
+}
 
-func (r *Report) problem(check, do, says string, args ...any) {
-	r.add(check, Problem, do, says, args...)
+func (r *Report) problem(check, remedy, message string, args ...any) {
+	r.add(check, Problem, remedy, message, args...)
 }

@@ -21,34 +21,34 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 		r.ok(check, "none: the first start creates them with nats-replicas %d", c.NATS.Replicas)
 		return
 	}
-	said := len(r.Findings)
+	before := len(r.Findings)
 	for i := range f.Streams {
 		s := &f.Streams[i]
 		for _, m := range mistakes(s) {
-			r.add(check, m.status, m.do, "%s %s", s.Is.Config.Name, m.says)
+			r.add(check, m.status, m.remedy, "%s %s", s.Is.Config.Name, m.message)
 		}
 	}
 	if least := replicas(f); least == 1 && servers(f) > 1 {
 		r.warn(check, "set nats-replicas: 3 on every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
 	}
-	if len(r.Findings) == said {
+	if len(r.Findings) == before {
 		r.ok(check, "%d, on disk, with %d replicas; accepted messages cannot be deleted", len(f.Streams), replicas(f))
 	}
 }
 
-// setAside judges the stream of dead letters if it exists.
-func (r *Report) setAside(f *checkup.Facts) {
+// deadLetters judges the stream of dead letters if it exists.
+func (r *Report) deadLetters(f *checkup.Facts) {
 	for _, s := range f.Streams {
 		if s.Want.Name == own.DeadStream {
-			r.deadLetters(s.Is.State.Msgs)
+			r.judgeDeadLetters(s.Is.State.Msgs)
 		}
 	}
 }
 
 // mistake is a fault in a stream's configuration.
 type mistake struct {
-	status   Status
-	says, do string
+	status          Status
+	message, remedy string
 }
 
 // mistakes compares a stream with Gridhook's configuration of it. A difference that the
@@ -56,9 +56,9 @@ type mistake struct {
 func mistakes(s *checkup.Stream) []mistake {
 	is, want := &s.Is.Config, &s.Want
 	var list []mistake
-	add := func(wrong bool, status Status, do, says string, args ...any) {
+	add := func(wrong bool, status Status, remedy, message string, args ...any) {
 		if wrong {
-			list = append(list, mistake{status, fmt.Sprintf(says, args...), do})
+			list = append(list, mistake{status, fmt.Sprintf(message, args...), remedy})
 		}
 	}
 	const restart = "restart a Gridhook process: it corrects the stream"
@@ -70,7 +70,7 @@ func mistakes(s *checkup.Stream) []mistake {
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
 	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest messages")
 	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "drops messages after %s", is.MaxAge)
-	add(is.MaxMsgSize > 0 && is.MaxMsgSize < leastPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
+	add(is.MaxMsgSize > 0 && is.MaxMsgSize < minPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
 	if cluster := s.Is.Cluster; cluster != nil {
 		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
 		var behind []string

@@ -22,7 +22,7 @@ const (
 	other  = "whsec_dGhlaXJzdGhlaXJzdGhlaXJzdGhlaXJzdGhlaXI="
 )
 
-func TestReceivers(t *testing.T) {
+func TestReceivers_Languages(t *testing.T) {
 	dir := t.TempDir()
 	list := programs(t, dir)
 	w := newWorld(t, dir)
@@ -206,7 +206,7 @@ func (r *receiver) judges() {
 		{"a signature of another kind", signal("msg_a", now+50), set("webhook-signature", "v1a,AAAA"), 401, now},
 		{"no time", signal("msg_a", now+50), without("webhook-timestamp"), 401, now},
 		{"a time in words", signal("msg_a", now+50), set("webhook-timestamp", "now"), 401, now},
-		{"what was refused is not taken for a repeat", signal("msg_a", now+1), nil, 204, now + 1},
+		{"a refused message does not count as a repeat", signal("msg_a", now+1), nil, 204, now + 1},
 		{"newer", signal("msg_newer", now+2), nil, 204, now + 2},
 		{"older", signal("msg_older", now), nil, 204, now + 2},
 		{"the same id again", signal("msg_newer", now+40), nil, 204, now + 2},

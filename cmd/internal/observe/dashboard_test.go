@@ -61,9 +61,9 @@ func TestDashboard_Layout(t *testing.T) {
 	}
 }
 
-// TestDashboard runs every query of the dashboard against a Prometheus that has scraped a
+// TestDashboard_Queries runs every query of the dashboard against a Prometheus that has scraped a
 // real run.
-func TestDashboard(t *testing.T) {
+func TestDashboard_Queries(t *testing.T) {
 	tool(t, "prometheus") // or skip before anything starts
 	serve := start(t, "serve", t.TempDir())
 	w := newWorld(t, serve)

@@ -40,8 +40,8 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestPromtool runs the checks and the unit tests of the rules.
-func TestPromtool(t *testing.T) {
+// TestRules_Promtool runs the checks and the unit tests of the rules.
+func TestRules_Promtool(t *testing.T) {
 	promtool := tool(t, "promtool")
 	dir := filepath.Join(deploy, "prometheus")
 	for _, args := range [][]string{

@@ -85,8 +85,8 @@ const (
 	callersSpan  = "b7ad6b7169203331"
 )
 
-// TestTraces_RequestToWebhook follows one trigger of three slices through two processes,
-// from the caller's traceparent to those of the webhooks.
+// TestTraces_RequestToWebhook follows one trigger of three slices through two
+// processes, from the caller's traceparent to the webhooks' traceparents.
 func TestTraces_RequestToWebhook(t *testing.T) {
 	t.Parallel()
 	const homes, slices = 130, 3

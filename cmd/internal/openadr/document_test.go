@@ -203,8 +203,8 @@ func (d *document) missing() (list []string) {
 	return list
 }
 
-// TestShapes checks that the own shapes refuse objects of other types.
-func TestShapes(t *testing.T) {
+// TestShapes_OtherTypes checks that the own shapes refuse objects of other types.
+func TestShapes_OtherTypes(t *testing.T) {
 	t.Parallel()
 	d := openDocument(t)
 	const object = `{"id":"x","createdDateTime":"2026-07-01T00:00:00Z","modificationDateTime":"2026-07-01T00:00:00Z","objectType":"PROGRAM","programName":"p"%s}`

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestGeneratedClient runs a client that a stock generator made from the official
+// TestGeneratedClient_Callbacks runs a client that a stock generator made from the official
 // document. It takes a token, finds a program, subscribes, and reads the event of each
 // callback. GRIDHOOK_OPENADR_VEN names the client, a program for Node.
-func TestGeneratedClient(t *testing.T) {
+func TestGeneratedClient_Callbacks(t *testing.T) {
 	t.Parallel()
 	script := os.Getenv("GRIDHOOK_OPENADR_VEN")
 	if script == "" {

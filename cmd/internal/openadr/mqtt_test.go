@@ -358,7 +358,7 @@ func TestMQTT_Mosquitto(t *testing.T) {
 	}{
 		"another topic":        {w.keys["ven1"], w.tokens["ven1"], "openadr3/acme/all/events/+", "All subscription requests were denied"},
 		"another organization": {w.keys["foreign"], w.tokens["foreign"], "openadr3/acme/public/programs/ev/events/+", "All subscription requests were denied"},
-		"another's token":      {w.keys["ven2"], w.tokens["ven1"], "openadr3/acme/public/programs/ev/events/+", "not authorised"},
+		"another's token":      {w.keys["ven2"], w.tokens["ven1"], "openadr3/acme/public/programs/ev/events/+", "not authorised"}, //nolint:misspell // Mosquitto's text
 	} {
 		said, err := subscriber(c.user, c.password, c.topic).CombinedOutput()
 		if strings.Contains(string(said), "objectType") || !strings.Contains(string(said), c.says) {

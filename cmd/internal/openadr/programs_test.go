@@ -62,7 +62,7 @@ func (w *world) retains(topic string) bool {
 	if !l.subscribes(w.t, topic) {
 		w.t.Fatalf("the VEN may not subscribe to %s", topic)
 	}
-	// The broker sends what it retains before it answers the next request.
+	// The broker sends retained messages before its next response.
 	if token := l.Unsubscribe(topic); !token.WaitTimeout(patience) || token.Error() != nil {
 		w.t.Fatalf("unsubscribe from %s: %v", topic, token.Error())
 	}

@@ -14,7 +14,7 @@ import (
 // hanging is a receiver that never responds and counts open requests.
 type hanging struct {
 	mu              sync.Mutex
-	open, most, all int
+	open, peak, all int
 }
 
 // ServeHTTP holds a request until its sender closes the connection.
@@ -29,14 +29,14 @@ func (h *hanging) count(change int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open += change
-	h.most = max(h.most, h.open)
+	h.peak = max(h.peak, h.open)
 	h.all += max(0, change)
 }
 
-func (h *hanging) counts() (most, all int) {
+func (h *hanging) counts() (peak, all int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.most, h.all
+	return h.peak, h.all
 }
 
 // The requests in flight never exceed the concurrency, however many endpoints hang.
@@ -61,9 +61,9 @@ func TestConcurrency_HangingEndpoints(t *testing.T) {
 	acme.trigger()
 	// By then several waves have hung and timed out.
 	p.await("three times as many requests as may be open", func() bool { _, all := h.counts(); return all >= 3*concurrency })
-	most, all := h.counts()
-	t.Logf("of %d requests at most %d were open at once", all, most)
-	if most > concurrency {
-		t.Errorf("%d requests were open at once, want at most %d", most, concurrency)
+	peak, all := h.counts()
+	t.Logf("of %d requests at most %d were open at once", all, peak)
+	if peak > concurrency {
+		t.Errorf("%d requests were open at once, want at most %d", peak, concurrency)
 	}
 }

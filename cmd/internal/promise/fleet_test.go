@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// One api and two workers run on a real nats-server. A kill of one worker loses nothing,
-// and a new worker catches up by itself.
-func TestFleet(t *testing.T) {
+// TestFleet_WorkerKilled runs one api and two workers on a real nats-server. A kill of
+// one worker loses nothing, and a new worker catches up by itself.
+func TestFleet_WorkerKilled(t *testing.T) {
 	t.Parallel()
 	const homes = 4000
 	server := nats(t)

@@ -264,7 +264,7 @@ func (s *spans) received() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !bytes.Contains(s.text, []byte("walk slice")) || !bytes.Contains(s.text, []byte("/v1/webhook/endpoints/create")) {
-		s.t.Errorf("%d bytes of spans arrived, without those of the walk and of the requests", len(s.text))
+		s.t.Errorf("%d bytes of spans arrived, without a span of the walk or of a request", len(s.text))
 	}
 	return s.text
 }

@@ -202,9 +202,9 @@ func (f *fleet) entities() (n int) {
 	return n
 }
 
-// TestYear simulates a year and checks the stored data at the end of each month. After
+// TestRetention_Year simulates a year and checks the stored data at the end of each month. After
 // the first retention period nothing grows.
-func TestYear(t *testing.T) {
+func TestRetention_Year(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, t.TempDir())
 	must(t, f.store.Create(within(t), &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}))
@@ -226,18 +226,18 @@ func TestYear(t *testing.T) {
 	const settled = 5 // months: twice the longest retention, and one more
 	for name := range points[0] {
 		var series []string
-		var most int64
+		var peak int64
 		for m, p := range points {
 			series = append(series, fmt.Sprint(p[name]>>10))
 			if m < settled {
-				most = max(most, p[name])
+				peak = max(peak, p[name])
 			}
 		}
 		t.Logf("%-20s KB: %s", name, strings.Join(series, " "))
 		// nats-server compacts a file once half of it, and 2 MiB, are unused.
 		const slack = 2 << 20
-		if last := points[months-1][name]; last > most*3/2+slack {
-			t.Errorf("%s has %d bytes at the end, at most %d in the first %d months", name, last, most, settled)
+		if last := points[months-1][name]; last > peak*3/2+slack {
+			t.Errorf("%s has %d bytes at the end, at most %d in the first %d months", name, last, peak, settled)
 		}
 	}
 	f.followsLate()

@@ -2,7 +2,7 @@
 import { enums } from "./enums.js";
 
 /**
- * words describe each outcome. tone is the name of a colour in the style sheet.
+ * words describe each outcome. tone is the name of a color in the style sheet.
  * attention says that somebody must look at it.
  */
 const words = {

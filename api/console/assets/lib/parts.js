@@ -3,7 +3,7 @@ import { h, s } from "./dom.js";
 import { ago, count, duration, instant, percent, plural, rate } from "./format.js";
 import { outcome, present, total } from "./outcomes.js";
 
-/** badge is a word in a colour. The colour never says anything alone. */
+/** badge is a word in a color. The color never says anything alone. */
 export const badge = (word, tone, title) => h("span", { class: `badge ${tone}`, title }, word);
 
 export const outcomeBadge = (name) => {

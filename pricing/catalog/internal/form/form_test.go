@@ -21,7 +21,7 @@ func rates() []form.Rate {
 	return []form.Rate{{Utility: a, Name: "Flat", Label: "1", Rates: []float64{0.12345}}, {Utility: a, Name: "Other", Label: "3", Rates: []float64{-0.01}}, timeOfUse}
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestForm_RoundTrip(t *testing.T) {
 	text := pack.Encode("two\nlines", rates())
 	got, err := form.Decode(text)
 	if err != nil || !reflect.DeepEqual(got, rates()) {

@@ -30,7 +30,7 @@ func year() *form.Year {
 	return y
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestForm_RoundTrip(t *testing.T) {
 	y := year()
 	packed, err := pack.Encode(y)
 	if err != nil {

@@ -24,7 +24,7 @@ type County struct {
 	Name  string `json:"n"`
 }
 
-// Market is an organised wholesale market (RTO or ISO) with its own demand-response
+// Market is an organized wholesale market (RTO or ISO) with its own demand-response
 // programs.
 type Market struct {
 	Name     string   `json:"n"`

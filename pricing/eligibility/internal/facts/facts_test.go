@@ -21,7 +21,7 @@ func sample(zips []facts.Zip) *facts.Facts {
 	}
 }
 
-func TestFactsSurviveTheirForm(t *testing.T) {
+func TestFacts_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		code := 0
 		zips := rapid.SliceOf(rapid.Custom(func(t *rapid.T) facts.Zip {
@@ -51,7 +51,7 @@ func TestFactsSurviveTheirForm(t *testing.T) {
 	})
 }
 
-func TestSpoiltFactsAreRefused(t *testing.T) {
+func TestFacts_Damaged(t *testing.T) {
 	good := facts.Zip{Code: 1}
 	for name, zips := range map[string][]facts.Zip{
 		"order":     {{Code: 2}, good},
@@ -68,7 +68,7 @@ func TestSpoiltFactsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := facts.Decode(packed); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	packed, err := pack.Encode(sample([]facts.Zip{good}))
@@ -77,7 +77,7 @@ func TestSpoiltFactsAreRefused(t *testing.T) {
 	}
 	for cut := range len(packed) {
 		if _, err := facts.Decode(packed[:cut]); err == nil {
-			t.Errorf("taken with %d of %d bytes", cut, len(packed))
+			t.Errorf("accepted with %d of %d bytes", cut, len(packed))
 		}
 	}
 }

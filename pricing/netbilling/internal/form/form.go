@@ -78,8 +78,8 @@ func Decode(packed []byte) ([]Table, error) {
 }
 
 func (t *Table) read(in *bytes.Reader) error {
-	const mostYears = 100
-	if t.Years < 1 || t.Years > mostYears {
+	const maxYears = 100
+	if t.Years < 1 || t.Years > maxYears {
 		return fmt.Errorf("%w: %d years", ErrForm, t.Years)
 	}
 	t.Values = make([]int32, t.Years*PerYear)

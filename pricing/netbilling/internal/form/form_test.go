@@ -17,7 +17,7 @@ func table() form.Table {
 	return t
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestForm_RoundTrip(t *testing.T) {
 	want := []form.Table{table(), table()}
 	packed, err := pack.Encode(want)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // The band holds four of five draws over all held-out climates. Each climate is checked
 // by the command, with more draws.
-func TestCover_TheBandHoldsFourOfFive(t *testing.T) {
+func TestCover_FourOfFive(t *testing.T) {
 	const draws = 6
 	var all coverage
 	for i, p := range sets[heldOut].places {

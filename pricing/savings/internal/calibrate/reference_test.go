@@ -4,7 +4,7 @@ import "testing"
 
 // The yearly energy of ten simulated houses is within the range that docs/savings.md
 // states. Energy near zero is not compared.
-func TestCompare_EnergyIsNearThePublished(t *testing.T) {
+func TestCompare_PublishedEnergy(t *testing.T) {
 	const lowest, highest = 0.6, 1.25
 	all, err := compare()
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
 )
 
-// tables are a small country: a county with a look-up row, one with a hole, one
-// whose row lacks the utility that delivers, and a zipcode that is misplaced.
+// tables returns the tables of a small country: a county with a look-up row, a county
+// without a row, a county whose row lacks the utility that delivers, and a misplaced
+// zipcode.
 func tables() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	return fstest.MapFS{
@@ -35,7 +36,7 @@ func tables() fstest.MapFS {
 	}
 }
 
-func TestFacts(t *testing.T) {
+func TestFacts_Tables(t *testing.T) {
 	f, err := compile.Facts(tables())
 	if err != nil {
 		t.Fatal(err)
@@ -73,11 +74,11 @@ func TestFacts(t *testing.T) {
 		t.Errorf("got %+v, want %+v", u, big)
 	}
 	if coop := f.Utilities[f.Territories[f.Zips[1].Territory][1]]; coop.Name != "Coop" {
-		t.Errorf("the older name %q won", coop.Name)
+		t.Errorf("the name is the older %q", coop.Name)
 	}
 }
 
-func TestAMissingTableIsAnError(t *testing.T) {
+func TestFacts_MissingTable(t *testing.T) {
 	for name := range tables() {
 		without := tables()
 		delete(without, name)
@@ -87,9 +88,9 @@ func TestAMissingTableIsAnError(t *testing.T) {
 	}
 }
 
-// The embedded file must be what the tables give, or someone changed one of them
-// and not the other.
-func TestTheEmbeddedFactsAreCurrent(t *testing.T) {
+// TestFacts_EmbeddedCurrent checks that the embedded file equals the result of the
+// tables. Otherwise only one of them was changed.
+func TestFacts_EmbeddedCurrent(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the tables are not at hand")
@@ -106,7 +107,7 @@ func TestTheEmbeddedFactsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Empty and absent lists are one and the same in the embedded form.
+	// The embedded form does not distinguish empty and absent lists.
 	again, err := pack.Encode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +116,6 @@ func TestTheEmbeddedFactsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Error("facts.bin is not what the tables give: run go generate in pricing/eligibility")
+		t.Error("facts.bin differs from the tables: run go generate in pricing/eligibility")
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// The register of 2024 has every successor, and none of the utilities that merged.
-func TestSuccessorsAreInTheRegister(t *testing.T) {
+// TestSuccessors_InRegister checks that the register of 2024 has every successor and
+// none of the merged utilities.
+func TestSuccessors_InRegister(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the register is not at hand")
@@ -32,7 +33,7 @@ func TestSuccessorsAreInTheRegister(t *testing.T) {
 	}
 }
 
-func TestCorrectPrograms(t *testing.T) {
+func TestCorrectPrograms_Names(t *testing.T) {
 	got := correctPrograms([]string{"ComEd Peak Time Savings", "PECO Smart AC Saver", "Con Edison Smart Usage Rewards (BYOT)"})
 	if want := []string{"ComEd Peak Time Savings", "Con Edison Smart Usage Rewards"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -31,7 +31,7 @@ var heights = sync.OnceValues(func() ([]byte, error) {
 	return io.ReadAll(r)
 })
 
-// heightAt returns the height of a place of the United States above the sea, in metres. A
+// heightAt returns the height of a place of the United States above the sea, in meters. A
 // place off the map has the height 0.
 func heightAt(lat, lon float64) (int, error) {
 	cells, err := heights()

@@ -37,8 +37,8 @@ func readPlaces(files fs.FS) ([]place, error) {
 	return places, nil
 }
 
-// markShared marks the zipcodes whose coordinates are those of their county. Several
-// zipcodes have them.
+// markShared marks the zipcodes that have the coordinates of their county. Several
+// zipcodes share them.
 func markShared(places []place) {
 	count := map[[2]float64]int{}
 	for i := range places {

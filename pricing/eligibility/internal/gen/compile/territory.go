@@ -126,8 +126,8 @@ func (t *territories) reaches(id string, p place) bool {
 
 // The parameters of estimated shares.
 const (
-	ownRow     = 4.0  // weight of a row of the zipcode beside the county's list
-	leastShare = 0.03 // minimum share of a utility that only the county names
+	ownRow   = 4.0  // weight of a row of the zipcode beside the county's list
+	minShare = 0.03 // minimum share of a utility that only the county names
 )
 
 // shares estimates each utility's share of the households, sorted, greatest first. The
@@ -170,7 +170,7 @@ func (t *territories) shares(ids, own []string, county string) []served {
 	}
 	var all []served
 	for _, id := range ids {
-		if share := weights[id] / sum; share >= leastShare || slices.Contains(own, id) {
+		if share := weights[id] / sum; share >= minShare || slices.Contains(own, id) {
 			all = append(all, served{id, int(math.Round(100 * share))})
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// told is an event that a listener received.
-type told struct {
+// notification is an event that a listener received.
+type notification struct {
 	id, body string
 	Type     string
 	Data     struct {
@@ -29,7 +29,7 @@ type listener struct {
 	mu      sync.Mutex
 	status  int
 	refused int
-	got     []told
+	got     []notification
 }
 
 func (p *partner) listener(status int, types ...string) *listener {
@@ -53,7 +53,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	event := told{id: r.Header.Get("webhook-id"), body: string(body)}
+	event := notification{id: r.Header.Get("webhook-id"), body: string(body)}
 	if err := json.Unmarshal(body, &event); err != nil || l.verify.Verify(body, r.Header) != nil {
 		l.t.Errorf("%s does not verify or decode: %v", body, err)
 	}
@@ -73,7 +73,7 @@ func (l *listener) answer(status int) {
 	l.status = status
 }
 
-func (l *listener) counts() (refused int, got []told) {
+func (l *listener) counts() (refused int, got []notification) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused, l.got
@@ -98,8 +98,8 @@ func TestNotice_Killed(t *testing.T) {
 	l.answer(http.StatusOK)
 	p = start(t, "serve", data)
 	acme.api = p.api
-	byType := map[string]told{}
-	p.await("both to be told", func() bool {
+	byType := map[string]notification{}
+	p.await("both notifications", func() bool {
 		_, got := l.counts()
 		for _, event := range got {
 			if before, again := byType[event.Type]; again && (before.id != event.id || before.body != event.body) {

@@ -24,7 +24,7 @@ func newStore() *storage.Store {
 	return s
 }
 
-func signalAt(t *testing.T, b *signals.Book, s *storage.Store, id string, w pricing.Window) (signal signals.Signal, err error) {
+func signalAt(t *testing.T, b *signals.Pricer, s *storage.Store, id string, w pricing.Window) (signal signals.Signal, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
 		signal, err = b.HomeSignal(v, "org", id, w)
@@ -33,7 +33,7 @@ func signalAt(t *testing.T, b *signals.Book, s *storage.Store, id string, w pric
 	return signal, err
 }
 
-func signal(t *testing.T, b *signals.Book, s *storage.Store, id string) signals.Signal {
+func signal(t *testing.T, b *signals.Pricer, s *storage.Store, id string) signals.Signal {
 	t.Helper()
 	got, err := signalAt(t, b, s, id, day)
 	if err != nil {
@@ -42,10 +42,10 @@ func signal(t *testing.T, b *signals.Book, s *storage.Store, id string) signals.
 	return got
 }
 
-func TestSignal(t *testing.T) {
+func TestSignal_JSON(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.25), storagetest.Home("org", "h", "plan"))
-	got := signal(t, signals.NewBook(10), s, "h")
+	got := signal(t, signals.NewPricer(10), s, "h")
 	generated := time.Date(2026, 7, 1, 12, 0, 0, 5e6, time.UTC)
 	var shown struct {
 		HomeID    string
@@ -68,14 +68,14 @@ func TestSignal(t *testing.T) {
 		t.Errorf("the signal is %s", text)
 	}
 	if !m.GeneratedAt.Equal(generated) || m.Sequence != 2 || m.ExportCompensation.RatePlanID != "plan" {
-		t.Errorf("its metadata are %+v", m)
+		t.Errorf("the metadata is %+v", m)
 	}
 	if fields := string(got.AppendFields(nil, generated)); "{"+fields+"}" != string(text[1:]) {
 		t.Errorf("the fields are %s, and the signal %s", fields, text[1:])
 	}
 }
 
-func TestWhatCannotBePricedSaysWhy(t *testing.T) {
+func TestSignal_UnpriceableReason(t *testing.T) {
 	s := newStore()
 	broken := storagetest.RatePlan("org", "short", 0.1)
 	broken.Tariff = []byte(`{"name":"Old","enddate":"2020-12-31","energyratestructure":[[{"rate":0.1}]]}`)
@@ -84,7 +84,7 @@ func TestWhatCannotBePricedSaysWhy(t *testing.T) {
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.1), storagetest.RatePlan("other", "theirs", 0.1), broken, nowhere,
 		storagetest.Home("org", "planless", ""), storagetest.Home("org", "lost", "gone"),
 		storagetest.Home("org", "foreign", "theirs"), storagetest.Home("org", "late", "short"))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	for id, want := range map[string]struct{ field, reason string }{
 		"nowhere":  {"timezone", "no time zone"},
 		"planless": {"ratePlanId", "no rate plan"},
@@ -109,7 +109,7 @@ func TestWhatCannotBePricedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestHomesShareACurve(t *testing.T) {
+func TestSignal_SharedCurve(t *testing.T) {
 	s := newStore()
 	elsewhere := storagetest.Home("org", "elsewhere", "plan")
 	elsewhere.Timezone = "America/New_York"
@@ -117,7 +117,7 @@ func TestHomesShareACurve(t *testing.T) {
 		storagetest.Home("org", "a", "plan"), storagetest.Home("org", "b", "plan"), storagetest.Home("org", "twin", "twin"), elsewhere,
 		storagetest.Home("org", "sunny", "plan"), &storage.Solar{HomeID: "sunny", SizeKw: 5, Base: storage.Base{OrganizationID: "org"}},
 		storagetest.Home("org", "sunny2", "plan"), &storage.Solar{HomeID: "sunny2", SizeKw: 5, Base: storage.Base{OrganizationID: "org"}})
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	a := signal(t, b, s, "a")
 	if other := signal(t, b, s, "b"); other.Curve != a.Curve || other.HomeID != "b" {
 		t.Error("two homes with the same plan, zone and window do not share a curve")
@@ -131,15 +131,16 @@ func TestHomesShareACurve(t *testing.T) {
 		t.Error("two homes with the same solar do not share a curve")
 	}
 	if later, err := signalAt(t, b, s, "a", window(day.Start.Add(pricing.Interval))); err != nil || later.Curve == a.Curve {
-		t.Errorf("another window has the same curve (%v)", err)
+		t.Errorf("another window shares the curve (%v)", err)
 	}
 }
 
-// Whatever changes a home's signal raises its revision.
-func TestTheRevisionRisesWithEveryChange(t *testing.T) {
+// TestSignal_RevisionRises checks that every change of a home's signal raises its
+// revision.
+func TestSignal_RevisionRises(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.1), storagetest.Home("org", "h", "plan"))
-	b := signals.NewBook(10)
+	b := signals.NewPricer(10)
 	solar := func(kw float64) func() {
 		return func() {
 			storagetest.Put(t, s, &storage.Solar{HomeID: "h", SizeKw: kw, Base: storage.Base{OrganizationID: "org"}})
@@ -161,9 +162,9 @@ func TestTheRevisionRisesWithEveryChange(t *testing.T) {
 		{"the shared plan changes", func() { storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.2)) }, 0.2},
 		{"solar is built", solar(5), 0.2},
 		{"solar grows", solar(6), 0.2},
-		{"solar is taken away", remove(storage.SolarRef("org", "h")), 0.2},
+		{"solar is deleted", remove(storage.SolarRef("org", "h")), 0.2},
 		{"solar is built again", solar(5), 0.2},
-		{"an own plan takes the place of the shared one", func() { storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.3)) }, 0.3},
+		{"the organization's own plan hides the shared plan", func() { storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.3)) }, 0.3},
 		{"the own plan is deleted", remove(storage.RatePlanRef("org", "plan")), 0.2},
 		{"the home changes", func() { h := storagetest.Home("org", "h", "plan"); h.Name = "New"; storagetest.Put(t, s, h) }, 0.2},
 	} {
@@ -176,15 +177,16 @@ func TestTheRevisionRisesWithEveryChange(t *testing.T) {
 	}
 	storagetest.Put(t, s, storagetest.Home("org", "another", "plan"))
 	if got := signal(t, b, s, "h"); got.Revision != last.Revision || got.Curve != last.Curve {
-		t.Errorf("another home raises it from %d to %d", last.Revision, got.Revision)
+		t.Errorf("a change of another home raises the revision from %d to %d", last.Revision, got.Revision)
 	}
 }
 
-// A book that forgets makes the same curves again.
-func TestASmallBook(t *testing.T) {
+// TestPricer_SmallCache checks that a Pricer whose cache is too small computes the
+// same curves again.
+func TestPricer_SmallCache(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.1), storagetest.Home("org", "h", "plan"))
-	b := signals.NewBook(1)
+	b := signals.NewPricer(1)
 	for range 2 {
 		for i := range 100 {
 			w := window(day.Start.Add(time.Duration(i) * time.Hour))

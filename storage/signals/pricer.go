@@ -30,8 +30,8 @@ func (s *Signal) AppendFields(dst []byte, generatedAt time.Time) []byte {
 	return pricing.AppendSignal(dst, s.HomeID, s.Encoded, pricing.Meta{GeneratedAt: generatedAt, Sequence: s.Revision})
 }
 
-// Book prices homes and caches shared curves and inputs. It is safe for concurrent use.
-type Book struct {
+// Pricer prices homes and caches shared curves and inputs. It is safe for concurrent use.
+type Pricer struct {
 	curves   *cache[curveKey, *Curve]
 	tariffs  *cache[tariffKey, *tariff]
 	events   *cache[uint64, []pricing.Event] // by the revision of a plan's events
@@ -54,10 +54,10 @@ const (
 	maxPrograms = 16384
 )
 
-// NewBook returns a Book with a cache for the given number of one-day curves, of about 20
+// NewPricer returns a Pricer with a cache for the given number of one-day curves, of about 20
 // KB each. A longer curve counts as its number of days.
-func NewBook(curves int) *Book {
-	return &Book{
+func NewPricer(curves int) *Pricer {
+	return &Pricer{
 		curves:   newSizedCache[curveKey, *Curve](max(curves, 16), curveKey.days),
 		tariffs:  newCache[tariffKey, *tariff](max(curves/4, 16)),
 		events:   newCache[uint64, []pricing.Event](max(curves/4, 16)),
@@ -71,8 +71,8 @@ func NewBook(curves int) *Book {
 
 // HomeSignal prices one home by its identifier. Errors: storage.ErrNotFound,
 // *Unpriceable, *HomeError, and errors of the store.
-func (b *Book) HomeSignal(v storage.View, org, homeID string, w pricing.Window) (Signal, error) {
-	r := b.Reader(v)
+func (p *Pricer) HomeSignal(v storage.View, org, homeID string, w pricing.Window) (Signal, error) {
+	r := p.Reader(v)
 	home, err := r.find(org, homeID)
 	if err != nil {
 		return Signal{}, err
@@ -82,8 +82,8 @@ func (b *Book) HomeSignal(v storage.View, org, homeID string, w pricing.Window) 
 
 // Explain returns the components of the home's prices for each interval of a window.
 // Errors: storage.ErrNotFound, *Unpriceable.
-func (b *Book) Explain(v storage.View, org, homeID string, w pricing.Window) ([]pricing.Reason, error) {
-	r := b.Reader(v)
+func (p *Pricer) Explain(v storage.View, org, homeID string, w pricing.Window) ([]pricing.Reason, error) {
+	r := p.Reader(v)
 	home, err := r.find(org, homeID)
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (b *Book) Explain(v storage.View, org, homeID string, w pricing.Window) ([]
 // If a market price is neither published nor near enough to forecast, HomePrices uses the
 // price of a typical year. The window may be longer than a signal's window, so the prices
 // are neither encoded nor cached. Errors: *Unpriceable.
-func (b *Book) HomePrices(v storage.View, home *storage.Home, w pricing.Window) ([]float64, error) {
-	input, err := b.Input(v, home)
+func (p *Pricer) HomePrices(v storage.View, home *storage.Home, w pricing.Window) ([]float64, error) {
+	input, err := p.Input(v, home)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (b *Book) HomePrices(v storage.View, home *storage.Home, w pricing.Window) 
 
 // Input returns the inputs of a home's prices. Errors: *Unpriceable, *HomeError, and
 // errors of the store.
-func (b *Book) Input(v storage.View, home *storage.Home) (pricing.Input, error) {
-	input, err := b.Reader(v).input(newHome(home))
+func (p *Pricer) Input(v storage.View, home *storage.Home) (pricing.Input, error) {
+	input, err := p.Reader(v).input(newHome(home))
 	return input, homeError(err)
 }

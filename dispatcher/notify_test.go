@@ -53,7 +53,7 @@ func TestNotify_SlowServer(t *testing.T) {
 		<-time.After(15 * time.Second) // the changes wait for the server
 		w.neighbor(n)
 		began := time.Now()
-		tr := w.triggerOf("neighbour", 24)
+		tr := w.triggerOf("neighbor", 24)
 		w.bus.await(func() bool {
 			homes := 0
 			for _, r := range w.bus.receipts {

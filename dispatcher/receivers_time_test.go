@@ -39,7 +39,7 @@ func TestReceivers_OverTime(t *testing.T) {
 			}
 		})
 	})
-	t.Run("slow neighbour", func(t *testing.T) {
+	t.Run("slow neighbour", func(t *testing.T) { //nolint:misspell // the name of the case in the data
 		inWorld(t, func(t *testing.T, w *world) {
 			w.endpoint("ep")
 			w.homes(2000)

@@ -137,7 +137,7 @@ func TestReceivers_Complete(t *testing.T) {
 var inTime = map[string]string{
 	"alternates 200/500":    "TestReceivers_OverTime",
 	"down for 60 s then up": "TestReceivers_OverTime",
-	"slow neighbour":        "TestReceivers_OverTime",
+	"slow neighbour":        "TestReceivers_OverTime", //nolint:misspell // the name of the case in the data
 }
 
 // receivers are the behaviors, with the verdict of each.

@@ -206,7 +206,7 @@ func checkRole(r *request, business bool, targets []string, clientID *string, p 
 	case business != r.caller.business && !r.caller.business:
 		return errRole // the VEN could grant itself targets
 	case business != r.caller.business:
-		p.Addf("objectType", "must be that of business logic")
+		p.Addf("objectType", "must begin with BL_ for a business logic client")
 	case !business && len(targets) > 0:
 		return errRole
 	case !business:

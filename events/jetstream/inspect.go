@@ -42,10 +42,10 @@ type Finding struct {
 	// Damage describes the losses of the streams of record. It is empty if they are
 	// intact.
 	Damage []string
-	// Remade are the queues whose consumers skipped messages. Look deleted these
+	// Recreated are the queues whose consumers skipped messages. Look deleted these
 	// consumers, and the workers recreate them. Unacknowledged messages are delivered
 	// again.
-	Remade []string
+	Recreated []string
 }
 
 // Look checks all streams. revision is the last revision of STATE that this process has
@@ -99,10 +99,10 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	}
 	var errs []error
 	for _, q := range queues {
-		remade, err := i.lookAtQueue(ctx, q, consumers[q.name], info)
+		recreated, err := i.lookAtQueue(ctx, q, consumers[q.name], info)
 		errs = append(errs, err)
-		if remade {
-			f.Remade = append(f.Remade, q.name)
+		if recreated {
+			f.Recreated = append(f.Recreated, q.name)
 		}
 	}
 	return errors.Join(errs...)
@@ -144,7 +144,7 @@ const outOfStepChecks = 2
 // lookAtQueue deletes a consumer that skips messages. The next worker recreates it. After
 // a power cut, a stream without fsync may be shorter than the consumer's state says. The
 // consumer would then skip new messages as already handled.
-func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstream.ConsumerInfo, stream *jetstream.StreamInfo) (remade bool, err error) {
+func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstream.ConsumerInfo, stream *jetstream.StreamInfo) (recreated bool, err error) {
 	if consumer == nil {
 		return false, nil // a worker that takes from the queue creates it
 	}

@@ -23,7 +23,7 @@ func TestInspector_Healthy(t *testing.T) {
 	i := b.NewInspector()
 	trigger := newTrigger("acme")
 	for round := range 3 {
-		if f := look(t, i, 0); f.Damage != nil || f.Remade != nil {
+		if f := look(t, i, 0); f.Damage != nil || f.Recreated != nil {
 			t.Fatalf("round %d: found %+v", round, f)
 		}
 		must(t, b.PutSlice(within(t), newSlice(trigger, round)))
@@ -75,11 +75,11 @@ func TestInspector_ConsumerAhead(t *testing.T) {
 	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
 	i := b.NewInspector()
 	for range outOfStepChecks - 1 {
-		if f := look(t, i, 0); f.Remade != nil {
+		if f := look(t, i, 0); f.Recreated != nil {
 			t.Fatalf("found %+v before outOfStepChecks", f)
 		}
 	}
-	if f := look(t, i, 0); len(f.Remade) != 1 || f.Remade[0] != sliceQueue.name {
+	if f := look(t, i, 0); len(f.Recreated) != 1 || f.Recreated[0] != sliceQueue.name {
 		t.Fatalf("found %+v", f)
 	}
 	handleSlices(t, b, 0)

@@ -14,8 +14,8 @@ type Uncertainty struct {
 	Basis       string  `json:"basis" doc:"How the band is made."`
 }
 
-const uncertaintyBasis = "holds four of five cases: the errors of heat loss, sun, internal gains and weather, each by what it changes in this home, " +
-	"with those of capacity, efficiency and prices; checked on weather stations, houses and tariffs other than those that set the errors"
+const uncertaintyBasis = "contains four of five cases. It combines the errors of heat loss, sun, internal gains and weather, as they affect this home, " +
+	"with the errors of capacity, efficiency and prices. It was checked on other weather stations, houses and tariffs"
 
 // The uncertainties of an estimate, as standard deviations of the logarithm. The tuning
 // draws of internal/calibrate set these values. Its own uncertainties are larger where

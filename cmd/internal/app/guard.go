@@ -141,7 +141,7 @@ func (g *guard) inspect(ctx context.Context) error {
 		return err
 	}
 	found, err := g.inspector.Look(ctx, revision, records)
-	for _, queue := range found.Remade {
+	for _, queue := range found.Recreated {
 		g.recreated.Inc()
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
 	}

@@ -84,8 +84,12 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err != nil {
 		return err
 	}
-	if until, err := w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free); err != nil || !until.IsZero() {
-		return errors.Join(err, w.park(ctx, s, until))
+	until, err := w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free)
+	switch {
+	case err != nil:
+		return err
+	case !until.IsZero():
+		return w.park(ctx, s, until)
 	}
 	jobs, superseded := w.supersede(jobs)
 	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, jobs)

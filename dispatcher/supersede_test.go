@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,9 +44,12 @@ func TestRetryAfter_ReachesEveryHome(t *testing.T) {
 		const homes, triggers, quota = 32 * events.SliceHomes, 12, 2 * events.SliceHomes
 		w.homes(homes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		var mu sync.Mutex // of since and n
 		var since time.Time
 		n := 0
 		w.partner.answers(func(*http.Request, arrival) int {
+			mu.Lock()
+			defer mu.Unlock()
 			if now := time.Now(); now.Sub(since) >= time.Minute {
 				since, n = now, 0
 			}

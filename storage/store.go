@@ -354,6 +354,9 @@ func (s *Store) append(ctx context.Context, w Write) error {
 // shows as deleted from the log, and retries if some are gone. More tombstones may go
 // meanwhile.
 func (s *Store) appendBatch(ctx context.Context, batch []Write) (uint64, error) {
+	if err := s.refuseErased(batch); err != nil {
+		return 0, err
+	}
 	const tries = 5
 	for try := 1; ; try++ {
 		last, err := s.log.AppendBatch(ctx, batch)

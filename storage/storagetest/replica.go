@@ -126,6 +126,12 @@ func (s *state) find(ref storage.Ref) (int, bool) {
 }
 
 func (s *state) put(r storage.Record) {
+	if mark, err := s.Get(storage.ErasureRef(r.Organization())); err == nil && mark.Hides(r) {
+		return
+	}
+	if r.Kind == storage.KindErasure {
+		s.erase(r.ID)
+	}
 	i, found := s.find(r.Ref)
 	if found {
 		s.kinds[r.Kind][i] = r
@@ -135,6 +141,17 @@ func (s *state) put(r storage.Record) {
 	if r.Kind == storage.KindKey {
 		s.owners[owned{r.Kind, r.ID}] = r.Org
 	}
+}
+
+// erase removes every record of the organization with the mark.
+func (s *state) erase(mark string) {
+	gone := func(r storage.Record) bool {
+		return storage.ErasureRef(r.Organization()).ID == mark
+	}
+	for kind, records := range s.kinds {
+		s.kinds[kind] = slices.DeleteFunc(slices.Clone(records), gone)
+	}
+	maps.DeleteFunc(s.owners, func(_ owned, org string) bool { return storage.ErasureRef(org).ID == mark })
 }
 
 // Revision returns the last revision that the view includes.

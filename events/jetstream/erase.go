@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -56,6 +57,13 @@ func (l StateLog) eraseSubject(ctx context.Context, stream, subject string, coun
 	for m, err := range l.c.messages(ctx, stream, subject, 1) {
 		if err != nil {
 			return err
+		}
+		if m.Header.Get(jetstream.ScheduleHeader) != "" {
+			// The server lists the subjects of schedules in a file of its own, and takes a
+			// subject off the list for a message without a schedule. The next round erases it.
+			if _, err := l.c.publish(ctx, m.Subject, nuid.Next(), nil); err != nil {
+				return err
+			}
 		}
 		// gofail: var eraseBefore struct{}
 		if err := s.SecureDeleteMsg(ctx, m.Sequence); err != nil {

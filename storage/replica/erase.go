@@ -25,8 +25,14 @@ func erase(tx *bbolt.Tx, mark string) error {
 	for _, kind := range storage.Kinds() {
 		keys := marked(tx.Bucket([]byte(kindBucket(kind))), kind, mark)
 		for _, key := range keys {
-			if err := remove(tx, refOf(kind, key)); err != nil {
+			ref := refOf(kind, key)
+			if err := remove(tx, ref); err != nil {
 				return err
+			}
+			if ref.Org != storage.Shared { // the count is 0 now, and its key names the organization
+				if err := tx.Bucket([]byte(countsBucket)).Delete(countKey(kind, ref.Org)); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -144,25 +144,14 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 	return err
 }
 
-// refuseErased returns an *ErasedError if a write belongs to a deleted organization. A
-// request that was in progress during the deletion therefore stores nothing.
-func (s *Store) refuseErased(batch []Write) error {
-	return s.View(func(v View) error {
-		checked := Shared
-		for _, w := range batch {
-			org := w.Organization()
-			if org == checked {
-				continue
-			}
-			mark, err := find(v, ErasureRef(org))
-			if err != nil {
-				return err
-			}
-			if mark.Revision > 0 {
-				return &ErasedError{org, mark.Expires}
-			}
-			checked = org
-		}
-		return nil
-	})
+// refuseErased returns an *ErasedError if a new entity would belong to a deleted
+// organization. A request that was in progress during the deletion therefore stores
+// nothing.
+func refuseErased(v View, ref Ref) error {
+	org := ref.Organization()
+	mark, err := find(v, ErasureRef(org))
+	if err == nil && mark.Revision > 0 {
+		err = &ErasedError{org, mark.Expires}
+	}
+	return err
 }

@@ -171,14 +171,14 @@ func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 }
 
 // Create stores a new entity and sets its times. Errors: *InvalidError, ErrExists,
-// *LimitError, ErrUnavailable.
+// *LimitError, *ErasedError, ErrUnavailable.
 func (s *Store) Create(ctx context.Context, e Entity) error {
 	quota, err := s.quota(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer quota.release()
-	current, err := s.current(e.Ref())
+	current, err := s.replaced(e.Ref())
 	if err != nil {
 		return err
 	}
@@ -272,6 +272,15 @@ func (s *Store) current(ref Ref) (rec Record, err error) {
 	return rec, err
 }
 
+// replaced returns what a new entity replaces, like current. Errors: *ErasedError.
+func (s *Store) replaced(ref Ref) (Record, error) {
+	rec, err := s.current(ref)
+	if err == nil && !rec.live() {
+		err = s.View(func(v View) error { return refuseErased(v, ref) })
+	}
+	return rec, err
+}
+
 // find returns a record of a view, the zero Record if there is none.
 func find(v View, ref Ref) (Record, error) {
 	rec, err := v.Get(ref)
@@ -354,9 +363,6 @@ func (s *Store) append(ctx context.Context, w Write) error {
 // shows as deleted from the log, and retries if some are gone. More tombstones may go
 // meanwhile.
 func (s *Store) appendBatch(ctx context.Context, batch []Write) (uint64, error) {
-	if err := s.refuseErased(batch); err != nil {
-		return 0, err
-	}
 	const tries = 5
 	for try := 1; ; try++ {
 		last, err := s.log.AppendBatch(ctx, batch)

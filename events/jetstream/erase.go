@@ -65,7 +65,6 @@ func (l StateLog) eraseSubject(ctx context.Context, stream, subject string, coun
 				return err
 			}
 		}
-		// gofail: var eraseBefore struct{}
 		if err := s.SecureDeleteMsg(ctx, m.Sequence); err != nil {
 			return fmt.Errorf("%w: erase a message of %s: %w", storage.ErrUnavailable, stream, err)
 		}

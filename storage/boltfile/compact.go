@@ -23,7 +23,7 @@ func CompactAtOpen(tx *bbolt.Tx) error {
 }
 
 // compactIfMarked replaces a marked file by a copy of its content. It also removes the
-// damaged files that were set aside. An interrupted compaction starts again.
+// damaged files that were renamed. An interrupted compaction starts again.
 func compactIfMarked(db *bbolt.DB) (*bbolt.DB, error) {
 	marked := false
 	err := db.View(func(tx *bbolt.Tx) error {
@@ -61,7 +61,7 @@ func compact(db *bbolt.DB, path string) error {
 	return errors.Join(err, fresh.Sync(), fresh.Close())
 }
 
-// removeDamaged removes the damaged files that were set aside.
+// removeDamaged removes the damaged files that were renamed.
 func removeDamaged(path string) error {
 	damaged, err := filepath.Glob(path + ".corrupt-*")
 	for _, path := range damaged {

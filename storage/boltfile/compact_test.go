@@ -69,6 +69,6 @@ func TestFile_CompactAtOpen(t *testing.T) {
 		t.Errorf("the file is copied again: %v", err)
 	}
 	if list := asides(t, path); len(list) != 0 {
-		t.Errorf("set aside: %v", list)
+		t.Errorf("damaged files are left: %v", list)
 	}
 }

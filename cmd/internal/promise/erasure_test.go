@@ -100,6 +100,10 @@ func TestErasure_KilledInTheMiddle(t *testing.T) {
 		}
 	}
 	acme.delivered(acme.trigger(), homes)
+	// The guard compares the streams with the replica each second.
+	if response, err := http.Get("http://" + strings.TrimPrefix(other.admin, "http://") + "/readyz"); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK { //nolint:noctx // a test
+		t.Errorf("the other process is not ready: %v", err)
+	}
 	var entries []struct{ Operation, OrganizationID string }
 	if err := json.Unmarshal([]byte(other.command("audit", "list", "--json")), &entries); err != nil {
 		t.Fatal(err)

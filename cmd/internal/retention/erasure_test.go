@@ -25,8 +25,12 @@ const zebra = "zebra-quagga"
 // traces are parts of zebra's identifiers, names and addresses.
 var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
 
+// lynx is an organization whose record is changed before its deletion. NATS keeps the
+// earlier version until it compacts the file. A restored backup has only the last.
+const lynx = "lynx-caracal"
+
 // found returns the traces in the files of a folder.
-func found(t *testing.T, dir string) []string {
+func found(t *testing.T, dir string, traces ...string) []string {
 	t.Helper()
 	in := map[string]bool{}
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -105,7 +109,17 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	f.furnish(50)
 	f.month()
 	others := count(t, f.state, "acme")
-	t.Logf("before: %v", found(t, f.dir))
+	must(t, f.store.Create(within(t), &storage.Organization{ID: lynx, Name: "Lynx", Base: storage.Base{OrganizationID: storage.Shared}}))
+	_, err := storage.Update(within(t), f.store, storage.OrganizationRef(lynx), func(o *storage.Organization) error {
+		o.Name = "Caracal"
+		return nil
+	})
+	must(t, err)
+	for _, trace := range append(traces, lynx) {
+		if len(found(t, f.dir, trace)) == 0 {
+			t.Fatalf("before the deletion no file has %q", trace)
+		}
+	}
 
 	receipt, err := f.store.EraseOrganization(within(t), zebra)
 	must(t, err)
@@ -115,6 +129,8 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	if n := count(t, f.state, zebra); n != 0 {
 		t.Errorf("the replica shows %d entities of the deleted organization", n)
 	}
+	_, err = f.store.EraseOrganization(within(t), lynx)
+	must(t, err)
 	must(t, f.ledger.Prune(time.Now().Add(-month)))
 	if u, err := f.ledger.Usage(zebra); err != nil || u != (events.Usage{}) {
 		t.Errorf("the ledger has %+v of the deleted organization: %v", u, err)
@@ -131,10 +147,11 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	if n := count(t, f.state, "acme"); n != others {
 		t.Errorf("the other organization has %d entities after a restart, %d before", n, others)
 	}
-	for name, dir := range map[string]string{"the data folder": f.dir, "a restored backup": restored} {
-		for _, trace := range found(t, dir) {
-			t.Errorf("%s: %s", name, trace)
-		}
+	for _, trace := range found(t, f.dir, traces...) {
+		t.Errorf("the data folder: %s", trace)
+	}
+	for _, trace := range found(t, restored, append(traces, lynx)...) {
+		t.Errorf("a restored backup: %s", trace)
 	}
 }
 

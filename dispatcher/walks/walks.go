@@ -22,28 +22,40 @@ type Tracker struct {
 	active map[string]time.Time
 }
 
-// position is a walk's position. The walk reached the slice ripe at least Lead ago,
-// and the latest slice at since.
+// position is a walk's position: the latest slice, an earlier slice that becomes ripe next,
+// and the latest ripe slice. A slice is ripe if the walk reached it at least Lead ago.
+// Each is -1 for none, and beyond all slices once the walk reached its last slice.
 type position struct {
-	events.WalkPosition
-	ripe  int
-	since time.Time
+	latest, pending, ripe     int
+	latestSince, pendingSince time.Time
 }
 
 // reached returns the slice that the walk reached at least Lead ago, -1 for none.
 func (p *position) reached(now time.Time) int {
 	switch {
-	case now.Sub(p.since) < Lead:
-		return p.ripe
-	case p.Last:
-		return math.MaxInt
+	case now.Sub(p.latestSince) >= Lead:
+		return p.latest
+	case now.Sub(p.pendingSince) >= Lead:
+		return p.pending
 	}
-	return p.Slice
+	return p.ripe
+}
+
+// next returns the position after the walk reached a slice.
+func (p *position) next(slice int, now time.Time) position {
+	n := position{latest: slice, latestSince: now, ripe: p.reached(now), pending: p.pending, pendingSince: p.pendingSince}
+	if n.ripe >= p.pending { // a pending slice stays until it is ripe
+		n.pending, n.pendingSince = p.latest, p.latestSince
+	}
+	return n
 }
 
 // Lead is the minimum lead of a newer walk before it supersedes a first attempt. So
 // of two triggers accepted together, the older trigger is still delivered.
 const Lead = 50 * time.Millisecond
+
+// allSlices is the position of a walk that reached its last slice.
+const allSlices = math.MaxInt
 
 // Limits of walks.
 const (
@@ -77,7 +89,7 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 	}
 	ws.byOrg[t.OrganizationID] = append(list, t)
 	ws.known++
-	if p, ok := ws.positions[t.ID]; ok && p.Last {
+	if p, ok := ws.positions[t.ID]; ok && p.latest == allSlices {
 		ws.prune(&t)
 	}
 }
@@ -88,21 +100,21 @@ func (ws *Tracker) Reached(p events.WalkPosition) {
 	defer ws.mu.Unlock()
 	ws.active[p.OrganizationID] = time.Now()
 	was, known := ws.positions[p.TriggerID]
-	if known && was.Slice >= p.Slice && (was.Last || !p.Last) {
+	if !known {
+		was = position{latest: -1, pending: -1, ripe: -1}
+	}
+	slice := p.Slice
+	if p.Last {
+		slice = allSlices
+	}
+	if slice <= was.latest {
 		return
 	}
-	now := position{WalkPosition: p, ripe: -1, since: time.Now()}
-	if known {
-		now.Last, now.Slice = p.Last || was.Last, max(p.Slice, was.Slice)
-		if now.ripe = was.reached(now.since); now.ripe == was.ripe {
-			now.since = was.since // the previous position is not ripe yet
-		}
-	}
-	ws.positions[p.TriggerID] = now
+	ws.positions[p.TriggerID] = was.next(slice, time.Now())
 	if len(ws.positions) > ws.known+sparePositions {
 		ws.dropUnknown()
 	}
-	if !now.Last || was.Last {
+	if !p.Last {
 		return
 	}
 	list := ws.byOrg[p.OrganizationID]

@@ -21,9 +21,11 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 		}
 	}
 	// A redelivered walk is late, because a newer walk may have passed it.
-	if err := w.putSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}); err != nil {
+	first := events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}
+	if err := w.Bus.PutSlice(ctx, first); err != nil {
 		return err
 	}
+	w.position(&first, 0, false)
 	w.metrics.triggers.Inc()
 	w.Log.Info("walk began", "trigger", t.ID, "org", t.OrganizationID, "homes", t.Homes, "request", t.RequestID)
 	return nil
@@ -235,21 +237,14 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 	return nil
 }
 
-// putSlice puts the first slice of a walk, or of the rest of a walk, on the queue, and
-// publishes the walk's position.
-func (w *Worker) putSlice(ctx context.Context, s events.Slice) error {
-	if err := w.Bus.PutSlice(ctx, s); err != nil {
-		return err
-	}
-	w.position(&s, s.Number, false)
-	return nil
-}
-
-// position publishes the position of a walk. A worker that misses it may send superseded
-// signals.
+// position publishes the position of a walk, unless the walk is known to be there. A
+// slice that is walked again must not take the position back. A worker that misses the
+// position may send superseded signals.
 func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	p := events.WalkPosition{OrganizationID: s.Trigger.OrganizationID, TriggerID: s.Trigger.ID, Slice: slice, Last: last}
-	w.walks.Reached(p)
+	if !w.walks.Advance(p) {
+		return
+	}
 	if err := w.Bus.PutPosition(p); err != nil {
 		w.Log.Debug("walk position not stored", "trigger", p.TriggerID, "error", err)
 	}

@@ -95,7 +95,11 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 }
 
 // Reached records the position of a walk. Positions may arrive in any order.
-func (ws *Tracker) Reached(p events.WalkPosition) {
+func (ws *Tracker) Reached(p events.WalkPosition) { ws.Advance(p) }
+
+// Advance records the position of a walk. It reports whether the walk was not known to
+// have reached the position.
+func (ws *Tracker) Advance(p events.WalkPosition) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.active[p.OrganizationID] = time.Now()
@@ -108,19 +112,17 @@ func (ws *Tracker) Reached(p events.WalkPosition) {
 		slice = allSlices
 	}
 	if slice <= was.latest {
-		return
+		return false
 	}
 	ws.positions[p.TriggerID] = was.next(slice, time.Now())
 	if len(ws.positions) > ws.known+sparePositions {
 		ws.dropUnknown()
 	}
-	if !p.Last {
-		return
-	}
 	list := ws.byOrg[p.OrganizationID]
-	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); i >= 0 {
+	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); p.Last && i >= 0 {
 		ws.prune(&list[i])
 	}
+	return true
 }
 
 // activeFor is how long an organization counts as active after its last walk moved. Its

@@ -379,21 +379,24 @@ func (c *busConn) Known(ctx context.Context, org, endpointID string, slice int) 
 	return known, err
 }
 
-func (c *busConn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error {
+func (c *busConn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error) {
+	if err := c.bus.refused("put known", knownName(org, endpointID, slice)); err != nil {
+		return 0, err
+	}
 	conflict := false
-	err := c.do(ctx, "put known", func(b *fakeBus) {
+	err = c.do(ctx, "put known", func(b *fakeBus) {
 		name := knownName(org, endpointID, slice)
 		if conflict = b.known[name].Revision != known.Revision; conflict {
 			return
 		}
 		stored := copied(b, known)
 		stored.Revision = known.Revision + 1
-		b.known[name] = stored
+		b.known[name], revision = stored, stored.Revision
 	})
 	if err == nil && conflict {
-		return storage.ErrConflict
+		err = storage.ErrConflict
 	}
-	return err
+	return revision, err
 }
 
 func (c *busConn) ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error {

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return w.park(ctx, s, until)
 	}
 	jobs, superseded := w.supersede(jobs)
-	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, jobs)
+	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, &homes, jobs)
 	if err != nil {
 		return err
 	}
@@ -150,6 +151,12 @@ type sliceOfHomes struct {
 	// ahead holds the last homes of this slice and of the next slices that it puts. Each
 	// is followed by more homes.
 	ahead []string
+}
+
+// has reports whether a home is in the slice.
+func (r *sliceOfHomes) has(home string) bool {
+	_, ok := slices.BinarySearchFunc(r.homes, home, func(h storage.Record, id string) int { return cmp.Compare(h.ID, id) })
+	return ok
 }
 
 // group is the number of slices that a slice puts at once: the first slice of a group

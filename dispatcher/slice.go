@@ -178,31 +178,36 @@ func puts(s *events.Slice) int {
 
 // readHomes reads the homes of a slice. Errors: *storeError.
 func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
-	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Last: true}}
+	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Through: s.Through, Last: s.Through == ""}}
 	t := &s.Trigger
 	var values []byte // of all homes, because a record's value is valid only inside the view
 	err := w.view(func(v storage.View) error {
-		places, last := 0, ""
+		places, last := 0, s.Through // of the slice that the scan is in
 		return v.Scan(walked(t), t.OrganizationID, s.After, func(r storage.Record) bool {
 			if !hasPlace(r, t.Revision) {
 				return true
 			}
-			if places > 0 && places%events.SliceHomes == 0 {
+			ended := places == events.SliceHomes
+			if s.Through != "" && len(read.ahead) == 0 {
+				ended = r.ID > s.Through
+			}
+			if ended {
 				read.bounds.Last = false
 				if len(read.ahead) == puts(s) {
 					return false
 				}
-				read.ahead = append(read.ahead, last)
+				read.ahead, places = append(read.ahead, last), 0
 			}
-			places, last = places+1, r.ID
-			if places <= events.SliceHomes {
-				read.bounds.Through = r.ID
-				if inTrigger(r, t.Revision) {
-					from := len(values)
-					values = append(values, r.Value...)
-					r.Value = values[from:len(values):len(values)]
-					read.homes = append(read.homes, r)
-				}
+			places, last = places+1, max(last, r.ID)
+			if len(read.ahead) > 0 {
+				return true
+			}
+			read.bounds.Through = last
+			if inTrigger(r, t.Revision) {
+				from := len(values)
+				values = append(values, r.Value...)
+				r.Value = values[from:len(values):len(values)]
+				read.homes = append(read.homes, r)
 			}
 			return true
 		})
@@ -221,10 +226,16 @@ func inTrigger(r storage.Record, revision uint64) bool { return !r.Deleted || r.
 // enqueueNext puts the next slices on the queue before the slice is priced and delivered,
 // so that all workers can work on one trigger. A redelivered slice must not fork the walk.
 // The queue may have forgotten the message ids of its successors, so enqueueNext asks
-// whether the walk has reached them.
+// whether the walk has reached them. From then on the end of the slice is fixed.
 func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []string, again bool) error {
 	for step, after := range ahead {
 		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step + 1, After: after, Late: s.Late}
+		if step == 0 {
+			s.Through = after
+		}
+		if step+1 < len(ahead) {
+			next.Through = ahead[step+1]
+		}
 		if again {
 			reached, err := w.Bus.Reached(ctx, s.Trigger, next.Number)
 			if err != nil {

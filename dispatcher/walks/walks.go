@@ -23,8 +23,9 @@ type Tracker struct {
 }
 
 // position is a walk's position: the latest slice, an earlier slice that becomes ripe next,
-// and the latest ripe slice. A slice is ripe if the walk reached it at least Lead ago.
-// Each is -1 for none, and beyond all slices once the walk reached its last slice.
+// and the latest ripe slice. A slice is ripe if the walk reached it at least Lead ago, and
+// counts as ripe after at most twice that. Each is -1 for none, and allSlices once the
+// walk reached its last slice.
 type position struct {
 	latest, pending, ripe     int
 	latestSince, pendingSince time.Time

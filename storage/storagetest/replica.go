@@ -40,6 +40,19 @@ func (r *Replica) Hold() (release func()) {
 	}
 }
 
+// Forget removes the tombstones of entities, as a replica does with expired tombstones.
+func (r *Replica) Forget(refs ...storage.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := &state{kinds: maps.Clone(r.state.kinds), owners: r.state.owners, revision: r.state.revision}
+	for _, ref := range refs {
+		next.kinds[ref.Kind] = slices.DeleteFunc(slices.Clone(next.kinds[ref.Kind]), func(rec storage.Record) bool {
+			return rec.Ref == ref && rec.Deleted
+		})
+	}
+	r.state = next
+}
+
 func (r *Replica) offer(records []storage.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

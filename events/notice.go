@@ -2,18 +2,16 @@ package events
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Notice is an event other than a price signal that an organization's endpoints are
-// notified of. Unlike a signal, a newer notice does not supersede it.
+// Notice is an event other than a price signal that an organization's endpoints and
+// notification channels are notified of. Unlike a signal, a newer notice does not
+// supersede it.
 type Notice struct {
 	// ID is a function of the event, so that repeated notices have the same ID.
 	ID             string `json:"id"`
@@ -61,12 +59,8 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 		return n, false, nil
 	}
 	at := e.Disabled.At
-	sum := sha256.Sum256([]byte(e.OrganizationID + "\x00" + e.ID))
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at.Time)) // it fails only from the year 10889 on
-	_ = id.SetEntropy(sum[:10])             // the length is right
 	n = Notice{
-		ID: NoticePrefix + id.String(), Type: storage.EventEndpointDisabled,
+		ID: noticeID(at.Time, e.OrganizationID, e.ID), Type: storage.EventEndpointDisabled,
 		OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
 	}
 	n.Data, err = json.Marshal(DisabledEndpoint{

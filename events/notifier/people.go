@@ -1,0 +1,66 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// notifyHealth stores the notice of an endpoint that fails for long or has recovered.
+func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.Health) error {
+	var e storage.WebhookEndpoint
+	err := n.Store.View(func(v storage.View) error {
+		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)
+		if err == nil {
+			e, err = storage.DecodeEndpoint(r)
+		}
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	notice, ok, err := events.HealthNotice(&e, &h)
+	if err != nil || !ok {
+		return err
+	}
+	return n.putRepeated(ctx, notice)
+}
+
+// checkQuotas stores the notices of quotas that are near.
+func (n *Notifier) checkQuotas(ctx context.Context) error {
+	var notices []events.Notice
+	var failed error
+	err := n.Ledger.EachUsage(func(org string, u events.Usage) {
+		near, err := events.QuotaNotices(org, n.Quota, u, n.Now())
+		notices, failed = append(notices, near...), errors.Join(failed, err)
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	for _, notice := range notices {
+		if _, err := n.put(ctx, notice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putRepeated stores a notice that later checks find again. It publishes the notice once.
+func (n *Notifier) putRepeated(ctx context.Context, notice events.Notice) error {
+	maps.DeleteFunc(n.repeats, func(_ string, at time.Time) bool { return n.Now().Sub(at) > stale })
+	if _, known := n.repeats[notice.ID]; known || n.Now().Sub(notice.CreatedAt.Time) > stale {
+		return nil
+	}
+	_, err := n.put(ctx, notice)
+	if err == nil {
+		n.repeats[notice.ID] = notice.CreatedAt.Time
+	}
+	return err
+}

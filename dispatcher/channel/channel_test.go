@@ -155,12 +155,11 @@ func TestSend_Chat(t *testing.T) {
 					}
 				}
 			}
-			text := ""
-			switch kind {
-			case storage.ChannelSlack:
+			var text string
+			if kind == storage.ChannelSlack {
 				must(t, json.Unmarshal(p.body, &slack))
 				text = slack.Text
-			default:
+			} else {
 				must(t, json.Unmarshal(p.body, &teams))
 				card := teams.Attachments[0]
 				if teams.Type != "message" || card.ContentType != "application/vnd.microsoft.card.adaptive" || card.Content.Type != "AdaptiveCard" || card.Content.Body[0].Type != "TextBlock" {

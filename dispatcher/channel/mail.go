@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ type Mail struct {
 	From string
 	// Roots are the trusted certificate authorities, nil for the system's.
 	Roots *x509.CertPool
+	// Dial replaces the dialer in tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // send sends one email. id identifies the message, so that a receiver can recognize a
@@ -61,6 +64,9 @@ func (o Mail) options() []mail.Option {
 		port = given
 	}
 	options = append(options, mail.WithPort(port))
+	if o.Dial != nil {
+		options = append(options, mail.WithDialContextFunc(o.Dial))
+	}
 	if user := o.Server.User; user != nil {
 		password, _ := user.Password()
 		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(user.Username()), mail.WithPassword(password))

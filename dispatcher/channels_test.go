@@ -140,6 +140,7 @@ func TestChannel_TriggerFails(t *testing.T) {
 		w.homes(3)
 		w.endpoint("ep", patience(60))
 		own := w.chat("org", "own")
+		began := time.Now()
 		w.partner.answers(taking(func(a arrival) int {
 			if a.kind == storage.EventTriggerCompleted {
 				return http.StatusOK
@@ -152,6 +153,9 @@ func TestChannel_TriggerFails(t *testing.T) {
 		w.rest(5 * time.Minute)
 		if got := own.got(); !slices.Equal(got, []string{"A trigger of org ended with failures"}) {
 			t.Errorf("got %q", got)
+		}
+		if took := time.Since(began); took > time.Hour {
+			t.Errorf("messages waited for %s, although the channel does not carry completed triggers", took)
 		}
 	})
 }

@@ -69,7 +69,11 @@ func (c *Channel) Ref() Ref { return ChannelRef(c.OrganizationID, c.ID) }
 
 // Wants reports whether the channel receives events of the type.
 func (c *Channel) Wants(eventType string) bool {
-	return c.Enabled && (len(c.Events) == 0 || slices.Contains(c.Events, eventType))
+	wanted := c.Events
+	if len(wanted) == 0 {
+		wanted = ChannelEvents()
+	}
+	return c.Enabled && slices.Contains(wanted, eventType)
 }
 
 // Validate names every wrong field.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/channel"
+	"github.com/gridhook/gridhook/dispatcher/channel/smtptest"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -22,6 +23,14 @@ import (
 )
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// loopback is an address with a free port.
+const loopback = "127.0.0.1:0"
+
+// mailOf returns the options that send through a mailbox.
+func mailOf(b *smtptest.Mailbox, scheme, query string, user *url.Userinfo) channel.Mail {
+	return channel.Mail{Server: &url.URL{Scheme: scheme, Host: b.Address, User: user, RawQuery: query}, From: "gridhook@operator.example", Roots: b.Roots}
+}
 
 // bench is a sender with a vault.
 type bench struct {
@@ -238,30 +247,30 @@ func TestSend_Alertmanager(t *testing.T) {
 // TestSend_Email sends each event through a real SMTP server, with STARTTLS, with TLS from
 // the start and without TLS.
 func TestSend_Email(t *testing.T) {
-	user := url.UserPassword(smtpUser, smtpPassword)
+	user := url.UserPassword(smtptest.User, smtptest.Password)
 	for name, tt := range map[string]struct {
-		fromStart, withTLS bool
-		scheme, query      string
-		user               *url.Userinfo
+		security      smtptest.Security
+		scheme, query string
+		user          *url.Userinfo
 	}{
-		"STARTTLS":           {false, true, "smtp", "", user},
-		"TLS from the start": {true, true, "smtps", "", user},
-		"no TLS":             {false, false, "smtp", "tls=none", nil},
+		"STARTTLS":           {smtptest.StartTLS, "smtp", "", user},
+		"TLS from the start": {smtptest.FromStart, "smtps", "", user},
+		"no TLS":             {smtptest.NoTLS, "smtp", "tls=none", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			box := newMailbox(t, tt.fromStart, tt.withTLS)
-			b := newBench(t, send.Guard{}, box.mail(t, tt.scheme, tt.query, tt.user))
+			box := smtptest.Listen(t, loopback, tt.security)
+			b := newBench(t, send.Guard{}, mailOf(box, tt.scheme, tt.query, tt.user))
 			for name, n := range notices(t) {
 				if err := b.send(storage.ChannelEmail, "ops@acme.example", n.notice); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				got := box.got()
+				got := box.Emails()
 				e := got[len(got)-1]
-				m, err := mail.ReadMessage(strings.NewReader(e.text))
+				m, err := mail.ReadMessage(strings.NewReader(e.Text))
 				must(t, err)
 				body, _ := io.ReadAll(m.Body)
 				text := strings.ReplaceAll(strings.ReplaceAll(string(body), "=\r\n", ""), "=3D", "=")
-				if e.from != "gridhook@operator.example" || e.to != "ops@acme.example" || m.Header.Get("Subject") != "[Gridhook] "+n.title || m.Header.Get("Auto-Submitted") != "auto-generated" || !strings.Contains(m.Header.Get("Message-Id"), n.notice.MessageID("ch_1")) {
+				if e.From != "gridhook@operator.example" || e.To != "ops@acme.example" || m.Header.Get("Subject") != "[Gridhook] "+n.title || m.Header.Get("Auto-Submitted") != "auto-generated" || !strings.Contains(m.Header.Get("Message-Id"), n.notice.MessageID("ch_1")) {
 					t.Errorf("%s: %+v", name, e)
 				}
 				for _, want := range n.text {
@@ -270,8 +279,8 @@ func TestSend_Email(t *testing.T) {
 					}
 				}
 			}
-			if got := box.got(); tt.user != nil && got[0].user != smtpUser {
-				t.Errorf("the server knows the user %q", got[0].user)
+			if got := box.Emails(); tt.user != nil && got[0].User != smtptest.User {
+				t.Errorf("the server knows the user %q", got[0].User)
 			}
 		})
 	}
@@ -279,23 +288,23 @@ func TestSend_Email(t *testing.T) {
 
 // TestSend_EmailRefused returns an error without the password.
 func TestSend_EmailRefused(t *testing.T) {
-	box, plain := newMailbox(t, false, true), newMailbox(t, false, false)
-	user, wrong := url.UserPassword(smtpUser, smtpPassword), url.UserPassword(smtpUser, "wr0ng-password")
-	untrusted := box.mail(t, "smtp", "", user)
+	box, plain := smtptest.Listen(t, loopback, smtptest.StartTLS), smtptest.Listen(t, loopback, smtptest.NoTLS)
+	user, wrong := url.UserPassword(smtptest.User, smtptest.Password), url.UserPassword(smtptest.User, "wr0ng-password")
+	untrusted := mailOf(box, "smtp", "", user)
 	untrusted.Roots = nil
-	dead := box.mail(t, "smtp", "", user)
+	dead := mailOf(box, "smtp", "", user)
 	dead.Server.Host = "127.0.0.1:1"
 	for name, m := range map[string]channel.Mail{
-		"wrong password": box.mail(t, "smtp", "", wrong), "a server without STARTTLS": plain.mail(t, "smtp", "", user),
+		"wrong password": mailOf(box, "smtp", "", wrong), "a server without STARTTLS": mailOf(plain, "smtp", "", user),
 		"an untrusted certificate": untrusted, "no server": {}, "a dead server": dead,
 	} {
 		b := newBench(t, send.Guard{}, m)
 		err := b.send(storage.ChannelEmail, "ops@acme.example", notices(t)["quota"].notice)
-		if err == nil || strings.Contains(err.Error(), "wr0ng") || strings.Contains(err.Error(), smtpPassword) || strings.Contains(err.Error(), "\n") {
+		if err == nil || strings.Contains(err.Error(), "wr0ng") || strings.Contains(err.Error(), smtptest.Password) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := append(box.got(), plain.got()...); len(got) != 0 {
+	if got := append(box.Emails(), plain.Emails()...); len(got) != 0 {
 		t.Errorf("received %+v", got)
 	}
 }
@@ -353,8 +362,8 @@ func TestSender_Admit(t *testing.T) {
 
 // TestSender_Test reports the result, and refuses more tests than the rate allows.
 func TestSender_Test(t *testing.T) {
-	box := newMailbox(t, false, false)
-	b := newBench(t, send.Guard{}, box.mail(t, "smtp", "tls=none", nil))
+	box := smtptest.Listen(t, loopback, smtptest.NoTLS)
+	b := newBench(t, send.Guard{}, mailOf(box, "smtp", "tls=none", nil))
 	c := storage.Channel{ID: "ch_1", ChannelSettings: storage.ChannelSettings{Kind: storage.ChannelEmail, Address: "ops@acme.example"}, Base: storage.Base{OrganizationID: "acme"}}
 	delivered := 0
 	for range 15 {
@@ -364,8 +373,8 @@ func TestSender_Test(t *testing.T) {
 			t.Errorf("%+v", result)
 		}
 	}
-	if delivered != 10 || len(box.got()) != 10 {
-		t.Errorf("%d tests were delivered, and %d arrived", delivered, len(box.got()))
+	if delivered != 10 || len(box.Emails()) != 10 {
+		t.Errorf("%d tests were delivered, and %d arrived", delivered, len(box.Emails()))
 	}
 }
 

@@ -37,7 +37,7 @@ func (m *Message) body(kind storage.ChannelKind) ([]byte, error) {
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // cardText escapes the Markdown of Adaptive Cards.
-var cardText = strings.NewReplacer("[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "\n", "\n\n")
+var cardText = strings.NewReplacer("[", `\[`, "]", `\]`, "*", `\*`, "\n", "\n\n")
 
 // card returns a message of Teams with an Adaptive Card.
 func (m *Message) card() object {

@@ -20,10 +20,10 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 		}
 		return err
 	})
-	if errors.Is(err, storage.ErrNotFound) {
+	switch _, damaged := errors.AsType[*storage.DecodeError](err); {
+	case errors.Is(err, storage.ErrNotFound), damaged: // the worker sends nothing there
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	notice, ok, err := events.HealthNotice(&e, &h)

@@ -70,8 +70,9 @@ func (c *chat) got() []string {
 
 // quotaNotice returns a notice for channels.
 func quotaNotice(org, id string) events.Notice {
-	data, _ := json.Marshal(events.QuotaUse{OrganizationID: org, Setting: "max-waiting", Used: 9, Max: 10}) // it always encodes
-	return events.Notice{ID: "evt_" + id, Type: storage.EventQuotaNear, OrganizationID: org, CreatedAt: storage.Time{Time: time.Now().UTC()}, Data: data}
+	n := events.QuotaNotices(org, events.Quota{Waiting: 10}, events.Usage{Waiting: 9}, time.Now().UTC())[0]
+	n.ID = "evt_" + id
+	return n
 }
 
 func (w *world) putNotice(n events.Notice) {

@@ -16,90 +16,118 @@ import (
 // The identifier of a notice for people contains the hour or day of its event, so that
 // NOTICES stores one notice of a kind in that time. A flapping endpoint cannot cause more.
 
-// failingShares are the shares of disableAfterSeconds at which people are notified of a
-// failing endpoint, the largest first.
-var failingShares = []float64{0.5, 0.25}
-
-// leastShare is the share from which an outage is worth a notice.
-const leastShare = 0.25
-
-// EndpointHealth is the data of the notice of an endpoint that fails or has recovered.
-type EndpointHealth struct {
-	OrganizationID string       `json:"organizationId"`
-	EndpointID     string       `json:"endpointId"`
-	URL            string       `json:"url"`
-	Failures       int          `json:"failures"`
-	FailingSince   storage.Time `json:"failingSince"`
-	LastFailure    string       `json:"lastFailure"`
-	// DisabledAt is when the service will disable a failing endpoint, zero for never.
-	DisabledAt storage.Time `json:"disabledAt,omitzero"`
-	// RecoveredAt is zero while the endpoint fails.
-	RecoveredAt storage.Time `json:"recoveredAt,omitzero"`
+// Message is a notice in words, for notification channels.
+type Message struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	// Alert is the alert's name for Alertmanager. Object is the endpoint or the quota that
+	// the alert is about, empty for the organization.
+	Alert  string `json:"alert"`
+	Object string `json:"object,omitempty"`
+	// Start and End are the times of the alert. It fires until End, unless a later message
+	// ends it.
+	Start storage.Time `json:"start"`
+	End   storage.Time `json:"end"`
 }
 
-// HealthNotice returns the notice of an endpoint that has failed for a share of the time
-// after which it is disabled, or that has recovered from such an outage. ok is false if
-// neither is the case.
-func HealthNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool, err error) {
-	tolerated := e.RetryPolicy.Tolerated()
-	data := EndpointHealth{OrganizationID: e.OrganizationID, EndpointID: e.ID, URL: e.URL, LastFailure: h.LastFailure}
-	n = Notice{OrganizationID: e.OrganizationID, About: e.ID}
-	level := ""
-	switch o := h.LastOutage; {
-	case h.State == HealthFailing && e.Enabled && h.ConsecutiveFailures >= storage.LeastFailures:
-		since, lasted := h.failed(e)
-		for _, share := range failingShares {
-			if after := time.Duration(share * float64(tolerated)); lasted >= after {
-				n.CreatedAt, level = storage.Time{Time: since.Add(after)}, strconv.FormatFloat(share, 'f', -1, 64)
-				break
-			}
-		}
-		if level == "" {
-			return n, false, nil
-		}
-		n.Type, data.FailingSince, data.Failures = storage.EventEndpointFailing, storage.Time{Time: since}, h.ConsecutiveFailures
-		if e.RetryPolicy.DisableAfterSeconds > 0 {
-			data.DisabledAt = storage.Time{Time: since.Add(tolerated)}
-		}
-		since = h.FailingSince.Time
-		n.ID = noticeID(since.Truncate(time.Hour), n.Type, e.OrganizationID, e.ID, level)
-	case h.State == HealthGood && o != nil && o.Until.Sub(o.Since.Time) >= time.Duration(leastShare*float64(tolerated)):
-		n.Type, n.CreatedAt = storage.EventEndpointRecovered, o.Until
-		data.FailingSince, data.RecoveredAt, data.Failures = o.Since, o.Until, o.Failures
-		n.ID = noticeID(o.Since.Truncate(time.Hour), n.Type, e.OrganizationID, e.ID)
-	default:
-		return n, false, nil
+// Names of alerts. A failing, a disabled and a recovered endpoint have the same alert.
+const (
+	alertEndpoint = "GridhookEndpointFailing"
+	alertTrigger  = "GridhookTriggerFailures"
+	alertQuota    = "GridhookQuotaNear"
+	alertTest     = "GridhookChannelTest"
+)
+
+// Times for which the alerts fire.
+const (
+	endpointAlert = 7 * 24 * time.Hour
+	triggerAlert  = time.Hour
+	quotaAlert    = 24 * time.Hour
+	testAlert     = 5 * time.Minute
+)
+
+// newMessage returns the message of an event at a time.
+func newMessage(at storage.Time, alert, object string, lasts time.Duration, title string, lines ...string) *Message {
+	return &Message{
+		Title: title, Text: strings.Join(lines, "\n"), Alert: alert, Object: object, Start: at, End: storage.Time{Time: at.Add(lasts)},
 	}
-	n.Data, err = json.Marshal(data)
-	return n, true, err
+}
+
+// inWords returns a time in words.
+func inWords(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// failingShares are the shares of disableAfterSeconds at which people are notified of a
+// failing endpoint, the largest first. A shorter outage has no notice of its end either.
+var failingShares = []float64{0.5, 0.25}
+
+// FailingNotice returns the notice of an endpoint that has failed for a share of the time
+// after which it is disabled. ok is false if it has not.
+func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
+	if h.State != HealthFailing || !e.Enabled || h.ConsecutiveFailures < storage.LeastFailures {
+		return n, false
+	}
+	since, lasted := h.failed(e)
+	for _, share := range failingShares {
+		after := time.Duration(share * float64(e.RetryPolicy.Tolerated()))
+		if lasted < after {
+			continue
+		}
+		at := storage.Time{Time: since.Add(after)}
+		next := "Gridhook does not disable this endpoint."
+		if e.RetryPolicy.DisableAfterSeconds > 0 {
+			next = "Gridhook disables the endpoint at " + inWords(since.Add(e.RetryPolicy.Tolerated())) + " unless a delivery succeeds."
+		}
+		return Notice{
+			ID: noticeID(h.FailingSince.Truncate(time.Hour), storage.EventEndpointFailing, e.OrganizationID, e.ID,
+				strconv.FormatFloat(share, 'f', -1, 64)),
+			Type: storage.EventEndpointFailing, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
+			Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is failing", e.ID, e.OrganizationID),
+				fmt.Sprintf("Every attempt to deliver to %s has failed since %s, %d in a row.", e.URL, inWords(since), h.ConsecutiveFailures),
+				"The last failure: "+h.LastFailure+".", next),
+		}, true
+	}
+	return n, false
+}
+
+// RecoveredNotice returns the notice of an endpoint that has recovered from an outage that
+// people were notified of. ok is false if there was none.
+func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
+	least := time.Duration(failingShares[len(failingShares)-1] * float64(e.RetryPolicy.Tolerated()))
+	o := h.LastOutage
+	if h.State != HealthGood || o == nil || o.Until.Sub(o.Since.Time) < least {
+		return n, false
+	}
+	n = Notice{
+		ID:   noticeID(o.Since.Truncate(time.Hour), storage.EventEndpointRecovered, e.OrganizationID, e.ID),
+		Type: storage.EventEndpointRecovered, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: o.Until,
+		Message: newMessage(o.Since, alertEndpoint, e.ID, 0, fmt.Sprintf("Endpoint %s of %s has recovered", e.ID, e.OrganizationID),
+			"A delivery to "+e.URL+" succeeded at "+inWords(o.Until.Time)+".",
+			fmt.Sprintf("Every attempt had failed since %s, %d in a row.", inWords(o.Since.Time), o.Failures)),
+	}
+	n.Message.End = o.Until
+	return n, true
 }
 
 // FailuresNotice returns the notice of a completed trigger of which more than a share of
-// the deliveries failed. ok is false if fewer did. Each organization has at
-// most one such notice an hour.
-func FailuresNotice(p *Progress, share float64) (n Notice, ok bool, err error) {
+// the deliveries failed. ok is false if fewer did. Each organization has at most one such
+// notice an hour.
+func FailuresNotice(p *Progress, share float64) (n Notice, ok bool) {
 	all := 0
 	for _, deliveries := range p.Outcomes {
 		all += deliveries
 	}
-	if failed := p.Failed(); failed == 0 || float64(failed) <= share*float64(all) {
-		return n, false, nil
+	failed, expired, unpriceable := p.Outcomes[OutcomeFailed], p.Outcomes[OutcomeExpired], p.Outcomes[OutcomeUnpriceable]
+	lost := failed + expired + unpriceable
+	if lost == 0 || float64(lost) <= share*float64(all) {
+		return n, false
 	}
-	n = Notice{
+	return Notice{
 		ID:   noticeID(p.CompletedAt.Truncate(time.Hour), storage.EventTriggerFailures, p.OrganizationID),
 		Type: storage.EventTriggerFailures, OrganizationID: p.OrganizationID, CreatedAt: p.CompletedAt, Traceparent: p.Traceparent,
-	}
-	n.Data, err = json.Marshal(p)
-	return n, true, err
-}
-
-// QuotaUse is the data of the notice of a near quota.
-type QuotaUse struct {
-	OrganizationID string `json:"organizationId"`
-	// Setting is the operator's name of the limit.
-	Setting string `json:"setting"`
-	Used    int64  `json:"used"`
-	Max     int64  `json:"max"`
+		Message: newMessage(p.CompletedAt, alertTrigger, "", triggerAlert, fmt.Sprintf("A trigger of %s ended with failures", p.OrganizationID),
+			fmt.Sprintf("%d of %d deliveries of trigger %s failed (failed: %d, expired: %d, without a price: %d).", lost, all, p.TriggerID, failed, expired, unpriceable),
+			"The delivery log has the reason of each failure."),
+	}, true
 }
 
 // nearShare is the share of a quota from which it is near.
@@ -107,25 +135,38 @@ const nearShare = 0.8
 
 // QuotaNotices returns the notices of an organization's quotas that are near. Each quota
 // has at most one notice a day.
-func QuotaNotices(org string, q Quota, u Usage, now time.Time) ([]Notice, error) {
-	var notices []Notice
-	for _, use := range []QuotaUse{
+func QuotaNotices(org string, q Quota, u Usage, now time.Time) (notices []Notice) {
+	for _, use := range []QuotaError{
 		{org, settingWaiting, int64(u.Waiting), int64(q.Waiting)}, {org, settingHistory, u.Bytes, q.Bytes},
 	} {
 		if use.Max == 0 || float64(use.Used) < nearShare*float64(use.Max) {
 			continue
 		}
-		data, err := json.Marshal(use)
-		if err != nil {
-			return nil, err
-		}
 		const day = 24 * time.Hour
+		at := storage.Time{Time: now}
 		notices = append(notices, Notice{
 			ID:   noticeID(now.Truncate(day), storage.EventQuotaNear, org, use.Setting),
-			Type: storage.EventQuotaNear, OrganizationID: org, CreatedAt: storage.Time{Time: now}, Data: data,
+			Type: storage.EventQuotaNear, OrganizationID: org, CreatedAt: at,
+			Message: newMessage(at, alertQuota, use.Setting, quotaAlert, fmt.Sprintf("Organization %s is near its quota %s", org, use.Setting),
+				fmt.Sprintf("It uses %d of %d. At the limit, its triggers get response 429.", use.Used, use.Max)),
 		})
 	}
-	return notices, nil
+	return notices
+}
+
+// NewChannelTest returns the notice of a test of a channel.
+func NewChannelTest(c *storage.Channel, now time.Time) Notice {
+	at := storage.Time{Time: now}
+	return Notice{
+		ID: storage.NewID(NoticePrefix, now), Type: storage.EventChannelTest, OrganizationID: c.OrganizationID, CreatedAt: at,
+		Message: newMessage(at, alertTest, c.ID, testAlert, "Test of a notification channel", "Notices of Gridhook arrive here."),
+	}
+}
+
+// ChannelTest is the result of a test message to a notification channel.
+type ChannelTest struct {
+	Delivered bool   `json:"delivered" doc:"Whether the receiver, or the operator's SMTP server, accepted the message." example:"true"`
+	Reason    string `json:"reason,omitempty" doc:"Why the message was not delivered." example:"the endpoint responded 404 Not Found"`
 }
 
 // noticeID returns the identifier of an event at a time. The parts identify the event.
@@ -157,19 +198,4 @@ func (t *ChannelAttempt) Task(due time.Time) (Task, error) {
 		Kind: TaskChannel, OrganizationID: t.Owner, ID: t.Notice.MessageID(t.ChannelID),
 		DueAt: storage.Time{Time: due.UTC()}, Body: body,
 	}, err
-}
-
-// ChannelTest is the result of a test message to a notification channel.
-type ChannelTest struct {
-	Delivered bool   `json:"delivered" doc:"Whether the receiver, or the operator's SMTP server, accepted the message." example:"true"`
-	Reason    string `json:"reason,omitempty" doc:"Why the message was not delivered." example:"the endpoint responded 404 Not Found"`
-}
-
-// NewChannelTest returns the notice of a test of a channel.
-func NewChannelTest(c *storage.Channel, now time.Time) Notice {
-	id := storage.NewID(NoticePrefix, now)
-	return Notice{
-		ID: id, Type: storage.EventChannelTest, OrganizationID: c.OrganizationID, CreatedAt: storage.Time{Time: now},
-		Data: fmt.Appendf(nil, `{"channelId":%q}`, c.ID),
-	}
 }

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,8 +26,10 @@ type Notice struct {
 	// Traceparent is the trace context of the event's cause, empty without a trace. The
 	// body of a webhook does not contain it.
 	Traceparent Traceparent `json:"traceparent,omitempty"`
-	// Data is the data of the webhook.
+	// Data is the data of the webhook, null if the notice is for people alone.
 	Data json.RawMessage `json:"data"`
+	// Message is the notice in words for people, nil if it is for endpoints alone.
+	Message *Message `json:"message,omitempty"`
 }
 
 // NoticePrefix is the prefix of the identifiers of notices.
@@ -62,6 +65,8 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 	n = Notice{
 		ID: noticeID(at.Time, e.OrganizationID, e.ID), Type: storage.EventEndpointDisabled,
 		OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
+		Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is disabled", e.ID, e.OrganizationID),
+			fmt.Sprintf("Gridhook disabled %s at %s: %s.", e.URL, inWords(at.Time), e.Disabled.Detail), "Triggers skip the endpoint until it is enabled again."),
 	}
 	n.Data, err = json.Marshal(DisabledEndpoint{
 		OrganizationID: e.OrganizationID, EndpointID: e.ID, URL: e.URL, Description: e.Description,

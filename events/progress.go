@@ -36,11 +36,6 @@ type Progress struct {
 	Traceparent Traceparent `json:"-"`
 }
 
-// Failed returns the number of deliveries that failed, expired or had no price.
-func (p *Progress) Failed() int {
-	return p.Outcomes[OutcomeFailed] + p.Outcomes[OutcomeExpired] + p.Outcomes[OutcomeUnpriceable]
-}
-
 // Notification describes the change of an OpenADR object for its subscribers.
 type Notification struct {
 	ObjectType storage.OpenADRType `json:"objectType" doc:"The object's type." example:"EVENT"`

@@ -61,59 +61,67 @@ func (b *bench) send(kind storage.ChannelKind, address string, n events.Notice) 
 	return b.sender.Send(b.t.Context(), c, &n, now)
 }
 
-func noticeOf(t *testing.T, kind string, data any) events.Notice {
-	t.Helper()
-	text, err := json.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events.Notice{ID: "evt_1", Type: kind, OrganizationID: "acme", CreatedAt: storage.Time{Time: now}, Data: text}
-}
-
-// notices has a notice of each event, with texts that its message contains.
-func notices(t *testing.T) map[string]struct {
+// sample is a notice of an event with texts of its message.
+type sample struct {
 	notice events.Notice
 	title  string
 	text   []string
-} {
-	at := func(hours int) storage.Time { return storage.Time{Time: now.Add(time.Duration(hours) * time.Hour)} }
-	failing := events.EndpointHealth{
-		OrganizationID: "acme", EndpointID: "ep_1", URL: "https://partner.example/hooks", Failures: 31,
-		FailingSince: at(-30), LastFailure: "the endpoint responded 503 Service Unavailable", DisabledAt: at(90),
+}
+
+// at returns the time of that many hours after now.
+func at(hours int) storage.Time {
+	return storage.Time{Time: now.Add(time.Duration(hours) * time.Hour)}
+}
+
+// endpoint returns an endpoint that is disabled after a number of hours of failures.
+func endpoint(disabledAfter int) *storage.WebhookEndpoint {
+	e := storage.NewWebhookEndpoint("acme")
+	e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = "ep_1", "https://partner.example/hooks", float64(disabledAfter)*3600
+	return &e
+}
+
+// notices has a notice of each event.
+func notices(t *testing.T) map[string]sample {
+	t.Helper()
+	failing := events.Health{
+		State: events.HealthFailing, ConsecutiveFailures: 31, FailingSince: at(-60), LastFailureAt: at(0),
+		LastFailure: "the endpoint responded 503 Service Unavailable",
 	}
-	tolerated, recovered := failing, failing
-	tolerated.DisabledAt, recovered.RecoveredAt = storage.Time{}, at(0)
-	type c = struct {
-		notice events.Notice
-		title  string
-		text   []string
+	recovered := events.Health{State: events.HealthGood, LastOutage: &events.Outage{Since: at(-60), Until: at(0), Failures: 31}}
+	trigger := events.Progress{
+		TriggerID: "trg_1", OrganizationID: "acme", CompletedAt: at(0), Outcomes: map[events.Outcome]int{"DELIVERED": 80, "FAILED": 15, "EXPIRED": 5},
 	}
-	return map[string]c{
-		"failing": {
-			noticeOf(t, storage.EventEndpointFailing, failing), "Endpoint ep_1 of acme is failing",
-			[]string{"https://partner.example/hooks", "2026-06-30 06:00:00 UTC", "31 in a row", "503", "disables the endpoint at 2026-07-05 06:00:00 UTC"},
-		},
-		"never disabled": {
-			noticeOf(t, storage.EventEndpointFailing, tolerated), "Endpoint ep_1 of acme is failing", []string{"does not disable"},
-		},
-		"recovered": {
-			noticeOf(t, storage.EventEndpointRecovered, recovered), "Endpoint ep_1 of acme has recovered", []string{"succeeded at 2026-07-01 12:00:00 UTC"},
-		},
-		"disabled": {
-			noticeOf(t, storage.EventEndpointDisabled, events.DisabledEndpoint{
-				OrganizationID: "acme", EndpointID: "ep_1", URL: "https://partner.example/hooks", Detail: "it responded 410 Gone", DisabledAt: at(0),
-			}), "Endpoint ep_1 of acme is disabled", []string{"it responded 410 Gone", "enabled again"},
-		},
-		"failures": {
-			noticeOf(t, storage.EventTriggerFailures, events.Progress{
-				TriggerID: "trg_1", OrganizationID: "acme", Outcomes: map[events.Outcome]int{"DELIVERED": 80, "FAILED": 15, "EXPIRED": 5},
-			}), "A trigger of acme ended with failures", []string{"20 of 100 deliveries of trigger trg_1", "failed: 15, expired: 5"},
-		},
-		"quota": {
-			noticeOf(t, storage.EventQuotaNear, events.QuotaUse{OrganizationID: "acme", Setting: "max-waiting", Used: 1700, Max: 2000}),
-			"Organization acme is near its quota max-waiting", []string{"1700 of 2000", "429"},
+	gone := endpoint(120)
+	gone.Disable(storage.DisabledGone, "it responded 410 Gone", now)
+	all := map[string]sample{
+		"failing": {title: "Endpoint ep_1 of acme is failing", text: []string{
+			"https://partner.example/hooks", "2026-06-29 00:00:00 UTC", "31 in a row", "503", "disables the endpoint at 2026-07-04 00:00:00 UTC",
+		}},
+		"never disabled": {title: "Endpoint ep_1 of acme is failing", text: []string{"does not disable"}},
+		"recovered":      {title: "Endpoint ep_1 of acme has recovered", text: []string{"succeeded at 2026-07-01 12:00:00 UTC", "since 2026-06-29 00:00:00 UTC"}},
+		"disabled":       {title: "Endpoint ep_1 of acme is disabled", text: []string{"it responded 410 Gone", "enabled again"}},
+		"failures":       {title: "A trigger of acme ended with failures", text: []string{"20 of 100 deliveries of trigger trg_1", "failed: 15, expired: 5"}},
+		"quota":          {title: "Organization acme is near its quota max-waiting", text: []string{"1700 of 2000", "429"}},
+	}
+	made := map[string]func() (events.Notice, bool){
+		"failing":        func() (events.Notice, bool) { return events.FailingNotice(endpoint(120), &failing) },
+		"never disabled": func() (events.Notice, bool) { return events.FailingNotice(endpoint(0), &failing) },
+		"recovered":      func() (events.Notice, bool) { return events.RecoveredNotice(endpoint(120), &recovered) },
+		"failures":       func() (events.Notice, bool) { return events.FailuresNotice(&trigger, 0.1) },
+		"disabled":       func() (events.Notice, bool) { n, ok, err := events.DisabledNotice(gone); return n, ok && err == nil },
+		"quota": func() (events.Notice, bool) {
+			list := events.QuotaNotices("acme", events.Quota{Waiting: 2000}, events.Usage{Waiting: 1700}, now)
+			return list[0], len(list) == 1
 		},
 	}
+	for name, s := range all {
+		ok := false
+		if s.notice, ok = made[name](); !ok {
+			t.Fatalf("%s has no notice", name)
+		}
+		all[name] = s
+	}
+	return all
 }
 
 // posted is a received request.
@@ -192,9 +200,11 @@ func TestSend_Chat(t *testing.T) {
 func TestSend_ChatMarkup(t *testing.T) {
 	address, last := receiver(t, http.StatusOK)
 	b := newBench(t, send.Guard{AllowPrivate: true}, channel.Mail{})
-	hostile := noticeOf(t, storage.EventEndpointFailing, events.EndpointHealth{
-		OrganizationID: "acme", EndpointID: "ep_1", URL: "https://x.example/<!channel>&[here](https://evil.example)",
-	})
+	e := endpoint(120)
+	e.URL = "https://x.example/<!channel>&[here](https://evil.example)"
+	e.Disable(storage.DisabledGone, "it responded 410 Gone", now)
+	hostile, _, err := events.DisabledNotice(e)
+	must(t, err)
 	for kind, banned := range map[storage.ChannelKind]string{storage.ChannelSlack: "<!channel>", storage.ChannelTeams: `"[here]`} {
 		must(t, b.send(kind, address, hostile))
 		var text bytes.Buffer

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/wneessen/go-mail"
+
+	"github.com/gridhook/gridhook/events"
 )
 
 // Mail configures the operator's SMTP server. A nil Server disables email.
@@ -28,7 +30,7 @@ type Mail struct {
 
 // send sends one email. id identifies the message, so that a receiver can recognize a
 // repeated message.
-func (o Mail) send(ctx context.Context, to, id string, m *Message) error {
+func (o Mail) send(ctx context.Context, to, id string, m *events.Message) error {
 	client, err := mail.NewClient(o.Server.Hostname(), o.options()...)
 	if err != nil {
 		return err

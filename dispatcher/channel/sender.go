@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -74,40 +75,39 @@ var errNoServer = errors.New("the operator has not set smtp-url")
 
 // Send makes one attempt to send a notice to a channel.
 func (s *Sender) Send(ctx context.Context, c storage.Channel, n *events.Notice, now time.Time) error {
-	m, err := NewMessage(n)
-	if err != nil {
-		return err
+	if n.Message == nil {
+		return fmt.Errorf("notification channels do not carry %s", n.Type)
 	}
 	if err := s.vault.OpenChannel(&c); err != nil {
 		return err
 	}
 	id := n.MessageID(c.ID)
 	if c.Kind != storage.ChannelEmail {
-		return s.post(ctx, &c, id, &m, now)
+		return s.post(ctx, &c, id, n, now)
 	}
 	if s.mail.Server == nil {
 		return errNoServer
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := s.mail.send(ctx, c.Address, id, &m); err != nil {
+	if err := s.mail.send(ctx, c.Address, id, n.Message); err != nil {
 		return errors.New(oneLine(err))
 	}
 	return nil
 }
 
-func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, m *Message, now time.Time) error {
+func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, n *events.Notice, now time.Time) error {
 	to, err := url.Parse(postURL(c.Kind, c.Address))
 	if err != nil {
 		return errors.New("the address is not a URL") // err would show the secret
 	}
-	body, err := m.body(c.Kind)
+	text, err := body(c.Kind, n)
 	if err != nil {
 		return err
 	}
 	a := s.http.Send(ctx, &send.Destination{
 		Organization: c.OrganizationID, URL: to, Timeout: timeout, EndpointID: c.ID, Header: http.Header{"Content-Type": {"application/json"}},
-	}, &send.Request{At: now, ID: id, Body: body})
+	}, &send.Request{At: now, ID: id, Body: text})
 	if a.Verdict() != policy.Delivered {
 		return errors.New(a.Reason())
 	}

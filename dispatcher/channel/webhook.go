@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -21,13 +22,14 @@ func postURL(kind storage.ChannelKind, address string) string {
 // object is a JSON object.
 type object = map[string]any
 
-// body returns the message in the form of a kind of webhook.
-func (m *Message) body(kind storage.ChannelKind) ([]byte, error) {
+// body returns the message of a notice in the form of a kind of webhook.
+func body(kind storage.ChannelKind, n *events.Notice) ([]byte, error) {
+	m := n.Message
 	switch kind {
 	case storage.ChannelTeams:
-		return json.Marshal(m.card())
+		return json.Marshal(card(m))
 	case storage.ChannelAlertmanager:
-		return json.Marshal([]object{m.postable()})
+		return json.Marshal([]object{alert(m, n.OrganizationID)})
 	}
 	return json.Marshal(object{"text": slackText.Replace("*" + m.Title + "*\n" + m.Text)})
 }
@@ -40,7 +42,7 @@ var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 var cardText = strings.NewReplacer("[", `\[`, "]", `\]`, "*", `\*`, "\n", "\n\n")
 
 // card returns a message of Teams with an Adaptive Card.
-func (m *Message) card() object {
+func card(m *events.Message) object {
 	return object{"type": "message", "attachments": []object{{
 		"contentType": "application/vnd.microsoft.card.adaptive",
 		"content": object{
@@ -53,15 +55,15 @@ func (m *Message) card() object {
 	}}}
 }
 
-// postable returns an alert. Its labels identify it, so that a later notice of the same
+// alert returns an alert. Its labels identify it, so that a later notice of the same
 // object replaces or ends it.
-func (m *Message) postable() object {
-	labels := map[string]string{"alertname": m.Alert, "severity": "warning", "service": "gridhook", "organization": m.notice.OrganizationID}
+func alert(m *events.Message, org string) object {
+	labels := map[string]string{"alertname": m.Alert, "severity": "warning", "service": "gridhook", "organization": org}
 	if m.Object != "" {
 		labels["object"] = m.Object
 	}
 	return object{
 		"labels": labels, "annotations": map[string]string{"summary": m.Title, "description": m.Text},
-		"startsAt": storage.Time{Time: m.Start}, "endsAt": storage.Time{Time: m.End},
+		"startsAt": m.Start, "endsAt": m.End,
 	}
 }

@@ -142,12 +142,10 @@ func (n *Notifier) notifyCompleted(ctx context.Context) error {
 			if _, err := n.put(ctx, notice); err != nil {
 				return err
 			}
-			failures, ok, err := events.FailuresNotice(p, n.FailureShare)
-			if ok && err == nil {
-				_, err = n.put(ctx, failures)
-			}
-			if err != nil {
-				return err
+			if failures, ok := events.FailuresNotice(p, n.FailureShare); ok {
+				if _, err := n.put(ctx, failures); err != nil {
+					return err
+				}
 			}
 		}
 		if err := n.Ledger.MarkNotified(completed); err != nil {

@@ -26,9 +26,12 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 	case err != nil:
 		return err
 	}
-	notice, ok, err := events.HealthNotice(&e, &h)
-	if err != nil || !ok {
-		return err
+	notice, ok := events.FailingNotice(&e, &h)
+	if !ok {
+		notice, ok = events.RecoveredNotice(&e, &h)
+	}
+	if !ok {
+		return nil
 	}
 	return n.putRepeated(ctx, notice)
 }
@@ -36,20 +39,14 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 // checkQuotas stores the notices of quotas that are near.
 func (n *Notifier) checkQuotas(ctx context.Context) error {
 	var notices []events.Notice
-	var failed error
 	err := n.Ledger.EachUsage(func(org string, u events.Usage) {
-		near, err := events.QuotaNotices(org, n.Quota, u, n.Now())
-		notices, failed = append(notices, near...), errors.Join(failed, err)
+		notices = append(notices, events.QuotaNotices(org, n.Quota, u, n.Now())...)
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
 	for _, notice := range notices {
-		if _, err := n.put(ctx, notice); err != nil {
-			return err
-		}
+		_, failed := n.put(ctx, notice)
+		err = errors.Join(err, failed)
 	}
-	return nil
+	return err
 }
 
 // putRepeated stores a notice that later checks find again. It publishes the notice once.

@@ -115,10 +115,11 @@ func notices(t *testing.T) map[string]sample {
 		},
 	}
 	for name, s := range all {
-		ok := false
-		if s.notice, ok = made[name](); !ok {
+		notice, ok := made[name]()
+		if !ok {
 			t.Fatalf("%s has no notice", name)
 		}
+		s.notice = notice
 		all[name] = s
 	}
 	return all

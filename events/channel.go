@@ -191,11 +191,11 @@ type ChannelAttempt struct {
 }
 
 // Task returns the task of the attempt at a time. Each notice and channel has at most one
-// pending task.
+// pending task. It belongs to the organization of the notice, whose deletion removes it.
 func (t *ChannelAttempt) Task(due time.Time) (Task, error) {
 	body, err := json.Marshal(t)
 	return Task{
-		Kind: TaskChannel, OrganizationID: t.Owner, ID: t.Notice.MessageID(t.ChannelID),
+		Kind: TaskChannel, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.ChannelID),
 		DueAt: storage.Time{Time: due.UTC()}, Body: body,
 	}, err
 }

@@ -295,7 +295,7 @@ func (a *App) quota() events.Quota {
 // query must not report an accepted trigger as missing.
 func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
-		Keep: a.ReceiptsAge, Quota: a.quota(), Log: a.Log, Now: time.Now,
+		Keep: a.ReceiptsAge, Erased: a.erased, Quota: a.quota(), Log: a.Log, Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -312,6 +312,15 @@ func (a *App) followLedger(ctx context.Context) error {
 		}
 		return l.Shows(ctx, last)
 	})
+}
+
+// erased reports whether an organization is deleted.
+func (a *App) erased(org string) (erased bool, err error) {
+	err = a.store.View(func(v storage.View) (err error) {
+		erased, err = storage.IsErased(v, org)
+		return err
+	})
+	return erased, err
 }
 
 // recordUses records when each key was last used.

@@ -13,6 +13,8 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/elazarl/goproxy v1.9.2
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.25.1
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875
 	github.com/gofrs/flock v0.13.1
 	github.com/gorilla/mux v1.8.1
@@ -28,6 +30,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	github.com/wneessen/go-mail v0.8.1
 	go.etcd.io/bbolt v1.5.0
 	go.etcd.io/gofail v0.2.0
 	go.opentelemetry.io/otel v1.47.0

@@ -20,9 +20,11 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Tester sends a single webhook.test to an endpoint immediately.
+// Tester sends a single webhook.test to an endpoint, or a test message to a notification
+// channel, immediately.
 type Tester interface {
 	SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error)
+	TestChannel(ctx context.Context, c storage.Channel) events.ChannelTest
 }
 
 // Deps are the dependencies of the operations. Every field is required unless its comment
@@ -44,7 +46,7 @@ type Deps struct {
 	// Destinations applies the operator's policy on webhook destinations. It returns nil
 	// or a *storage.InvalidError on the field url.
 	Destinations func(rawURL string) error
-	// Tester may be nil. Endpoints cannot be tested then.
+	// Tester may be nil. Endpoints and channels cannot be tested then.
 	Tester Tester
 	// Eligibility adds facts about places and utilities to the published data, above all
 	// the utilities with available rate plans. Stored rate plans and the operator's

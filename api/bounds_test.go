@@ -83,6 +83,8 @@ func (s *stage) identifier(r rest.Route) string {
 		return s.schedule
 	case strings.Contains(r.Path, "/endpoints/"):
 		return s.endpoint
+	case strings.Contains(r.Path, "/channels/"):
+		return s.ask(s.key, "/v1/channels/create", `{"kind":"EMAIL","address":"ops@acme.example"}`).ok(s.t)["id"].(string)
 	case imported[r.Name] != [2]string{}:
 		s.load(imported[r.Name][1])
 		return imported[r.Name][0]
@@ -203,6 +205,7 @@ var crossed = []string{
 	"defaultMaxTemp", "defaultMinTemp", "defaultCoolSetpoint", "defaultHeatSetpoint", "start.month",
 	"authentication.token", "authentication.clientSecret", "authentication.tokenUrl", "authentication.clientId", "authentication.scopes", "authentication.audience",
 	"clientCertificate.certificate", "clientCertificate.privateKey",
+	"address", // of a channel, by its kind
 }
 
 // probe checks the fields of an object's schema.

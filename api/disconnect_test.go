@@ -86,7 +86,10 @@ func TestDisconnect_KeepsChanges(t *testing.T) {
 }
 
 // slowTester takes longer than the timeout of other operations.
-type slowTester struct{ wait time.Duration }
+type slowTester struct {
+	tester
+	wait time.Duration
+}
 
 func (s slowTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
 	if until, _ := ctx.Deadline(); time.Until(until) < time.Minute {
@@ -108,7 +111,7 @@ func TestEndpointTest_FullTimeout(t *testing.T) {
 	id := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks","timeoutSeconds":60}`).ok(t)["id"].(string)
 	const others = 50 * time.Millisecond
 	deps := e.deps
-	deps.Registerer, deps.Tester = nil, slowTester{4 * others}
+	deps.Registerer, deps.Tester = nil, slowTester{wait: 4 * others}
 	server := rest.NewHTTPServer(api.Public(deps, rest.Options{Timeout: others}), rest.Connections{WriteTimeout: 2 * others}, slog.New(slog.DiscardHandler))
 	a := e.send(request{url: listen(t, server).URL + "/v1/webhook/endpoints/" + id + "/test", header: http.Header{rest.KeyHeader: {key}}})
 	if a.ok(t)["outcome"] != "DELIVERED" {

@@ -62,6 +62,10 @@ func (tester) SendTest(_ context.Context, e storage.WebhookEndpoint) (events.Del
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
 }
 
+func (tester) TestChannel(_ context.Context, c storage.Channel) events.ChannelTest {
+	return events.ChannelTest{Delivered: c.Kind != storage.ChannelEmail}
+}
+
 // publicOnly is a destination policy that refuses loopback addresses.
 func publicOnly(url string) error {
 	if strings.Contains(url, "localhost") {

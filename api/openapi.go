@@ -28,6 +28,7 @@ var groups = []struct{ name, description string }{
 	{groupTriggers, "Trigger the price signals of an organization's homes, and read the outcome of each delivery."},
 	{groupEndpoints, "Destinations of webhooks, and their signatures."},
 	{groupSchedules, "Automatic triggers."},
+	{groupChannels, "Where people hear of failing endpoints, failed triggers and near quotas."},
 	{groupHomes, "Prices, bills, savings and solar of a home, and its heating and cooling devices."},
 	{groupOnboarding, "Supported areas, and the onboarding of homes."},
 	{groupFeedback, "Messages to the operator."},
@@ -141,7 +142,7 @@ func parameters(r *rest.Route) (all []object) {
 		name string
 		has  bool
 	}{
-		{"id", strings.Contains(r.Path, rest.Parameter)}, {"organization", r.ForOrganization()}, {"idempotencyKey", r.Idempotent}, {"requestId", true},
+		{"id", strings.Contains(r.Path, rest.Parameter)}, {"organization", r.ForOrganization() && !r.OfOperator}, {"organizationOrOperator", r.OfOperator}, {"idempotencyKey", r.Idempotent}, {"requestId", true},
 	} {
 		if p.has {
 			all = append(all, ref("parameters/"+p.name))

@@ -47,7 +47,9 @@ func (d *document) sharedParameters() object {
 	}
 	identifier := object{"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"}
 	return object{
-		"id":           object{"name": "id", "in": "path", "required": true, "description": "The identifier.", "schema": identifier},
+		"id": object{"name": "id", "in": "path", "required": true, "description": "The identifier.", "schema": identifier},
+		"organizationOrOperator": header(rest.OrganizationHeader, false,
+			"The organization to act for, by default the organization of the API key. Without it, an operator key acts for the operator.", identifier),
 		"organization": header(rest.OrganizationHeader, d.audience == AudienceOperator, "The organization to act for, by default the organization of the API key.", identifier),
 		"idempotencyKey": header(rest.IdempotencyHeader, false, "Identifies the request. A repeat with the same key within 24 hours has no second effect.",
 			object{"type": "string", "pattern": "^[!-~]{1,255}$"}),

@@ -14,6 +14,7 @@ const (
 	groupTriggers   = "Price-signal webhooks"
 	groupEndpoints  = "Webhook endpoints"
 	groupSchedules  = "Schedules"
+	groupChannels   = "Notification channels"
 	groupHomes      = "Homes and devices"
 	groupOnboarding = "Onboarding"
 	groupFeedback   = "Feedback"
@@ -21,7 +22,7 @@ const (
 
 // partnerRoutes returns the table of the partners' operations.
 func (s *server) partnerRoutes() []rest.Route {
-	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.homeRoutes(), s.onboardingRoutes())
+	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.channelRoutes(), s.homeRoutes(), s.onboardingRoutes())
 }
 
 // webhookRoutes returns the operations on triggers and deliveries.

@@ -103,6 +103,7 @@ var checks = map[string]func(*Config) string{
 		}
 		return ""
 	},
+	"smtp-from":                smtpFrom,
 	"proxy-header":             func(c *Config) string { return proxyHeader(c.ProxyHeader) },
 	"mqtt":                     mqttAddress,
 	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },

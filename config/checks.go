@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/base64"
 	"net"
+	"net/mail"
 	"net/url"
 	"os"
 	"strconv"
@@ -54,6 +55,16 @@ func operatorKey(c *Config) string {
 func proxyHeader(name string) string {
 	if name != "X-Forwarded-For" && name != "Forwarded" {
 		return "must be X-Forwarded-For or Forwarded"
+	}
+	return ""
+}
+
+func smtpFrom(c *Config) string {
+	if c.SMTP.From == "" && c.SMTP.URL.URL == nil {
+		return ""
+	}
+	if from, err := mail.ParseAddress(c.SMTP.From); err != nil || from.Address != c.SMTP.From {
+		return "must be an email address such as gridhook@example.com"
 	}
 	return ""
 }

@@ -72,6 +72,7 @@ type Config struct {
 	Allowed       Destinations `setting:"allowed-destinations" help:"destinations of webhooks in addition to the public internet, over https: ranges such as 10.1.0.0/16 and hosts such as receiver.internal:9443, comma-separated; ports 443 and 8443 unless a host names another"`
 	DestinationCA string       `setting:"destination-ca" file:"true" help:"file of certificate authorities to trust for destinations in addition to the system's, PEM"`
 	EgressProxy   ProxyURL     `setting:"egress-proxy" secret:"password" help:"URL of an HTTP proxy for every connection to destinations, by CONNECT, such as http://user:password@proxy:3128; Gridhook resolves names and checks addresses itself"`
+	SMTP          SMTP         `setting:"smtp"`
 	Worker        Delivery     `roles:"serve,worker"`
 	Curves        int          `setting:"curves" default:"1024" min:"1" max:"1048576" help:"maximum number of price curves in memory, 20 KB each; homes with the same plan and window share a curve, and a curve of several days counts once per day"`
 
@@ -116,6 +117,12 @@ type NATS struct {
 	KeyPair     `whose:"this process, PEM"`
 }
 
+// SMTP configures the server for email to notification channels.
+type SMTP struct {
+	URL  SMTPURL `setting:"url" secret:"masked" help:"URL of the SMTP server for email to notification channels, such as smtp://user:password@mail.example.com:587 with STARTTLS, or smtps:// with TLS from the start; ?tls=none for a relay without TLS; by default no email"`
+	From string  `setting:"from" help:"sender address of email to notification channels, such as gridhook@example.com; needed with smtp-url"`
+}
+
 // Delivery bounds the concurrent work of a worker.
 type Delivery struct {
 	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 homes in progress"`
@@ -143,6 +150,8 @@ type Limits struct {
 	MaxUnread     Size    `setting:"max-unread" default:"64MiB" min:"1MiB" max:"1TiB" help:"memory limit of responses that clients have not read yet; a quarter of it per organization, beyond which requests get response 429"`
 	MaxDepth      int     `setting:"max-depth" default:"32" min:"1" max:"1000" help:"maximum nesting depth of JSON in requests"`
 	MaxEndpoints  int     `setting:"max-endpoints" default:"50" min:"1" max:"10000" help:"maximum number of webhook endpoints per organization, including disabled endpoints; another one gets response 409"`
+	MaxChannels   int     `setting:"max-channels" default:"20" min:"1" max:"1000" help:"maximum number of notification channels per organization, and of the operator; another one gets response 409"`
+	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`
 	MaxWaiting    int     `setting:"max-waiting" default:"2000" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
 	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; a trigger beyond it gets response 429"`
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`

@@ -64,3 +64,22 @@ func (p *ProxyURL) UnmarshalText(text []byte) error {
 	p.URL = u
 	return nil
 }
+
+// SMTPURL is the URL of an SMTP server. The embedded URL is nil if there is none.
+type SMTPURL struct{ *url.URL }
+
+// UnmarshalText parses an smtp or smtps URL. An error does not contain the password.
+func (s *SMTPURL) UnmarshalText(text []byte) error {
+	*s = SMTPURL{}
+	if len(text) == 0 {
+		return nil
+	}
+	u, err := url.Parse(string(text))
+	ok := err == nil && u.Hostname() != "" && strings.Trim(u.Path, "/")+u.Fragment == "" &&
+		(u.Scheme == "smtps" && u.RawQuery == "" || u.Scheme == "smtp" && (u.RawQuery == "" || u.RawQuery == "tls=none"))
+	if !ok {
+		return errors.New("must be a URL such as smtp://user:password@mail.example.com:587, smtps://mail.example.com or smtp://relay:25?tls=none")
+	}
+	s.URL = u
+	return nil
+}

@@ -32,6 +32,7 @@ type fakeBus struct {
 	retries  []*queued[events.Retry]
 	notices  []*queued[events.Notice]
 	tasks    []*queued[events.Task]
+	messages []*queued[events.Task] // tasks of channels
 	receipts []events.Receipt
 	stored   map[string]bool // subjects of receipts
 
@@ -96,7 +97,7 @@ func (b *fakeBus) await(holds func() bool) {
 
 // idleLocked reports whether all queues are empty.
 func (b *fakeBus) idleLocked() bool {
-	return len(b.triggers)+len(b.slices)+len(b.retries)+len(b.notices)+len(b.tasks) == 0
+	return len(b.triggers)+len(b.slices)+len(b.retries)+len(b.notices)+len(b.tasks)+len(b.messages) == 0
 }
 
 // copied returns a value after encoding and decoding.
@@ -179,6 +180,7 @@ func (c *busConn) kill() {
 	release(c, b.retries)
 	release(c, b.notices)
 	release(c, b.tasks)
+	release(c, b.messages)
 	b.wakeLocked()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/tester"
 	"github.com/gridhook/gridhook/events"
@@ -107,7 +108,7 @@ func TestCompression_TestEventOverTCP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tester := tester.New(w.store, w.vault, send.New(send.Options{Guard: send.Guard{AllowPrivate: true}, IdlePerDestination: 1}))
+		tester := tester.New(w.store, w.vault, send.New(send.Options{Guard: send.Guard{AllowPrivate: true}, IdlePerDestination: 1}), channel.Mail{})
 		defer tester.Close()
 		if d, err := tester.SendTest(t.Context(), e); err != nil || d.Outcome != events.OutcomeDelivered {
 			t.Errorf("test event ended as %+v, %v", d, err)

@@ -21,6 +21,7 @@ type metrics struct {
 	failures         prometheus.Counter
 	deadLetters      prometheus.Counter
 	notices          *prometheus.CounterVec
+	channels         *prometheus.CounterVec
 	inFlight         prometheus.Gauge
 	slicesInFlight   prometheus.Gauge
 }
@@ -66,11 +67,14 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		notices: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "notice_attempts_total", Help: "Attempts to send a notice to an endpoint, by outcome.",
 		}, []string{"outcome"}),
+		channels: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "channel_attempts_total", Help: "Attempts to send a notice to a notification channel, by outcome.",
+		}, []string{"outcome"}),
 		inFlight:       gauge("attempts_in_flight", "Webhook requests in flight."),
 		slicesInFlight: gauge("slices_in_flight", "Slices in progress."),
 	}
 	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
-		m.retriesScheduled, m.walksParked, m.homesFailed, m.failures, m.deadLetters, m.notices, m.inFlight, m.slicesInFlight)
+		m.retriesScheduled, m.walksParked, m.homesFailed, m.failures, m.deadLetters, m.notices, m.channels, m.inFlight, m.slicesInFlight)
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints whose breaker is open at this worker.",
 	}, func() float64 { return float64(down()) }))
@@ -79,6 +83,7 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 	}
 	for _, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed} {
 		m.notices.WithLabelValues(string(o))
+		m.channels.WithLabelValues(string(o))
 	}
 	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken} {
 		m.attempts.WithLabelValues(c)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -22,11 +23,17 @@ import (
 // frees its slot.
 const noticeSlots = 4
 
-// handleNotice stores a task for each endpoint that wants the notice.
+// handleNotice stores a task for each endpoint and channel that wants the notice.
 func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Taken) error {
 	if w.Now().Sub(n.CreatedAt.Time) > events.LongestRetry {
 		w.Log.Info("notice too old, dropped", "notice", n.ID, "type", n.Type, "org", n.OrganizationID)
 		return nil
+	}
+	if err := w.putChannelTasks(ctx, &n); err != nil {
+		return err
+	}
+	if !slices.Contains(storage.EventTypes(), n.Type) {
+		return nil // the notice is for people
 	}
 	var targets []*target.Target
 	err := w.view(func(v storage.View) (err error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/tester"
@@ -371,7 +372,7 @@ func TestSupersede_Retries(t *testing.T) {
 func TestSendTest_Results(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
-		tester := tester.New(w.store, w.vault, send.New(send.Options{Dial: w.partner.dial, IdlePerDestination: 1}))
+		tester := tester.New(w.store, w.vault, send.New(send.Options{Dial: w.partner.dial, IdlePerDestination: 1}), channel.Mail{})
 		defer tester.Close()
 		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
 		if err != nil {

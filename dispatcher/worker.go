@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
@@ -100,6 +101,8 @@ type Options struct {
 	// way to all destinations.
 	Allowed send.Allowed
 	Egress  send.Egress
+	// Mail configures the SMTP server of notification channels.
+	Mail channel.Mail
 	// TracedRequests is the number of requests per endpoint, in each slice or retry, that
 	// have their own span.
 	TracedRequests int
@@ -152,6 +155,7 @@ type Worker struct {
 	targets  *target.Registry
 	walks    *walks.Tracker
 	turns    *gate.Turns
+	channels *channel.Sender
 	attempts atomic.Uint64
 }
 
@@ -174,7 +178,7 @@ func New(d Deps, o Options) *Worker {
 	return &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices),
+		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices), channels: channel.New(d.Vault, d.Sender, o.Mail),
 	}
 }
 
@@ -239,6 +243,9 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 	group.Go(func() error { return w.Bus.ConsumeNotices(ctx, taking, 1, w.handleNotice) })
 	group.Go(func() error {
 		return w.Bus.ConsumeTasks(ctx, taking, events.TaskNotice, noticeSlots, w.handleNoticeTask)
+	})
+	group.Go(func() error {
+		return w.Bus.ConsumeTasks(ctx, taking, events.TaskChannel, channelSlots, w.handleChannelTask)
 	})
 	return group.Wait()
 }

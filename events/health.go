@@ -1,6 +1,10 @@
 package events
 
-import "github.com/gridhook/gridhook/storage"
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
 
 // HealthState is the health of an endpoint in one word.
 type HealthState string
@@ -26,6 +30,31 @@ type Health struct {
 	LastFailure         string       `json:"lastFailure,omitempty" doc:"The reason of the last failure." example:"the endpoint responded 503 Service Unavailable"`
 	ConsecutiveFailures int          `json:"consecutiveFailures" doc:"The number of failed requests since the last success; a batch is one request. failingSince is the time of the first." example:"3"`
 	FailingSince        storage.Time `json:"failingSince" nullable:"true"`
+	LastOutage          *Outage      `json:"lastOutage,omitempty" doc:"The last outage of at least 10 attempts that is over. Absent if there was none."`
+}
+
+// Outage is a time in which every attempt failed.
+type Outage struct {
+	Since    storage.Time `json:"since" doc:"When the first attempt failed."`
+	Until    storage.Time `json:"until" doc:"When the first attempt after it succeeded."`
+	Failures int          `json:"failures" doc:"The number of failed attempts." example:"31"`
+}
+
+// failed returns since when and how long an endpoint has failed. Failures before the
+// endpoint's last update do not count, because the update may have fixed the cause.
+func (h *Health) failed(e *storage.WebhookEndpoint) (since time.Time, lasted time.Duration) {
+	since = h.FailingSince.Time
+	if e.UpdatedAt.After(since) {
+		since = e.UpdatedAt.Time
+	}
+	return since, h.LastFailureAt.Sub(since)
+}
+
+// FailedTooLong returns how long an endpoint has failed. tooLong reports whether its
+// policy tolerates less.
+func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration, tooLong bool) {
+	_, lasted = h.failed(e)
+	return lasted, e.Enabled && e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
 }
 
 // Note adds an attempt to the health.
@@ -35,6 +64,9 @@ func (h *Health) Note(a *Attempt) {
 			h.LastSuccessAt = a.At
 		}
 		if !a.At.Before(h.LastFailureAt.Time) {
+			if h.ConsecutiveFailures >= storage.LeastFailures {
+				h.LastOutage = &Outage{Since: h.FailingSince, Until: a.At, Failures: h.ConsecutiveFailures}
+			}
 			h.State, h.ConsecutiveFailures, h.FailingSince = HealthGood, 0, storage.Time{}
 		}
 		return

@@ -2,18 +2,17 @@ package events
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Notice is an event other than a price signal that an organization's endpoints are
-// notified of. Unlike a signal, a newer notice does not supersede it.
+// Notice is an event other than a price signal that an organization's endpoints and
+// notification channels are notified of. Unlike a signal, a newer notice does not
+// supersede it.
 type Notice struct {
 	// ID is a function of the event, so that repeated notices have the same ID.
 	ID             string `json:"id"`
@@ -27,8 +26,10 @@ type Notice struct {
 	// Traceparent is the trace context of the event's cause, empty without a trace. The
 	// body of a webhook does not contain it.
 	Traceparent Traceparent `json:"traceparent,omitempty"`
-	// Data is the data of the webhook.
+	// Data is the data of the webhook, null if the notice is for people alone.
 	Data json.RawMessage `json:"data"`
+	// Message is the notice in words for people, nil if it is for endpoints alone.
+	Message *Message `json:"message,omitempty"`
 }
 
 // NoticePrefix is the prefix of the identifiers of notices.
@@ -61,13 +62,11 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 		return n, false, nil
 	}
 	at := e.Disabled.At
-	sum := sha256.Sum256([]byte(e.OrganizationID + "\x00" + e.ID))
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at.Time)) // it fails only from the year 10889 on
-	_ = id.SetEntropy(sum[:10])             // the length is right
 	n = Notice{
-		ID: NoticePrefix + id.String(), Type: storage.EventEndpointDisabled,
+		ID: noticeID(at.Time, e.OrganizationID, e.ID), Type: storage.EventEndpointDisabled,
 		OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
+		Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is disabled", e.ID, e.OrganizationID),
+			fmt.Sprintf("Gridhook disabled %s at %s: %s.", e.URL, inWords(at.Time), e.Disabled.Detail), "Triggers skip the endpoint until it is enabled again."),
 	}
 	n.Data, err = json.Marshal(DisabledEndpoint{
 		OrganizationID: e.OrganizationID, EndpointID: e.ID, URL: e.URL, Description: e.Description,

@@ -10,6 +10,12 @@ type Quota struct {
 	Bytes   int64
 }
 
+// The operator's names of the limits.
+const (
+	settingWaiting = "max-waiting"
+	settingHistory = "max-history"
+)
+
 // Usage is the current usage of one organization's triggers.
 type Usage struct {
 	Waiting int   `json:"waiting"`
@@ -36,9 +42,9 @@ func (e *QuotaError) Error() string {
 func (q Quota) Check(org string, u Usage) error {
 	switch {
 	case q.Waiting > 0 && u.Waiting >= q.Waiting:
-		return &QuotaError{org, "max-waiting", int64(u.Waiting), int64(q.Waiting)}
+		return &QuotaError{org, settingWaiting, int64(u.Waiting), int64(q.Waiting)}
 	case q.Bytes > 0 && u.Bytes >= q.Bytes:
-		return &QuotaError{org, "max-history", u.Bytes, q.Bytes}
+		return &QuotaError{org, settingHistory, u.Bytes, q.Bytes}
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ const (
 	TaskRetry TaskKind = "retry"
 	// TaskNotice notifies one endpoint of a notice, by the message's identifier.
 	TaskNotice TaskKind = "notice"
+	// TaskChannel notifies one notification channel of a notice, by the message's
+	// identifier.
+	TaskChannel TaskKind = "channel"
 )
 
 // Task is work for one process of the fleet at a given time. It waits on disk in

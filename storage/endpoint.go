@@ -149,6 +149,15 @@ func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 900, GiveUpSeconds: 86400, DisableAfterSeconds: 5 * 86400}
 }
 
+// Tolerated returns how long an endpoint may fail before it is disabled. For an endpoint
+// that is never disabled it is the default.
+func (p RetryPolicy) Tolerated() time.Duration {
+	if p.DisableAfterSeconds == 0 {
+		p = DefaultRetryPolicy()
+	}
+	return time.Duration(p.DisableAfterSeconds * float64(time.Second))
+}
+
 // DisabledReason is the reason why the service disabled an endpoint.
 type DisabledReason string
 

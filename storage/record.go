@@ -29,6 +29,7 @@ const (
 	KindUserPreferences Kind = "userPreferences"
 	KindOnboarding      Kind = "onboarding"
 	KindWebhookEndpoint Kind = "webhookEndpoint"
+	KindChannel         Kind = "channel"
 	KindSchedule        Kind = "schedule"
 	KindReplay          Kind = "replay"
 	KindVault           Kind = "vault"
@@ -49,7 +50,7 @@ func Kinds() []Kind {
 	return []Kind{
 		KindSchema, KindErasure, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
-		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
+		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindChannel, KindSchedule, KindReplay,
 		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
 		KindOpenADRSubscription,
 	}

@@ -12,7 +12,7 @@ export async function serve(binary) {
   const data = await mkdtemp(join(tmpdir(), "gridhook-contract-"));
   const child = spawn(
     binary,
-    ["serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--allow-private-destinations", "--max-endpoints", "1000", "--log-level", "error"],
+    ["serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--allow-private-destinations", "--max-endpoints", "1000", "--max-channels", "1000", "--log-level", "error"],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -38,14 +38,15 @@ export async function serve(binary) {
   };
 }
 
-// partner receives webhooks and stores them. A path that ends in /gone responds 410.
+// partner receives webhooks and stores them. A path that ends in /gone responds 410. The
+// path /chat takes messages to notification channels, which are no webhooks.
 export async function partner() {
   const received = [];
   const server = createServer((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
-      received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+      if (request.url !== "/chat") received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
       response.writeHead(request.url.endsWith("/gone") ? 410 : 204).end();
     });
   });

@@ -58,6 +58,9 @@ type Route struct {
 	// key needs.
 	Operator bool
 	Role     storage.Role
+	// OfOperator marks a partners' operation that an operator key may call without an
+	// organization. It then acts for storage.Shared.
+	OfOperator bool
 	// Unaudited marks an operation without entries in the audit log, because its effect
 	// has a log of its own.
 	Unaudited bool

@@ -115,7 +115,10 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 		c.ID = pathID(r)
 		c.Wrong.Check(storage.ValidID(c.ID), "id", BadID)
 	}
-	if (c.named || c.Operator) && route.ForOrganization() {
+	switch {
+	case c.Operator && !c.named && route.OfOperator:
+		c.Org = storage.Shared
+	case (c.named || c.Operator) && route.ForOrganization():
 		if err := s.actFor(&c.Caller, &c.Wrong); err != nil {
 			return nil, err
 		}

@@ -40,6 +40,7 @@ var names = map[reflect.Type]string{
 // enums lists the values of string types.
 var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.Scope]():                 texts(storage.Scopes()),
+	reflect.TypeFor[storage.ChannelKind]():           texts(storage.ChannelKinds()),
 	reflect.TypeFor[storage.Role]():                  texts(storage.Roles()),
 	reflect.TypeFor[storage.DeliveryMode]():          {"always", "onChange"},
 	reflect.TypeFor[storage.SignalFormat]():          texts(storage.SignalFormats()),

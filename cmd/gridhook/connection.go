@@ -62,6 +62,13 @@ func (g *globals) forOrg(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// forOrgOrOperator adds the flag that names the organization. Without it, an operator key
+// acts for the operator.
+func (g *globals) forOrgOrOperator(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().StringVar(&g.org, "org", "", "`organization` to act for, by default the operator (GRIDHOOK_ORG)")
+	return cmd
+}
+
 // orgFlag returns the --org flag with its value, for commands that an output suggests.
 func (g *globals) orgFlag() string {
 	if g.org == "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
@@ -14,16 +15,23 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Tester sends webhook.test events. Close ends it.
+// Tester sends webhook.test events, and test messages to notification channels. Close ends
+// it.
 type Tester struct {
-	store  *storage.Store
-	vault  *vault.Vault
-	sender *send.Sender
+	store    *storage.Store
+	vault    *vault.Vault
+	sender   *send.Sender
+	channels *channel.Sender
 }
 
 // New returns a tester that owns sender and closes it.
-func New(s *storage.Store, v *vault.Vault, sender *send.Sender) *Tester {
-	return &Tester{store: s, vault: v, sender: sender}
+func New(s *storage.Store, v *vault.Vault, sender *send.Sender, m channel.Mail) *Tester {
+	return &Tester{store: s, vault: v, sender: sender, channels: channel.New(v, sender, m)}
+}
+
+// TestChannel sends a test message to a notification channel and returns the result.
+func (t *Tester) TestChannel(ctx context.Context, c storage.Channel) events.ChannelTest {
+	return t.channels.Test(ctx, c, t.store.Now())
 }
 
 // Close closes the tester's connections and waits for its current requests.

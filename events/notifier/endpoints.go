@@ -10,17 +10,23 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// checkEndpoints disables the endpoints that have failed for too long, and stores the
-// notices of disabled endpoints.
+// checkEndpoints disables the endpoints that have failed for too long. It stores the
+// notices of endpoints that fail, recovered or are disabled.
 func (n *Notifier) checkEndpoints(ctx context.Context) error {
-	failing := map[storage.Ref]events.Health{}
+	failing, recovered := map[storage.Ref]events.Health{}, map[storage.Ref]events.Health{}
 	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) {
-		if h.State == events.HealthFailing && h.ConsecutiveFailures >= storage.LeastFailures {
+		switch {
+		case h.State == events.HealthFailing && h.ConsecutiveFailures >= storage.LeastFailures:
 			failing[endpoint] = h
+		case h.State == events.HealthGood && h.LastOutage != nil && n.Now().Sub(h.LastOutage.Until.Time) <= stale:
+			recovered[endpoint] = h
 		}
 	})
 	for ref, h := range failing {
-		err = errors.Join(err, n.disable(ctx, ref, h))
+		err = errors.Join(err, n.disable(ctx, ref, h), n.notifyHealth(ctx, ref, h))
+	}
+	for ref, h := range recovered {
+		err = errors.Join(err, n.notifyHealth(ctx, ref, h))
 	}
 	return errors.Join(err, n.notifyDisabled(ctx))
 }
@@ -32,7 +38,7 @@ var errTolerated = errors.New("the endpoint's retry policy tolerates the failure
 func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health) error {
 	detail := ""
 	err := storage.UpdateEndpoint(ctx, n.Store, ref.Org, ref.ID, func(e *storage.WebhookEndpoint) error {
-		lasted, tooLong := failedTooLong(e, &h)
+		lasted, tooLong := h.FailedTooLong(e)
 		if !tooLong {
 			return errTolerated
 		}
@@ -50,19 +56,6 @@ func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health
 		n.Log.Warn("endpoint failed for too long, disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)
 	}
 	return err
-}
-
-// failedTooLong returns how long an endpoint has failed. tooLong reports whether its policy
-// allows less. Failures before the endpoint's last update do not count, because the
-// update may have fixed the cause.
-func failedTooLong(e *storage.WebhookEndpoint, h *events.Health) (lasted time.Duration, tooLong bool) {
-	since := h.FailingSince.Time
-	if e.UpdatedAt.After(since) {
-		since = e.UpdatedAt.Time
-	}
-	lasted = h.LastFailureAt.Sub(since)
-	tolerates := time.Duration(e.RetryPolicy.DisableAfterSeconds * float64(time.Second))
-	return lasted, e.Enabled && tolerates > 0 && lasted >= tolerates
 }
 
 // notifyDisabled stores the notices of endpoints that the service has disabled since the

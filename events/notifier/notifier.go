@@ -24,16 +24,22 @@ type Ledger interface {
 	MarkNotified(triggers []events.Progress) error
 	// EachHealth calls do for the health of every endpoint.
 	EachHealth(do func(endpoint storage.Ref, h events.Health)) error
+	// EachUsage calls do for the usage of every organization.
+	EachUsage(do func(org string, u events.Usage)) error
 }
 
 // Deps are the dependencies of a notifier.
 type Deps struct {
-	Store      *storage.Store
-	Ledger     Ledger
-	Notices    events.NoticeLog
-	Log        *slog.Logger
-	Registerer prometheus.Registerer
-	Now        func() time.Time
+	Store   *storage.Store
+	Ledger  Ledger
+	Notices events.NoticeLog
+	// Quota limits each organization's triggers. FailureShare is the share of a trigger's
+	// deliveries that may fail without a notice.
+	Quota        events.Quota
+	FailureShare float64
+	Log          *slog.Logger
+	Registerer   prometheus.Registerer
+	Now          func() time.Time
 }
 
 // Notifier stores notices. Any number of notifiers may run, because each notice is stored
@@ -43,6 +49,8 @@ type Notifier struct {
 	notices, disabled *prometheus.CounterVec
 	// revision is the store's revision at the last search for disabled endpoints.
 	revision uint64
+	// repeats has the times of the notices that every check finds again, by identifier.
+	repeats map[string]time.Time
 }
 
 // New returns a notifier. Run starts it.
@@ -54,9 +62,9 @@ func New(d Deps) *Notifier {
 		}
 		return c
 	}
-	n := &Notifier{Deps: d}
+	n := &Notifier{Deps: d, repeats: map[string]time.Time{}}
 	n.notices = counter("notices_total", "Notices that this process stored first, by type.", "type",
-		storage.EventTriggerCompleted, storage.EventEndpointDisabled)
+		append(storage.ChannelEvents(), storage.EventTriggerCompleted)...)
 	var reasons []string
 	for _, r := range storage.DisabledReasons() {
 		reasons = append(reasons, string(r))
@@ -72,6 +80,7 @@ const (
 	// change.
 	completedEvery = 100 * time.Millisecond
 	checkEvery     = 5 * time.Second
+	quotasEvery    = time.Minute
 	// stale is the maximum age of an event for a notice.
 	stale = events.LongestRetry
 )
@@ -84,6 +93,9 @@ func (n *Notifier) Run(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		return periodic.Run(ctx, checkEvery, n.Log, "check the health of endpoints", n.checkEndpoints)
+	})
+	group.Go(func() error {
+		return periodic.Run(ctx, quotasEvery, n.Log, "check the quotas of organizations", n.checkQuotas)
 	})
 	return group.Wait()
 }
@@ -129,6 +141,11 @@ func (n *Notifier) notifyCompleted(ctx context.Context) error {
 			}
 			if _, err := n.put(ctx, notice); err != nil {
 				return err
+			}
+			if failures, ok := events.FailuresNotice(p, n.FailureShare); ok {
+				if _, err := n.put(ctx, failures); err != nil {
+					return err
+				}
 			}
 		}
 		if err := n.Ledger.MarkNotified(completed); err != nil {

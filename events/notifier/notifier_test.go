@@ -19,7 +19,9 @@ import (
 type fake struct {
 	ended  []events.Progress
 	health map[storage.Ref]events.Health
+	usage  map[string]events.Usage
 	put    map[string]bool
+	types  map[string]int // of the notices
 	puts   int
 	fail   int // after this number of puts
 }
@@ -44,11 +46,20 @@ func (f *fake) EachHealth(do func(storage.Ref, events.Health)) error {
 	return nil
 }
 
+func (f *fake) EachUsage(do func(string, events.Usage)) error {
+	for org, u := range f.usage {
+		do(org, u)
+	}
+	return nil
+}
+
 func (f *fake) PutNotice(_ context.Context, n events.Notice) (fresh bool, err error) {
 	if f.puts++; f.puts == f.fail {
 		return false, errDown
 	}
-	fresh = !f.put[n.ID]
+	if fresh = !f.put[n.ID]; fresh {
+		f.types[n.Type]++
+	}
 	f.put[n.ID] = true
 	return fresh, nil
 }
@@ -57,7 +68,7 @@ func newNotifier(t *testing.T, f *fake) (*Notifier, *storage.Store) {
 	now := func() time.Time { return storagetest.Start }
 	store, _, _ := storagetest.NewStore(now)
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"})
-	f.put = map[string]bool{}
+	f.put, f.types = map[string]bool{}, map[string]int{}
 	return New(Deps{
 		Store: store, Ledger: f, Notices: f, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: now,
 	}), store
@@ -119,7 +130,7 @@ func TestNotifier_DamagedEndpoint(t *testing.T) {
 	n := New(Deps{
 		Store: store, Ledger: f, Notices: f, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: store.Now,
 	})
-	f.put = map[string]bool{}
+	f.put, f.types = map[string]bool{}, map[string]int{}
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"})
 	for _, id := range []string{"a", "b", "c"} {
 		e := storage.NewWebhookEndpoint("org")
@@ -183,8 +194,8 @@ func TestNotifier_FailingEndpoints(t *testing.T) {
 				t.Errorf("enabled: %v, %+v, %v", e.Enabled, e.Disabled, err)
 			}
 			want := map[bool]int{true: 1}[tt.want]
-			if got := counted(t, n, "gridhook_endpoints_disabled_total"); int(got) != want || len(f.put) != want || f.puts != want {
-				t.Errorf("%g counted, and %d notices put in %d attempts, want %d", got, len(f.put), f.puts, want)
+			if got := counted(t, n, "gridhook_endpoints_disabled_total"); int(got) != want || f.types[storage.EventEndpointDisabled] != want || f.puts != len(f.put) {
+				t.Errorf("%g counted, and %v notices put in %d attempts, want %d", got, f.types, f.puts, want)
 			}
 		})
 	}

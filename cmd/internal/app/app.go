@@ -250,6 +250,9 @@ func (a *App) followState(ctx context.Context) error {
 	if limit := a.Limits.MaxEndpoints; limit > 0 {
 		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: limit, Setting: "max-endpoints"})
 	}
+	if limit := a.Limits.MaxChannels; limit > 0 {
+		a.store.SetLimit(storage.Limit{Kind: storage.KindChannel, Max: limit, Setting: "max-channels"})
+	}
 	for _, t := range storage.OpenADRTypes() {
 		if limit := a.OpenADR.MaxObjects; limit > 0 {
 			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: limit, Setting: "openadr-max-objects"})
@@ -283,11 +286,16 @@ func (a *App) openVault(ctx context.Context) error {
 	})
 }
 
+// quota returns the limits of an organization's triggers.
+func (a *App) quota() events.Quota {
+	return events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}
+}
+
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A
 // query must not report an accepted trigger as missing.
 func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
-		Keep: a.ReceiptsAge, Erased: a.erased, Quota: events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}, Log: a.Log, Now: time.Now,
+		Keep: a.ReceiptsAge, Erased: a.erased, Quota: a.quota(), Log: a.Log, Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -333,7 +341,7 @@ func (a *App) startWorker(context.Context) error {
 
 // startTester starts the sender of test events.
 func (a *App) startTester(context.Context) error {
-	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}))
+	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
 	a.onStop("the tester", func() error { a.tester.Close(); return nil })
 	return nil
 }
@@ -370,6 +378,7 @@ func (a *App) trustAuthorities(context.Context) error {
 	if a.delivery.Egress.Roots, err = x509.SystemCertPool(); err != nil {
 		return fmt.Errorf("destination-ca: the system's certificate authorities: %w", err)
 	}
+	a.delivery.Mail.Roots = a.delivery.Egress.Roots
 	if !a.delivery.Egress.Roots.AppendCertsFromPEM(text) {
 		return fmt.Errorf("destination-ca: %s has no certificate in PEM", a.DestinationCA)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/dispatcher"
+	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events/jetstream"
 )
@@ -74,6 +75,7 @@ func deliveryOptions(c *config.Config) dispatcher.Options {
 		Slices: c.Worker.Slices, Concurrency: c.Worker.Concurrency, EndpointConcurrency: c.Worker.EndpointConcurrency,
 		DrainTimeout: c.Worker.DrainTimeout, AllowPrivate: c.AllowPrivate, TracedRequests: c.Traces.Requests,
 		Allowed: send.Allowed{Ranges: c.Allowed.Ranges, Hosts: c.Allowed.Hosts}, Egress: send.Egress{Proxy: c.EgressProxy.URL},
+		Mail: channel.Mail{Server: c.SMTP.URL.URL, From: c.SMTP.From},
 	}
 }
 

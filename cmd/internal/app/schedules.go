@@ -23,7 +23,8 @@ func (a *App) startTasks(context.Context) error {
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}).Run)
 	a.run("the notifier", notifier.New(notifier.Deps{
-		Store: a.store, Ledger: a.ledger, Notices: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
+		Store: a.store, Ledger: a.ledger, Notices: a.conn, Quota: a.quota(), FailureShare: a.Limits.FailureShare,
+		Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}).Run)
 	a.run("the scheduler", scheduler.New(d).Run)
 	return nil

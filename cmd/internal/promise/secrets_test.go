@@ -97,11 +97,15 @@ func TestSecrets_NeverShown(t *testing.T) {
 	data := t.TempDir()
 	spans := newSpans(t)
 	collectorKey := "collector-key-of-an-operator-0123456789"
-	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master, "GRIDHOOK_TRACE_ENDPOINT="+spans.url, "GRIDHOOK_TRACE_HEADERS=authorization="+collectorKey)
+	smtpPassword := "smtp-password-of-an-operator-0123456789"
+	smtpURL := "smtp://gridhook:" + smtpPassword + "@127.0.0.1:1" // nothing listens there
+	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master, "GRIDHOOK_TRACE_ENDPOINT="+spans.url, "GRIDHOOK_TRACE_HEADERS=authorization="+collectorKey,
+		"GRIDHOOK_SMTP_URL="+smtpURL, "GRIDHOOK_SMTP_FROM=gridhook@operator.example")
 	acme := furnish(t, p, homes)
 	hidden := secrets{}
 	hidden.add("master key", master)
 	hidden.add("collector's key", collectorKey)
+	hidden.add("SMTP server's password", smtpPassword)
 	hidden.add("operator's key", readFile(t, filepath.Join(data, "operator.key")))
 	hidden.add("API key's secret", acme.key[strings.LastIndex(acme.key, "_")+1:])
 	identity := readFile(t, keyFile)
@@ -136,6 +140,13 @@ func TestSecrets_NeverShown(t *testing.T) {
 	custom := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url + "/?sig=" + query, "eventTypes": []string{"price_signal.trigger.completed"}, "headers": map[string]string{"X-Token": headerValue}})
 	hidden.find(t, "the answer to creating an endpoint", custom)
 	hidden.find(t, "its test", acme.call("/v1/webhook/endpoints/"+decode[struct{ ID string }](t, string(custom)).ID+"/test", map[string]any{}))
+	chat := "path-of-a-chat-of-a-partner-0123456789"
+	hidden.add("channel's URL", chat)
+	for kind, address := range map[string]string{"SLACK": r.url + "/" + chat, "TEAMS": "http://127.0.0.1:1/" + chat, "EMAIL": "ops@acme.example"} {
+		answer := acme.call("/v1/channels/create", map[string]any{"kind": kind, "address": address})
+		hidden.find(t, "the answer to creating a channel", answer)
+		hidden.find(t, "its test", acme.call("/v1/channels/"+decode[struct{ ID string }](t, string(answer)).ID+"/test", map[string]any{}))
+	}
 	acme.delivered(acme.trigger(), homes)
 
 	// These requests are invalid, and have secrets in wrong places.
@@ -155,7 +166,7 @@ func TestSecrets_NeverShown(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/v1/webhook/endpoints/list", "/v1/webhook/endpoints/" + made.ID + "/get", "/v1/webhook/deliveries/list", "/v1/webhook/price_signal/trigger/list",
-		"/v1/webhook/endpoints/" + made.ID + "/test",
+		"/v1/webhook/endpoints/" + made.ID + "/test", "/v1/channels/list",
 	} {
 		hidden.find(t, path, ask(t, http.MethodPost, p.api+path, acme.key, ""))
 	}
@@ -163,7 +174,7 @@ func TestSecrets_NeverShown(t *testing.T) {
 	for _, args := range []string{"org list --json", "key list --org acme --json", "endpoint list --org acme --json", "delivery list --org acme --json"} {
 		hidden.find(t, "gridhook "+args, []byte(p.command(strings.Fields(args)...)))
 	}
-	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_TRACE_HEADERS=authorization=" + collectorKey}, "serve", "--print-config")
+	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_TRACE_HEADERS=authorization=" + collectorKey, "GRIDHOOK_SMTP_URL=" + smtpURL, "GRIDHOOK_SMTP_FROM=gridhook@operator.example"}, "serve", "--print-config")
 	if err != nil {
 		t.Error(settings)
 	}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// channelRoutes returns the operations on notification channels. An operator key that
+// names no organization acts for the operator's channels.
+func (s *server) channelRoutes() []rest.Route {
+	rows := []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/channels/create", Name: "createChannel",
+			Summary: "Create a notification channel",
+			Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
+				"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
+			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).createChannel),
+		do(s, rest.Route{
+			Path: "/v1/channels/list", Name: "listChannels",
+			Summary: "List the notification channels",
+			Scope:   storage.ScopeRead, Body: rest.BodyOptional,
+		}, (*server).listChannels),
+		do(s, rest.Route{
+			Path: "/v1/channels/{id}/get", Name: "getChannel",
+			Summary: "Get a notification channel",
+			Scope:   storage.ScopeRead,
+		}, (*server).getChannel),
+		do(s, rest.Route{
+			Path: "/v1/channels/{id}/update", Name: "updateChannel",
+			Summary: "Update a notification channel", Description: "Absent fields keep their values.",
+			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).updateChannel),
+		do(s, rest.Route{
+			Path: "/v1/channels/{id}/delete", Name: "deleteChannel",
+			Summary: "Delete a notification channel",
+			Scope:   storage.ScopeWrite, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).deleteChannel),
+		do(s, rest.Route{
+			Path: "/v1/channels/{id}/test", Name: "testChannel",
+			Summary:     "Send a test message to a notification channel and return the result",
+			Description: "A channel receives at most 10 messages at once, and then one in two minutes.",
+			Scope:       storage.ScopeTrigger, Errors: []string{rest.CodeUnavailable},
+		}, (*server).testChannel),
+	}
+	for i := range rows {
+		rows[i].Group, rows[i].OfOperator = groupChannels, true
+	}
+	return rows
+}
+
+func showChannel(c *storage.Channel) wire.Channel {
+	return wire.Channel{ID: c.ID, ChannelSettings: c.ChannelSettings, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+}
+
+// setChannel applies settings to a channel, checks the address by the operator's policy
+// and seals it. before is the channel before the change, empty for a new channel.
+func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Channel, p *rest.FieldErrors) error {
+	had := *before
+	if err := s.Vault.OpenChannel(&had); err != nil {
+		return err
+	}
+	c.ChannelSettings = *in
+	switch {
+	case c.Address == before.Address && before.Address != "" && c.Kind != storage.ChannelEmail:
+		c.Address = had.Address
+	case strings.HasSuffix(c.Address, "/"+masked):
+		p.Addf("address", "requires the whole URL: %s keeps only the stored address", masked)
+	}
+	if err := p.AddError(c.Validate()); err != nil {
+		return err
+	}
+	var wrong *storage.InvalidError
+	if c.Kind != storage.ChannelEmail {
+		if err := s.Destinations(c.Address); errors.As(err, &wrong) {
+			for _, f := range wrong.Fields {
+				p.Addf("address", "%s", f.Message)
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	return s.Vault.SealChannel(c, before)
+}
+
+type createChannelInput struct {
+	_ struct{} `required:"kind,address"`
+
+	storage.ChannelSettings
+}
+
+func (in *createChannelInput) setDefaults() { in.Events, in.Enabled = []string{}, true }
+
+func (s *server) createChannel(ctx context.Context, c *rest.Call, in *createChannelInput) (wire.Channel, error) {
+	ch := storage.Channel{ID: storage.NewID("ch_", c.Now), Base: storage.Base{OrganizationID: c.Org}}
+	err := s.setChannel(&in.ChannelSettings, &ch, &storage.Channel{}, &c.Wrong)
+	if err == nil {
+		err = s.create(ctx, c, &ch)
+	}
+	return showChannel(&ch), err
+}
+
+func (s *server) listChannels(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Channel], error) {
+	return page(s, storage.KindChannel, c.Org, *in, showChannel)
+}
+
+func (s *server) getChannel(_ context.Context, c *rest.Call, _ *struct{}) (wire.Channel, error) {
+	ch, err := storage.Get[storage.Channel](s.Store, storage.ChannelRef(c.Org, c.ID))
+	return showChannel(&ch), err
+}
+
+// updateChannelInput has the settings to change. An absent field keeps its value.
+type updateChannelInput struct{ storage.ChannelSettings }
+
+func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChannelInput) (wire.Channel, error) {
+	ch, err := update(ctx, s, c, storage.ChannelRef(c.Org, c.ID), func(ch *storage.Channel, p *rest.FieldErrors) error {
+		before, settings := *ch, ch.ChannelSettings
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		return s.setChannel(&settings, ch, &before, p)
+	})
+	return showChannel(&ch), err
+}
+
+func (s *server) deleteChannel(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
+	return deleted(c, s.Store.Delete(ctx, storage.ChannelRef(c.Org, c.ID)))
+}
+
+func (s *server) testChannel(ctx context.Context, c *rest.Call, _ *struct{}) (events.ChannelTest, error) {
+	ch, err := storage.Get[storage.Channel](s.Store, storage.ChannelRef(c.Org, c.ID))
+	if err != nil {
+		return events.ChannelTest{}, err
+	}
+	if s.Tester == nil {
+		return events.ChannelTest{}, errNoTester
+	}
+	return s.Tester.TestChannel(ctx, ch), nil
+}

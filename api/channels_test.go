@@ -1,0 +1,124 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const (
+	channelsPath = "/v1/channels/"
+	hush         = "https://hooks.chat.example/services/T0/hush?sig=hush"
+)
+
+// TestChannel_SealedAddress stores a URL with a secret. No response and no stored record
+// contains the secret, and the masked form keeps the stored URL.
+func TestChannel_SealedAddress(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	made := e.ask(key, channelsPath+"create", `{"kind":"SLACK","address":"`+hush+`"}`).ok(t)
+	id, shown := made["id"].(string), made["address"].(string)
+	if shown != "https://hooks.chat.example/********" || made["enabled"] != true {
+		t.Errorf("the channel is shown as %v", made)
+	}
+	stored := func() storage.Channel {
+		r, err := e.bus.StateLog().Read(t.Context(), storage.ChannelRef("acme", id))
+		if err != nil || strings.Contains(string(r.Value), "hush") {
+			t.Errorf("the stored record is %s, %v", r.Value, err)
+		}
+		c, err := storage.Decode[storage.Channel](r)
+		must(t, err)
+		return c
+	}
+	before := stored()
+	body := `{"address":"` + shown + `","description":"night shift"}`
+	if got := e.ask(key, channelsPath+id+"/update", body).ok(t); got["address"] != shown || got["description"] != "night shift" {
+		t.Errorf("the changed channel is %v", got)
+	}
+	if after := stored(); after.SealedAddress != before.SealedAddress {
+		t.Error("the masked address replaced the stored address")
+	}
+	for _, path := range []string{id + "/get", "list", id + "/test"} {
+		if a := e.ask(key, channelsPath+path, ""); a.status != http.StatusOK || strings.Contains(string(a.body), "hush") {
+			t.Errorf("%s gets %d %s", path, a.status, a.body)
+		}
+	}
+	other := e.ask(key, channelsPath+id+"/update", `{"address":"https://other.example/********"}`)
+	other.expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
+}
+
+// TestChannel_Addresses checks the address by the channel's kind and the operator's policy
+// on destinations.
+func TestChannel_Addresses(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	for body, want := range map[string]int{
+		`{"kind":"EMAIL","address":"ops@acme.example"}`:                        200,
+		`{"kind":"EMAIL","address":"Ops <ops@acme.example>"}`:                  400,
+		`{"kind":"EMAIL","address":"ops@acme.example\r\nBcc: x@acme.example"}`: 400,
+		`{"kind":"EMAIL","address":"https://acme.example/"}`:                   400,
+		`{"kind":"SLACK","address":"ops@acme.example"}`:                        400,
+		`{"kind":"TEAMS","address":"https://acme.example/flow?sig=x"}`:         200,
+		`{"kind":"TEAMS","address":"https://localhost/flow"}`:                  400,
+		`{"kind":"ALERTMANAGER","address":"https://user:pass@acme.example/"}`:  400,
+		`{"kind":"PAGER","address":"https://acme.example/"}`:                   400,
+		`{"kind":"SLACK","address":"https://acme.example/","events":["any"]}`:  400,
+		`{"kind":"SLACK"}`: 400,
+	} {
+		a := e.ask(key, channelsPath+"create", body)
+		if a.status != want {
+			t.Errorf("%s gets %d %s, want %d", body, a.status, a.body, want)
+		}
+		if strings.Contains(string(a.body), `"url"`) {
+			t.Errorf("the response to %s names a field that channels do not have: %s", body, a.body)
+		}
+	}
+}
+
+// TestChannel_OfOperator creates a channel of the operator. No organization sees it, and
+// the operator sees an organization's channels only in its name.
+func TestChannel_OfOperator(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	const body = `{"kind":"EMAIL","address":"ops@operator.example"}`
+	operators := e.operate(channelsPath+"create", body).ok(t)["id"].(string)
+	acmes := e.ask(acme, channelsPath+"create", body).ok(t)["id"].(string)
+	ids := func(a answer) string {
+		text := ""
+		for _, c := range a.ok(t)["data"].([]any) {
+			text += c.(map[string]any)["id"].(string)
+		}
+		return text
+	}
+	for who, got := range map[string][2]string{
+		"the operator": {ids(e.operate(channelsPath+"list", "")), operators},
+		"acme":         {ids(e.ask(acme, channelsPath+"list", "")), acmes},
+		"bolt":         {ids(e.ask(bolt, channelsPath+"list", "")), ""},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s sees %q, want %q", who, got[0], got[1])
+		}
+	}
+	e.ask(acme, channelsPath+operators+"/get", "").expect(t, http.StatusNotFound, rest.CodeNotFound)
+	e.ask(acme, channelsPath+operators+"/delete", "").expect(t, http.StatusNotFound, rest.CodeNotFound)
+	e.operate(channelsPath+acmes+"/get", "").expect(t, http.StatusNotFound, rest.CodeNotFound)
+	shared := e.send(request{url: e.public.URL + channelsPath + "list", header: http.Header{rest.KeyHeader: {acme}, rest.OrganizationHeader: {storage.Shared}}})
+	if shared.status == http.StatusOK {
+		t.Errorf("a partner who names the operator's owner gets %d %s", shared.status, shared.body)
+	}
+	// Other operations of partners still need an organization.
+	e.operate("/v1/webhook/endpoints/list", "").expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
+}
+
+// TestChannel_Limit refuses a channel beyond the operator's limit.
+func TestChannel_Limit(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	e.store.SetLimit(storage.Limit{Kind: storage.KindChannel, Max: 1, Setting: "max-channels"})
+	const body = `{"kind":"EMAIL","address":"ops@acme.example"}`
+	e.ask(key, channelsPath+"create", body).ok(t)
+	e.ask(key, channelsPath+"create", body).expect(t, http.StatusConflict, rest.CodeConflict)
+}

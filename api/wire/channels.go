@@ -1,0 +1,11 @@
+package wire
+
+import "github.com/gridhook/gridhook/storage"
+
+// Channel is a notification channel in a response. The URL in its address is masked.
+type Channel struct {
+	ID string `json:"id" example:"ch_01JZ2E6K8M0000000000000000"`
+	storage.ChannelSettings
+	CreatedAt storage.Time `json:"createdAt"`
+	UpdatedAt storage.Time `json:"updatedAt"`
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+func newChannelCommand(g *globals) *cobra.Command {
+	r := resource{
+		g: g, noun: "channel", plural: "channels", path: "/v1/channels", scope: g.forOrgOrOperator, derive: deriveChannel,
+		columns: "ID:id, KIND:kind, ADDRESS:address, ENABLED:enabled, EVENTS:events, DESCRIPTION:description",
+		fields:  "channel:id, kind:kind, address:address, events:events, enabled:enabled, description:description",
+	}
+	const example = "  gridhook channel %s ch_01JZ0000000000000000000000 --org acme"
+	return g.talks(group("channel", "Notification channels: where people hear of failures; without --org, those of the operator",
+		r.command(operation{
+			use: "create", short: "Create a notification channel",
+			example: `  gridhook channel create --org acme --kind email --address ops@acme.example
+  gridhook channel create --kind slack --address https://hooks.slack.com/services/T0/B0/secret --event endpoint.disabled`,
+			flags: channelFlags(true),
+		}),
+		r.list("List the notification channels", "  gridhook channel list --org acme"),
+		r.get("Show a notification channel", fmt.Sprintf(example, "get")),
+		r.command(operation{
+			use: "update CHANNEL", short: "Change the settings that the flags name",
+			example: fmt.Sprintf(example, "update") + " --enabled=false", flags: channelFlags(false),
+		}),
+		r.remove("Delete a notification channel", fmt.Sprintf(example, "delete")),
+		r.command(operation{
+			use: "test CHANNEL", short: "Send a test message; exit code 1 if the receiver does not accept it",
+			example: fmt.Sprintf(example, "test"), after: channelTested, done: "The receiver accepted the message.",
+		})))
+}
+
+// channelFlags are the flags of a channel's fields.
+func channelFlags(isNew bool) []bodyFlag {
+	flags := []bodyFlag{
+		{name: "address", field: "address", value: "", help: "email `address`, or URL of the receiver", required: isNew},
+		{name: "event", field: "events", value: []string{}, help: "`event` to send; repeatable (default all)", words: storage.ChannelEvents()},
+		{name: "description", field: "description", value: "", help: "`purpose` of the channel"},
+		{name: "enabled", field: "enabled", value: true, help: "activity of the channel; false stops its messages"},
+	}
+	if isNew {
+		flags = append(flags, bodyFlag{
+			name: "kind", field: "kind", value: enum(""), help: "`kind` of the receiver: email, slack, teams or alertmanager",
+			words: []string{"email", "slack", "teams", "alertmanager"}, required: true,
+		})
+	}
+	return flags
+}
+
+func deriveChannel(r record) {
+	if selected, _ := r["events"].([]any); len(selected) == 0 {
+		r["events"] = "all"
+	}
+}
+
+// channelTested returns an error if a test message was not delivered.
+func channelTested(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
+	var t events.ChannelTest
+	if err := json.Unmarshal(response, &t); err != nil {
+		return nil, err
+	}
+	if !t.Delivered {
+		return nil, fmt.Errorf("%w: the channel did not accept the test: %s", errPartly, t.Reason)
+	}
+	return response, nil
+}

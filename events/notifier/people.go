@@ -1,0 +1,63 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// notifyHealth stores the notice of an endpoint that fails for long or has recovered.
+func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.Health) error {
+	var e storage.WebhookEndpoint
+	err := n.Store.View(func(v storage.View) error {
+		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)
+		if err == nil {
+			e, err = storage.DecodeEndpoint(r)
+		}
+		return err
+	})
+	switch _, damaged := errors.AsType[*storage.DecodeError](err); {
+	case errors.Is(err, storage.ErrNotFound), damaged: // the worker sends nothing there
+		return nil
+	case err != nil:
+		return err
+	}
+	notice, ok := events.FailingNotice(&e, &h)
+	if !ok {
+		notice, ok = events.RecoveredNotice(&e, &h)
+	}
+	if !ok {
+		return nil
+	}
+	return n.putRepeated(ctx, notice)
+}
+
+// checkQuotas stores the notices of quotas that are near.
+func (n *Notifier) checkQuotas(ctx context.Context) error {
+	var notices []events.Notice
+	err := n.Ledger.EachUsage(func(org string, u events.Usage) {
+		notices = append(notices, events.QuotaNotices(org, n.Quota, u, n.Now())...)
+	})
+	for _, notice := range notices {
+		_, failed := n.put(ctx, notice)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// putRepeated stores a notice that later checks find again. It publishes the notice once.
+func (n *Notifier) putRepeated(ctx context.Context, notice events.Notice) error {
+	maps.DeleteFunc(n.repeats, func(_ string, at time.Time) bool { return n.Now().Sub(at) > stale })
+	if _, known := n.repeats[notice.ID]; known || n.Now().Sub(notice.CreatedAt.Time) > stale {
+		return nil
+	}
+	_, err := n.put(ctx, notice)
+	if err == nil {
+		n.repeats[notice.ID] = notice.CreatedAt.Time
+	}
+	return err
+}

@@ -35,6 +35,7 @@ func TestAudit(t *testing.T) {
 	e.ask(acme, endpointsPath+endpoint+"/update", `{"url":7}`).expect(t, 400, rest.CodeValidationFailed)
 	e.operateFor("bolt", endpointsPath+"create", `{"url":"https://example.com/hook"}`).ok(t)
 	e.operate("/v1/admin/organizations/bolt/update", `{"name":"Bolt 2"}`).ok(t)
+	e.operate("/v1/admin/homes/home2/update", `{"organizationId":"bolt","name":"By the sea"}`).ok(t)
 	e.operate("/v1/admin/homes/home2/delete", `{"organizationId":"bolt"}`).ok(t)
 	e.operate("/v1/admin/plans/plan1/delete", "").ok(t)
 	e.ask(bolt, "/v1/webhook/price_signal/trigger", `{}`).ok(t)
@@ -45,6 +46,7 @@ func TestAudit(t *testing.T) {
 		},
 		`{"organizationId":"bolt","keyId":"` + boltKey + `"}`:                  nil,
 		`{"organizationId":"bolt","operation":"updateOrganization"}`:           {"updateOrganization bolt operator bolt"},
+		`{"operation":"updateHome"}`:                                           {"updateHome bolt operator home2"},
 		`{"operation":"deleteHome"}`:                                           {"deleteHome bolt operator home2"},
 		`{"operation":"deletePlan"}`:                                           {"deletePlan  operator plan1"},
 		`{"organizationId":"_"}`:                                               {"deletePlan  operator plan1", "import  operator "},

@@ -39,6 +39,7 @@ var examples = map[string]string{
 	"createHome":         `{"organizationId": "acme", "name": "At the lake", "ratePlanId": "plan_1", "timezone": "America/Chicago", "city": "Chicago", "zipcode": "60614", "carbonSignalIntensity": "MEDIUM"}`,
 	"listHomes":          `{"organizationId": "acme", "limit": 100}`,
 	"getHome":            `{"organizationId": "acme"}`,
+	"updateHome":         `{"organizationId": "acme", "ratePlanId": "plan_1", "carbonSignalIntensity": "LOW"}`,
 	"deleteHome":         `{"organizationId": "acme"}`,
 	"importPlan":         `{"id": "plan_2", "tariff": {"name": "Flat", "utility": "Acme Electric", "energyratestructure": [[{"rate": 0.12, "unit": "kWh"}]]}}`,
 	"listCatalog":        `{"utility": "Commonwealth Edison", "limit": 10}`,

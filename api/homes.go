@@ -61,6 +61,25 @@ func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationI
 	return showHome(&h), err
 }
 
+// updateHomeInput has the fields to change. An absent field keeps its value.
+type updateHomeInput struct {
+	_ struct{} `required:"organizationId"`
+	wire.OwnedHome
+}
+
+func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInput) (wire.OwnedHome, error) {
+	changed, err := update(ctx, s, c, storage.HomeRef(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
+		shown := showHome(h)
+		wrong, _ := s.decode(c.Body, &shown, "body")
+		p.Add(wrong)
+		p.Check(shown.ID == c.ID, "id", "cannot change: it is %q", c.ID)
+		shown.Base = h.Base
+		*h = shown.Home
+		return nil
+	})
+	return showHome(&changed), err
+}
+
 func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.Deleted, error) {
 	return deleted(c, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID))
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -182,6 +183,39 @@ func TestHomes(t *testing.T) {
 		`{"organizationId":"acme","enabled":"true"}`:                                                         {"enabled"},
 	} {
 		got := e.operate("/v1/admin/homes/create", body).expect(t, 400, rest.CodeValidationFailed).fields(t)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}
+
+func TestHomes_Update(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	path := "/v1/admin/homes/home1/update"
+	before := e.ask(acme, signalPath, "").ok(t)["metadata"].(map[string]any)["sequence"].(float64)
+	was := e.operate("/v1/admin/homes/home1/get", `{"organizationId":"acme"}`).ok(t)
+	changed := e.operate(path, `{"organizationId":"acme","id":"home1","name":"By the sea","meterId":"m1"}`).ok(t)
+	if changed["name"] != "By the sea" || changed["meterId"] != "m1" || changed["ratePlanId"] != was["ratePlanId"] || changed["createdAt"] != was["createdAt"] {
+		t.Errorf("changed %v to %v", was, changed)
+	}
+	if got := e.operate("/v1/admin/homes/home1/get", `{"organizationId":"acme"}`).ok(t); !maps.Equal(got, changed) {
+		t.Errorf("stored %v, response %v", got, changed)
+	}
+	if after := e.ask(acme, signalPath, "").ok(t)["metadata"].(map[string]any)["sequence"].(float64); after <= before {
+		t.Errorf("the sequence went from %v to %v", before, after)
+	}
+	if cleared := e.operate(path, `{"organizationId":"acme","meterId":null,"ratePlanId":""}`).ok(t); cleared["meterId"] != nil || cleared["ratePlanId"] != "" {
+		t.Errorf("cleared %v", cleared)
+	}
+	e.operate(path, `{"organizationId":"bolt","name":"x"}`).expect(t, 404, rest.CodeNotFound)
+	for body, want := range map[string][]string{
+		`{}`:                                     {"organizationId"},
+		`{"organizationId":"acme","id":"home2"}`: {"id"},
+		`{"organizationId":"acme","timezone":"Mars/Olympus","zipcode":"x"}`:     {"timezone", "zipcode"},
+		`{"organizationId":"acme","utilityId":"u","carbonSignalIntensity":"x"}`: {"carbonSignalIntensity", "utilityId"},
+	} {
+		got := e.operate(path, body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
 		}

@@ -72,6 +72,12 @@ func (s *server) operatorRoutes() []rest.Route {
 			Body:    rest.BodyRequired,
 		}, (*server).getHome),
 		do(s, rest.Route{
+			Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate,
+			Summary:     "Update a home",
+			Description: "Changes the given fields. The next price signal of the home uses them.",
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).updateHome),
+		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
 			Summary: "Delete a home with its solar, usage and onboarding",
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},

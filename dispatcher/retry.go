@@ -155,9 +155,7 @@ func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 // that applies:
 //
 //   - If the endpoint is down, or failed for every home of the slice, all homes with
-//     the
-//
-// same next attempt share one message.
+//     the same next attempt share one message.
 //   - Homes of one failed batch share one message.
 //   - Other homes share a message if they are due in the same part of the delay.
 //

@@ -3,6 +3,8 @@ package storage
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"slices"
 )
 
 // Limit bounds the live entities of a kind in an organization. Updates are not bounded,
@@ -31,7 +33,10 @@ func (e *LimitError) Error() string {
 // it by the entities that the others create at the same moment.
 func (s *Store) SetLimit(l Limit) {
 	if s.limits == nil {
-		s.limits, s.creating = map[Kind]Limit{}, make(chan struct{}, 1)
+		s.limits = map[Kind]Limit{}
+		for i := range s.creating {
+			s.creating[i] = make(chan struct{}, 1)
+		}
 	}
 	s.limits[l.Kind] = l
 }
@@ -39,24 +44,31 @@ func (s *Store) SetLimit(l Limit) {
 // quota is the remaining allowance of one caller of Create or Upsert.
 type quota struct {
 	s    *Store
-	held bool
+	held []uint32    // indexes in s.creating
 	left map[Ref]int // by kind and organization
 }
 
-// quota waits until no other caller creates entities of limited kinds. It does not wait
-// if none of the entities is limited. Errors: ctx.Err().
+// quota waits until no other caller creates entities of limited kinds for the same
+// organizations. It does not wait if none of the entities is limited. Errors:
+// ErrUnavailable.
 func (s *Store) quota(ctx context.Context, entities ...Entity) (*quota, error) {
-	q := &quota{s: s}
+	q := &quota{s: s, left: map[Ref]int{}}
+	var locks []uint32
 	for _, e := range entities {
-		if _, limited := s.limits[e.Ref().Kind]; !limited {
-			continue
+		if ref := e.Ref(); s.limits[ref.Kind] != (Limit{}) {
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(ref.Org)) // it never fails
+			locks = append(locks, h.Sum32()%uint32(len(s.creating)))
 		}
+	}
+	slices.Sort(locks) // the same order for every caller, or two would wait for each other
+	for _, lock := range slices.Compact(locks) {
 		select {
-		case s.creating <- struct{}{}:
-			q.held, q.left = true, map[Ref]int{}
-			return q, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case s.creating[lock] <- struct{}{}:
+			q.held = append(q.held, lock)
+		case <-ctx.Done(): // its error would mean that the outcome is unknown
+			q.release()
+			return nil, fmt.Errorf("%w: other requests of the organization were not stored in time", ErrUnavailable)
 		}
 	}
 	return q, nil
@@ -64,8 +76,8 @@ func (s *Store) quota(ctx context.Context, entities ...Entity) (*quota, error) {
 
 // release lets other callers create entities.
 func (q *quota) release() {
-	if q.held {
-		<-q.s.creating
+	for _, lock := range q.held {
+		<-q.s.creating[lock]
 	}
 }
 

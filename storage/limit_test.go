@@ -1,11 +1,13 @@
 package storage_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -50,6 +52,48 @@ func TestLimit_PerOrganization(t *testing.T) {
 	if got := strings.Join(changes(results), " "); got != "updated created created created updated" {
 		t.Errorf("got %s", got)
 	}
+}
+
+// A caller waits for others of its organization alone, and says that nothing was stored
+// if it waits for too long.
+func TestLimit_Waits(t *testing.T) {
+	s, _, _, _ := newStore(t)
+	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
+	slow := slowEntity{endpoint("acme", "a"), make(chan struct{}), make(chan struct{})}
+	var first error
+	var others sync.WaitGroup
+	others.Go(func() { first = s.Upsert(t.Context(), []storage.Entity{slow})[0].Err })
+	<-slow.started
+	if err := s.Create(t.Context(), endpoint("rival", "a")); err != nil {
+		t.Errorf("another organization: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := s.Create(ctx, endpoint("acme", "b")); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the same organization: %v, want ErrUnavailable alone", err)
+	}
+	close(slow.end)
+	others.Wait()
+	if !errors.Is(first, errSlow) {
+		t.Errorf("first: %v", first)
+	}
+	if err := s.Create(t.Context(), endpoint("acme", "b")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// slowEntity is an entity whose validation waits.
+type slowEntity struct {
+	*storage.WebhookEndpoint
+	started, end chan struct{}
+}
+
+var errSlow = errors.New("not valid in the end")
+
+func (e slowEntity) Validate() error {
+	close(e.started)
+	<-e.end
+	return errSlow
 }
 
 func TestLimit_ConcurrentCreates(t *testing.T) {

@@ -47,8 +47,9 @@ type Store struct {
 	replica Replica
 	now     func() time.Time
 	limits  map[Kind]Limit
-	// creating is full while a caller creates entities of limited kinds.
-	creating chan struct{}
+	// creating are locks, each for some organizations. A lock is full while a caller
+	// creates entities of limited kinds for one of them.
+	creating [64]chan struct{}
 }
 
 // NewStore returns a store on a log and the replica that follows the log.

@@ -64,7 +64,7 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			}
 		}
 		w, change, err := s.upsert(e)
-		if change == Created {
+		if err == nil && change == Created {
 			err = quota.take(w.Ref)
 		}
 		results[i] = UpsertResult{Change: change, Err: err}

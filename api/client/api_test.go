@@ -52,6 +52,7 @@ func TestClient_CoversAPI(t *testing.T) {
 		"createHome":                 {client.NewHome{}, client.Home{}},
 		"listHomes":                  {listOf{}, page[client.Home]{}},
 		"getHome":                    {ofOrg{}, client.Home{}},
+		"updateHome":                 {client.NewHome{}, client.Home{}},
 		"deleteHome":                 {ofOrg{}, deleted{}},
 		"importPlan":                 {client.NewPlan{}, client.Plan{}},
 		"listPlans":                  {listOf{}, page[client.Plan]{}},

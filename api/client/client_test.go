@@ -90,6 +90,10 @@ func TestOperations(t *testing.T) {
 			_, err := c.GetHome(ctx, "acme", "h")
 			return err
 		}, "/v1/admin/homes/h/get", `{"organizationId":"acme"}`},
+		{"update home", func(ctx context.Context, c *client.Client) error {
+			_, err := c.UpdateHome(ctx, "h", client.NewHome{OrganizationID: "acme", RatePlanID: "p"})
+			return err
+		}, "/v1/admin/homes/h/update", `{"organizationId":"acme","ratePlanId":"p"}`},
 		{"delete home", func(ctx context.Context, c *client.Client) error {
 			return c.DeleteHome(ctx, "acme", "h")
 		}, "/v1/admin/homes/h/delete", `{"organizationId":"acme"}`},

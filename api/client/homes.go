@@ -51,6 +51,11 @@ func (c *Client) GetHome(ctx context.Context, organization, id string) (Home, er
 	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
+// UpdateHome changes the fields of a home that have a value. Operator only.
+func (c *Client) UpdateHome(ctx context.Context, id string, h NewHome) (Home, error) {
+	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/update", h)
+}
+
 // DeleteHome removes a home. Operator only.
 func (c *Client) DeleteHome(ctx context.Context, organization, id string) error {
 	_, err := call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})

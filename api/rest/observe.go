@@ -200,7 +200,7 @@ func (s *Server) record(r *http.Request, o *outcome) {
 	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// organization returns the organization to act for, or an empty string if see the documentation of the operation
+// organization returns the organization to act for, or an empty string if it is missing
 // or unsafe to log.
 func (c *Call) organization() string {
 	if !storage.ValidID(c.Org) {

@@ -117,6 +117,12 @@ func TestCommands(t *testing.T) {
 			"home list --org acme --plan flat", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000,"ratePlanId":"flat"}`, data(homeJSON),
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
+		{
+			"home update h1 --org acme --plan flat --enabled=false", "/v1/admin/homes/h1/update", "acme",
+			`{"organizationId":"acme","ratePlanId":"flat","enabled":false}`, homeJSON,
+			"home          h1\norganization  acme\nname          Blue house\nrate plan     flat\ntime zone     America/Chicago\n" +
+				"address       60614, US\ncarbon        LOW\nenabled       true\ncreated       2026-07-01T00:00:00Z\nupdated       2026-07-02T00:00:00Z\n",
+		},
 		{"home delete h1 --org acme", "/v1/admin/homes/h1/delete", "acme", `{"organizationId":"acme"}`, `{"id":"h1","deleted":true}`, "h1 is deleted.\n"},
 		{
 			"plan import --id flat " + tariff, "/v1/admin/plans/import", "", `{"id":"flat","tariff":{"items":[]}}`, planJSON,

@@ -26,6 +26,12 @@ func newHomeCommand(g *globals) *cobra.Command {
 		r.list("List the homes of an organization", `  gridhook home list --org acme --json
   gridhook home list --org acme --plan pge-e-elec`,
 			bodyFlag{name: "plan", field: "ratePlanId", value: "", help: "rate `plan` of the homes to list (default all)"}),
+		r.command(operation{
+			use: "update HOME", short: "Change the fields that the flags name, from the next price signal on",
+			example: `  gridhook home update home-1 --org acme --plan pge-e-elec
+  gridhook home update home-1 --org acme --timezone America/Los_Angeles --zipcode 94103`,
+			flags: append(homeFlags(), bodyFlag{name: "enabled", field: "enabled", value: true, help: "whether the home is to be optimized"}),
+		}),
 		r.get("Show a home", "  gridhook home get home-1 --org acme"),
 		r.remove("Delete a home", "  gridhook home delete home-1 --org acme")))
 }

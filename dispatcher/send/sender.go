@@ -34,6 +34,7 @@ const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
 	idleTimeout      = 60 * time.Second
+	pingAfter        = 10 * time.Second
 	// bodyTimeout is the timeout for reading a response's body after its status.
 	bodyTimeout = time.Second
 )
@@ -83,7 +84,7 @@ func New(o Options) *Sender {
 		opt: o,
 		client: httpclient.New(httpclient.Options{
 			Dial: o.Dial, TLS: o.TLS, HandshakeTimeout: handshakeTimeout,
-			MaxIdle: o.IdlePerDestination, IdleTimeout: idleTimeout,
+			MaxIdle: o.IdlePerDestination, IdleTimeout: idleTimeout, PingAfter: pingAfter,
 			MaxHeader: maxResponseHeaders, MaxBody: MaxResponse, BodyTimeout: bodyTimeout,
 		}),
 		transport: &http.Transport{

@@ -15,7 +15,9 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// maxReady limits the targets of a registry.
+// maxReady limits the targets of a registry. Only callbacks make room, because their
+// gates are kept by server. An endpoint's gate has its breaker and its limits. A setting
+// limits the endpoints of an organization.
 const maxReady = 16384
 
 // Registry holds the targets of a worker. It prepares each target once per revision.
@@ -226,9 +228,11 @@ func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpo
 	}
 	t.Gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
 	if len(s.ready) >= maxReady {
-		for ref := range s.ready { // any target; it is prepared again when needed
-			delete(s.ready, ref)
-			break
+		for ref := range s.ready { // any callback; it is prepared again when needed
+			if ref.Kind == storage.KindOpenADRSubscription {
+				delete(s.ready, ref)
+				break
+			}
 		}
 	}
 	s.ready[r.Ref] = t

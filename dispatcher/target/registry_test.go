@@ -1,6 +1,7 @@
 package target_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,47 @@ import (
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
+
+// Many callbacks of one organization do not reset the gate of another's endpoint.
+func TestRegistry_ManyCallbacks(t *testing.T) {
+	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}))
+	storagetest.Put(t, s, &storage.Organization{ID: "org", Name: "Org"}, &storage.Organization{ID: "other", Name: "Other"})
+	e := storage.NewWebhookEndpoint("org")
+	e.ID, e.URL = "ep", "https://partner.example/"
+	storagetest.Put(t, s, &e)
+	const subscriptions = 2 * 16384 / storage.MaxCallbacks
+	var entities []storage.Entity
+	for i := range subscriptions {
+		o := &storage.OpenADRObject{ID: fmt.Sprintf("sub_%d", i), Type: storage.OpenADRSubscription, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "other"}}
+		for range storage.MaxCallbacks {
+			o.Callbacks = append(o.Callbacks, storage.Callback{URL: "https://ven.example/"})
+		}
+		entities = append(entities, o)
+	}
+	storagetest.Put(t, s, entities...)
+	err := s.View(func(v storage.View) error {
+		before, err := registry.Get(v, "org", "ep")
+		if err != nil {
+			return err
+		}
+		for _, o := range entities {
+			for n := range storage.MaxCallbacks {
+				if _, err := registry.Get(v, "other", o.(*storage.OpenADRObject).CallbackID(n)); err != nil {
+					return err
+				}
+			}
+		}
+		after, err := registry.Get(v, "org", "ep")
+		if err == nil && after.Gate != before.Gate {
+			t.Error("the endpoint has another gate")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // The callbacks of an organization to one server share a gate. Endpoints, other servers and
 // other organizations have their own. A callback that moves takes the gate of its new server.

@@ -156,7 +156,9 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096))
+	// Without a timeout, a publish that a lost leader never acknowledges counts as pending
+	// until the next reconnect.
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(30*time.Second))
 	if err != nil {
 		nc.Close()
 		return nil, err

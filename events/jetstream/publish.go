@@ -124,15 +124,21 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) {
 			err = refusal(refused)
-			if failed != nil && errors.Is(err, storage.ErrConflict) {
+			switch {
+			case failed == nil:
+			case errors.Is(err, storage.ErrConflict):
 				err = errAfterNoResponse
+			default:
+				err = fmt.Errorf("%w, after %w", err, failed)
 			}
 			return 0, err
 		}
 		if errors.Is(err, nats.ErrMaxPayload) {
 			return 0, tooLarge(err)
 		}
-		failed = err
+		if !errors.Is(failed, context.DeadlineExceeded) { // after a timeout, the value may be stored
+			failed = err
+		}
 		if ctx.Err() != nil {
 			break
 		}

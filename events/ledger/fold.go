@@ -45,11 +45,16 @@ func (t *tally) trigger() events.Trigger {
 	return trigger
 }
 
+// foldTriggers skips triggers beyond the retention. The log keeps triggers for longer
+// than their receipts, and a trigger without receipts would count as unfinished.
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
-	last := batch[len(batch)-1].Sequence
+	last, oldest := batch[len(batch)-1].Sequence, l.opt.Now().Add(-l.opt.Keep)
 	err := l.file.Update(func(tx *bbolt.Tx) error {
 		for _, m := range batch {
 			t := m.Value
+			if t.CreatedAt.Before(oldest) {
+				continue
+			}
 			err := update(tx, t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
 			if err == nil && t.ScheduleID != "" && t.Change == nil {
 				err = runsTable.Put(tx, key(t.OrganizationID, t.ScheduleID), events.Run{TriggerID: t.ID, At: t.CreatedAt})

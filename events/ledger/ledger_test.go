@@ -303,6 +303,23 @@ func TestPrune_Age(t *testing.T) {
 	must(t, l.Close())
 }
 
+// A ledger that starts anew reads triggers whose receipts are gone.
+func TestUnfinished_BeyondRetention(t *testing.T) {
+	l := newLedger(t)
+	accept(t, l, trigger("org", "trg_1", -time.Hour-time.Second, 2), trigger("org", "trg_2", time.Second-time.Hour, 2))
+	walks, err := l.Unfinished(9)
+	must(t, err)
+	if len(walks) != 1 || walks[0].Trigger.ID != "trg_2" {
+		t.Errorf("unfinished: %+v, want trg_2 alone", walks)
+	}
+	used, err := l.Usage("org")
+	must(t, err)
+	if used.Waiting != 1 {
+		t.Errorf("%d triggers wait, want 1", used.Waiting)
+	}
+	must(t, l.Shows(t.Context(), 2))
+}
+
 func TestUnfinished_Walks(t *testing.T) {
 	l := newLedger(t)
 	tr, done := trigger("org", "trg_1", 0, 9), trigger("org", "trg_2", 0, 1)

@@ -20,9 +20,7 @@ func (n *Notifier) checkEndpoints(ctx context.Context) error {
 		}
 	})
 	for ref, h := range failing {
-		if err == nil {
-			err = n.disable(ctx, ref, h)
-		}
+		err = errors.Join(err, n.disable(ctx, ref, h))
 	}
 	return errors.Join(err, n.notifyDisabled(ctx))
 }
@@ -45,6 +43,8 @@ func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health
 	})
 	switch {
 	case errors.Is(err, errTolerated), errors.Is(err, storage.ErrNotFound):
+		return nil
+	case errors.As(err, new(*storage.DecodeError)): // the worker sends nothing there
 		return nil
 	case err == nil:
 		n.Log.Warn("endpoint failed for too long, disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)
@@ -98,7 +98,11 @@ func (n *Notifier) disabledSince(since uint64) (notices []events.Notice, reasons
 	reasons = map[string]storage.DisabledReason{}
 	add := func(r storage.Record) error {
 		e, err := storage.DecodeEndpoint(r)
-		if errors.Is(err, storage.ErrNotFound) {
+		switch _, damaged := errors.AsType[*storage.DecodeError](err); {
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
+		case damaged: // it must not stop the notices of the others
+			n.Log.Error("endpoint record invalid, its state is not known", "error", err)
 			return nil
 		}
 		notice, ok, made := events.DisabledNotice(&e)

@@ -108,6 +108,43 @@ func TestNotifier_Completed(t *testing.T) {
 	}
 }
 
+// An endpoint whose record does not decode hides no other endpoint.
+func TestNotifier_DamagedEndpoint(t *testing.T) {
+	health := events.Health{
+		State: events.HealthFailing, ConsecutiveFailures: storage.LeastFailures, LastFailure: "HTTP 500",
+		FailingSince: storage.Time{Time: storagetest.Start}, LastFailureAt: storage.Time{Time: storagetest.Start.Add(time.Hour)},
+	}
+	f := &fake{health: map[storage.Ref]events.Health{}}
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	n := New(Deps{
+		Store: store, Ledger: f, Notices: f, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: store.Now,
+	})
+	f.put = map[string]bool{}
+	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"})
+	for _, id := range []string{"a", "b", "c"} {
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = id, "https://partner.example/", 60
+		storagetest.Put(t, store, &e)
+		f.health[e.Ref()] = health
+	}
+	damaged := storage.WebhookEndpointRef("org", "b")
+	was, err := log.Read(t.Context(), damaged)
+	if err == nil {
+		_, err = log.Append(t.Context(), storage.Write{Ref: damaged, Expect: was.Revision, At: storagetest.Start, Value: []byte(`{"id":7}`)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := n.checkEndpoints(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.put) != 2 {
+		t.Errorf("%d notices, want those of the 2 other endpoints", len(f.put))
+	}
+}
+
 // An endpoint that fails for longer than its policy allows is disabled, and counted once.
 func TestNotifier_FailingEndpoints(t *testing.T) {
 	const bears = 3600

@@ -122,27 +122,19 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
-		for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
-			if err != nil {
-				return err
-			}
-			schedule, err := storage.Decode[storage.Schedule](r)
-			if err != nil {
-				return err
-			}
+		damaged := func(error) {} // plan logs it
+		err := eachSchedule(v, damaged, func(r storage.Record, schedule *storage.Schedule) error {
 			if !schedule.OnPriceChange || !schedule.Enabled {
-				continue
+				return nil
 			}
 			suspended, err := storage.IsSuspended(v, r.Org)
-			if err != nil {
-				return err
+			if err == nil && !suspended {
+				found[r.Ref] = &priceChanges{schedule: *schedule, first: r.First}
 			}
-			if !suspended {
-				found[r.Ref] = &priceChanges{schedule: schedule, first: r.First}
-			}
-		}
-		if len(found) == 0 {
-			return nil
+			return err
+		})
+		if err != nil || len(found) == 0 {
+			return err
 		}
 		shared, err := s.changesOf(v, storage.Shared)
 		for ref, c := range found {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 const minute = time.Minute
@@ -190,6 +191,32 @@ func TestScheduler_FindsLostSchedule(t *testing.T) {
 		pass(45 * minute)
 		w.expect("found again", 15*minute, 30*minute, 45*minute, 60*minute)
 	})
+}
+
+// A schedule whose record does not decode stops no other schedule.
+func TestScheduler_DamagedRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		damage(t, w.log, storage.ScheduleRef("org", "a"))
+		s, prices := schedule(15), schedule(0)
+		prices.ID, prices.OnPriceChange = "zz", true
+		for _, s := range []storage.Schedule{s, prices} {
+			if err := w.store.Create(t.Context(), &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		defer w.fleet(1)()
+		pass(31 * minute)
+		w.expect("the other", 15*minute, 30*minute)
+	})
+}
+
+// damage stores a record that does not decode.
+func damage(t *testing.T, log *storagetest.Log, ref storage.Ref) {
+	t.Helper()
+	if _, err := log.Append(t.Context(), storage.Write{Ref: ref, At: time.Now(), Value: []byte(`{"id":7}`)}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // With any fault, before or after an effect, and any number of process restarts: no run

@@ -26,6 +26,9 @@ type Options struct {
 	MaxIdle int
 	// IdleTimeout is the maximum time that a connection stays idle.
 	IdleTimeout time.Duration
+	// PingAfter is the silence after which an HTTP/2 connection is checked by a ping, and
+	// the time that the server has to respond. Zero checks no connection.
+	PingAfter time.Duration
 	// MaxHeader and MaxBody limit a response, in bytes. The client does not read a body
 	// beyond MaxBody, and closes the connection.
 	MaxHeader, MaxBody int

@@ -44,8 +44,10 @@ func newHTTP2Transport(o Options) *http.Transport {
 			}
 			return conn, nil
 		},
-		Protocols:              protocols,
-		HTTP2:                  &http.HTTP2Config{MaxEncoderHeaderTableSize: headerTable},
+		Protocols: protocols,
+		// Without pings, a connection whose server is gone without a word would be used until
+		// TCP gives up, after a quarter of an hour.
+		HTTP2:                  &http.HTTP2Config{MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: o.PingAfter, PingTimeout: o.PingAfter},
 		IdleConnTimeout:        o.IdleTimeout,
 		MaxResponseHeaderBytes: int64(o.MaxHeader),
 		DisableCompression:     true,
@@ -70,7 +72,7 @@ func (t *Target) doHTTP2(ctx context.Context, r *Request, timing *Timing) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	defer c.active.Add(-1)
+	defer t.destination.shared.release(c)
 	body := &requestBody{rest: r.Body}
 	defer body.end() // after the response's body was closed
 	started := time.Now()
@@ -154,7 +156,8 @@ func (t *Target) http2Request(ctx context.Context, r *Request, body *requestBody
 
 // sharedConns are the HTTP/2 connections to one destination.
 type sharedConns struct {
-	opened func() // called after a connection was added
+	opened func()        // called after a connection was added
+	all    *atomic.Int64 // number of HTTP/2 connections to all destinations
 
 	mu      sync.Mutex
 	conns   []*http2Conn
@@ -210,6 +213,7 @@ func (s *sharedConns) open(dial func() (*http2Conn, error)) (*http2Conn, error) 
 	if err == nil {
 		c.active.Add(1)
 		s.conns = append(s.conns, c)
+		s.all.Add(1)
 	}
 	s.dialing.err = err
 	close(s.dialing.done)
@@ -240,6 +244,7 @@ func (s *sharedConns) leastBusy() (best *http2Conn) {
 			best = c
 		}
 	}
+	s.all.Add(int64(n - len(s.conns)))
 	clear(s.conns[n:])
 	s.conns = s.conns[:n]
 	return best
@@ -296,7 +301,19 @@ func (s *sharedConns) failed(ctx context.Context, c *http2Conn, err error) error
 func (s *sharedConns) remove(c *http2Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.conns)
 	s.conns = slices.DeleteFunc(s.conns, func(other *http2Conn) bool { return other == c })
+	s.all.Add(int64(len(s.conns) - before))
+}
+
+// release ends a request. If there are too many connections, it closes the connection
+// after its last request.
+func (s *sharedConns) release(c *http2Conn) {
+	if c.active.Add(-1) == 0 && s.all.Load() > maxIdleAll {
+		s.remove(c)
+		c.SetStateHook(closeUnused)
+		closeUnused(c.ClientConn)
+	}
 }
 
 // close closes each connection once it has no requests.
@@ -304,6 +321,7 @@ func (s *sharedConns) close() {
 	s.mu.Lock()
 	conns := s.conns
 	s.conns = nil
+	s.all.Add(-int64(len(conns)))
 	s.mu.Unlock()
 	for _, c := range conns {
 		c.SetStateHook(closeUnused)

@@ -29,7 +29,15 @@ type pool struct {
 	retained     map[*destination]struct{}
 	sweeper      *time.Timer
 	closed       bool
+
+	idle   atomic.Int64 // idle HTTP/1.1 connections to all destinations
+	shared atomic.Int64 // HTTP/2 connections to all destinations
 }
+
+// maxIdleAll is the maximum number of idle HTTP/1.1 connections to all destinations, and
+// of HTTP/2 connections without a request. Partners choose the number of destinations, and
+// a process has a limited number of open files.
+const maxIdleAll = 4096
 
 func newPool(maxIdle int, timeout time.Duration) *pool {
 	p := &pool{maxIdle: maxIdle, timeout: timeout, destinations: map[destinationKey]weak.Pointer[destination]{}, retained: map[*destination]struct{}{}}
@@ -46,7 +54,7 @@ func (p *pool) destination(key destinationKey) *destination {
 	d := p.destinations[key].Value()
 	if d == nil {
 		d = &destination{pool: p, closed: p.closed}
-		d.shared.opened = d.retain
+		d.shared.opened, d.shared.all = d.retain, &p.shared
 		d.speaks.Store(int32(key.protocol))
 		p.destinations[key] = weak.Make(d)
 	}
@@ -64,20 +72,31 @@ func (p *pool) retain(d *destination) {
 }
 
 // sweep closes connections that were idle for too long, and drops destinations without
-// targets and connections.
+// targets and connections. It closes them without the mutex, because a TLS connection says
+// goodbye first, and a receiver may keep it waiting.
 func (p *pool) sweep() {
+	for _, c := range p.expire(time.Now().Add(-p.timeout)) {
+		c.close()
+	}
+}
+
+// expire removes the connections that have been idle since before a time.
+func (p *pool) expire(before time.Time) (old []*http1Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return
+		return nil
 	}
 	for d := range p.retained {
-		if d.expire(time.Now().Add(-p.timeout)) {
+		expired, empty := d.expire(before)
+		old = append(old, expired...)
+		if empty {
 			delete(p.retained, d)
 		}
 	}
 	maps.DeleteFunc(p.destinations, func(_ destinationKey, d weak.Pointer[destination]) bool { return d.Value() == nil })
 	p.sweeper.Reset(p.timeout / 2)
+	return old
 }
 
 func (p *pool) close() {
@@ -125,6 +144,7 @@ func (d *destination) acquire(ctx context.Context) (*http1Conn, error) {
 		d.idle[n-1] = nil
 		d.idle = d.idle[:n-1]
 		d.mu.Unlock()
+		d.pool.idle.Add(-1)
 		return c, nil
 	}
 	if d.dials < maxDials {
@@ -201,9 +221,10 @@ func (d *destination) put(c *http1Conn) {
 	c.idleSince = time.Now()
 	d.mu.Lock()
 	handed := d.hand(c)
-	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle
+	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle && d.pool.idle.Load() < maxIdleAll
 	if kept {
 		d.idle = append(d.idle, c)
+		d.pool.idle.Add(1)
 	}
 	d.mu.Unlock()
 	switch {
@@ -225,20 +246,20 @@ func (d *destination) retain() {
 	}
 }
 
-// expire closes the connections that have been idle since before a time. It reports
+// expire removes the connections that have been idle since before a time. It reports
 // whether no connections are left.
-func (d *destination) expire(before time.Time) (empty bool) {
+func (d *destination) expire(before time.Time) (old []*http1Conn, empty bool) {
 	http2Empty := d.shared.prune()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
 	for n < len(d.idle) && d.idle[n].idleSince.Before(before) {
-		d.idle[n].close()
 		n++
 	}
-	d.idle = append(d.idle[:0:0], d.idle[n:]...)
+	old, d.idle = d.idle[:n], append(d.idle[:0:0], d.idle[n:]...)
+	d.pool.idle.Add(-int64(n))
 	d.retained = len(d.idle) > 0 || !http2Empty
-	return !d.retained
+	return old, !d.retained
 }
 
 // close closes the idle connections. Other connections close after their requests.
@@ -250,5 +271,6 @@ func (d *destination) close() {
 	for _, c := range d.idle {
 		c.close()
 	}
+	d.pool.idle.Add(-int64(len(d.idle)))
 	d.idle = nil
 }

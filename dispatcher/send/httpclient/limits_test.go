@@ -1,0 +1,136 @@
+package httpclient
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A client keeps no idle connection beyond its limit for all destinations.
+func TestPool_IdleLimit(t *testing.T) {
+	for _, protocol := range []Protocol{HTTP1, HTTP2} {
+		s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }, protocolNames(alpnHTTP2, alpnHTTP1))
+		var dials atomic.Int64
+		c := newClient(t, &dials)
+		trust(c, s)
+		to := targetOver(t, c, s.URL, protocol, "org")
+		post := func() {
+			t.Helper()
+			if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
+				t.Fatalf("%+v, %v", response, err)
+			}
+		}
+		post()
+		post()
+		if n := dials.Load(); n != 1 {
+			t.Errorf("protocol %d: %d connections below the limit, want 1", protocol, n)
+		}
+		count := &c.pool.idle
+		if protocol == HTTP2 {
+			count = &c.pool.shared
+		}
+		if n := count.Load(); n != 1 {
+			t.Errorf("protocol %d: counted %d connections, want 1", protocol, n)
+		}
+		count.Add(maxIdleAll)
+		post() // over the connection that is there
+		post()
+		if n := dials.Load(); n != 2 {
+			t.Errorf("protocol %d: %d connections beyond the limit, want 2", protocol, n)
+		}
+		if n := count.Load(); n != maxIdleAll {
+			t.Errorf("protocol %d: counted %d connections, want %d", protocol, n, maxIdleAll)
+		}
+	}
+}
+
+// blockedConn is a connection whose Close waits.
+type blockedConn struct {
+	net.Conn
+	closing, closed chan struct{}
+}
+
+func (c blockedConn) Close() error {
+	close(c.closing)
+	<-c.closed
+	return c.Conn.Close()
+}
+
+// Requests do not wait while an idle connection says goodbye to a slow receiver.
+func TestPool_SweepBlocked(t *testing.T) {
+	p := newPool(2, time.Hour)
+	defer p.close()
+	ours, theirs := net.Pipe()
+	defer func() { _ = theirs.Close() }()
+	blocked := blockedConn{ours, make(chan struct{}), make(chan struct{})}
+	d := p.destination(named("a"))
+	d.put(newHTTP1Conn(blocked, 100))
+	d.idle[0].idleSince = time.Now().Add(-2 * time.Hour)
+	swept := make(chan struct{})
+	go func() {
+		p.sweep()
+		close(swept)
+	}()
+	<-blocked.closing
+	if p.destination(named("a")) != d || p.destination(named("b")) == d {
+		t.Error("wrong destinations")
+	}
+	d.dialed()
+	close(blocked.closed)
+	<-swept
+	if n := p.idle.Load(); n != 0 || len(d.idle) != 0 {
+		t.Errorf("%d connections remain, counted %d", len(d.idle), n)
+	}
+}
+
+// silentConn is a connection whose bytes get lost once it is lost.
+type silentConn struct {
+	net.Conn
+	lost *atomic.Bool
+}
+
+func (c silentConn) Write(p []byte) (int, error) {
+	if c.lost.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// A connection whose server is gone without a word is replaced.
+func TestHTTP2_ServerGone(t *testing.T) {
+	s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }, protocolNames(alpnHTTP2))
+	var dials atomic.Int64
+	c := newClient(t, &dials)
+	c.options.PingAfter = 50 * time.Millisecond
+	c.http2 = newHTTP2Transport(c.options)
+	trust(c, s)
+	var lost atomic.Bool
+	dial := c.options.Dial
+	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil || dials.Load() > 1 {
+			return conn, err
+		}
+		return silentConn{conn, &lost}, nil
+	}
+	to := targetOver(t, c, s.URL, HTTP2, "org")
+	if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
+		t.Fatalf("%+v, %v", response, err)
+	}
+	lost.Store(true)
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		_, err = to.post(ctx, []byte("{}"), 10)
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	t.Errorf("no request succeeded over %d connections: %v", dials.Load(), err)
+}

@@ -1,0 +1,52 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// publisher returns one error for each publish.
+type publisher struct {
+	jetstream.JetStream
+	errors []error
+}
+
+func (p *publisher) PublishMsg(context.Context, *nats.Msg, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	err := p.errors[0]
+	p.errors = p.errors[1:]
+	return nil, err
+}
+
+// A publish that timed out may be stored, whatever the later attempts say.
+func TestPublish_OutcomeUnknown(t *testing.T) {
+	timeout, noLeader := context.DeadlineExceeded, nats.ErrNoResponders
+	full := &jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "maximum messages exceeded"}
+	conflict := &jetstream.APIError{Code: 400, ErrorCode: jetstream.JSErrCodeStreamWrongLastSequence}
+	for name, tt := range map[string]struct {
+		errors  []error
+		cause   error
+		unknown bool
+	}{
+		"no leader":                 {[]error{noLeader, noLeader, noLeader}, storage.ErrUnavailable, false},
+		"full":                      {[]error{full}, storage.ErrUnavailable, false},
+		"a timeout, then no leader": {[]error{timeout, noLeader, noLeader}, storage.ErrUnavailable, true},
+		"a timeout at last":         {[]error{noLeader, noLeader, timeout}, storage.ErrUnavailable, true},
+		"a timeout, then full":      {[]error{timeout, full}, storage.ErrUnavailable, true},
+		"a timeout, then conflict":  {[]error{timeout, conflict}, errAfterNoResponse, false},
+		"conflict":                  {[]error{conflict}, storage.ErrConflict, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait}
+			_, err := c.publish(t.Context(), "subject", "id", 1)
+			if !errors.Is(err, tt.cause) || errors.Is(err, context.DeadlineExceeded) != tt.unknown {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

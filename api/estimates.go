@@ -150,6 +150,9 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			case <-timer.C:
 			case <-ctx.Done():
 			}
+		} else {
+			// Otherwise the estimate keeps a processor for up to 10 ms while requests wait.
+			runtime.Gosched()
 		}
 		// The cancellation of ctx follows stopping in a goroutine of its own.
 		if ctx.Err() != nil || e.stopping.Err() != nil {

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +39,27 @@ func TestEstimates_YieldToWebhooks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An estimate lets other goroutines run between two pieces of work, also if no webhooks
+// were sent.
+func TestEstimates_YieldToRequests(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	done, pause, err := NewEstimates(1, nil).turn(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	var served atomic.Bool
+	go func() { served.Store(true) }()
+	for range 3 { // the scheduler may choose the estimate once more
+		if err := pause(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !served.Load() {
+		t.Error("a request waits for the end of the estimate")
+	}
 }
 
 // An estimate without a client gets no slot, and gives up its slot at its next rest.

@@ -130,6 +130,52 @@ func TestIdempotency_AbortedRequest(t *testing.T) {
 	}
 }
 
+// TestIdempotency_Shares uses up the new idempotency keys of an organization and of a
+// client address. Other callers, earlier keys and requests without a key are unaffected.
+func TestIdempotency_Shares(t *testing.T) {
+	trusted := rest.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	e := newEnv(t, rest.Options{MaxIdempotencyKeys: 200, Burst: 1000, FeedbackBurst: 1000, Proxies: trusted})
+	acme, bolt := e.twoTenants()
+	e.load(`{"resource":"home","organizationId":"bolt","id":"home1","ratePlanId":"plan1","timezone":"America/Los_Angeles"}`)
+	for _, c := range []struct {
+		name, path, body, whose string
+		share                   int
+		greedy, other           http.Header
+	}{
+		{
+			"organization", "/v1/homes/solar/create", `{"homeId":"home1","solarSystemSizeKw":5}`, "organization", 200,
+			http.Header{rest.KeyHeader: {acme}}, http.Header{rest.KeyHeader: {bolt}},
+		},
+		{
+			"client address", feedbackPath, `{"feedback_type":"bug","summary":"s","message":"m"}`, "client address", 2,
+			http.Header{"X-Forwarded-For": {"198.51.100.1"}}, http.Header{"X-Forwarded-For": {"198.51.100.2"}},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ask := func(who http.Header, once ...string) answer {
+				header := who.Clone()
+				header[rest.IdempotencyHeader] = once
+				return e.send(request{url: e.public.URL + c.path, body: c.body, header: header})
+			}
+			first := ask(c.greedy, "key-0").ok(t)
+			for i := 1; i < c.share; i++ {
+				ask(c.greedy, fmt.Sprintf("key-%d", i)).ok(t)
+			}
+			refused := ask(c.greedy, "one-more").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+			if want := fmt.Sprintf("The %s has reached the limit max-idempotency-keys: %d", c.whose, c.share); !strings.Contains(string(refused.body), want) {
+				t.Errorf("refused with %s, want %s", refused.body, want)
+			}
+			if again := ask(c.greedy, "key-0").ok(t); fmt.Sprint(again) != fmt.Sprint(first) {
+				t.Errorf("the repeated request got %v, want %v", again, first)
+			}
+			ask(c.greedy).ok(t)
+			ask(c.other, "key-0").ok(t)
+			e.pass(24 * time.Hour / time.Duration(c.share))
+			ask(c.greedy, "one-more").ok(t)
+		})
+	}
+}
+
 // lastRequest returns the last request that was stored with a key.
 func (e *env) lastRequest() (o storage.IdempotentRequest, revision uint64) {
 	e.t.Helper()

@@ -157,6 +157,8 @@ type Limits struct {
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`
 
+	MaxIdempotencyKeys int `setting:"max-idempotency-keys" default:"10000" min:"1" max:"1000000" help:"maximum number of new idempotency keys a day per organization and process, not counting triggers; a client address without an API key has a hundredth; another one gets response 429"`
+
 	MaxHeaders     Size          `setting:"max-headers" default:"16KiB" min:"1KiB" max:"1MiB" help:"maximum size of a request's headers"`
 	HeaderTimeout  time.Duration `setting:"header-timeout" default:"5s" min:"100ms" max:"1h" help:"timeout of reading a request's headers"`
 	ReadTimeout    time.Duration `setting:"read-timeout" default:"15s" min:"100ms" max:"1h" help:"timeout of reading a whole request"`

@@ -64,6 +64,30 @@ func TestWalk_EveryHomeOnce(t *testing.T) {
 	}
 }
 
+// The slices of a group are put at the same time, so a slow message system delays a walk
+// by one put per group and not by one per slice.
+func TestWalk_GroupPutAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices = 2*group + 1
+		w.homes(slices * events.SliceHomes)
+		w.endpoint("ep")
+		w.worker(func(at string) bool {
+			if at == "before put slice" {
+				<-time.After(100 * time.Millisecond)
+			}
+			return false
+		})
+		tr := w.trigger(24)
+		w.wants(tr, outcomes{events.OutcomeDelivered: slices * events.SliceHomes})
+		for n := 1; n < slices; n++ {
+			first := 1 + (n-1)/group*group
+			if at, want := w.bus.putAt[sliceName(tr.ID, n)], w.bus.putAt[sliceName(tr.ID, first)]; at != want {
+				t.Errorf("slice %d was put %s after slice %d, want at once", n, at.Sub(want), first)
+			}
+		}
+	})
+}
+
 func TestWalk_UndeliveredOutcomes(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)

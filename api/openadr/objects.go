@@ -236,6 +236,7 @@ func (s *server) create(k *kind, r *request) (any, error) {
 	if err := k.decode(s, r, &o); err != nil {
 		return nil, err
 	}
+	r.Call.ID = o.ID // for the audit log, also if the outcome is unknown
 	err := s.Store.Create(r.Context(), &o)
 	if errors.Is(err, storage.ErrExists) {
 		fresh := o
@@ -251,7 +252,6 @@ func (s *server) create(k *kind, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Call.ID = o.ID
 	return created{json.RawMessage(events.WithTargets(o.JSON(), o.Targets))}, nil
 }
 

@@ -45,11 +45,11 @@ const auditTimeout = 2 * time.Second
 // status of 500 and above does not say whether the change was stored. A failure to store
 // the entry does not undo the change and does not fail the request. The entry then goes
 // to the process's log.
-func (s *Server) audit(r *http.Request, c *Call, value any, err error) {
+func (s *Server) audit(r *http.Request, c *Call, f Format, value any, err error) {
 	if c.Change.Operation == "" {
 		return
 	}
-	status := http.StatusOK
+	status, _ := f.Value(value)
 	if err != nil {
 		if status = PublicProblem(err, s.Explain).Status; status < http.StatusInternalServerError {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -52,7 +53,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 		ID: Digest(c.Operation, scope, c.IdempotencyKey), Fingerprint: print, Made: made,
 		Base: storage.Base{OrganizationID: owner, CreatedAt: now, UpdatedAt: now},
 	}
-	first, revision, err := s.firstRequest(ctx, request)
+	first, revision, err := s.firstRequest(ctx, c, request)
 	switch {
 	case err != nil:
 		return out, err
@@ -81,28 +82,44 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	return out, Ignore(err, storage.ErrNotFound)
 }
 
-// firstRequest stores a request and returns it with its revision. If the key already has a
-// request, firstRequest returns that request instead.
-func (s *Server) firstRequest(ctx context.Context, request storage.IdempotentRequest) (first storage.IdempotentRequest, revision uint64, err error) {
+// firstRequest returns the unexpired request of the key with its revision. If there is
+// none, it stores the request and returns it.
+func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.IdempotentRequest) (first storage.IdempotentRequest, revision uint64, err error) {
 	const tries = 5
 	now := request.CreatedAt.Time
-	var expect uint64
 	for range tries {
-		revision, err = s.Requests.PutRequest(ctx, request, expect)
+		first, revision, err = s.Requests.Request(ctx, request.OrganizationID, request.ID)
+		if Ignore(err, storage.ErrNotFound) != nil || err == nil && first.Known(now) {
+			return first, revision, err
+		}
+		if err := s.takeNewKey(c, request.OrganizationID, now); err != nil {
+			return first, 0, err
+		}
+		// The revision is 0, or belongs to an expired request that is replaced.
+		revision, err = s.Requests.PutRequest(ctx, request, revision)
 		if !errors.Is(err, storage.ErrConflict) {
 			return request, revision, err
 		}
-		first, revision, err = s.Requests.Request(ctx, request.OrganizationID, request.ID)
-		switch {
-		case errors.Is(err, storage.ErrNotFound): // the request has just expired
-			expect = 0
-		case err != nil || first.Known(now):
-			return first, revision, err
-		default: // the stored request has expired, so replace it
-			expect = revision
-		}
 	}
 	return first, revision, storage.ErrConflict
+}
+
+// anonymousShare divides the daily idempotency keys of an organization into the keys of a
+// client address without an API key.
+const anonymousShare = 100
+
+// takeNewKey takes a new idempotency key from the share of the owner, or of the client's
+// address if the caller has no API key. All owners share one store, and its oldest keys go
+// first. Without shares, one owner could make it forget the keys of another.
+func (s *Server) takeNewKey(c *Call, owner string, now time.Time) error {
+	limiter, whose := s.newKeys, "organization"
+	if owner == storage.Shared {
+		limiter, owner, whose = s.anonymousKeys, c.Client, "client address"
+	}
+	if wait := limiter.take(owner, now); wait > 0 {
+		return errNewKeys(whose, limiter.burst, wait)
+	}
+	return nil
 }
 
 // Ignore returns nil for the expected error and every other error unchanged.

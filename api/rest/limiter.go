@@ -33,6 +33,11 @@ func newLimiter(perSecond float64, burst int) *limiter {
 	return l
 }
 
+// newDailyLimiter returns a limiter whose burst is the number of tokens of a day.
+func newDailyLimiter(perDay int) *limiter {
+	return newLimiter(float64(perDay)/(24*time.Hour).Seconds(), perDay)
+}
+
 // take takes a token of a caller and returns 0. If the bucket is empty, it takes no token
 // and returns the seconds until the next token.
 func (l *limiter) take(caller string, now time.Time) (wait int) {

@@ -54,7 +54,7 @@ func (s *Server) Observe(operation string, f Format, respond Responder) http.Han
 		c.RequestID = requestID(r, c.Now)
 		r, span := s.traced(r, operation)
 		value, err := s.guarded(w, r, c, respond)
-		s.audit(r, c, value, err)
+		s.audit(r, c, f, value, err)
 		o := outcome{call: c, err: err}
 		o.status, o.code = s.write(w, c, f, value, &o.err)
 		o.took = time.Since(began)

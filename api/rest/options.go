@@ -19,6 +19,10 @@ type Options struct {
 	// are one submission every five seconds and a burst of 10.
 	FeedbackRate  float64
 	FeedbackBurst int
+	// MaxIdempotencyKeys is the share of an organization in the store of idempotency keys,
+	// in new keys a day. The default is 10,000. A client without an API key has a
+	// hundredth.
+	MaxIdempotencyKeys int
 	// Timeout is the timeout of an operation, by default 25 s. It must be shorter than
 	// the server's write timeout, so that every request gets a response.
 	Timeout time.Duration
@@ -45,6 +49,7 @@ func (o Options) WithDefaults() Options {
 	o.Burst = Positive(o.Burst, 200)
 	o.FeedbackRate = Positive(o.FeedbackRate, 0.2)
 	o.FeedbackBurst = Positive(o.FeedbackBurst, 10)
+	o.MaxIdempotencyKeys = Positive(o.MaxIdempotencyKeys, 10_000)
 	o.MaxUnread = Positive(o.MaxUnread, 64<<20)
 	o.ReadStall = Positive(o.ReadStall, 5*time.Second)
 	o.Timeout = Positive(o.Timeout, 25*time.Second)

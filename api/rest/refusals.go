@@ -56,6 +56,11 @@ func errAddressRate(seconds int) *Problem {
 	return p
 }
 
+func errNewKeys(whose string, perDay, seconds int) *Problem {
+	return NewProblem(CodeRateLimited, fmt.Sprintf("The %s has reached the limit max-idempotency-keys: %d new keys a day.", whose, perDay),
+		"Retry after retry_after_seconds, or ask the operator to raise the limit. Earlier keys stay valid.").After(seconds)
+}
+
 func errTooLarge(limit int64) *Problem {
 	return NewProblem(CodePayloadTooLarge, fmt.Sprintf("The body is larger than %d bytes.", limit), "Send less in one request.")
 }

@@ -38,8 +38,12 @@ type Server struct {
 	metrics *metrics
 	// keys limits by API key. addresses limits by client address.
 	keys, addresses *limiter
-	known           keyCache
-	unread          unread
+	// newKeys limits new idempotency keys by organization. anonymousKeys limits the new
+	// idempotency keys of callers without an API key by client address.
+	newKeys, anonymousKeys *limiter
+
+	known  keyCache
+	unread unread
 }
 
 // New returns a server with the given options. A zero option has its default.
@@ -48,6 +52,7 @@ func New(d Deps, o Options) *Server {
 	return &Server{
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
+		newKeys: newDailyLimiter(o.MaxIdempotencyKeys), anonymousKeys: newDailyLimiter(max(1, o.MaxIdempotencyKeys/anonymousShare)),
 		unread: unread{max: o.MaxUnread, byOrg: map[string]int64{}},
 	}
 }

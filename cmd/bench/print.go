@@ -83,9 +83,10 @@ func (t *Tenants) print(b *strings.Builder) {
 	for _, w := range []struct {
 		name string
 		Wait
-	}{{"price signal", t.Signal}, {"estimate", t.Estimate}, {"trigger", t.Trigger}} {
+	}{{"price signal", t.Signal}, {"estimate", t.Estimate}, {"trigger", t.Trigger}, {"deliveries", t.Deliveries}} {
 		fmt.Fprintf(b, "  %-12s %8.1f ms alone %8.1f ms beside   ratio %.2f\n", w.name, w.AloneMs, w.BesideMs, w.Ratio)
 	}
+	fmt.Fprintf(b, "  the server used %.1f processors beside the greedy one\n", t.Processors)
 }
 
 func (d *One) print(b *strings.Builder, name string) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -15,12 +18,18 @@ import (
 )
 
 // Tenants compares an organization's waiting times beside a greedy organization with its
-// waiting times alone.
+// waiting times alone. The server, the receivers and the clients are separate processes.
 type Tenants struct {
 	Signal   Wait `json:"signal"`
 	Estimate Wait `json:"estimate"`
-	Trigger  Wait `json:"trigger"`
-	Homes    int  `json:"homes"`
+	// Trigger is the time until a trigger's response. Deliveries is the time from the
+	// trigger's request to its last webhook.
+	Trigger    Wait `json:"trigger"`
+	Deliveries Wait `json:"deliveries"`
+	Homes      int  `json:"homes"`
+	// Processors is the processor time of the server beside the greedy organization, in
+	// processors.
+	Processors float64 `json:"processors"`
 }
 
 // Wait is the duration of an operation. The times are medians over all rounds.
@@ -46,43 +55,58 @@ const (
 
 const tenantHome = "home_0000000"
 
+// tenantMeter measures an organization's waiting times.
+type tenantMeter struct {
+	*server
+	homes int
+	sink  *Sink
+}
+
 func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
-	homes, rounds := 2000, 5
+	m, rounds := &tenantMeter{homes: 2000}, 5
 	if o.Quick {
-		homes, rounds = 500, 1
+		m.homes, rounds = 500, 3
 	}
-	m, done, err := startMeter(ctx, o, homes)
+	if m.server, err = startServer(o); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	var sinks [2]*Sink // of the modest and of the greedy organization
+	for i := range sinks {
+		if sinks[i], err = StartSink(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, sinks[i].Close()) }()
+	}
+	m.sink = sinks[0]
+	modest, err := m.tenant(ctx, organization, m.homes, m.sink.URL)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	if err := m.furnish(ctx, greedy, greedyHomes, m.url()); err != nil {
-		return nil, err
-	}
-	modest, err := m.tenant(ctx, organization)
+	taker, err := m.tenant(ctx, greedy, greedyHomes, sinks[1].URL)
 	if err != nil {
 		return nil, err
 	}
-	taker, err := m.tenant(ctx, greedy)
-	if err != nil {
-		return nil, err
-	}
-	var alone, beside [3][]float64
 	if _, err := m.waits(ctx, modest); err != nil { // warms up
 		return nil, err
 	}
+	var alone, beside [4][]float64
+	var processors []float64
 	for range rounds {
 		a, err := m.waits(ctx, modest)
 		if err != nil {
 			return nil, err
 		}
 		stop := runGreedy(ctx, taker)
+		began, used := time.Now(), m.processorTime()
 		b, err := m.waits(ctx, modest)
+		processors = append(processors, (m.processorTime()-used).Seconds()/time.Since(began).Seconds())
 		stop()
-		if err != nil {
+		if err = errors.Join(err, m.idle(ctx)); err != nil {
 			return nil, err
 		}
-		o.say("tenants: signal %.1f and %.1f ms, estimate %.0f and %.0f ms, trigger %.0f and %.0f ms, alone and beside", a[0], b[0], a[1], b[1], a[2], b[2])
+		o.say("tenants: alone and beside in ms: signal %.1f %.1f, estimate %.0f %.0f, trigger %.1f %.1f, deliveries %.0f %.0f; %.1f processors",
+			a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], processors[len(processors)-1])
 		for i := range a {
 			alone[i], beside[i] = append(alone[i], a[i]), append(beside[i], b[i])
 		}
@@ -91,64 +115,83 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		a, b := median(alone[i]), median(beside[i])
 		return Wait{AloneMs: a, BesideMs: b, Ratio: b / a}
 	}
-	return &Tenants{Signal: wait(0), Estimate: wait(1), Trigger: wait(2), Homes: homes}, nil
+	return &Tenants{Signal: wait(0), Estimate: wait(1), Trigger: wait(2), Deliveries: wait(3), Homes: m.homes, Processors: median(processors)}, nil
 }
 
-// tenant creates an organization's home for estimates and returns a client with the
-// organization's key.
-func (m *deliveryMeter) tenant(ctx context.Context, org string) (*client.Client, error) {
-	err := sandbox.Import(ctx, m.box.Operator, strings.NewReader(
+func (m *tenantMeter) processorTime() time.Duration { return processorTimeOf(m.running.PID()) }
+
+// idle waits until all triggers are walked.
+func (m *tenantMeter) idle(ctx context.Context) error {
+	return sandbox.Poll(ctx, time.Second, func() (bool, error) {
+		homes, err := m.metric(ctx, "gridhook_backlog_homes")
+		return homes == 0, err
+	})
+}
+
+// tenant creates an organization with homes, one of them for estimates, and an endpoint.
+// It returns a client with the organization's key.
+func (m *tenantMeter) tenant(ctx context.Context, org string, homes int, url string) (*client.Client, error) {
+	if err := sandbox.Furnish(ctx, m.Operator, org, homes, func(int) {}); err != nil {
+		return nil, err
+	}
+	if err := register(ctx, m.Operator, org, url); err != nil {
+		return nil, err
+	}
+	err := sandbox.Import(ctx, m.Operator, strings.NewReader(
 		`{"resource":"home","organizationId":"`+org+`","id":"`+tenantHome+`","zipcode":"94110","timezone":"America/Los_Angeles","ratePlanId":"pge-e-elec"}`+"\n"+
 			`{"resource":"hvacDevice","organizationId":"`+org+`","deviceId":"dev","homeId":"`+tenantHome+`","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`))
 	if err != nil {
 		return nil, fmt.Errorf("a home to estimate: %w", err)
 	}
-	key, err := m.box.Operator.CreateKey(ctx, client.NewKey{OrganizationID: org})
+	key, err := m.Operator.CreateKey(ctx, client.NewKey{OrganizationID: org})
 	if err != nil {
 		return nil, err
 	}
-	return &client.Client{BaseURL: m.box.App.URL(), Key: key.Text}, nil
+	return &client.Client{BaseURL: m.running.API, Key: key.Text}, nil
 }
 
-// waits returns the median times of price signals, of estimates, and of a trigger with
-// all its deliveries, in milliseconds.
-func (m *deliveryMeter) waits(ctx context.Context, c *client.Client) (ms [3]float64, err error) {
-	const signals, estimates = 20, 3
-	took := func(times int, do func() error) (float64, error) {
-		var list []float64
+// waits returns the median times of price signals, estimates, the response to a trigger
+// and its deliveries, in milliseconds.
+func (m *tenantMeter) waits(ctx context.Context, c *client.Client) (ms [4]float64, err error) {
+	const signals, estimates, triggers = 100, 3, 5
+	var took [4][]float64
+	measure := func(i, times int, do func() error) error {
 		for range times {
 			began := time.Now()
 			if err := do(); err != nil {
-				return 0, err
-			}
-			list = append(list, float64(time.Since(began).Microseconds())/1000)
-		}
-		return median(list), nil
-	}
-	for i, op := range []struct {
-		times int
-		do    func() error
-	}{
-		{signals, func() error { return askSignal(ctx, c, 24*time.Hour) }},
-		{estimates, func() error { return askEstimate(ctx, c) }},
-		{1, func() error {
-			accepted, err := m.triggerOf(ctx, organization)
-			if err != nil {
 				return err
 			}
-			return m.completed(ctx, organization, accepted.TriggerID)
-		}},
-	} {
-		if ms[i], err = took(op.times, op.do); err != nil {
-			return ms, err
+			took[i] = append(took[i], milliseconds(time.Since(began)))
 		}
+		return nil
 	}
-	return ms, nil
+	if err := measure(0, signals, func() error { return askSignal(ctx, c) }); err != nil {
+		return ms, err
+	}
+	if err := measure(1, estimates, func() error { return askEstimate(ctx, c) }); err != nil {
+		return ms, err
+	}
+	err = measure(3, triggers, func() error {
+		if err := m.sink.Reset(ctx); err != nil {
+			return err
+		}
+		if err := measure(2, 1, func() error { _, err := c.Trigger(ctx, client.TriggerRequest{}); return err }); err != nil {
+			return err
+		}
+		_, err := m.sink.Wait(ctx, m.homes)
+		return err
+	})
+	for i := range took {
+		ms[i] = median(took[i])
+	}
+	return ms, err
 }
 
-func askSignal(ctx context.Context, c *client.Client, window time.Duration) error {
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func askSignal(ctx context.Context, c *client.Client) error {
 	start := time.Now().UTC().Truncate(15 * time.Minute)
-	_, err := c.PriceSignal(ctx, tenantHome, client.Window{StartTime: &storage.Time{Time: start}, EndTime: &storage.Time{Time: start.Add(window)}})
+	_, err := c.PriceSignal(ctx, tenantHome, client.Window{StartTime: &storage.Time{Time: start}, EndTime: &storage.Time{Time: start.Add(24 * time.Hour)}})
 	return err
 }
 
@@ -157,23 +200,27 @@ func askEstimate(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// runGreedy exceeds an organization's limits until stop is called.
+// runGreedy exceeds an organization's limits until stop is called. It does not decode the
+// responses: on a machine shared with the server, that would take more processor time
+// than the server itself.
 func runGreedy(ctx context.Context, c *client.Client) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	start := time.Now().UTC().Truncate(15 * time.Minute)
+	month := fmt.Sprintf(`{"startTime":%q,"endTime":%q}`, start.Format(time.RFC3339), start.AddDate(0, 0, 28).Format(time.RFC3339))
 	var asking sync.WaitGroup
 	for _, load := range []struct {
-		clients int
-		pause   time.Duration
-		ask     func() error
+		clients    int
+		pause      time.Duration
+		path, body string
 	}{
-		{greedyEstimates, greedyPause, func() error { return askEstimate(ctx, c) }},
-		{greedySignals, signalPause, func() error { return askSignal(ctx, c, 28*24*time.Hour) }},
-		{greedyTriggers, greedyPause, func() error { _, err := c.Trigger(ctx, client.TriggerRequest{}); return err }},
+		{greedyEstimates, greedyPause, "/v1/homes/" + tenantHome + "/hvac/estimate_savings", `{"type":"annual"}`},
+		{greedySignals, signalPause, "/v1/homes/" + tenantHome + "/price_signal", month},
+		{greedyTriggers, greedyPause, "/v1/webhook/price_signal/trigger", `{}`},
 	} {
 		for range load.clients {
 			asking.Go(func() {
 				for ctx.Err() == nil {
-					_ = load.ask() // refusals are expected
+					_ = postAndDiscard(ctx, c, load.path, load.body) // refusals are expected
 					select {
 					case <-ctx.Done():
 					case <-time.After(load.pause):
@@ -183,4 +230,19 @@ func runGreedy(ctx context.Context, c *client.Client) (stop func()) {
 		}
 	}
 	return func() { cancel(); asking.Wait() }
+}
+
+func postAndDiscard(ctx context.Context, c *client.Client, path, body string) (err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "X-Ws-Api-Key": {c.Key}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
 }

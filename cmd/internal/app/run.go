@@ -84,7 +84,7 @@ func requestOptions(c *config.Config) rest.Options {
 	l := c.Limits
 	return rest.Options{
 		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
-		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
+		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
 		Origins: strings.FieldsFunc(l.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},
 	}

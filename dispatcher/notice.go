@@ -29,7 +29,7 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 		w.Log.Info("notice too old, dropped", "notice", n.ID, "type", n.Type, "org", n.OrganizationID)
 		return nil
 	}
-	if err := w.putChannelTasks(ctx, &n); err != nil {
+	if err := w.channels.PutTasks(ctx, &n); err != nil {
 		return err
 	}
 	if !slices.Contains(storage.EventTypes(), n.Type) {

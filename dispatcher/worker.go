@@ -155,7 +155,7 @@ type Worker struct {
 	targets  *target.Registry
 	walks    *walks.Tracker
 	turns    *gate.Turns
-	channels *channel.Sender
+	channels *channel.Handler
 	attempts atomic.Uint64
 }
 
@@ -175,11 +175,16 @@ func New(d Deps, o Options) *Worker {
 		Concurrency: o.Concurrency, EndpointConcurrency: o.EndpointConcurrency, SlowSlices: o.slowSlices(), Now: d.Now, Jitter: d.Jitter,
 	})
 	targets := target.NewRegistry(d.Vault, g)
-	return &Worker{
+	w := &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices), channels: channel.New(d.Vault, d.Sender, o.Mail),
+		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices),
 	}
+	w.channels = &channel.Handler{
+		Sender: channel.New(d.Vault, d.Sender, o.Mail), Store: d.Store, Tasks: d.Bus, Persist: w.persist,
+		Log: d.Log, Now: d.Now, Jitter: d.Jitter, Attempts: w.metrics.channels,
+	}
+	return w
 }
 
 // OpenBreakers lists the worker's breakers that are not closed.
@@ -245,7 +250,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeTasks(ctx, taking, events.TaskNotice, noticeSlots, w.handleNoticeTask)
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeTasks(ctx, taking, events.TaskChannel, channelSlots, w.handleChannelTask)
+		return w.Bus.ConsumeTasks(ctx, taking, events.TaskChannel, channel.Slots, w.channels.Handle)
 	})
 	return group.Wait()
 }

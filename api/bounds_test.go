@@ -62,6 +62,7 @@ var imported = map[string][2]string{
 	"deleteDemandResponse": {"1", `{"resource":"demandResponse","eiaId":1}`},
 	"deletePlanEvent":      {"gone", `{"resource":"planEvent","planId":"plan_1","id":"gone","kind":"PEAK_REBATE","from":"2026-07-02T21:00:00Z","to":"2026-07-02T23:00:00Z","adder":1}`},
 	"deleteMarketSeries":   {"REAL_TIME--GONE", `{"resource":"marketSeries","node":"GONE","market":"REAL_TIME","startTime":"2026-07-01T00:00:00Z","prices":[0.02]}`},
+	"deleteOrganization":   {"partner", `{"resource":"organization","id":"partner","name":"Partner"}`},
 	"deleteArea":           {"IL", `{"resource":"area","area":"IL","supported":true}`},
 }
 

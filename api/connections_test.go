@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +44,11 @@ func TestConnections_Limit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := bounded(t, test.bounds)
-			_, err := io.WriteString(conn, test.sent)
-			must(t, err)
+			_, sendErr := io.WriteString(conn, test.sent)
 			got, err := io.ReadAll(conn) // ends when the server closes the connection
+			if err = errors.Join(sendErr, err); test.answer == "" && !errors.Is(err, os.ErrDeadlineExceeded) {
+				err = nil // the server closes the connection when it likes, even before it has read
+			}
 			if err != nil && len(got) == 0 {
 				t.Fatal(err)
 			}

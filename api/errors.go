@@ -21,6 +21,7 @@ func explainError(err error) *rest.Problem {
 		transition  *storage.TransitionError
 		limit       *storage.LimitError
 		quota       *events.QuotaError
+		erased      *storage.ErasedError
 	)
 	switch {
 	case errors.As(err, &window):
@@ -36,11 +37,20 @@ func explainError(err error) *rest.Problem {
 	case errors.As(err, &quota):
 		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),
 			"Wait until earlier triggers are completed or past their retention, or ask the operator to raise the limit.").After(quotaRetry)
+	case errors.As(err, &erased):
+		message := erased.Error()
+		return rest.NewProblem(rest.CodeConflict, strings.ToUpper(message[:1])+message[1:]+".", "Use another identifier.")
+	case errors.Is(err, storage.ErrNotErasable):
+		return errNotErasable
 	case errors.Is(err, errNoSlot):
 		return rest.ErrUnavailable
 	}
 	return nil
 }
+
+var errNotErasable = rest.NewProblem(rest.CodeConflict,
+	"The organization is deleted, but its records are still in the streams: an earlier version created the stream GRIDHOOK_STATE, which refuses to overwrite records.",
+	"Restore a backup into new streams, and send the request again.")
 
 // quotaRetry is the delay in seconds before retrying a trigger that exceeded a quota.
 const quotaRetry = 60

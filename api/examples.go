@@ -36,6 +36,7 @@ var examples = map[string]string{
 	"listOperatorKeys":   `{"limit": 100}`,
 	"listAudit":          `{"organizationId": "acme", "since": "2026-07-01T00:00:00Z", "limit": 100}`,
 	"exportOrganization": `{"limit": 100}`,
+	"deleteOrganization": `{"confirm": "partner"}`,
 	"createHome":         `{"organizationId": "acme", "name": "At the lake", "ratePlanId": "plan_1", "timezone": "America/Chicago", "city": "Chicago", "zipcode": "60614", "carbonSignalIntensity": "MEDIUM"}`,
 	"listHomes":          `{"organizationId": "acme", "limit": 100}`,
 	"getHome":            `{"organizationId": "acme"}`,

@@ -54,6 +54,17 @@ func (s *server) operatorRoutes() []rest.Route {
 			Description: "Both keys are valid during the overlap. Only this response contains the text of the new key.",
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateKey),
+	}
+	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
+	for i := range rows {
+		rows[i].Operator, rows[i].Group = true, groupOperator
+	}
+	return rows
+}
+
+// ownedHomeRoutes returns the operations on the homes of any organization.
+func (s *server) ownedHomeRoutes() []rest.Route {
+	return []rest.Route{
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate,
 			Summary:     "Create a home",
@@ -83,11 +94,6 @@ func (s *server) operatorRoutes() []rest.Route {
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}
-	rows = slices.Concat(rows, s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
-	for i := range rows {
-		rows[i].Operator, rows[i].Group = true, groupOperator
-	}
-	return rows
 }
 
 // planRoutes returns the operations on rate plans, the import and feedback.

@@ -24,7 +24,24 @@ func (s *server) tenantRoutes() []rest.Route {
 			Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
 			Summary: "Get what an organization takes up",
 		}, (*server).organizationUsage),
+		do(s, rest.Route{
+			Path: "/v1/admin/organizations/{id}/delete", Name: "deleteOrganization", Role: storage.RoleAdmin,
+			Summary: "Delete an organization and erase its records",
+			Description: "At once its keys are refused, and nothing of it can be read or sent. The response is a receipt. " +
+				"A large organization takes several requests: repeat the request until complete is true.",
+			Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).deleteOrganization),
 	}
+}
+
+// deleteOrganization is safe to repeat. A repeat continues an interrupted deletion.
+func (s *server) deleteOrganization(ctx context.Context, c *rest.Call, in *wire.DeleteOrganizationInput) (wire.ErasedOrganization, error) {
+	c.Wrong.Check(in.Confirm == c.ID, "confirm", "must be the identifier of the organization to delete")
+	if err := c.Wrong.Err(); err != nil {
+		return wire.ErasedOrganization{}, err
+	}
+	e, err := s.Store.EraseOrganization(ctx, c.ID)
+	return wire.ErasedOrganization{ID: c.ID, Deleted: err == nil, Complete: e.Complete, Records: e.Records, ErasedBy: storage.Time{Time: e.By}}, err
 }
 
 func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.ExportInput) (page wire.Page[json.RawMessage], err error) {

@@ -145,5 +145,5 @@ func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) err
 // before.
 func (w *Worker) unpark(ctx context.Context, s events.Slice) error {
 	s.Resumed = true
-	return w.putSlice(ctx, s)
+	return w.Bus.PutSlice(ctx, s)
 }

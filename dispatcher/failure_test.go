@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,6 +110,38 @@ func TestSlice_DeadLetter(t *testing.T) {
 		}
 		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "slice" || !strings.Contains(string(w.bus.dead[0].Body), `"number":1`) || w.bus.redelivered != 0 {
 			t.Errorf("dead letters are %+v, with %d redeliveries", w.bus.dead, w.bus.redelivered)
+		}
+	})
+}
+
+// A slice that is walked again does not take the stored position of its walk back. A
+// worker that starts later knows only the stored position.
+func TestSlice_PositionNeverFallsBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 9 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep", onChange)
+		var failures atomic.Int64
+		w.bus.refuse = func(name, detail string) error {
+			if name == "known" && strings.HasSuffix(detail, ".1") && failures.Add(1) == 1 {
+				return errors.New("bad")
+			}
+			return nil
+		}
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+		if failures.Load() != 2 {
+			t.Fatalf("slice 1 was walked %d times, want 2", failures.Load())
+		}
+		at := events.WalkPosition{Slice: -1}
+		for _, p := range w.bus.positions {
+			if p.Slice < at.Slice || at.Last {
+				t.Errorf("position %+v replaces %+v", p, at)
+			}
+			at = p
+		}
+		if !at.Last {
+			t.Errorf("stored position is %+v", at)
 		}
 	})
 }

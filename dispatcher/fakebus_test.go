@@ -41,6 +41,7 @@ type fakeBus struct {
 	// stored retries.
 	refuse      func(name, detail string) error
 	spoil       func(r *events.Retry)
+	maxPayload  int // maximum size of a receipt, in bytes
 	reachedAsks int // calls of Reached
 	known       map[string]events.Known
 	putAt       map[string]time.Time // when a slice was first put
@@ -71,7 +72,7 @@ const (
 )
 
 func newFakeBus(t testing.TB) *fakeBus {
-	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, putAt: map[string]time.Time{}}
+	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, putAt: map[string]time.Time{}, maxPayload: 8 << 20}
 }
 
 // wakeLocked notifies all waiting goroutines of a change.
@@ -299,6 +300,9 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error 
 func receiptName(org, trigger, key string) string { return org + "." + trigger + "." + key }
 
 func (c *busConn) PutReceipt(ctx context.Context, r events.Receipt) error {
+	if text, err := json.Marshal(r); err != nil || len(text) > c.bus.maxPayload {
+		return fmt.Errorf("receipt has %d bytes: maximum payload exceeded: %w", len(text), err)
+	}
 	return c.do(ctx, "put receipt", func(b *fakeBus) {
 		name := receiptName(r.OrganizationID, r.TriggerID, r.Key)
 		if b.stored[name] {
@@ -379,21 +383,24 @@ func (c *busConn) Known(ctx context.Context, org, endpointID string, slice int) 
 	return known, err
 }
 
-func (c *busConn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error {
+func (c *busConn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error) {
+	if err := c.bus.refused("put known", knownName(org, endpointID, slice)); err != nil {
+		return 0, err
+	}
 	conflict := false
-	err := c.do(ctx, "put known", func(b *fakeBus) {
+	err = c.do(ctx, "put known", func(b *fakeBus) {
 		name := knownName(org, endpointID, slice)
 		if conflict = b.known[name].Revision != known.Revision; conflict {
 			return
 		}
 		stored := copied(b, known)
 		stored.Revision = known.Revision + 1
-		b.known[name] = stored
+		b.known[name], revision = stored, stored.Revision
 	})
 	if err == nil && conflict {
-		return storage.ErrConflict
+		err = storage.ErrConflict
 	}
-	return err
+	return revision, err
 }
 
 func (c *busConn) ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error {

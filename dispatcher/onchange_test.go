@@ -2,6 +2,8 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -126,5 +128,100 @@ func TestOnChange_CrossingTriggers(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: 2})
+	})
+}
+
+// changePlan changes the rate plan of the home 0.
+func (w *world) changePlan(plan string) {
+	w.changeHome(homeID(0), func(h *storage.Home) { h.RatePlanID = plan })
+}
+
+// A price that changes back while the other price is delivered is sent, because the
+// endpoint no longer has it.
+func TestOnChange_RevertedDuringDelivery(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "wrong", 9))
+		w.endpoint("changes", onChange)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2})
+
+		w.changePlan("wrong")
+		arrived, release := make(chan struct{}), make(chan struct{})
+		w.partner.answers(func(*http.Request, arrival) int { arrived <- struct{}{}; <-release; return http.StatusOK })
+		wrong := w.trigger(24)
+		<-arrived
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		w.changePlan("plan")
+		corrected := w.trigger(24)
+		<-time.After(time.Second)
+		close(release)
+		w.wants(wrong, outcomes{events.OutcomeDelivered: 1, events.OutcomeUnchanged: 1})
+		w.wants(corrected, outcomes{events.OutcomeDelivered: 1, events.OutcomeUnchanged: 1})
+	})
+}
+
+// A worker that dies after a delivery leaves no known signal that the endpoint had
+// before.
+func TestOnChange_RevertedAfterDeath(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "wrong", 9))
+		w.endpoint("changes", onChange)
+		dying := w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2})
+
+		w.changePlan("wrong")
+		w.partner.answers(func(*http.Request, arrival) int { dying.conn.kill(); return http.StatusOK })
+		w.trigger(24)
+		w.bus.await(dying.conn.isDead)
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		w.changePlan("plan")
+		corrected := w.trigger(24)
+		w.worker()
+		w.wants(corrected, outcomes{events.OutcomeDelivered: 1, events.OutcomeUnchanged: 1})
+	})
+}
+
+// The known signals of a slice do not include homes that new homes moved to another
+// slice. Otherwise they would grow beyond the size of a message.
+func TestOnChange_MovedHomes(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 2 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("changes", onChange)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+		for i := range events.SliceHomes {
+			storagetest.Put(t, w.store, storagetest.Home("org", fmt.Sprintf("a_new_home_%04d", i), "plan"))
+		}
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes + events.SliceHomes})
+		w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: homes + events.SliceHomes})
+		for name, known := range w.bus.known {
+			if len(known.Signals) != events.SliceHomes {
+				t.Errorf("%s has %d known signals, want %d", name, len(known.Signals), events.SliceHomes)
+			}
+		}
+	})
+}
+
+// Known signals that can never be stored count as not known. No delivery is repeated.
+func TestOnChange_UnstorableKnown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("changes", onChange)
+		w.bus.refuse = func(name, _ string) error {
+			if name == "put known" {
+				return errors.New("maximum payload exceeded")
+			}
+			return nil
+		}
+		w.worker()
+		for range 2 {
+			w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3}), 2)
+		}
+		if n := len(w.partner.got()); n != 6 || len(w.bus.dead) != 0 {
+			t.Errorf("%d webhooks arrived, want 6, and %d dead letters", n, len(w.bus.dead))
+		}
 	})
 }

@@ -95,6 +95,43 @@ func TestSuspendedOrganization_SendsNothing(t *testing.T) {
 	})
 }
 
+// A walk of a deleted organization ends: it has no more homes and no endpoint, and its
+// waiting retries are dropped when they are due. A neighbor continues.
+func TestDeletedOrganization_SendsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 20 * events.SliceHomes
+		w.suspend(false) // creates the organization
+		w.homes(homes)
+		w.neighbor(5)
+		w.endpoint("ep")
+		w.partner.refuses("ep", true)
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(100 * time.Millisecond)
+		synctest.Wait()
+		if w.waiting() == 0 {
+			t.Fatal("no retry waits")
+		}
+		if _, err := w.store.EraseOrganization(t.Context(), "org"); err != nil {
+			t.Fatal(err)
+		}
+		w.partner.refuses("ep", false)
+		if p, _ := w.settled(tr); p.Status != events.TriggerCompleted || p.Outcomes[events.OutcomeDelivered] != 0 {
+			t.Errorf("the trigger is %s with %v", p.Status, p.Outcomes)
+		}
+		w.wants(w.triggerOf("neighbor", 24), outcomes{events.OutcomeDelivered: 5})
+		<-time.After(25 * time.Hour)
+		if n := w.waiting(); n != 0 {
+			t.Errorf("%d retries wait after a day", n)
+		}
+		for _, a := range w.partner.got() {
+			if a.host == "ep" {
+				t.Fatal("deleted organization got a webhook")
+			}
+		}
+	})
+}
+
 // Waiting deliveries of a paused endpoint are dropped when they are due, as single homes
 // and as a parked walk. They stay dropped after the pause.
 func TestPausedEndpoint_DropsWaiting(t *testing.T) {

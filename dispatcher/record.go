@@ -71,7 +71,17 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 	w.metrics.count(deliveries)
 	receipt.RetryInputs = append(receipt.RetryInputs, inputsOfFailed(jobs, deliveries)...)
 	receipt.Deliveries = append(receipt.Deliveries, deliveries...)
-	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
+	put := func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) }
+	if err = w.persist(ctx, put); err == nil || requeues(ctx, err) {
+		return err
+	}
+	// The responses of many endpoints can exceed the size of a message. To fail the slice
+	// would repeat its deliveries.
+	w.Log.Warn("receipt not stored, storing it without responses", "trigger", t.ID, "org", t.OrganizationID, "receipt", receipt.Key, "error", err)
+	for i := range receipt.Deliveries {
+		receipt.Deliveries[i].Response = ""
+	}
+	return w.persist(ctx, put)
 }
 
 func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {

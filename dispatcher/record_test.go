@@ -1,12 +1,15 @@
 package dispatcher
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -98,5 +101,35 @@ func TestRecord_StopWhileStoreFull(t *testing.T) {
 		w.bus.fill(false)
 		w.worker()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 2)
+	})
+}
+
+// A receipt that is too large with the endpoints' responses is stored without them. No
+// webhook is repeated.
+func TestRecord_LargeResponses(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep")
+		w.endpoint("verbose", patience(0))
+		var requests atomic.Int64
+		w.partner.hosts("verbose", http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
+			answer.WriteHeader(http.StatusInternalServerError)
+			_, _ = fmt.Fprintf(answer, "%d%s", requests.Add(1), strings.Repeat("\x01", send.KeptResponse))
+		}))
+		w.bus.maxPayload = 6 * send.KeptResponse * events.SliceHomes / 2
+		w.worker()
+		list := w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: events.SliceHomes, events.OutcomeFailed: events.SliceHomes})
+		w.checkDelivered(list, 1)
+		for _, d := range list {
+			if failed := d.EndpointID == "verbose"; failed && (d.Status != http.StatusInternalServerError || d.Reason == "") {
+				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
+			}
+		}
+		if n := requests.Load(); n != events.SliceHomes {
+			t.Errorf("%d webhooks arrived, want %d", n, events.SliceHomes)
+		}
+		if inputs := w.bus.receipts[0].RetryInputs; len(inputs) != 1 || len(inputs[0].Homes) != events.SliceHomes {
+			t.Errorf("receipt has retry inputs %+v", inputs)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,11 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 		}
 	}
 	// A redelivered walk is late, because a newer walk may have passed it.
-	if err := w.putSlice(ctx, events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}); err != nil {
+	first := events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}
+	if err := w.Bus.PutSlice(ctx, first); err != nil {
 		return err
 	}
+	w.position(&first, 0, false)
 	w.metrics.triggers.Inc()
 	w.Log.Info("walk began", "trigger", t.ID, "org", t.OrganizationID, "homes", t.Homes, "request", t.RequestID)
 	return nil
@@ -94,7 +97,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return w.park(ctx, s, until)
 	}
 	jobs, superseded := w.supersede(jobs)
-	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, jobs)
+	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, &homes, jobs)
 	if err != nil {
 		return err
 	}
@@ -152,6 +155,12 @@ type sliceOfHomes struct {
 	ahead []string
 }
 
+// has reports whether a home is in the slice.
+func (r *sliceOfHomes) has(home string) bool {
+	_, ok := slices.BinarySearchFunc(r.homes, home, func(h storage.Record, id string) int { return cmp.Compare(h.ID, id) })
+	return ok
+}
+
 // group is the number of slices that a slice puts at once: the first slice of a group
 // puts the others and the first slice of the next group. So the homes are not scanned
 // once more for each slice. The step from a slice to its successor takes about 3 ms on a
@@ -171,31 +180,36 @@ func puts(s *events.Slice) int {
 
 // readHomes reads the homes of a slice. Errors: *storeError.
 func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
-	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Last: true}}
+	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Through: s.Through, Last: s.Through == ""}}
 	t := &s.Trigger
 	var values []byte // of all homes, because a record's value is valid only inside the view
 	err := w.view(func(v storage.View) error {
-		places, last := 0, ""
+		places, last := 0, s.Through // of the slice that the scan is in
 		return v.Scan(walked(t), t.OrganizationID, s.After, func(r storage.Record) bool {
 			if !hasPlace(r, t.Revision) {
 				return true
 			}
-			if places > 0 && places%events.SliceHomes == 0 {
+			ended := places == events.SliceHomes
+			if s.Through != "" && len(read.ahead) == 0 {
+				ended = r.ID > s.Through
+			}
+			if ended {
 				read.bounds.Last = false
 				if len(read.ahead) == puts(s) {
 					return false
 				}
-				read.ahead = append(read.ahead, last)
+				read.ahead, places = append(read.ahead, last), 0
 			}
-			places, last = places+1, r.ID
-			if places <= events.SliceHomes {
-				read.bounds.Through = r.ID
-				if inTrigger(r, t.Revision) {
-					from := len(values)
-					values = append(values, r.Value...)
-					r.Value = values[from:len(values):len(values)]
-					read.homes = append(read.homes, r)
-				}
+			places, last = places+1, max(last, r.ID)
+			if len(read.ahead) > 0 {
+				return true
+			}
+			read.bounds.Through = last
+			if inTrigger(r, t.Revision) {
+				from := len(values)
+				values = append(values, r.Value...)
+				r.Value = values[from:len(values):len(values)]
+				read.homes = append(read.homes, r)
 			}
 			return true
 		})
@@ -215,11 +229,17 @@ func inTrigger(r storage.Record, revision uint64) bool { return !r.Deleted || r.
 // so that all workers can work on one trigger. It puts them at the same time: on a busy
 // machine each acknowledgement takes 10 ms or more. A redelivered slice must not fork the
 // walk. The queue may have forgotten the message ids of its successors, so enqueueNext
-// asks whether the walk has reached them.
+// asks whether the walk has reached them. From then on the end of the slice is fixed.
 func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []string, again bool) error {
 	var putting errgroup.Group
 	for step, after := range ahead {
 		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step + 1, After: after, Late: s.Late}
+		if step == 0 {
+			s.Through = after
+		}
+		if step+1 < len(ahead) {
+			next.Through = ahead[step+1]
+		}
 		putting.Go(func() error {
 			if again {
 				if reached, err := w.Bus.Reached(ctx, s.Trigger, next.Number); reached || err != nil {
@@ -238,21 +258,14 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 	return nil
 }
 
-// putSlice puts the first slice of a walk, or of the rest of a walk, on the queue, and
-// publishes the walk's position.
-func (w *Worker) putSlice(ctx context.Context, s events.Slice) error {
-	if err := w.Bus.PutSlice(ctx, s); err != nil {
-		return err
-	}
-	w.position(&s, s.Number, false)
-	return nil
-}
-
-// position publishes the position of a walk. A worker that misses it may send superseded
-// signals.
+// position publishes the position of a walk, unless the walk is known to be there. A
+// slice that is walked again must not take the position back. A worker that misses the
+// position may send superseded signals.
 func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	p := events.WalkPosition{OrganizationID: s.Trigger.OrganizationID, TriggerID: s.Trigger.ID, Slice: slice, Last: last}
-	w.walks.Reached(p)
+	if !w.walks.Advance(p) {
+		return
+	}
 	if err := w.Bus.PutPosition(p); err != nil {
 		w.Log.Debug("walk position not stored", "trigger", p.TriggerID, "error", err)
 	}

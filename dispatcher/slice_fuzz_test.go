@@ -13,8 +13,8 @@ import (
 )
 
 // With any cursor, a slice reads the homes after it: only of the trigger's organization,
-// in order, without duplicates, and at most a slice's number. The walk continues after
-// the last home.
+// in order, without duplicates, and at most a slice's number, or those through its end. The
+// walk continues after the last home.
 func FuzzReadHomes_Cursor(f *testing.F) {
 	w := newWorld(f)
 	f.Cleanup(w.end)
@@ -28,11 +28,13 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 	}, w.options)
 	tr := w.trigger(24)
 	for _, after := range []string{"", homeID(0), homeID(events.SliceHomes), homeID(homes), "home_", "zzz", "\x00", "..", "neighbor"} {
-		text, err := json.Marshal(events.Slice{Trigger: tr, Sequence: 1, Number: 1, After: after})
-		if err != nil {
-			f.Fatal(err)
+		for _, through := range []string{"", after + "/without homes", homeID(events.SliceHomes + 9), "zzzz"} {
+			text, err := json.Marshal(events.Slice{Trigger: tr, Sequence: 1, Number: 1, After: after, Through: through, Resumed: through != ""})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
 		}
-		f.Add(text)
 	}
 	f.Add([]byte(`{"trigger":{"triggerId":"trg_1","organizationId":"org","endTime":"2026-11-23T07:30:00.000Z","homes":133,"revision":141},"sequence":1}`)) // a window from the year 1
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -51,8 +53,11 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 			}
 			last = h.ID
 		}
-		if len(read.homes) > events.SliceHomes || len(read.ahead) > puts(&s) {
+		if s.Through == "" && len(read.homes) > events.SliceHomes || len(read.ahead) > puts(&s) {
 			t.Fatalf("%d homes, and %d slices ahead", len(read.homes), len(read.ahead))
+		}
+		if s.Through != "" && (read.bounds.Through != s.Through || read.bounds.Last || len(read.homes) > 0 && last > s.Through) {
+			t.Fatalf("slice through %q has the bounds %+v and ends with %q", s.Through, read.bounds, last)
 		}
 		if len(read.ahead) > 0 && read.ahead[0] != read.bounds.Through {
 			t.Fatalf("next slice begins after %q, this slice ends with %q", read.ahead[0], read.bounds.Through)

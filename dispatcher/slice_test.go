@@ -1,10 +1,12 @@
 package dispatcher
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -186,6 +188,41 @@ func TestWalk_StableSlices(t *testing.T) {
 		}
 		w.checkDelivered(list, 1)
 	})
+}
+
+// A slice that is walked again ends where its successor begins, although the replica
+// forgot deleted homes of the slice meanwhile.
+func TestWalk_ForgottenHomes(t *testing.T) {
+	const slices = 6
+	for again := range slices {
+		for _, deleted := range []int{1, 20, events.SliceHomes - 1} {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.homes(slices * events.SliceHomes)
+				w.endpoint("ep", onChange)
+				gone := make([]storage.Ref, deleted)
+				for i := range gone {
+					gone[i] = storage.HomeRef("org", homeID((again+1)*events.SliceHomes-1-i))
+					w.delete(gone[i])
+				}
+				var n *node
+				forget := sync.OnceValue(func() error { n.replica.Forget(gone...); return errors.New("bad") })
+				var asks atomic.Int64
+				w.bus.refuse = func(name, detail string) error {
+					if name == "known" && strings.HasSuffix(detail, fmt.Sprint(".", again)) && asks.Add(1) == 1 {
+						return forget()
+					}
+					return nil
+				}
+				tr := w.trigger(24)
+				n = w.worker()
+				const homes = slices * events.SliceHomes
+				w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: homes - deleted}), 1)
+				if p, _ := w.seen(tr); p.Walked != homes-deleted || len(w.bus.receipts) != slices {
+					t.Errorf("slice %d: %d homes were walked, in %d slices", again, p.Walked, len(w.bus.receipts))
+				}
+			})
+		}
+	}
 }
 
 // The slices after a group are queued before any webhook of the group is sent.

@@ -42,10 +42,10 @@ type Bus interface {
 	// everything that existed at the start.
 	FollowWalks(ctx context.Context, since time.Time, f events.WalkFollower, current func()) error
 	// Known and PutKnown read and write an endpoint's known signals of a slice of homes.
-	// PutKnown replaces the state at the revision read by Known. Errors:
-	// storage.ErrConflict.
+	// PutKnown replaces the state at the revision read by Known and returns the new
+	// revision. Errors: storage.ErrConflict.
 	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
-	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error
+	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error)
 	// PutDeadLetter stores a message that cannot be processed, for an operator.
 	PutDeadLetter(ctx context.Context, d events.DeadLetter) error
 	// The Consume methods handle messages in a number of slots until taking ends. They

@@ -97,7 +97,7 @@ type Run struct {
 
 // Walks lists unfinished walks.
 type Walks interface {
-	// Unfinished lists at most limit unfinished walks, oldest first within an
-	// organization.
-	Unfinished(limit int) ([]Walk, error)
+	// Unfinished lists at most limit unfinished walks after a walk, by organization and
+	// oldest first. A zero walk begins the list.
+	Unfinished(after Walk, limit int) ([]Walk, error)
 }

@@ -23,6 +23,10 @@ type Slice struct {
 	Number int `json:"number"`
 	// After is the last home of the previous slice, empty for the first slice.
 	After string `json:"after"`
+	// Through is the last home of the slice, if a next slice was put with that After. So
+	// the slice ends there, even if deleted homes were forgotten meanwhile. It is empty if
+	// the slice ends after SliceHomes homes.
+	Through string `json:"through,omitempty"`
 	// Resumed reports whether the slice was put again because the queue had lost it. The
 	// slice may be done already.
 	Resumed bool `json:"resumed,omitempty"`

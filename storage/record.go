@@ -33,6 +33,7 @@ const (
 	KindReplay          Kind = "replay"
 	KindVault           Kind = "vault"
 	KindSchema          Kind = "schema"
+	KindErasure         Kind = "erasure"
 
 	KindOpenADRProgram      Kind = "openadrProgram"
 	KindOpenADREvent        Kind = "openadrEvent"
@@ -46,7 +47,7 @@ const (
 // first.
 func Kinds() []Kind {
 	return []Kind{
-		KindSchema, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
+		KindSchema, KindErasure, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindSchedule, KindReplay,
 		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
@@ -67,6 +68,14 @@ func (r Ref) Valid() bool { return r.Kind != "" && ValidID(r.Org) && ValidID(r.I
 
 // String returns kind/organization/identifier.
 func (r Ref) String() string { return string(r.Kind) + "/" + r.Org + "/" + r.ID }
+
+// Organization returns the organization that the entity belongs to: itself, if it is one.
+func (r Ref) Organization() string {
+	if r.Kind == KindOrganization {
+		return r.ID
+	}
+	return r.Org
+}
 
 // Record is one entity in the log.
 type Record struct {
@@ -123,6 +132,10 @@ type Log interface {
 	// Read returns the last record of an entity, the zero Record if there is none.
 	// Errors: ErrUnavailable.
 	Read(ctx context.Context, ref Ref) (Record, error)
+	// Erase overwrites everything of an organization that has no age limit, the
+	// organization's own record last. It returns the number of overwritten records by
+	// kind, also with an error. Errors: ErrNotErasable, ErrUnavailable.
+	Erase(ctx context.Context, org string) (map[Kind]int, error)
 	// Whole reports whether the log still has every record after a revision that was
 	// written at the given time. The log removes tombstones after their retention.
 	Whole(ctx context.Context, after uint64, at time.Time) (bool, error)

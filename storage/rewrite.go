@@ -53,6 +53,9 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 				return err
 			}
 			current, err := find(v, e.Ref())
+			if err == nil && !current.live() {
+				err = refuseErased(v, e.Ref())
+			}
 			if err != nil {
 				return err
 			}

@@ -172,14 +172,14 @@ func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 }
 
 // Create stores a new entity and sets its times. Errors: *InvalidError, ErrExists,
-// *LimitError, ErrUnavailable.
+// *LimitError, *ErasedError, ErrUnavailable.
 func (s *Store) Create(ctx context.Context, e Entity) error {
 	quota, err := s.quota(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer quota.release()
-	current, err := s.current(e.Ref())
+	current, err := s.replaced(e.Ref())
 	if err != nil {
 		return err
 	}
@@ -270,6 +270,15 @@ func (s *Store) current(ref Ref) (rec Record, err error) {
 		rec.Value = bytes.Clone(rec.Value)
 		return err
 	})
+	return rec, err
+}
+
+// replaced returns what a new entity replaces, like current. Errors: *ErasedError.
+func (s *Store) replaced(ref Ref) (Record, error) {
+	rec, err := s.current(ref)
+	if err == nil && !rec.live() {
+		err = s.View(func(v View) error { return refuseErased(v, ref) })
+	}
 	return rec, err
 }
 

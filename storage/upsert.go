@@ -20,8 +20,8 @@ const (
 // UpsertResult is the result for one entity of an Upsert.
 type UpsertResult struct {
 	Change Change
-	// Err is an *InvalidError, *LimitError, ErrConflict or ErrUnavailable, nil if the
-	// entity is stored.
+	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict or ErrUnavailable,
+	// nil if the entity is stored.
 	Err error
 }
 
@@ -93,7 +93,7 @@ func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
 	if err := e.Validate(); err != nil {
 		return w, "", err
 	}
-	current, err := s.current(e.Ref())
+	current, err := s.replaced(e.Ref())
 	if err != nil {
 		return w, "", err
 	}

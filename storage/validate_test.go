@@ -220,7 +220,7 @@ func TestKinds_Complete(t *testing.T) {
 		&storage.Utility{}, &storage.DemandResponse{}, &storage.Area{},
 		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{},
 	}
-	got := map[storage.Kind]bool{storage.KindVault: true, storage.KindSchema: true}
+	got := map[storage.Kind]bool{storage.KindVault: true, storage.KindSchema: true, storage.KindErasure: true}
 	for _, o := range storage.OpenADRTypes() {
 		entities = append(entities, &storage.OpenADRObject{Type: o})
 	}

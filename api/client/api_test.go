@@ -43,6 +43,7 @@ func TestClient_CoversAPI(t *testing.T) {
 	operations := map[string]struct{ in, out any }{
 		"createOrganization":         {client.NewOrganization{}, storage.Organization{}},
 		"updateOrganization":         {client.OrganizationFields{}, storage.Organization{}},
+		"deleteOrganization":         {wire.DeleteOrganizationInput{}, client.Erased{}},
 		"listOrganizations":          {client.Page{}, page[storage.Organization]{}},
 		"getOrganization":            {none{}, storage.Organization{}},
 		"createKey":                  {client.NewKey{}, client.Key{}},

@@ -24,6 +24,15 @@ func (c *Client) UpdateOrganization(ctx context.Context, id string, f Organizati
 	return call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/update", f)
 }
 
+// Erased is the receipt of a deleted organization.
+type Erased = wire.ErasedOrganization
+
+// DeleteOrganization deletes an organization and erases its records. Call it again until
+// Complete. Operator only.
+func (c *Client) DeleteOrganization(ctx context.Context, id string) (Erased, error) {
+	return call[Erased](ctx, c, "/v1/admin/organizations/"+segment(id)+"/delete", wire.DeleteOrganizationInput{Confirm: id})
+}
+
 // Organizations lists organizations. Operator only.
 func (c *Client) Organizations(ctx context.Context, p Page) (items []storage.Organization, next string, err error) {
 	return list[storage.Organization](ctx, c, "/v1/admin/organizations/list", p)

@@ -133,6 +133,11 @@ const identifiers = {
   "/v1/homes/": () => "home_1",
   "/v1/devices/hvac/": () => "dev_1",
   "/v1/admin/organizations/": () => "acme",
+  "/v1/admin/organizations/{id}/delete": async (w) => {
+    // A deleted identifier cannot be used again, but a deletion may be repeated.
+    await (w.deleted ??= w.import(`{"resource":"organization","id":"partner","name":"Partner"}`));
+    return "partner";
+  },
   "/v1/admin/keys/": async (w) => (await w.newKey()).keyId,
   "/v1/admin/operator_keys/": async (w) => (await w.operate("/v1/admin/operator_keys/create", { name: "gone", role: "read" })).keyId,
   "/v1/admin/homes/": async (w) => (await w.operate("/v1/admin/homes/create", { organizationId: "acme" })).id,

@@ -190,11 +190,14 @@ func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
 func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	var wrong *storage.InvalidError
 	var limit *storage.LimitError
+	var erased *storage.ErasedError
 	switch {
 	case errors.As(r.Err, &wrong):
 		im.fail(l, wrong.Fields)
 	case errors.As(r.Err, &limit):
 		im.fail(l, []storage.FieldError{{Field: "resource", Message: limit.Error()}})
+	case errors.As(r.Err, &erased):
+		im.fail(l, []storage.FieldError{{Field: "organizationId", Message: erased.Error()}})
 	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
 		return errImportCut
 	case r.Err != nil:

@@ -90,7 +90,7 @@ func (u *LastUsed) Flush(ctx context.Context) error {
 		return err
 	}
 	for i, result := range u.store.Upsert(ctx, newer) {
-		if result.Err != nil {
+		if _, erased := errors.AsType[*storage.ErasedError](result.Err); result.Err != nil && !erased {
 			ref := newer[i].Ref()
 			u.restore(map[storage.Ref]time.Time{ref: pending[ref]})
 			err = result.Err

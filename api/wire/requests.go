@@ -75,6 +75,13 @@ type UpdateOrganizationInput struct {
 	Suspended            *bool     `json:"suspended,omitempty" nullable:"false" doc:"While it is true, the organization's keys are refused, its schedules do not run and its endpoints receive nothing. Its data is retained."`
 }
 
+// DeleteOrganizationInput confirms a deletion that cannot be undone.
+type DeleteOrganizationInput struct {
+	_ struct{} `required:"confirm"`
+
+	Confirm string `json:"confirm" doc:"The identifier of the organization to delete, again."`
+}
+
 // PlanOwner names an organization. It is empty for shared plans.
 type PlanOwner struct {
 	OrganizationID string `json:"organizationId,omitempty" doc:"The organization that owns the resource. Without it, the operation is about the shared resources."`

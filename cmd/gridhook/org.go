@@ -36,5 +36,6 @@ func newOrgCommand(g *globals) *cobra.Command {
 			use: "usage ORG", short: "Show what an organization takes up", example: "  gridhook org usage acme",
 			fields: "homes:homes, devices:devices, endpoints:endpoints, schedules:schedules, keys:keys, stored bytes:storedBytes, waiting triggers:waitingTriggers, history bytes:historyBytes, deliveries:deliveries",
 		}),
-		newOrgExport(g, r)))
+		newOrgExport(g, r),
+		newOrgDelete(r)))
 }

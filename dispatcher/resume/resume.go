@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // Limits of the search for stalled walks.
 const (
 	resumeEvery = time.Second
-	// lookedAt is the maximum number of walks per search.
+	// lookedAt is the maximum number of walks per look. The next look continues after them.
 	lookedAt = 10_000
 )
 
@@ -29,7 +30,11 @@ type Resumer struct {
 	now     func() time.Time
 	resumed prometheus.Counter
 
-	seen map[string]sighting // by trigger
+	// last is the last walk that was looked at, zero at the start of a round. A round of
+	// looks passes every unfinished walk once.
+	last events.Walk
+	// seen and found hold the sightings of the previous round and of this one, by trigger.
+	seen, found map[string]sighting
 }
 
 // sighting is the position of a walk, and the time since when it has not changed.
@@ -51,7 +56,7 @@ func New(walks events.Walks, bus Bus, log *slog.Logger, r prometheus.Registerer,
 		Namespace: "gridhook", Name: "slices_resumed_total", Help: "Slices that the queue had lost and that were enqueued again.",
 	})
 	r.MustRegister(resumed)
-	return &Resumer{walks: walks, bus: bus, log: log, now: now, resumed: resumed, seen: map[string]sighting{}}
+	return &Resumer{walks: walks, bus: bus, log: log, now: now, resumed: resumed, found: map[string]sighting{}}
 }
 
 // Run searches at intervals until ctx ends.
@@ -70,28 +75,33 @@ func (r *Resumer) Run(ctx context.Context) error {
 	}
 }
 
-// look resumes the walks that have stalled.
+// look resumes stalled walks. After an error the next look continues with the next walk,
+// so a walk that cannot be resumed does not hold up the others.
 func (r *Resumer) look(ctx context.Context) error {
-	walks, err := r.walks.Unfinished(lookedAt)
+	walks, err := r.walks.Unfinished(r.last, lookedAt)
 	if err != nil {
 		return err
 	}
-	seen, now := make(map[string]sighting, len(walks)), r.now()
+	now := r.now()
 	for i := range walks {
 		w := &walks[i]
+		r.last = *w
 		s, known := r.seen[w.Trigger.ID]
 		if !known || s.next != w.Next {
 			s = sighting{w.Next, now}
 		}
-		if now.Sub(s.since) >= events.StalledAfter && w.Trigger.Check() == nil { // an invalid trigger is dropped for good
-			if err := r.resume(ctx, w); err != nil {
-				return err
-			}
-			s.since = now
+		r.found[w.Trigger.ID] = s
+		if now.Sub(s.since) < events.StalledAfter || w.Trigger.Check() != nil { // an invalid trigger is dropped for good
+			continue
 		}
-		seen[w.Trigger.ID] = s
+		if err := r.resume(ctx, w); err != nil {
+			return fmt.Errorf("resume the walk of the trigger %s: %w", w.Trigger.ID, err)
+		}
+		r.found[w.Trigger.ID] = sighting{w.Next, now}
 	}
-	r.seen = seen
+	if len(walks) < lookedAt {
+		r.last, r.seen, r.found = events.Walk{}, r.found, map[string]sighting{}
+	}
 	return nil
 }
 

@@ -96,7 +96,7 @@ func TestAttempt_TimingHTTP2(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	sender := trusting(t, s)
-	e := endpointAt(t, s.URL, 5*time.Second)
+	e := endpointAt(t, s.URL, time.Minute)
 	e.Protocol = httpclient.HTTP2
 	if a := post(t, sender, e); a.Status != 200 || a.Timing.Connect <= 0 || a.Timing.TLS <= 0 || a.Timing.FirstByte <= 0 {
 		t.Errorf("the first: %+v", a)

@@ -33,7 +33,7 @@ func TestSend_WholeResponseOnly(t *testing.T) {
 		server.EnableHTTP2 = multiplexed
 		server.Config.ErrorLog = quiet
 		server.StartTLS()
-		e := endpointAt(t, server.URL, 10*time.Second)
+		e := endpointAt(t, server.URL, time.Minute)
 		e.Protocol = httpclient.HTTP2
 		s := trusting(t, server)
 		for _, whole = range []bool{true, false} {

@@ -61,7 +61,7 @@ func attempt(t *testing.T, o Options, host string) Attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Send(context.Background(), &Destination{URL: u, Header: http.Header{}, Timeout: 10 * time.Second}, &Request{At: time.Now(), ID: "msg_1", Body: []byte("{}")})
+	return s.Send(context.Background(), &Destination{URL: u, Header: http.Header{}, Timeout: time.Minute}, &Request{At: time.Now(), ID: "msg_1", Body: []byte("{}")})
 }
 
 // A host is reached only if it is allowed and its authority is trusted.

@@ -108,7 +108,7 @@ func TestSend_Rebinding(t *testing.T) {
 	s := New(Options{IdlePerDestination: 1})
 	defer s.Close()
 	for _, multiplexed := range []bool{false, true} {
-		e := endpointAt(t, "https://"+name+":8443/hook", 5*time.Second)
+		e := endpointAt(t, "https://"+name+":8443/hook", time.Minute)
 		if multiplexed {
 			e.Protocol = httpclient.HTTP2
 		}

@@ -288,7 +288,7 @@ func TestSend_GuardBeforeConnect(t *testing.T) {
 	defer s.Close()
 	for _, host := range []string{"localhost:8443", "127.0.0.1:8443", "[::1]:443", "169.254.169.254", "[::ffff:10.0.0.1]:8443"} {
 		for _, multiplexed := range []bool{false, true} {
-			e := endpointAt(t, "https://"+host, 5*time.Second)
+			e := endpointAt(t, "https://"+host, time.Minute)
 			if multiplexed {
 				e.Protocol = httpclient.HTTP2
 			}

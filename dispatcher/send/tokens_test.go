@@ -52,7 +52,7 @@ func authorized(t *testing.T, a http.Handler, partner http.HandlerFunc) (*Sender
 	server, hook := httptest.NewServer(a), httptest.NewServer(partner)
 	t.Cleanup(server.Close)
 	t.Cleanup(hook.Close)
-	e := endpointAt(t, hook.URL, 10*time.Second)
+	e := endpointAt(t, hook.URL, time.Minute)
 	e.Tokens = NewTokens(&storage.Authentication{TokenURL: server.URL, ClientID: "gridhook", Scopes: []string{"hooks", "more"}, Audience: "us"}, "client-secret")
 	return newTestSender(t), e
 }

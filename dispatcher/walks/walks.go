@@ -22,28 +22,41 @@ type Tracker struct {
 	active map[string]time.Time
 }
 
-// position is a walk's position. The walk reached the slice ripe at least Lead ago,
-// and the latest slice at since.
+// position is a walk's position: the latest slice, an earlier slice that becomes ripe next,
+// and the latest ripe slice. A slice is ripe if the walk reached it at least Lead ago, and
+// counts as ripe after at most twice that. Each is -1 for none, and allSlices once the
+// walk reached its last slice.
 type position struct {
-	events.WalkPosition
-	ripe  int
-	since time.Time
+	latest, pending, ripe     int
+	latestSince, pendingSince time.Time
 }
 
 // reached returns the slice that the walk reached at least Lead ago, -1 for none.
 func (p *position) reached(now time.Time) int {
 	switch {
-	case now.Sub(p.since) < Lead:
-		return p.ripe
-	case p.Last:
-		return math.MaxInt
+	case now.Sub(p.latestSince) >= Lead:
+		return p.latest
+	case now.Sub(p.pendingSince) >= Lead:
+		return p.pending
 	}
-	return p.Slice
+	return p.ripe
+}
+
+// next returns the position after the walk reached a slice.
+func (p *position) next(slice int, now time.Time) position {
+	n := position{latest: slice, latestSince: now, ripe: p.reached(now), pending: p.pending, pendingSince: p.pendingSince}
+	if n.ripe >= p.pending { // a pending slice stays until it is ripe
+		n.pending, n.pendingSince = p.latest, p.latestSince
+	}
+	return n
 }
 
 // Lead is the minimum lead of a newer walk before it supersedes a first attempt. So
 // of two triggers accepted together, the older trigger is still delivered.
 const Lead = 50 * time.Millisecond
+
+// allSlices is the position of a walk that reached its last slice.
+const allSlices = math.MaxInt
 
 // Limits of walks.
 const (
@@ -77,38 +90,40 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 	}
 	ws.byOrg[t.OrganizationID] = append(list, t)
 	ws.known++
-	if p, ok := ws.positions[t.ID]; ok && p.Last {
+	if p, ok := ws.positions[t.ID]; ok && p.latest == allSlices {
 		ws.prune(&t)
 	}
 }
 
 // Reached records the position of a walk. Positions may arrive in any order.
-func (ws *Tracker) Reached(p events.WalkPosition) {
+func (ws *Tracker) Reached(p events.WalkPosition) { ws.Advance(p) }
+
+// Advance records the position of a walk. It reports whether the walk was not known to
+// have reached the position.
+func (ws *Tracker) Advance(p events.WalkPosition) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.active[p.OrganizationID] = time.Now()
 	was, known := ws.positions[p.TriggerID]
-	if known && was.Slice >= p.Slice && (was.Last || !p.Last) {
-		return
+	if !known {
+		was = position{latest: -1, pending: -1, ripe: -1}
 	}
-	now := position{WalkPosition: p, ripe: -1, since: time.Now()}
-	if known {
-		now.Last, now.Slice = p.Last || was.Last, max(p.Slice, was.Slice)
-		if now.ripe = was.reached(now.since); now.ripe == was.ripe {
-			now.since = was.since // the previous position is not ripe yet
-		}
+	slice := p.Slice
+	if p.Last {
+		slice = allSlices
 	}
-	ws.positions[p.TriggerID] = now
+	if slice <= was.latest {
+		return false
+	}
+	ws.positions[p.TriggerID] = was.next(slice, time.Now())
 	if len(ws.positions) > ws.known+sparePositions {
 		ws.dropUnknown()
 	}
-	if !now.Last || was.Last {
-		return
-	}
 	list := ws.byOrg[p.OrganizationID]
-	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); i >= 0 {
+	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); p.Last && i >= 0 {
 		ws.prune(&list[i])
 	}
+	return true
 }
 
 // activeFor is how long an organization counts as active after its last walk moved. Its

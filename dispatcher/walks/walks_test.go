@@ -67,6 +67,32 @@ func TestTracker_SupersededBy(t *testing.T) {
 	}
 }
 
+// While a walk moves on all the time, each of its slices supersedes first attempts after
+// Lead, and never before.
+func TestTracker_LeadOfEachSlice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, older, newer := NewTracker(), newTrigger(1, 0, 4), newTrigger(2, 0, 4)
+		ws.Accepted(older)
+		ws.Accepted(newer)
+		const slices = 200 // one each millisecond
+		for latest := range slices {
+			ws.Reached(at(newer, latest, latest == slices-1))
+			for slice := range latest + 1 {
+				lead := time.Duration(latest-slice) * time.Millisecond
+				superseded := ws.SupersededBy(Place{&older, slice, false}, "", noon) != ""
+				if superseded && lead < Lead || !superseded && lead >= 2*Lead {
+					t.Fatalf("slice %d is superseded: %v, reached %s ago", slice, superseded, lead)
+				}
+			}
+			<-time.After(time.Millisecond)
+		}
+		<-time.After(Lead)
+		if ws.SupersededBy(Place{&older, 10 * slices, false}, "", noon) == "" {
+			t.Error("a walk that reached its last slice supersedes no later slice")
+		}
+	})
+}
+
 // Pruning changes no check of an open window. The pruned triggers are themselves
 // superseded by a completed walk.
 func TestTracker_Prune(t *testing.T) {

@@ -165,7 +165,8 @@ func TestRestore_RoundTrip(t *testing.T) {
 	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now()), retry("trg_3", time.Now().Add(time.Hour))}))
 	task := events.Task{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
-	must(t, c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}}))
+	_, err := c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}})
+	must(t, err)
 	for i := range 3 {
 		_, err := c.PutNotice(t.Context(), events.Notice{ID: fmt.Sprint("evt_", i), OrganizationID: "acme", Data: []byte("{}")})
 		must(t, err)

@@ -25,8 +25,9 @@ type Conn struct {
 	log *slog.Logger
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
-	// forget is the retention of tombstones in STATE that may expire.
-	forget time.Duration
+	// forget is the retention of tombstones in STATE that may expire, erasure the retention
+	// of the marks of deleted organizations.
+	forget, erasure time.Duration
 	// handles caches a jetstream.Stream by stream name.
 	handles sync.Map
 	gate    Gate
@@ -80,9 +81,9 @@ func lastValue[T any](ctx context.Context, c *Conn, stream, subject string) (v T
 	return v, m.Sequence, nil
 }
 
-// messages iterates over the stored messages of a stream from a sequence on, one request
-// for each message. Errors: storage.ErrUnavailable.
-func (c *Conn) messages(ctx context.Context, stream string, from uint64) iter.Seq2[*jetstream.RawStreamMsg, error] {
+// messages iterates over the stored messages of a stream on a subject from a sequence on,
+// one request for each message. Errors: storage.ErrUnavailable.
+func (c *Conn) messages(ctx context.Context, stream, subject string, from uint64) iter.Seq2[*jetstream.RawStreamMsg, error] {
 	next := func() (*jetstream.RawStreamMsg, error) {
 		ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 		defer cancel()
@@ -90,7 +91,7 @@ func (c *Conn) messages(ctx context.Context, stream string, from uint64) iter.Se
 		if err != nil {
 			return nil, err
 		}
-		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(">"))
+		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
 	}
 	return func(yield func(*jetstream.RawStreamMsg, error) bool) {
 		for {
@@ -129,7 +130,8 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	if err != nil {
 		return nil, err
 	}
-	c.forget = o.withDefaults().DeletionsAge
+	o = o.withDefaults()
+	c.forget, c.erasure = o.DeletionsAge, o.ErasureAge
 	if err := c.MakeStreams(ctx, o); err != nil {
 		c.nc.Close()
 		return nil, err

@@ -152,7 +152,7 @@ func raw(m jetstream.Msg) (Raw, error) {
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.
 func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) error) error {
-	for m, err := range c.messages(ctx, name, 1) {
+	for m, err := range c.messages(ctx, name, ">", 1) {
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage
 			next = last.Sequence + 1
 		}
 	}
-	for m, err := range c.messages(ctx, feedbackStream, next) {
+	for m, err := range c.messages(ctx, feedbackStream, feedbackSubjects, next) {
 		if err != nil {
 			return nil, err
 		}

@@ -77,12 +77,13 @@ func receive[T any](t testing.TB, c <-chan T) (v T) {
 type wire struct {
 	server nats.InProcessConnProvider
 
-	mu   sync.Mutex
-	hold chan struct{} // nil without a delay
-	down bool          // new connections fail
-	open []net.Conn
-	sent strings.Builder // the client's output
-	more chan struct{}   // closed, and replaced, at every write
+	mu    sync.Mutex
+	hold  chan struct{} // nil without a delay
+	until func() bool   // ends the delay, nil if only release does
+	down  bool          // new connections fail
+	open  []net.Conn
+	sent  strings.Builder // the client's output
+	more  chan struct{}   // closed, and replaced, at every write
 }
 
 func newWire(t *testing.T, server *embedded.Server) *wire {
@@ -136,15 +137,28 @@ func (w *wire) setDown(down bool) {
 func (w *wire) holdUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hold = make(chan struct{})
+	w.hold, w.until = make(chan struct{}), nil
 }
 
+// holdUntil delays the server's output until the client has written a text n more times.
+func (w *wire) holdUntil(text string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n += strings.Count(w.sent.String(), text)
+	w.hold, w.until = make(chan struct{}), func() bool { return strings.Count(w.sent.String(), text) >= n }
+}
+
+// release ends the delay.
 func (w *wire) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.releaseLocked()
+}
+
+func (w *wire) releaseLocked() {
 	if w.hold != nil {
 		close(w.hold)
-		w.hold = nil
+		w.hold, w.until = nil, nil
 	}
 }
 
@@ -190,6 +204,9 @@ func (c wired) Write(p []byte) (int, error) {
 	c.w.sent.Write(p)
 	close(c.w.more)
 	c.w.more = make(chan struct{})
+	if c.w.until != nil && c.w.until() {
+		c.w.releaseLocked()
+	}
 	c.w.mu.Unlock()
 	return c.Conn.Write(p)
 }

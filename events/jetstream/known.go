@@ -19,9 +19,9 @@ func (c *Conn) Known(ctx context.Context, org, endpointID string, slice int) (ev
 	return known, err
 }
 
-// PutKnown stores an endpoint's known signals and replaces the state at known.Revision.
-// Errors: storage.ErrConflict after a concurrent write, storage.ErrUnavailable.
-func (c *Conn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) error {
-	_, err := c.publish(ctx, knownSubject(org, endpointID, slice), nuid.Next(), known, jetstream.WithExpectLastSequencePerSubject(known.Revision))
-	return err
+// PutKnown stores an endpoint's known signals, replaces the state at known.Revision and
+// returns the new revision. Errors: storage.ErrConflict after a concurrent write,
+// storage.ErrUnavailable.
+func (c *Conn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error) {
+	return c.publish(ctx, knownSubject(org, endpointID, slice), nuid.Next(), known, jetstream.WithExpectLastSequencePerSubject(known.Revision))
 }

@@ -26,18 +26,19 @@ func TestKnown_CompareAndSet(t *testing.T) {
 		t.Fatalf("known signals of a new endpoint are %+v", none)
 	}
 	none.Signals["home"], none.Receiver = "a", "receiver"
-	if err := b.PutKnown(ctx, "org", "ep", 0, none); err != nil {
+	revision, err := b.PutKnown(ctx, "org", "ep", 0, none)
+	if err != nil {
 		t.Fatal(err)
 	}
 	first := read("ep", 0)
-	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Receiver != "receiver" || first.Revision == 0 {
+	if !maps.Equal(first.Signals, map[string]string{"home": "a"}) || first.Receiver != "receiver" || first.Revision == 0 || first.Revision != revision {
 		t.Fatalf("known signals are %+v", first)
 	}
-	if err := b.PutKnown(ctx, "org", "ep", 0, none); !errors.Is(err, storage.ErrConflict) {
+	if _, err := b.PutKnown(ctx, "org", "ep", 0, none); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("put at an old revision returns %v", err)
 	}
 	first.Signals["home"] = "b"
-	if err := b.PutKnown(ctx, "org", "ep", 0, first); err != nil {
+	if _, err := b.PutKnown(ctx, "org", "ep", 0, first); err != nil {
 		t.Error(err)
 	}
 	if second := read("ep", 0); second.Signals["home"] != "b" {

@@ -38,9 +38,17 @@ type envelope struct {
 func (l StateLog) envelope(w storage.Write) envelope {
 	e := envelope{Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value}
 	if w.Forget {
-		e.Expires = w.At.Add(l.c.forget).UnixMilli()
+		e.Expires = w.At.Add(l.retention(w)).UnixMilli()
 	}
 	return e
+}
+
+// retention returns the time after which STATE removes a tombstone with Forget.
+func (l StateLog) retention(w storage.Write) time.Duration {
+	if w.Kind == storage.KindErasure {
+		return l.c.erasure
+	}
+	return l.c.forget
 }
 
 // decodeMessage decodes a record of the stream.
@@ -82,7 +90,7 @@ func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
 	subject, id := stateSubject(w.Ref), nuid.Next()
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
 	if w.Forget {
-		opts = append(opts, jetstream.WithMsgTTL(l.c.forget))
+		opts = append(opts, jetstream.WithMsgTTL(l.retention(w)))
 	}
 	revision, err := l.c.publish(ctx, subject, id, l.envelope(w), opts...)
 	if errors.Is(err, errAfterNoResponse) {
@@ -132,7 +140,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 			jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(w.Expect, 10)},
 		}}
 		if w.Forget {
-			m.Header.Set(jetstream.MsgTTLHeader, l.c.forget.String())
+			m.Header.Set(jetstream.MsgTTLHeader, l.retention(w).String())
 		}
 		if i < len(ws)-1 {
 			if err := l.c.nc.PublishMsg(m); err != nil {

@@ -47,29 +47,17 @@ func TestStateLog_Conformance(t *testing.T) {
 func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	b.publishWait = 100 * time.Millisecond
+	b.publishWait = time.Second
 	ref := storage.HomeRef("org", "h")
 	type result struct {
 		revision uint64
 		err      error
 	}
-	unanswered := func(w storage.Write) result {
+	unanswered := func(w storage.Write) (r result) {
 		t.Helper()
-		subject := "HPUB " + stateSubject(w.Ref)
-		b.wire.mu.Lock()
-		before := strings.Count(b.wire.sent.String(), subject)
-		b.wire.mu.Unlock()
-		b.wire.holdUp()
-		done := make(chan result, 1)
-		go func() {
-			revision, err := b.StateLog().Append(within(t), w)
-			done <- result{revision, err}
-		}()
-		b.wire.await(t, subject, before+2) // sent, without a response, and sent again
-		b.publishWait = patience
-		b.wire.release()
-		defer func() { b.publishWait = 100 * time.Millisecond }()
-		return receive(t, done)
+		b.wire.holdUntil("HPUB "+stateSubject(w.Ref), 2) // sent, without a response, and sent again
+		r.revision, r.err = b.StateLog().Append(within(t), w)
+		return r
 	}
 	first := unanswered(storage.Write{Ref: ref, At: noon, Value: []byte(`1`)})
 	if first.err != nil || first.revision != 1 {

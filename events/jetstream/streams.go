@@ -56,8 +56,9 @@ type Options struct {
 	TriggersAge, ReceiptsAge time.Duration
 	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
 	// RequestsAge, FeedbackAge and AuditAge are the retention of requests, feedback and
-	// the audit log. 0 selects the defaults.
-	DeletionsAge, RequestsAge, FeedbackAge, AuditAge time.Duration
+	// the audit log. ErasureAge is the retention of the mark of a deleted organization,
+	// by default until everything of it has passed its retention. 0 selects the defaults.
+	DeletionsAge, RequestsAge, FeedbackAge, AuditAge, ErasureAge time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -65,11 +66,13 @@ func (o Options) withDefaults() Options {
 	o.RequestsAge = cmp.Or(o.RequestsAge, requestsAge)
 	o.FeedbackAge = cmp.Or(o.FeedbackAge, feedbackAge)
 	o.AuditAge = cmp.Or(o.AuditAge, auditAge)
+	// Retries of a deleted organization make receipts for as long as a retry may wait.
+	o.ErasureAge = cmp.Or(o.ErasureAge, max(o.DeletionsAge, o.TriggersAge, o.ReceiptsAge)+events.LongestRetry)
 	return o
 }
 
 // Configs returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the
-// record and deny deletion. WORK can always be derived from them, so WORK alone does not
+// record. TRIGGERS and RECEIPTS deny deletion. STATE allows it for deleted organizations. WORK can always be derived from them, so WORK alone does not
 // need fsync.
 func Configs(o Options) []jetstream.StreamConfig {
 	work := jetstream.StreamConfig{
@@ -84,7 +87,7 @@ func Configs(o Options) []jetstream.StreamConfig {
 		{
 			Name: stateStream, Subjects: []string{stateSubjects},
 			Description:       "log of record: the last value of each organization, home, plan, endpoint and so on",
-			MaxMsgsPerSubject: 1, DenyDelete: true, DenyPurge: true, AllowAtomicPublish: true, AllowMsgTTL: true,
+			MaxMsgsPerSubject: 1, DenyPurge: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		},
 		{
 			Name: triggersStream, Subjects: []string{triggerSubjects},
@@ -188,6 +191,9 @@ const dedupeWindow = 2 * time.Minute
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
 	for _, cfg := range Configs(o) {
 		each, cancel := context.WithTimeout(ctx, setUpWait)
+		if is, err := c.js.Stream(each, cfg.Name); err == nil {
+			cfg.DenyDelete = cfg.DenyDelete || is.CachedInfo().Config.DenyDelete // it cannot be taken back
+		}
 		_, err := c.js.CreateOrUpdateStream(each, cfg)
 		cancel()
 		if err != nil {

@@ -33,6 +33,8 @@ type Options struct {
 	// Keep is the retention of triggers and their deliveries in the ledger. The log of
 	// triggers may keep a trigger for longer.
 	Keep time.Duration
+	// Erased reports whether an organization is deleted. If nil, none is.
+	Erased func(org string) (bool, error)
 	// Quota limits the triggers that Log accepts.
 	Quota events.Quota
 	Log   *slog.Logger

@@ -307,7 +307,7 @@ func TestPrune_Age(t *testing.T) {
 func TestUnfinished_BeyondRetention(t *testing.T) {
 	l := newLedger(t)
 	accept(t, l, trigger("org", "trg_1", -time.Hour-time.Second, 2), trigger("org", "trg_2", time.Second-time.Hour, 2))
-	walks, err := l.Unfinished(9)
+	walks, err := l.Unfinished(events.Walk{}, 9)
 	must(t, err)
 	if len(walks) != 1 || walks[0].Trigger.ID != "trg_2" {
 		t.Errorf("unfinished: %+v, want trg_2 alone", walks)
@@ -326,7 +326,7 @@ func TestUnfinished_Walks(t *testing.T) {
 	fold(t, l, slice(tr, 0, false, delivery("a", events.OutcomeDelivered, 1)))
 	unfinished := func(want ...string) {
 		t.Helper()
-		walks, err := l.Unfinished(9)
+		walks, err := l.Unfinished(events.Walk{}, 9)
 		var got []string
 		for _, w := range walks {
 			got = append(got, fmt.Sprintf("%s %d at %d after %q", w.Trigger.ID, w.Trigger.Sequence, w.Next, w.After))
@@ -338,9 +338,15 @@ func TestUnfinished_Walks(t *testing.T) {
 	unfinished() // the ledger has only a receipt
 	accept(t, l, tr, done)
 	unfinished(`trg_1 1 at 1 after "a"`, `trg_2 2 at 0 after ""`)
+	for after, want := range map[string]string{"": "trg_1", "trg_0": "trg_1", "trg_1": "trg_2", "trg_2": ""} {
+		walks, err := l.Unfinished(events.Walk{Trigger: events.Trigger{OrganizationID: "org", ID: after}}, 1)
+		if err != nil || len(walks) != min(1, len(want)) || len(walks) == 1 && walks[0].Trigger.ID != want {
+			t.Errorf("unfinished walks after %q are %+v (%v), want %q", after, walks, err, want)
+		}
+	}
 	fold(t, l, slice(done, 0, true, delivery("x", events.OutcomeRetrying, 1)), slice(tr, 2, true, delivery("z", events.OutcomeDelivered, 1)))
 	unfinished(`trg_1 1 at 1 after "a"`) // slice 1 is missing, a retry does not count
-	if walks, err := l.Unfinished(0); err != nil || len(walks) != 0 {
+	if walks, err := l.Unfinished(events.Walk{}, 0); err != nil || len(walks) != 0 {
 		t.Errorf("limit 0 returns %v, %v", walks, err)
 	}
 	fold(t, l, slice(tr, 1, false, delivery("m", events.OutcomeDelivered, 1)))

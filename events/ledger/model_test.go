@@ -175,7 +175,7 @@ func (s *story) check(t *testing.T, rt *rapid.T, l *Ledger) {
 			rt.Fatalf("%s has %d deliveries, want %d: %+v", o, len(got), want[o], got)
 		}
 	}
-	walks, err := l.Unfinished(9)
+	walks, err := l.Unfinished(events.Walk{}, 9)
 	must(t, err)
 	unfinished := slices.ContainsFunc(walks, func(w events.Walk) bool { return w.Trigger.ID == s.trigger.ID })
 	if unfinished == s.complete {

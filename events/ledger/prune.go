@@ -24,15 +24,18 @@ func (l *Ledger) pruneRegularly(ctx context.Context) error {
 }
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also
-// deletes runs and health of before that time.
+// deletes runs and health of before that time. Of deleted organizations it deletes
+// everything, and has the next Open overwrite it.
 func (l *Ledger) Prune(before time.Time) error {
 	var old []string
+	erased := l.erasedOrgs()
 	err := l.file.View(func(tx *bbolt.Tx) error {
 		return triggersTable.Each(tx, nil, func(k []byte, t tally) error {
-			if at := t.acceptedAt(); !at.IsZero() && at.Before(before) {
+			gone, err := erased(k)
+			if at := t.acceptedAt(); gone || !at.IsZero() && at.Before(before) {
 				old = append(old, string(k))
 			}
-			return nil
+			return err
 		})
 	})
 	if err != nil {
@@ -40,17 +43,44 @@ func (l *Ledger) Prune(before time.Time) error {
 	}
 	err = l.file.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(
-			deleteIf(tx, runsTable, func(r events.Run) bool { return r.At.Before(before) }),
-			deleteIf(tx, healthTable, func(h events.Health) bool {
+			deleteIf(tx, runsTable, erased, func(r events.Run) bool { return r.At.Before(before) }),
+			deleteIf(tx, healthTable, erased, func(h events.Health) bool {
 				return h.LastSuccessAt.Before(before) && h.LastFailureAt.Before(before)
 			}))
 	})
 	for _, place := range old {
 		if err == nil {
-			err = l.file.Update(func(tx *bbolt.Tx) error { return dropTrigger(tx, []byte(place)) })
+			err = l.file.Update(func(tx *bbolt.Tx) error {
+				gone, err := erased([]byte(place))
+				return errors.Join(err, dropTrigger(tx, []byte(place)), compactIf(tx, gone))
+			})
 		}
 	}
 	return err
+}
+
+// erasedOrgs returns a function that reports whether a key belongs to a deleted
+// organization. It asks about each organization once.
+func (l *Ledger) erasedOrgs() func(key []byte) (bool, error) {
+	known := map[string]bool{}
+	return func(key []byte) (bool, error) {
+		org, _, _ := strings.Cut(string(key), "\x00")
+		erased, ok := known[org]
+		if ok || l.opt.Erased == nil {
+			return erased, nil
+		}
+		erased, err := l.opt.Erased(org)
+		known[org] = erased
+		return erased, err
+	}
+}
+
+// compactIf has the next Open overwrite what was deleted.
+func compactIf(tx *bbolt.Tx, gone bool) error {
+	if !gone {
+		return nil
+	}
+	return boltfile.CompactAtOpen(tx)
 }
 
 // dropTrigger deletes a trigger and its deliveries.
@@ -80,17 +110,20 @@ func (t *tally) acceptedAt() time.Time {
 	return t.Trigger.CreatedAt.Time
 }
 
-// deleteIf deletes the old values of a table.
-func deleteIf[T any](tx *bbolt.Tx, table boltfile.Table[T], old func(T) bool) error {
+// deleteIf deletes the old values of a table, and all values of deleted organizations.
+func deleteIf[T any](tx *bbolt.Tx, table boltfile.Table[T], erased func([]byte) (bool, error), old func(T) bool) error {
 	var keys [][]byte
+	compact := false
 	err := table.Each(tx, nil, func(k []byte, v T) error {
-		if old(v) {
+		gone, err := erased(k)
+		if gone || old(v) {
 			keys = append(keys, bytes.Clone(k))
 		}
-		return nil
+		compact = compact || gone
+		return err
 	})
 	for _, k := range keys {
 		err = errors.Join(err, table.Delete(tx, k))
 	}
-	return err
+	return errors.Join(err, compactIf(tx, compact))
 }

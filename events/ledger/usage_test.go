@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -57,5 +59,37 @@ func TestQuota_NamesTheLimit(t *testing.T) {
 	}
 	if err := (events.Quota{}).Check("acme", events.Usage{Waiting: 1 << 20, Bytes: 1 << 50}); err != nil {
 		t.Errorf("without a quota: %v", err)
+	}
+}
+
+// TestPrune_DeletedOrganization checks that all data of a deleted organization goes at
+// once, and that of others stays.
+func TestPrune_DeletedOrganization(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	gone, stays := trigger("gone", "trg_1", 0, 1), trigger("stays", "trg_2", 0, 1)
+	gone.ScheduleID, stays.ScheduleID = "schedule", "schedule"
+	accept(t, l, gone, stays)
+	for _, of := range []events.Trigger{gone, stays} {
+		fold(t, l, slice(of, 0, true, delivery("h1", events.OutcomeDelivered, 1)))
+	}
+	left := func() (keys int) {
+		must(t, l.file.View(func(tx *bbolt.Tx) error {
+			for _, bucket := range buckets {
+				must(t, tx.Bucket([]byte(bucket)).ForEach(func(k, _ []byte) error { keys++; return nil }))
+			}
+			return nil
+		}))
+		return keys
+	}
+	const sequences = 2 // keys that belong to no organization
+	before := left() - sequences
+	l.opt.Erased = func(org string) (bool, error) { return org == "gone", nil }
+	must(t, l.Prune(noon.Add(-time.Hour)))
+	if after := left() - sequences; after*2 != before {
+		t.Errorf("%d keys of %d are left, want one half", after, before)
+	}
+	if usage(t, l, "gone") != (events.Usage{}) || usage(t, l, "stays").Deliveries != 1 {
+		t.Errorf("the usage is %+v and %+v", usage(t, l, "gone"), usage(t, l, "stays"))
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 var _ events.Walks = (*Ledger)(nil)
 
-// Unfinished lists the unfinished walks.
-func (l *Ledger) Unfinished(limit int) (list []events.Walk, err error) {
+// Unfinished lists the unfinished walks after a walk.
+func (l *Ledger) Unfinished(after events.Walk, limit int) (list []events.Walk, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		for k := range walkingSet.Keys(tx) {
+		for k := range walkingSet.KeysAfter(tx, key(after.Trigger.OrganizationID, after.Trigger.ID)) {
 			if len(list) == limit {
 				break
 			}

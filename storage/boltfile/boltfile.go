@@ -28,6 +28,8 @@ const (
 var (
 	ownBucket   = []byte("file")
 	identityKey = []byte("identity")
+	// compactKey marks a file that the next Open rewrites.
+	compactKey = []byte("compact")
 )
 
 // ErrDamaged says that a file or one of its records is corrupt.
@@ -54,10 +56,10 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 	if err := renameUnlessSealed(path, log); err != nil {
 		return nil, openError(path, err)
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-		Timeout: lockWait, NoSync: true, NoGrowSync: true, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true, // bbolt builds the freelist from the current pages, never from an old one
-	})
+	db, err := openDB(path)
+	if err == nil {
+		db, err = compactIfMarked(db)
+	}
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -69,6 +71,13 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return f, nil
+}
+
+func openDB(path string) (*bbolt.DB, error) {
+	return bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout: lockWait, NoSync: true, NoGrowSync: true, FreelistType: bbolt.FreelistMapType,
+		NoFreelistSync: true, // bbolt builds the freelist from the current pages, never from an old one
+	})
 }
 
 // Path returns the file's path.
@@ -211,16 +220,12 @@ func renameUnlessSealed(path string, log *slog.Logger) (err error) {
 			return err
 		}
 	}
-	older, err := filepath.Glob(path + ".corrupt-*")
-	if err != nil {
+	if err := removeDamaged(path); err != nil {
 		return err
 	}
 	renamed := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000")
 	if err := os.Rename(path, renamed); err != nil {
 		return fmt.Errorf("rename the damaged file: %w", err)
-	}
-	for _, path := range older {
-		err = errors.Join(err, os.Remove(path))
 	}
 	log.Warn("bbolt file changed since it was last used, rebuilding it from the log", "file", path, "renamed", renamed)
 	return err

@@ -76,10 +76,18 @@ func (s Set) Put(tx *bbolt.Tx, key []byte, in bool) error {
 }
 
 // Keys iterates over the keys in order. The loop must not change the set.
-func (s Set) Keys(tx *bbolt.Tx) iter.Seq[[]byte] {
+func (s Set) Keys(tx *bbolt.Tx) iter.Seq[[]byte] { return s.KeysAfter(tx, nil) }
+
+// KeysAfter iterates over the keys after a key, in order. The loop must not change the
+// set.
+func (s Set) KeysAfter(tx *bbolt.Tx, after []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		c := tx.Bucket([]byte(s)).Cursor()
-		for k, _ := c.First(); k != nil && yield(k); k, _ = c.Next() {
+		k, _ := c.Seek(after)
+		if k != nil && bytes.Equal(k, after) {
+			k, _ = c.Next()
+		}
+		for ; k != nil && yield(k); k, _ = c.Next() {
 		}
 	}
 }

@@ -61,6 +61,13 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 		// A newer version writes this kind. This version does not show it.
 		return nil
 	}
+	if rec.Kind == storage.KindErasure {
+		if err := erase(tx, rec.ID); err != nil {
+			return err
+		}
+	} else if erased, err := isErased(tx, rec); erased || err != nil {
+		return err
+	}
 	if rec.First == 0 {
 		rec.First = rec.Revision
 	}

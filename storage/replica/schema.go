@@ -25,7 +25,7 @@ const (
 )
 
 // form is the version of the storage format. A file of another version is rebuilt.
-const form = " 2"
+const form = " 3"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.

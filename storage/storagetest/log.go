@@ -119,6 +119,20 @@ func (l *Log) Read(_ context.Context, ref storage.Ref) (storage.Record, error) {
 	return storage.Record{}, nil
 }
 
+// Erase removes the records of an organization. Replicas keep them.
+func (l *Log) Erase(_ context.Context, org string) (map[storage.Kind]int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	erased := map[storage.Kind]int{}
+	for ref := range l.last {
+		if ref.Organization() == org {
+			erased[ref.Kind]++
+			delete(l.last, ref)
+		}
+	}
+	return erased, nil
+}
+
 // Whole reports true: this log forgets no tombstone.
 func (l *Log) Whole(context.Context, uint64, time.Time) (bool, error) { return true, nil }
 

@@ -40,6 +40,19 @@ func (r *Replica) Hold() (release func()) {
 	}
 }
 
+// Forget removes the tombstones of entities, as a replica does with expired tombstones.
+func (r *Replica) Forget(refs ...storage.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := &state{kinds: maps.Clone(r.state.kinds), owners: r.state.owners, revision: r.state.revision}
+	for _, ref := range refs {
+		next.kinds[ref.Kind] = slices.DeleteFunc(slices.Clone(next.kinds[ref.Kind]), func(rec storage.Record) bool {
+			return rec.Ref == ref && rec.Deleted
+		})
+	}
+	r.state = next
+}
+
 func (r *Replica) offer(records []storage.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,6 +139,12 @@ func (s *state) find(ref storage.Ref) (int, bool) {
 }
 
 func (s *state) put(r storage.Record) {
+	if mark, err := s.Get(storage.ErasureRef(r.Organization())); err == nil && mark.Hides(r) {
+		return
+	}
+	if r.Kind == storage.KindErasure {
+		s.erase(r.ID)
+	}
 	i, found := s.find(r.Ref)
 	if found {
 		s.kinds[r.Kind][i] = r
@@ -135,6 +154,17 @@ func (s *state) put(r storage.Record) {
 	if r.Kind == storage.KindKey {
 		s.owners[owned{r.Kind, r.ID}] = r.Org
 	}
+}
+
+// erase removes every record of the organization with the mark.
+func (s *state) erase(mark string) {
+	gone := func(r storage.Record) bool {
+		return storage.ErasureRef(r.Organization()).ID == mark
+	}
+	for kind, records := range s.kinds {
+		s.kinds[kind] = slices.DeleteFunc(slices.Clone(records), gone)
+	}
+	maps.DeleteFunc(s.owners, func(_ owned, org string) bool { return storage.ErasureRef(org).ID == mark })
 }
 
 // Revision returns the last revision that the view includes.

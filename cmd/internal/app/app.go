@@ -287,7 +287,7 @@ func (a *App) openVault(ctx context.Context) error {
 // query must not report an accepted trigger as missing.
 func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
-		Keep: a.ReceiptsAge, Quota: events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}, Log: a.Log, Now: time.Now,
+		Keep: a.ReceiptsAge, Erased: a.erased, Quota: events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}, Log: a.Log, Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -304,6 +304,15 @@ func (a *App) followLedger(ctx context.Context) error {
 		}
 		return l.Shows(ctx, last)
 	})
+}
+
+// erased reports whether an organization is deleted.
+func (a *App) erased(org string) (erased bool, err error) {
+	err = a.store.View(func(v storage.View) (err error) {
+		erased, err = storage.IsErased(v, org)
+		return err
+	})
+	return erased, err
 }
 
 // recordUses records when each key was last used.

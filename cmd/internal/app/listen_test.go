@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
@@ -36,6 +37,7 @@ func startWith(t *testing.T, change func(*app.Options)) *app.App {
 // path would turn a POST into a GET.
 func TestAdmin_PathsUnchanged(t *testing.T) {
 	a := start(t)
+	awaitReady(t, a)
 	for _, r := range []struct {
 		method, path string
 		status       int
@@ -59,6 +61,21 @@ func TestAdmin_PathsUnchanged(t *testing.T) {
 		status, body := ask(t, a, r.method, r.path)
 		if status != r.status || !strings.Contains(body, r.has) {
 			t.Errorf("%s %s: %d %.200s, want %d with %q", r.method, r.path, status, body, r.status, r.has)
+		}
+	}
+}
+
+// awaitReady waits until a process is ready. One whose first inspection of NATS took too
+// long becomes ready with the next.
+func awaitReady(t *testing.T, a *app.App) {
+	t.Helper()
+	for late := time.Now().Add(2 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+		status, body := ask(t, a, "GET", "/readyz")
+		if status == http.StatusOK {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatalf("timeout: %s", body)
 		}
 	}
 }

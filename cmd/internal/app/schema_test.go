@@ -74,7 +74,7 @@ func TestSchema_NewerTakesOver(t *testing.T) {
 	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := a.Wait(ctx); !errors.Is(err, jetstream.ErrNewerSchema) {
 		t.Errorf("the process ended with %v", err)

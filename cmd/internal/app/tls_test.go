@@ -66,7 +66,7 @@ func TestTLS_Listeners(t *testing.T) {
 	roots.AddCert(issue(t, admin, 2))
 	a := startWith(t, func(o *app.Options) { o.TLS, o.AdminTLS = public, admin })
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
-	for url, serial := range map[string]int64{a.URL() + "/openapi.json": 1, a.AdminURL() + "/readyz": 2} {
+	for url, serial := range map[string]int64{a.URL() + "/openapi.json": 1, a.AdminURL() + "/livez": 2} {
 		response, err := client.Get(url)
 		if err != nil {
 			t.Fatal(err)

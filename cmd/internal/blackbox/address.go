@@ -15,19 +15,31 @@ import (
 const (
 	lowestPort  = 20000
 	highestPort = 32000
+	// blockSize is the number of ports in a block. A block belongs to one process.
+	blockSize = 100
 )
 
-var handedOut sync.Map // ports that FreeAddress has returned
+// ports are the unused ports of the process's blocks. The process listens on the first
+// port of each block until it ends, so that no other process takes the block.
+var ports struct {
+	mu     sync.Mutex
+	unused []string
+	blocks []net.Listener
+}
 
 // FreeAddress returns an unused address on the loopback. It never returns an address
-// twice in a process.
+// twice, and no other process returns the address while this process runs.
 func FreeAddress() (string, error) {
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
 	for {
-		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // nobody need not guess it
-		if _, taken := handedOut.LoadOrStore(port, true); taken {
-			continue
+		if len(ports.unused) == 0 {
+			if err := takeBlock(); err != nil {
+				return "", err
+			}
 		}
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		address := ports.unused[0]
+		ports.unused = ports.unused[1:]
 		l, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
@@ -38,3 +50,24 @@ func FreeAddress() (string, error) {
 		return address, l.Close()
 	}
 }
+
+// takeBlock takes a block of ports that no process has. The caller holds the mutex.
+func takeBlock() error {
+	for {
+		first := lowestPort + blockSize*rand.IntN((highestPort-lowestPort)/blockSize) //nolint:gosec // nobody need not guess it
+		l, err := net.Listen("tcp", loopback(first))                                  //nolint:noctx // it does not wait
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		ports.blocks = append(ports.blocks, l)
+		for port := first + 1; port < first+blockSize; port++ {
+			ports.unused = append(ports.unused, loopback(port))
+		}
+		return nil
+	}
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -3,6 +3,7 @@ package deployed
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +20,6 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/catalog"
-	"github.com/gridhook/gridhook/storage"
 )
 
 const (
@@ -197,29 +197,28 @@ func eventually(t *testing.T, what string, ask func(context.Context) (enough boo
 	}
 }
 
-// furnish creates an organization with homes and an endpoint.
+// furnish imports an organization with homes and an endpoint. It repeats the import while
+// the cluster does not accept writes, for example before it has elected its leaders.
 func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
 	t.Helper()
-	operator := blackboxtest.Operator(t, api)
-	_, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: "acme", Name: "Acme"})
-	must(t, err)
-	plan := catalog.Plans()[0]
-	_, err = operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()})
-	must(t, err)
-	var lines bytes.Buffer
+	operator, plan := blackboxtest.Operator(t, api), catalog.Plans()[0]
+	var tariff, lines bytes.Buffer
+	must(t, json.Compact(&tariff, plan.URDB()))
+	fmt.Fprintln(&lines, `{"resource":"organization","id":"acme","name":"Acme"}`)
+	fmt.Fprintf(&lines, `{"resource":"ratePlan","id":%q,"tariff":%s}`+"\n", plan.ID, &tariff)
 	for i := range homes {
 		fmt.Fprintf(&lines, `{"resource":"home","organizationId":"acme","id":"home_%d","timezone":%q,"ratePlanId":%q}`+"\n", i, plan.Timezone, plan.ID)
 	}
-	imported, err := operator.Import(t.Context(), &lines)
-	must(t, err)
-	if imported.Failed > 0 {
-		t.Fatalf("%+v", imported)
-	}
-	acme := operator.For("acme")
-	patient := storage.RetryPolicy{InitialSeconds: 1, Multiplier: 2, MaxSeconds: 4, GiveUpSeconds: 600}
-	_, err = acme.CreateEndpoint(t.Context(), client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &hook, RetryPolicy: &patient}})
-	must(t, err)
-	return acme
+	fmt.Fprintf(&lines, `{"resource":"webhookEndpoint","organizationId":"acme","id":"hook","url":%q,`+
+		`"retryPolicy":{"initialSeconds":1,"multiplier":2,"maxSeconds":4,"giveUpSeconds":600}}`+"\n", hook)
+	eventually(t, "import", func(ctx context.Context) (bool, error) {
+		imported, err := operator.Import(ctx, bytes.NewReader(lines.Bytes()))
+		if err == nil && imported.Failed > 0 {
+			err = fmt.Errorf("%+v", imported)
+		}
+		return err == nil, err
+	})
+	return operator.For("acme")
 }
 
 // deliver triggers once and waits until every home is delivered.

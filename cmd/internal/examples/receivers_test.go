@@ -174,7 +174,7 @@ func (r *receiver) judges() {
 	r.t.Helper()
 	now := r.signals()[homeID(0)].Sequence
 	late, early := signal("msg_late", now+50), signal("msg_early", now+50)
-	late.at, early.at = late.at.Add(-310*time.Second), early.at.Add(310*time.Second)
+	late.at, early.at = late.at.Add(-310*time.Second), early.at.Add(600*time.Second)
 	foreign := signal("msg_foreign", now+50)
 	foreign.secrets = []string{other}
 	both := signal("msg_both", now+3)
@@ -198,7 +198,7 @@ func (r *receiver) judges() {
 		holds  uint64 // then
 	}{
 		{"310 s old", late, nil, 401, now},
-		{"310 s ahead", early, nil, 401, now},
+		{"600 s ahead", early, nil, 401, now},
 		{"another's secret", foreign, nil, 401, now},
 		{"another id", signal("msg_a", now+50), set("webhook-id", "msg_b"), 401, now},
 		{"no id", signal("msg_a", now+50), without("webhook-id"), 401, now},

@@ -97,7 +97,7 @@ func TestMetrics_Documented(t *testing.T) {
 // scrape returns a page of metrics, in a format or the default one.
 func scrape(t *testing.T, url string, accept ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api/client"
 )
@@ -150,20 +151,26 @@ func TestCallbacks_Verified(t *testing.T) {
 func TestCallbacks_Retried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.subscribe("ven1", "/hook", `"PROGRAM"`, allOperations, "")
+	body := `{"programID":"` + w.program("Retried") + `"`
+	id := w.subscribe("ven1", "/hook", `"EVENT"`, allOperations, strings.Replace(body, "{", ",", 1))
 	partner := w.operator.For("acme")
 	w.receiver.respond(http.StatusServiceUnavailable)
-	program := w.program("Retried")
-	first := w.await("the first attempt", at("/hook", "CREATE", program))
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", body+"}").field("id")
+	first := w.await("the first attempt", at("/hook", "CREATE", event))
 	w.receiver.respond(http.StatusOK)
-	again := w.await("the second attempt", func(c *callback) bool { return at("/hook", "CREATE", program)(c) && w.tries(c.id) > 1 })
-	if again.id != first.id || string(again.body) != string(first.body) {
-		t.Errorf("first %s %s, then %s %s", first.id, first.body, again.id, again.body)
+	waitFor(t, "the delivery of the event", func() (struct{}, bool) {
+		deliveries, _, err := partner.Deliveries(t.Context(), client.DeliveriesRequest{EndpointID: id})
+		must(t, err)
+		return struct{}{}, len(deliveries) == 1 && deliveries[0].Outcome == "DELIVERED" && deliveries[0].Attempt > 1
+	})
+	same := func(c *callback) bool { return c.id == first.id && string(c.body) == string(first.body) }
+	if n, all := w.count(same), w.count(at("/hook", "CREATE", event)); n < 2 || n != all {
+		t.Errorf("%d of %d attempts have the identifier and body of the first, want all and more than one", n, all)
 	}
 	w.receiver.respond(http.StatusGone)
-	w.want(http.StatusOK, "bl", http.MethodPut, "programs/"+program, `{"programName":"Gone"}`)
-	w.await("the last attempt", at("/hook", "UPDATE", program))
-	endpoint := waitFor(t, func() (client.Endpoint, bool) {
+	w.want(http.StatusOK, "bl", http.MethodPut, "events/"+event, body+`,"eventName":"Gone"}`)
+	w.await("the last attempt", at("/hook", "UPDATE", event))
+	endpoint := waitFor(t, "the disabling", func() (client.Endpoint, bool) {
 		e, err := partner.GetEndpoint(t.Context(), id)
 		must(t, err)
 		return e, e.Disabled != nil
@@ -171,7 +178,7 @@ func TestCallbacks_Retried(t *testing.T) {
 	if endpoint.Disabled.Reason != "GONE" {
 		t.Errorf("disabled as %+v", endpoint.Disabled)
 	}
-	waitFor(t, func() (struct{}, bool) {
+	waitFor(t, "both deliveries", func() (struct{}, bool) {
 		deliveries, _, err := partner.Deliveries(t.Context(), client.DeliveriesRequest{EndpointID: id})
 		must(t, err)
 		return struct{}{}, len(deliveries) == 2 && deliveries[1].Outcome == "DELIVERED" && deliveries[1].Attempt > 1 && deliveries[0].Outcome == "FAILED"
@@ -189,24 +196,15 @@ func (r *receiver) respond(status int) {
 	r.status = status
 }
 
-// tries returns how many callbacks had an identifier. The caller holds the receiver.
-func (w *world) tries(id string) (n int) {
-	for _, c := range w.receiver.got {
-		if c.id == id {
-			n++
-		}
-	}
-	return n
-}
-
 // waitFor repeats a check until it succeeds.
-func waitFor[T any](t *testing.T, ask func() (T, bool)) T {
+func waitFor[T any](t *testing.T, what string, ask func() (T, bool)) T {
 	t.Helper()
-	for t.Context().Err() == nil {
+	for late := time.Now().Add(patience); ; <-time.After(10 * time.Millisecond) {
 		if v, ok := ask(); ok {
 			return v
 		}
+		if time.Now().After(late) {
+			t.Fatalf("timeout: %s", what)
+		}
 	}
-	t.Fatal("the condition never holds")
-	panic("unreachable")
 }

@@ -466,10 +466,7 @@ func (w *world) damaged() {
 // log.
 func (w *world) eventually(status int, method, path string) {
 	w.t.Helper()
-	for range 1000 {
-		if w.ask("bl", method, path, "").status == status {
-			return
-		}
-	}
-	w.t.Errorf("%s %s never gets %d", method, path, status)
+	waitFor(w.t, fmt.Sprintf("%s %s gets %d", method, path, status), func() (struct{}, bool) {
+		return struct{}{}, w.ask("bl", method, path, "").status == status
+	})
 }

@@ -49,9 +49,9 @@ func TestMQTT_RemovedPrograms(t *testing.T) {
 		written: func() { w.want(http.StatusOK, "bl", http.MethodDelete, "programs/"+written, "") },
 	} {
 		topic := "openadr3/acme/public/programs/" + program + "/events/+"
-		waitFor(t, func() (struct{}, bool) { return struct{}{}, w.retains(topic) })
+		waitFor(t, "a retained message", func() (struct{}, bool) { return struct{}{}, w.retains(topic) })
 		remove()
-		waitFor(t, func() (struct{}, bool) { return struct{}{}, !w.retains(topic) })
+		waitFor(t, "no retained message", func() (struct{}, bool) { return struct{}{}, !w.retains(topic) })
 	}
 }
 

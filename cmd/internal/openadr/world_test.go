@@ -229,7 +229,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // await waits for a callback that matches.
 func (w *world) await(what string, wanted func(c *callback) bool) callback {
 	w.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for {
 		w.receiver.mu.Lock()
 		changed := w.receiver.changed

@@ -32,7 +32,7 @@ func (r *receiver) answered() (n int) {
 }
 
 // flaky refuses the first request of every fifth home, so that there are retries.
-func flaky(home string, n int) int {
+func flaky(home, _ string, n int) int {
 	if n == 1 && strings.HasSuffix(home, "0") || strings.HasSuffix(home, "5") && n == 1 {
 		return http.StatusInternalServerError
 	}

@@ -104,7 +104,7 @@ func TestDelivery_ThirdAttemptAfterRestart(t *testing.T) {
 	p := start(t, "serve", data)
 	acme := furnish(t, p, homes)
 	r := newReceiver(t)
-	r.answer = func(_ string, n int) int {
+	r.answer = func(_, _ string, n int) int {
 		if n <= 2 {
 			return http.StatusInternalServerError
 		}
@@ -112,7 +112,7 @@ func TestDelivery_ThirdAttemptAfterRestart(t *testing.T) {
 	}
 	acme.register(r, map[string]any{"initialSeconds": 2, "multiplier": 2, "maxSeconds": 8, "giveUpSeconds": 600})
 	trigger := acme.trigger()
-	r.wait("the first attempt of every home", func() bool { return r.total >= homes })
+	r.wait("the first attempt of every home", func() bool { return len(r.got) >= homes })
 	p.stop()
 	stopped := time.Now()
 	p = start(t, "serve", data)

@@ -88,7 +88,7 @@ func TestNotice_Killed(t *testing.T) {
 	p := start(t, "serve", data)
 	acme := furnish(t, p, homes)
 	gone := newReceiver(t)
-	gone.answer = func(string, int) int { return http.StatusGone }
+	gone.answer = func(string, string, int) int { return http.StatusGone }
 	acme.register(gone, nil)
 	l := acme.listener(http.StatusServiceUnavailable, "price_signal.trigger.completed", "endpoint.disabled")
 	trigger := acme.trigger()

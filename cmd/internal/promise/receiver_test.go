@@ -32,8 +32,8 @@ type receiver struct {
 	verify *standardwebhooks.Webhook
 	// keep reports whether bodies are stored.
 	keep bool
-	// answer returns the status for a home's n-th request (from 1).
-	answer func(home string, n int) int
+	// answer returns the status for a home's n-th request (from 1), a signal of a trigger.
+	answer func(home, trigger string, n int) int
 
 	mu      sync.Mutex
 	got     map[string][]arrival
@@ -47,7 +47,7 @@ type receiver struct {
 func newReceiver(t *testing.T) *receiver {
 	r := &receiver{
 		t: t, got: map[string][]arrival{}, changed: make(chan struct{}),
-		answer: func(string, int) int { return http.StatusOK },
+		answer: func(string, string, int) int { return http.StatusOK },
 	}
 	server := httptest.NewServer(r)
 	r.url = server.URL
@@ -87,7 +87,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	var event struct {
 		Data struct {
-			HomeID string `json:"homeId"`
+			HomeID    string `json:"homeId"`
+			TriggerID string `json:"triggerId"`
 		} `json:"data"`
 	}
 	_ = json.Unmarshal(body, &event) // a body that is not an event counts for the home ""
@@ -96,17 +97,17 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		a.body = body
 	}
 	a.verified = r.verify != nil && r.verify.Verify(body, req.Header) == nil
-	status, hold := r.record(event.Data.HomeID, a)
+	status, hold := r.record(event.Data.HomeID, event.Data.TriggerID, a)
 	if hold != nil {
 		<-hold
 	}
 	w.WriteHeader(status)
 }
 
-func (r *receiver) record(home string, a arrival) (status int, hold chan struct{}) {
+func (r *receiver) record(home, trigger string, a arrival) (status int, hold chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a.status = r.answer(home, len(r.got[home])+1)
+	a.status = r.answer(home, trigger, len(r.got[home])+1)
 	r.got[home] = append(r.got[home], a)
 	r.total++
 	close(r.changed)

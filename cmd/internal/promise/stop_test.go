@@ -27,16 +27,15 @@ func TestStop_SecondSignal(t *testing.T) {
 		t.Fatal("it did not wait for its requests in flight")
 	default:
 	}
-	began := time.Now()
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.running.Exited():
 	case <-time.After(patience):
 		t.Fatal("it does not stop")
 	}
-	// A hanging request would have held it for the endpoint's timeout of ten seconds.
-	if took := time.Since(began); took > 5*time.Second || p.running.ExitCode() != -1 {
-		t.Errorf("it ended %s after the second signal, with exit code %d; want at once, by the signal", took, p.running.ExitCode())
+	// If it had waited for its requests, it would have ended by itself, with an exit code.
+	if code := p.running.ExitCode(); code != -1 {
+		t.Errorf("it ended after the second signal with exit code %d, want by the signal", code)
 	}
 	r.release()
 	p = start(t, "serve", data)

@@ -40,13 +40,13 @@ const (
 	requests     = 50
 	submissions  = 20
 	triggers     = 10
-	slices       = 3
+	walkSlices   = 3
 	delivered    = 64 // homes per slice
 )
 
 var (
 	options = jetstream.Options{
-		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month,
+		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month, ErasureAge: 3 * month,
 	}
 	discard = slog.New(slog.DiscardHandler)
 )
@@ -80,7 +80,7 @@ func newFleet(t *testing.T, dir string) *fleet {
 	must(t, err)
 	f.state, err = replica.Open(filepath.Join(dir, "state.db"), discard)
 	must(t, err)
-	f.ledger, err = ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: month, Log: discard, Now: time.Now})
+	f.ledger, err = ledger.Open(filepath.Join(dir, "ledger.db"), ledger.Options{Keep: month, Erased: f.erased, Log: discard, Now: time.Now})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
@@ -138,23 +138,24 @@ func (f *fleet) month() {
 		must(t, f.conn.PutFeedback(ctx, storage.Feedback{ID: storage.NewID("fb_", now.Time), FeedbackForm: form}))
 	}
 	for range triggers {
-		f.trigger(ctx, now)
+		f.trigger(ctx, "acme", "stays", now)
 	}
 	must(t, f.ledger.Prune(time.Now().Add(-month)))
 }
 
-func (f *fleet) trigger(ctx context.Context, now storage.Time) {
-	trigger := events.Trigger{ID: storage.NewID("trg_", now.Time), OrganizationID: "acme", Start: now, End: now, CreatedAt: now, Homes: delivered}
+// trigger stores a trigger with its receipts. The homes' identifiers begin with prefix.
+func (f *fleet) trigger(ctx context.Context, org, prefix string, now storage.Time) {
+	trigger := events.Trigger{ID: storage.NewID("trg_", now.Time), OrganizationID: org, Start: now, End: now, CreatedAt: now, Homes: delivered}
 	_, err := f.conn.Accept(ctx, trigger)
 	must(f.t, err)
-	for number := range slices {
+	for number := range walkSlices {
 		r := events.Receipt{
-			TriggerID: trigger.ID, OrganizationID: "acme", Key: fmt.Sprintf("s%d", number),
-			Slice: &events.SliceBounds{Number: number, Homes: delivered, Through: "stays", Last: number == slices-1},
+			TriggerID: trigger.ID, OrganizationID: org, Key: fmt.Sprintf("s%d", number),
+			Slice: &events.SliceBounds{Number: number, Homes: delivered, Through: prefix, Last: number == walkSlices-1},
 		}
 		for i := range delivered {
 			r.Deliveries = append(r.Deliveries, events.Delivery{
-				HomeID: fmt.Sprintf("stays%d", i), EndpointID: "ep_1", Outcome: events.OutcomeDelivered, Attempt: 1, At: now, Status: 200, Milliseconds: 3,
+				HomeID: fmt.Sprintf("%s%d", prefix, i), EndpointID: "ep_1", Outcome: events.OutcomeDelivered, Attempt: 1, At: now, Status: 200, Milliseconds: 3,
 			})
 		}
 		must(f.t, f.conn.PutReceipt(ctx, r))
@@ -310,6 +311,16 @@ func (f *fleet) restores(entities int) {
 	t := f.t
 	storagetest.Put(t, f.store, storagetest.Home("acme", "deleted", "plan"))
 	must(t, f.store.DeleteHome(within(t), "acme", "deleted"))
+	restored := newFleet(t, f.restoredDir())
+	if n := restored.entities(); n != entities {
+		t.Errorf("%d entities are restored, want %d", n, entities)
+	}
+	restored.await("restored deletions are forgotten", func() bool { return restored.messages() == entities })
+}
+
+// restoredDir makes a backup and returns a new data folder with its content.
+func (f *fleet) restoredDir() string {
+	t := f.t
 	private, public, err := backup.NewKey()
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "backup")
@@ -328,9 +339,14 @@ func (f *fleet) restores(entities int) {
 	must(t, opened.Restore(within(t), conn, options, false))
 	must(t, conn.Close())
 	must(t, server.Stop(patience))
-	restored := newFleet(t, dir)
-	if n := restored.entities(); n != entities {
-		t.Errorf("%d entities are restored, want %d", n, entities)
-	}
-	restored.await("restored deletions are forgotten", func() bool { return restored.messages() == entities })
+	return dir
+}
+
+// erased reports whether an organization is deleted.
+func (f *fleet) erased(org string) (erased bool, err error) {
+	err = f.state.View(func(v storage.View) (err error) {
+		erased, err = storage.IsErased(v, org)
+		return err
+	})
+	return erased, err
 }

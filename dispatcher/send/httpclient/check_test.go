@@ -57,7 +57,7 @@ func TestCheck_QuietConnection(t *testing.T) {
 	piped, pipedEnd := net.Pipe() // has no nonblocking reads
 	for name, ends := range map[string][2]net.Conn{"plain": {newCheckedConn(plain), plainEnd}, "TLS": {secure, secureEnd}, "pipe": {newCheckedConn(piped), pipedEnd}} {
 		c := newHTTP1Conn(ends[0], 1024)
-		unbind := c.bind(t.Context(), time.Now().Add(10*time.Second))
+		unbind := c.bind(t.Context(), time.Now().Add(time.Minute))
 		for range 3 {
 			if err := c.check(); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -94,7 +94,7 @@ func BenchmarkCheck_Idle(b *testing.B) {
 func TestPost_LargeRequest(t *testing.T) {
 	ours, theirs := pair(t)
 	c := newHTTP1Conn(newCheckedConn(ours), 1024)
-	defer c.bind(t.Context(), time.Now().Add(10*time.Second))()
+	defer c.bind(t.Context(), time.Now().Add(time.Minute))()
 	read := make(chan int64, 1)
 	go func() {
 		r, err := http.ReadRequest(bufio.NewReader(theirs))

@@ -32,8 +32,8 @@ func newClient(t testing.TB, dials *atomic.Int64) *Client {
 			dials.Add(1)
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},
-		TLS: &tls.Config{MinVersion: tls.VersionTLS12}, HandshakeTimeout: 5 * time.Second,
-		MaxIdle: 4, IdleTimeout: time.Minute, MaxHeader: 4096, MaxBody: 8192, BodyTimeout: 5 * time.Second,
+		TLS: &tls.Config{MinVersion: tls.VersionTLS12}, HandshakeTimeout: time.Minute,
+		MaxIdle: 4, IdleTimeout: time.Minute, MaxHeader: 4096, MaxBody: 8192, BodyTimeout: time.Minute,
 	})
 	t.Cleanup(c.Close)
 	return c
@@ -62,26 +62,31 @@ func scripted(t testing.TB, script func(n int, w io.Writer) bool) string {
 			if err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for {
-					r, err := http.ReadRequest(in)
-					if err != nil {
-						return
-					}
-					if _, err := io.Copy(io.Discard, r.Body); err != nil || !script(int(n.Add(1)), conn) {
-						return
-					}
-				}
-			}()
+			go respond(conn, func(w io.Writer) bool { return script(int(n.Add(1)), w) })
 		}
 	}()
 	return "http://" + l.Addr().String() + "/hooks?a=b"
 }
 
+// respond reads requests from a connection and has script write the responses, until
+// script returns false.
+func respond(conn net.Conn, script func(w io.Writer) bool) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil || !script(conn) {
+			return
+		}
+	}
+}
+
+// patience returns a context that ends a request that hangs.
 func patience(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -281,20 +286,23 @@ func TestPost_EarlyResponse(t *testing.T) {
 	}
 }
 
+// A request ends with its context's deadline, even before it has a connection, and with
+// its cancellation while it waits for the response.
 func TestPost_Context(t *testing.T) {
 	silent := make(chan struct{})
-	asked := make(chan struct{}, 2)
-	url := scripted(t, func(int, io.Writer) bool { asked <- struct{}{}; <-silent; return false })
 	defer close(silent)
 	var dials atomic.Int64
-	to := target(t, newClient(t, &dials), url)
+	c := newClient(t, &dials)
 
+	to := target(t, c, scripted(t, func(int, io.Writer) bool { <-silent; return false }))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the timeout ended with %v", err)
 	}
-	<-asked
+
+	asked := make(chan struct{})
+	to = target(t, c, scripted(t, func(int, io.Writer) bool { close(asked); <-silent; return false }))
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.Canceled) {
@@ -417,10 +425,10 @@ func FuzzClient_Response(f *testing.F) {
 		}()
 		c := New(Options{
 			Dial:    func(context.Context, string, string) (net.Conn, error) { return ours, nil },
-			MaxIdle: 1, IdleTimeout: time.Minute, MaxHeader: 1024, MaxBody: 1024, BodyTimeout: 5 * time.Second,
+			MaxIdle: 1, IdleTimeout: time.Minute, MaxHeader: 1024, MaxBody: 1024, BodyTimeout: time.Minute,
 		})
 		defer c.Close()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		answer, err := target(t, c, "http://x.example").post(ctx, []byte("{}"), 64)
 		if ctx.Err() != nil {

@@ -332,7 +332,7 @@ func (h *hostile) runOurs(t testing.TB, certificate *tls.Certificate, timeout ti
 	s := newStage(t, h, certificate)
 	defer s.close()
 	c := New(Options{
-		Dial: s.dial, TLS: s.tlsConfig(), HandshakeTimeout: 5 * time.Second, MaxIdle: 4, IdleTimeout: time.Minute,
+		Dial: s.dial, TLS: s.tlsConfig(), HandshakeTimeout: time.Minute, MaxIdle: 4, IdleTimeout: time.Minute,
 		MaxHeader: hostileHeader, MaxBody: hostileBody, BodyTimeout: timeout,
 	})
 	defer c.Close()

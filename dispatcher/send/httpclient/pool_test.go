@@ -12,34 +12,39 @@ import (
 	"time"
 )
 
-// A burst of requests opens few connections at a time.
+// A burst of requests opens few connections at a time. The clock is a test's own: a
+// request that waits longer than dialPatience may open one more.
 func TestPool_Burst(t *testing.T) {
-	var dials, most, now atomic.Int64
-	c := newClient(t, &dials)
-	dial := c.options.Dial
-	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		defer now.Add(-1)
-		if n := now.Add(1); n > most.Load() {
-			most.Store(n)
-		}
-		return dial(ctx, network, address)
-	}
-	to := target(t, c, scripted(t, func(_ int, w io.Writer) bool {
-		_, err := io.WriteString(w, fine)
-		return err == nil
-	}))
-	var wg sync.WaitGroup
-	for range 100 {
-		wg.Go(func() {
-			if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
-				t.Errorf("%+v, %v", response, err)
+	synctest.Test(t, func(t *testing.T) {
+		var dials, most, now atomic.Int64
+		c := newClient(t, &dials)
+		c.options.Dial = func(context.Context, string, string) (net.Conn, error) {
+			defer now.Add(-1)
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
 			}
-		})
-	}
-	wg.Wait()
-	if n := most.Load(); n > maxDials {
-		t.Errorf("%d connections were opened at a time", n)
-	}
+			<-time.After(dialPatience / 10)
+			ours, theirs := net.Pipe()
+			go respond(theirs, func(w io.Writer) bool {
+				_, err := io.WriteString(w, fine)
+				return err == nil
+			})
+			return ours, nil
+		}
+		to := target(t, c, "http://x.example")
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
+					t.Errorf("%+v, %v", response, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := most.Load(); n > maxDials {
+			t.Errorf("%d connections were opened at a time", n)
+		}
+	})
 }
 
 // A waiting request gets an idle connection, its turn to open one, a timeout or the end

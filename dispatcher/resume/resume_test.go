@@ -1,0 +1,86 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+)
+
+// stalled lists walks that never move.
+type stalled []events.Walk
+
+func (s stalled) Unfinished(after events.Walk, limit int) ([]events.Walk, error) {
+	i := slices.IndexFunc(s, func(w events.Walk) bool { return w.Trigger.ID > after.Trigger.ID })
+	if i < 0 {
+		return nil, nil
+	}
+	return s[i:min(len(s), i+limit)], nil
+}
+
+// queue records the slices that are put. lost are the triggers whose slices are not
+// queued, and broken those whose queue cannot be asked.
+type queue struct{ lost, broken, put []string }
+
+func (q *queue) PutSlice(_ context.Context, s events.Slice) error {
+	q.put = append(q.put, s.Trigger.ID)
+	return nil
+}
+
+func (q *queue) Reached(_ context.Context, t events.Trigger, _ int) (bool, error) {
+	if slices.Contains(q.broken, t.ID) {
+		return false, errors.New("bad")
+	}
+	return !slices.Contains(q.lost, t.ID), nil
+}
+
+func triggerID(i int) string { return fmt.Sprintf("trg_%06d", i) }
+
+// A lost slice is found however many walks there are before its own, and although some of
+// them cannot be resumed.
+func TestResumer_FindsEveryLostSlice(t *testing.T) {
+	for name, tt := range map[string]struct {
+		walks        int
+		lost, broken []string
+	}{
+		"one walk":                   {1, []string{triggerID(0)}, nil},
+		"after a full look":          {lookedAt + 1, []string{triggerID(lookedAt)}, nil},
+		"at the end of a full look":  {lookedAt, []string{triggerID(lookedAt - 1)}, nil},
+		"in several looks":           {2*lookedAt + 9, []string{triggerID(3), triggerID(lookedAt + 3), triggerID(2*lookedAt + 3)}, nil},
+		"after a walk with an error": {9, []string{triggerID(7)}, []string{triggerID(2), triggerID(5)}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			walks, q := make(stalled, tt.walks), &queue{lost: tt.lost, broken: tt.broken}
+			start := time.Now().UTC()
+			for i := range walks {
+				walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: start.Add(time.Hour)}, start)
+				walks[i].Trigger.ID = triggerID(i)
+			}
+			r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter)
+			defer cancel()
+			if err := r.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			for _, lost := range tt.lost {
+				if !slices.Contains(q.put, lost) {
+					t.Errorf("%s: slice of %s is still lost", name, lost)
+				}
+			}
+			for _, put := range q.put {
+				if !slices.Contains(tt.lost, put) {
+					t.Errorf("%s: slice of %s was put although it is queued", name, put)
+				}
+			}
+		})
+	}
+}

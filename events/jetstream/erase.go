@@ -1,0 +1,74 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// The server stores retained MQTT messages in a stream of its own.
+const (
+	retainedStream = "$MQTT_rmsgs"
+	retainedPrefix = "$MQTT.rmsgs."
+)
+
+// Erase overwrites an organization's records in STATE, its waiting tasks and its retained
+// MQTT messages. All other streams remove their messages by age.
+func (l StateLog) Erase(ctx context.Context, org string) (map[storage.Kind]int, error) {
+	erased := map[storage.Kind]int{}
+	for _, part := range []struct{ stream, subject string }{
+		{tasksStream, taskWaitPrefix + "*." + org + ".>"},
+		{retainedStream, retainedPrefix + strings.ReplaceAll(events.Topics(org), "/", ".") + ">"},
+		{stateStream, statePrefix + "*." + org + ".*"},
+		{stateStream, stateSubject(storage.OrganizationRef(org))},
+	} {
+		err := l.eraseSubject(ctx, part.stream, part.subject, func(subject string) {
+			if ref, err := parseStateSubject(subject); err == nil && part.stream == stateStream {
+				erased[ref.Kind]++
+			}
+		})
+		if err != nil {
+			return erased, err
+		}
+	}
+	return erased, nil
+}
+
+// eraseSubject overwrites the messages of a stream on a subject and passes each message's
+// subject to count.
+func (l StateLog) eraseSubject(ctx context.Context, stream, subject string, count func(string)) error {
+	s, err := l.c.handle(ctx, stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if s.CachedInfo().Config.DenyDelete {
+		return storage.ErrNotErasable
+	}
+	for m, err := range l.c.messages(ctx, stream, subject, 1) {
+		if err != nil {
+			return err
+		}
+		if m.Header.Get(jetstream.ScheduleHeader) != "" {
+			// The server lists the subjects of schedules in a file of its own, and takes a
+			// subject off the list for a message without a schedule. The next round erases it.
+			if _, err := l.c.publish(ctx, m.Subject, nuid.Next(), nil); err != nil {
+				return err
+			}
+		}
+		if err := s.SecureDeleteMsg(ctx, m.Sequence); err != nil {
+			return fmt.Errorf("%w: erase a message of %s: %w", storage.ErrUnavailable, stream, err)
+		}
+		count(m.Subject)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package jetstream
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Erase removes an organization's records, waiting tasks and retained MQTT messages, and
+// nothing of another organization whose identifier begins the same.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.js.CreateStream(within(t), jetstream.StreamConfig{Name: retainedStream, Subjects: []string{retainedPrefix + ">"}})
+	must(t, err)
+	tomorrow := storage.Time{Time: time.Now().Add(24 * time.Hour)}
+	for _, org := range []string{"acme", "acme-2"} {
+		for _, ref := range []storage.Ref{storage.OrganizationRef(org), storage.HomeRef(org, "h1"), storage.HomeRef(org, "h2"), storage.SolarRef(org, "h1")} {
+			_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
+			must(t, err)
+		}
+		must(t, b.PutTask(within(t), events.Task{Kind: events.TaskSchedule, OrganizationID: org, ID: "s1", DueAt: tomorrow}))
+		_, err := b.js.Publish(within(t), retainedPrefix+"openadr3."+org+".all.events.create", []byte("{}"))
+		must(t, err)
+	}
+	left := func(stream string) (n uint64) {
+		info, err := b.streamInfo(within(t), stream)
+		must(t, err)
+		return info.State.Msgs
+	}
+	want := map[storage.Kind]int{storage.KindOrganization: 1, storage.KindHome: 2, storage.KindSolar: 1}
+	got, err := b.StateLog().Erase(within(t), "acme")
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("erased %v, %v, want %v", got, err, want)
+	}
+	if state, tasks, retained := left(stateStream), left(tasksStream), left(retainedStream); state != 4 || tasks != 1 || retained != 1 {
+		t.Errorf("%d records, %d tasks and %d retained messages are left, want 4, 1 and 1", state, tasks, retained)
+	}
+	if got, err := b.StateLog().Erase(within(t), "acme"); err != nil || len(got) != 0 {
+		t.Errorf("the second time it erased %v, %v", got, err)
+	}
+}
+
+// An earlier version created STATE so that it denies deletion, which cannot be taken back.
+func TestErase_StreamOfEarlierVersion(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	cfg := Configs(streamOptions)[0]
+	cfg.DenyDelete = true
+	_, err := b.js.UpdateStream(within(t), cfg)
+	must(t, err)
+	c, err := Connect(t.Context(), "", streamOptions, discard, b.server.Option())
+	must(t, err)
+	defer func() { must(t, c.Close()) }()
+	if _, err := c.StateLog().Erase(within(t), "acme"); !errors.Is(err, storage.ErrNotErasable) {
+		t.Errorf("got %v, want ErrNotErasable", err)
+	}
+}
+
+// While a replica is behind, it may still count the records of a deleted organization.
+func TestInspector_ReplicaBehind(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for _, ref := range []storage.Ref{storage.HomeRef("acme", "h1"), storage.HomeRef("acme", "h2")} {
+		_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
+		must(t, err)
+	}
+	for revision, damaged := range map[uint64]bool{1: false, 2: true} {
+		f, err := b.NewInspector().Look(within(t), revision, 3)
+		must(t, err)
+		if (f.Damage != nil) != damaged {
+			t.Errorf("at revision %d of 2, with 3 records instead of 2: found %v", revision, f.Damage)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Erasure is the state of an organization's deletion.
+type Erasure struct {
+	// Records counts the records that this call overwrote in the log, by kind.
+	Records map[Kind]int
+	// Complete reports whether the log has no record of the organization any more. If not,
+	// the same call continues.
+	Complete bool
+	// By is when the last trigger, receipt or dead letter of the organization has passed its
+	// retention, zero until Complete. Until then its identifier cannot be used again.
+	By time.Time
+}
+
+// ErasedError says that an organization is deleted. Its identifier is free again at Until,
+// zero for an unfinished deletion.
+type ErasedError struct {
+	Org   string
+	Until time.Time
+}
+
+// Error says until when the identifier is refused.
+func (e *ErasedError) Error() string {
+	if e.Until.IsZero() {
+		return fmt.Sprintf("the organization %q is being deleted", e.Org)
+	}
+	return fmt.Sprintf("the organization %q was deleted, its identifier is free again at %s", e.Org, e.Until.UTC().Format(time.RFC3339))
+}
+
+// ErrNotErasable says that the log does not overwrite records.
+var ErrNotErasable = errors.New("the log of record refuses to overwrite records, because an earlier version created it")
+
+// erasureIDSize is the length of a mark's identifier in bytes.
+const erasureIDSize = 20
+
+// ErasureRef names the mark of a deleted organization. It is a tombstone whose identifier
+// is a hash, so that the log does not store the organization's identifier. From the mark
+// on, a replica has no record of the organization. The mark expires at Erasure.By.
+func ErasureRef(org string) Ref {
+	sum := sha256.Sum256([]byte("gridhook organization " + org))
+	return Ref{KindErasure, Shared, hex.EncodeToString(sum[:erasureIDSize])}
+}
+
+// Hides reports whether the mark of an erasure hides a record of its organization. Records
+// of a later organization with the same identifier are newer than the mark's expiry.
+func (r Record) Hides(other Record) bool {
+	return r.Revision > 0 && (r.Expires.IsZero() || other.At.Before(r.Expires))
+}
+
+// IsErased reports whether an organization is deleted and its mark has not expired.
+func IsErased(v View, org string) (bool, error) {
+	mark, err := find(v, ErasureRef(org))
+	return mark.Revision > 0, err
+}
+
+// eraseTimeout is how long one call overwrites records. The log rewrites a part of a file
+// for each record, so a large organization takes several calls.
+const eraseTimeout = 10 * time.Second
+
+// EraseOrganization deletes an organization with everything that it owns. When it returns,
+// reads include the deletion, even if Erasure is not complete. It may be repeated after any
+// error, also once the deletion is complete. Errors: ErrNotFound, ErrNotErasable,
+// ErrUnavailable.
+func (s *Store) EraseOrganization(ctx context.Context, org string) (e Erasure, err error) {
+	if _, err := s.markErased(ctx, org, false); err != nil {
+		return e, err
+	}
+	if err := s.forgetChild(ctx, org); err != nil {
+		return e, err
+	}
+	limited, cancel := context.WithTimeout(ctx, eraseTimeout)
+	defer cancel()
+	e.Records, err = s.log.Erase(limited, org)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return e, nil
+	}
+	if err != nil {
+		return e, err
+	}
+	mark, err := s.markErased(ctx, org, true)
+	e.Complete, e.By = err == nil, mark.Expires
+	return e, err
+}
+
+// markErased stores the mark of a deleted organization. A complete mark expires. An
+// incomplete mark stays until the deletion is complete: without it, a replica would show
+// the records that are left.
+func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark Record, err error) {
+	ref := ErasureRef(org)
+	err = s.retry(ctx, func() error {
+		if mark, err = s.current(ref); err != nil {
+			return err
+		}
+		if mark.Revision == 0 {
+			if _, err := Get[Organization](s, OrganizationRef(org)); err != nil {
+				return err
+			}
+		} else if !complete || !mark.Expires.IsZero() {
+			return nil
+		}
+		w := s.tombstone(Record{Ref: ref, Revision: mark.Revision, First: mark.First}, true)
+		w.Forget = complete
+		if err := s.append(ctx, w); err != nil {
+			return err
+		}
+		mark, err = s.current(ref)
+		return err
+	})
+	return mark, err
+}
+
+// forgetChild removes a deleted organization from the organizations that may act for it.
+func (s *Store) forgetChild(ctx context.Context, org string) error {
+	var parents []Ref
+	err := s.View(func(v View) error {
+		return EachOrganization(v, func(id string) error {
+			o, _, err := Read[Organization](v, OrganizationRef(id))
+			if slices.Contains(o.ChildOrganizationIDs, org) {
+				parents = append(parents, o.Ref())
+			}
+			return err
+		})
+	})
+	for _, parent := range parents {
+		if err != nil {
+			break
+		}
+		_, err = Update(ctx, s, parent, func(o *Organization) error {
+			o.ChildOrganizationIDs = slices.DeleteFunc(o.ChildOrganizationIDs, func(child string) bool { return child == org })
+			return nil
+		})
+		err = ignoreNotFound(err) // the parent was deleted meanwhile
+	}
+	return err
+}
+
+// refuseErased returns an *ErasedError if a new entity would belong to a deleted
+// organization. A request that was in progress during the deletion therefore stores
+// nothing.
+func refuseErased(v View, ref Ref) error {
+	org := ref.Organization()
+	mark, err := find(v, ErasureRef(org))
+	if err == nil && mark.Revision > 0 {
+		err = &ErasedError{org, mark.Expires}
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func organization(id string, children ...string) *storage.Organization {
+	o := &storage.Organization{ID: id, Name: "The " + id, ChildOrganizationIDs: children}
+	o.OrganizationID = storage.Shared
+	return o
+}
+
+func TestEraseOrganization(t *testing.T) {
+	s, log, _, c := newStore(t)
+	storagetest.Put(t, s, organization("org"), organization("other"), organization("parent", "org", "other"),
+		home("a", "One"), home("b", "Two"), storagetest.Home("other", "a", ""))
+	late := log.Replica()
+	release := late.Hold()
+
+	if _, err := s.EraseOrganization(t.Context(), "none"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("an unknown organization: %v", err)
+	}
+	want := map[storage.Kind]int{storage.KindOrganization: 1, storage.KindHome: 2}
+	e, err := s.EraseOrganization(t.Context(), "org")
+	if err != nil || !e.Complete || !maps.Equal(e.Records, want) || !e.By.Equal(c.now.Add(storagetest.DeletionsAge)) {
+		t.Errorf("the receipt is %+v, %v, want %v", e, err, want)
+	}
+	if _, err := storage.Get[storage.Organization](s, storage.OrganizationRef("org")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the deleted organization: %v", err)
+	}
+	if parent, err := storage.Get[storage.Organization](s, storage.OrganizationRef("parent")); err != nil || len(parent.ChildOrganizationIDs) != 1 {
+		t.Errorf("the parent may act for %v, %v", parent.ChildOrganizationIDs, err)
+	}
+	again, err := s.EraseOrganization(t.Context(), "org")
+	if err != nil || !again.Complete || len(again.Records) != 0 || !again.By.Equal(e.By) {
+		t.Errorf("the receipt of a repeat is %+v, %v", again, err)
+	}
+
+	release()
+	for name, replica := range map[string]storage.Replica{"late": late, "new": log.Replica()} {
+		_ = replica.View(func(v storage.View) error {
+			if n := v.Count(storage.KindHome, "org"); n != 0 {
+				t.Errorf("the %s replica has %d homes of the deleted organization", name, n)
+			}
+			if n := v.Count(storage.KindHome, "other"); n != 1 {
+				t.Errorf("the %s replica has %d homes of the other organization", name, n)
+			}
+			return nil
+		})
+	}
+}
+
+// After the deletion nothing of the organization can be created, however it is written.
+// Entities of other organizations in the same call are stored.
+func TestEraseOrganization_RefusesNewEntities(t *testing.T) {
+	s, _, _, _ := newStore(t)
+	storagetest.Put(t, s, organization("org"), home("a", "One"))
+	if _, err := s.EraseOrganization(t.Context(), "org"); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if erased, ok := errors.AsType[*storage.ErasedError](err); !ok || erased.Org != "org" || erased.Until.IsZero() {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refused("create the organization", s.Create(t.Context(), organization("org")))
+	refused("create a home", s.Create(t.Context(), home("a", "Two")))
+	results := s.Upsert(t.Context(), []storage.Entity{home("b", "Two"), storagetest.Home("other", "b", "")})
+	refused("upsert a home", results[0].Err)
+	if results[1].Err != nil {
+		t.Errorf("upsert a home of another organization: %v", results[1].Err)
+	}
+	refused("rewrite", s.Rewrite(t.Context(), func(storage.View) (storage.Revised, error) {
+		return storage.Revised{Put: []storage.Entity{home("c", "Three")}}, nil
+	}))
+}
+
+// failingLog is a log whose Erase fails.
+type failingLog struct {
+	*storagetest.Log
+	err error
+}
+
+func (l failingLog) Erase(context.Context, string) (map[storage.Kind]int, error) { return nil, l.err }
+
+// An unfinished deletion hides the organization, and its mark does not expire.
+func TestEraseOrganization_Unfinished(t *testing.T) {
+	_, log, replica, c := newStore(t)
+	s := storage.NewStore(failingLog{log, storage.ErrNotErasable}, replica, func() (now time.Time) { return c.now })
+	storagetest.Put(t, s, organization("org"), home("a", "One"))
+	if e, err := s.EraseOrganization(t.Context(), "org"); !errors.Is(err, storage.ErrNotErasable) || e.Complete {
+		t.Errorf("the deletion returns %+v, %v", e, err)
+	}
+	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a home of the organization: %v", err)
+	}
+	if mark, err := log.Read(t.Context(), storage.ErasureRef("org")); err != nil || mark.Revision == 0 || !mark.Expires.IsZero() {
+		t.Errorf("the mark is %+v, %v", mark, err)
+	}
+}

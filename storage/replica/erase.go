@@ -1,0 +1,87 @@
+package replica
+
+import (
+	"bytes"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
+)
+
+// isErased reports whether a record belongs to a deleted organization. A process that was
+// behind may have written it after the deletion.
+func isErased(tx *bbolt.Tx, rec storage.Record) (bool, error) {
+	if k, _ := tx.Bucket([]byte(kindBucket(storage.KindErasure))).Cursor().First(); k == nil {
+		return false, nil
+	}
+	mark, _, err := stored(tx, storage.ErasureRef(rec.Organization()))
+	return mark.Hides(rec), err
+}
+
+// erase removes every record of the organization with the mark. The next opening of the
+// file overwrites them.
+func erase(tx *bbolt.Tx, mark string) error {
+	for _, kind := range storage.Kinds() {
+		keys := marked(tx.Bucket([]byte(kindBucket(kind))), kind, mark)
+		for _, key := range keys {
+			ref := refOf(kind, key)
+			if err := remove(tx, ref); err != nil {
+				return err
+			}
+			if ref.Org != storage.Shared { // the count is 0 now, and its key names the organization
+				if err := tx.Bucket([]byte(countsBucket)).Delete(countKey(kind, ref.Org)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return boltfile.CompactAtOpen(tx)
+}
+
+// marked returns the keys of a kind that belong to the organization with the mark.
+func marked(bucket *bbolt.Bucket, kind storage.Kind, mark string) (keys [][]byte) {
+	c := bucket.Cursor()
+	for k, _ := c.First(); k != nil; {
+		ref := refOf(kind, k)
+		switch org := ref.Organization(); {
+		case org != storage.Shared && storage.ErasureRef(org).ID == mark:
+			keys = append(keys, bytes.Clone(k))
+		case org == ref.Org: // skip the organization's other records
+			k, _ = c.Seek(append(entityKey(org, ""), 0xff))
+			continue
+		}
+		k, _ = c.Next()
+	}
+	return keys
+}
+
+// remove removes a record and what is derived from it.
+func remove(tx *bbolt.Tx, ref storage.Ref) error {
+	rec, _, err := stored(tx, ref)
+	if err != nil {
+		return err
+	}
+	if err := replaceExpiry(tx, rec, storage.Record{}); err != nil {
+		return err
+	}
+	if hasOwner(ref.Kind) {
+		if err := tx.Bucket([]byte(ownersBucket)).Delete(ownerKey(ref.Kind, ref.ID)); err != nil {
+			return err
+		}
+	}
+	if !rec.Deleted {
+		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, -1); err != nil {
+			return err
+		}
+	}
+	if err := tx.Bucket([]byte(kindBucket(ref.Kind))).Delete(entityKey(ref.Org, ref.ID)); err != nil {
+		return err
+	}
+	return add(tx, recordsKey, metaBucket, -1)
+}
+
+func refOf(kind storage.Kind, key []byte) storage.Ref {
+	org, id, _ := bytes.Cut(key, []byte{0})
+	return storage.Ref{Kind: kind, Org: string(org), ID: string(id)}
+}

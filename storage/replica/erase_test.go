@@ -1,0 +1,68 @@
+package replica_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// A replica drops everything of a deleted organization at its mark, ignores what comes
+// later, and shows a later organization with the same identifier.
+func TestReplica_Erasure(t *testing.T) {
+	log := filled(t)
+	mark := storage.ErasureRef("other")
+	steps := []storage.Write{
+		{Ref: storage.OrganizationRef("other"), Value: []byte(`{}`)},
+		{Ref: storage.OrganizationRef("org"), Value: []byte(`{}`)},
+		{Ref: storage.Ref{Kind: storage.KindKey, Org: "other", ID: "a"}, Value: []byte(`{}`)},
+		{Ref: storage.HomeRef("other", "forgotten"), Deleted: true, Forget: true},
+		{Ref: mark, Deleted: true, Forget: true},
+		{Ref: storage.HomeRef("other", "orphan"), Value: []byte(`{}`)},
+		{Ref: storage.HomeRef("org", "stays"), Value: []byte(`{}`)},
+		{Ref: storage.HomeRef("other", "new"), Value: []byte(`{}`), At: storagetest.Start.Add(storagetest.DeletionsAge + time.Hour)},
+	}
+	path := filepath.Join(t.TempDir(), "state.db")
+	memory := log.Replica()
+	for i, w := range steps {
+		if w.At.IsZero() {
+			w.At = storagetest.Start
+		}
+		add(t, log, w)
+		if got, want := caughtUp(t, path, log), dump(memory); got != want {
+			t.Fatalf("after write %d the replica has\n%s\nwant\n%s", i, got, want)
+		}
+	}
+	text := dump(memory)
+	for _, want := range []string{"home/other/new", "home/org/stays", "organization/_/org"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the replica lacks %s", want)
+		}
+	}
+	if strings.Contains(text, "orphan") || strings.Count(text, "home/other/") != 1 {
+		t.Errorf("the replica has\n%s", text)
+	}
+	caughtUp(t, path, log)
+	file, err := os.ReadFile(path) //nolint:gosec // of the test itself
+	if err != nil || strings.Contains(string(file), "other\x00h0") {
+		t.Errorf("the file has bytes of the deleted organization: %v", err)
+	}
+	rebuilt := open(t, filepath.Join(t.TempDir(), "state.db"))
+	stop := follow(t, rebuilt, log)
+	last, _ := log.Last(t.Context())
+	if err := rebuilt.WaitFor(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	_, records, err := rebuilt.Records(storagetest.Start)
+	const more = 3 // organization/_/org, the mark, home/other/new
+	if n := strings.Count(dump(rebuilt), "/org/") + more; err != nil || records != uint64(n) {
+		t.Errorf("the replica counts %d records, want %d: %v", records, n, err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

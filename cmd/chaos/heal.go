@@ -75,6 +75,9 @@ func (w *world) probe(p *partner) {
 	}
 	a.Result = resultOK
 	w.triggers.add(a)
+	if p.publisher != nil {
+		p.publisher.probe = a.Trigger
+	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
@@ -148,12 +151,11 @@ func (w *world) awaitFinal(a request, deadline time.Time) (f final) {
 func (w *world) awaitProgress(api *node, a request, deadline time.Time) (f final) {
 	c, ctx := w.operator(api, a.Org), context.Background()
 	find := func() (events.Progress, error) { return c.GetTrigger(ctx, a.Trigger) }
-	if w.findPartner(a.Org).publisher != nil {
-		find = func() (events.Progress, error) { return notification(ctx, c, a.Trigger) }
+	if p := w.findPartner(a.Org).publisher; p != nil {
+		find = func() (events.Progress, error) { return p.notification(ctx, c, a.Trigger) }
 	}
 	for {
 		f.progress, f.err = find()
-		// The probe's notification came after all others.
 		absent := errors.Is(f.err, errNoNotification)
 		if f.err == nil && f.progress.Status == events.TriggerCompleted || absent || time.Now().After(deadline) {
 			return f

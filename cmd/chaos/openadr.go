@@ -32,6 +32,8 @@ type publisher struct {
 	// creates an event.
 	written string
 	writes  int
+	// probe names the notification of the last write.
+	probe string
 }
 
 // subscribing is the name of the receiver of a partner's callbacks.
@@ -121,21 +123,33 @@ func readCallback(e *endpoint, r *http.Request, body []byte) arrival {
 	return a
 }
 
-var errNoNotification = errors.New("there is no notification of it")
+var (
+	errNoNotification = errors.New("there is no notification of it")
+	errBehind         = errors.New("the api does not show the notification of the probe yet")
+)
 
-// notification returns the progress of the trigger that notifies of a write.
-func notification(ctx context.Context, c *client.Client, name string) (events.Progress, error) {
+// notification returns the progress of the trigger that notifies of a write. The probe's
+// notification came after all others, so there is none of a write if the api shows that of
+// the probe alone. Errors: errNoNotification, errBehind, and those of the request.
+func (p *publisher) notification(ctx context.Context, c *client.Client, name string) (events.Progress, error) {
 	const most = 1000
 	list, err := c.Triggers(ctx, most)
 	if err != nil {
 		return events.Progress{}, err
 	}
+	err = errBehind
 	for _, t := range list {
-		if n := t.Notification; n != nil && nameOf(n.Operation, n.ObjectID) == name {
+		if t.Notification == nil {
+			continue
+		}
+		switch nameOf(t.Notification.Operation, t.Notification.ObjectID) {
+		case name:
 			return t, nil
+		case p.probe:
+			err = errNoNotification
 		}
 	}
-	return events.Progress{}, errNoNotification
+	return events.Progress{}, err
 }
 
 // renamed returns the deliveries of a notification with the homes of the ledgers.

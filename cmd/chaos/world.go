@@ -66,6 +66,8 @@ type world struct {
 	closers     []io.Closer
 	// hopeful makes every receiver accept its deliveries.
 	hopeful bool
+	// settled is when everything must work again, some time after the last fault.
+	settled time.Time
 	// failpoints are active in every Gridhook that has them.
 	failpoints string
 }

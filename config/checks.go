@@ -201,10 +201,14 @@ func HeaderPairs(list string) map[string]string {
 func masked(string) string { return "********" }
 
 // withoutPassword masks the passwords and tokens in a comma-separated list of URLs. It
-// masks a URL that does not parse as a whole.
+// masks a URL that does not parse as a whole, and everything if a password may contain a
+// comma.
 func withoutPassword(s string) string {
 	servers := strings.Split(s, ",")
 	for i, server := range servers {
+		if i > 0 && strings.Contains(server, "@") && !strings.Contains(server, "://") {
+			return masked(s)
+		}
 		u, err := url.Parse(strings.TrimSpace(server))
 		switch {
 		case err != nil:

@@ -163,6 +163,7 @@ func TestLoad_Errors(t *testing.T) {
 		{"a worker needs NATS", config.Worker, nil, "", "nats (not set) is required by gridhook worker: give --nats or GRIDHOOK_NATS"},
 		{"no URL", config.API, []string{"--nats", "10.0.0.5:4222"}, "", `nats (flag --nats) must be a URL`},
 		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
+		{"a password with a comma stays secret", config.API, []string{"--nats", "http://u:12,hunter2@h"}, "", `wss://, not "********"`},
 		{"a token in a wrong URL stays secret", config.API, []string{"--nats", "http://hunter2@h"}, "", `not "http://xxxxx@h"`},
 		{"a certificate without its key", config.API, append(nats, "--nats-cert", there), "", "nats-cert (flag --nats-cert) requires nats-key as well"},
 		{"a key without its certificate", config.API, append(nats, "--nats-key", there), "", "nats-key (flag --nats-key) requires nats-cert as well"},

@@ -2,7 +2,6 @@ package events
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -193,9 +192,5 @@ type ChannelAttempt struct {
 // Task returns the task of the attempt at a time. Each notice and channel has at most one
 // pending task. It belongs to the organization of the notice, whose deletion removes it.
 func (t *ChannelAttempt) Task(due time.Time) (Task, error) {
-	body, err := json.Marshal(t)
-	return Task{
-		Kind: TaskChannel, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.ChannelID),
-		DueAt: storage.Time{Time: due.UTC()}, Body: body,
-	}, err
+	return t.Notice.task(TaskChannel, t.ChannelID, due, t)
 }

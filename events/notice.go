@@ -104,9 +104,11 @@ type NoticeAttempt struct {
 // Task returns the task of the attempt at a time. Each notice and endpoint has at most
 // one task at any time.
 func (t *NoticeAttempt) Task(due time.Time) (Task, error) {
-	body, err := json.Marshal(t)
-	return Task{
-		Kind: TaskNotice, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.EndpointID),
-		DueAt: storage.Time{Time: due.UTC()}, Body: body,
-	}, err
+	return t.Notice.task(TaskNotice, t.EndpointID, due, t)
+}
+
+// task returns the task of an attempt to send the notice to an endpoint or channel.
+func (n *Notice) task(kind TaskKind, to string, due time.Time, attempt any) (Task, error) {
+	body, err := json.Marshal(attempt)
+	return Task{Kind: kind, OrganizationID: n.OrganizationID, ID: n.MessageID(to), DueAt: storage.Time{Time: due.UTC()}, Body: body}, err
 }

@@ -19,7 +19,7 @@ func newChannelCommand(g *globals) *cobra.Command {
 		fields:  "channel:id, kind:kind, address:address, events:events, enabled:enabled, description:description",
 	}
 	const example = "  gridhook channel %s ch_01JZ0000000000000000000000 --org acme"
-	return g.talks(group("channel", "Notification channels: where people hear of failures; without --org, those of the operator",
+	return g.talks(group("channel", "Notification channels: email or chat messages about failures. The operator has channels without --org",
 		r.command(operation{
 			use: "create", short: "Create a notification channel",
 			example: `  gridhook channel create --org acme --kind email --address ops@acme.example

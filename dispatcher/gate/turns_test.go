@@ -120,7 +120,7 @@ func TestTurns_ContendedLater(t *testing.T) {
 		}()
 		synctest.Wait()
 		contended.Store(true)
-		time.Sleep(3 * askEvery)
+		<-time.After(3 * askEvery)
 		synctest.Wait()
 		if n := freed.Load(); n != 1 {
 			t.Errorf("queue slot was freed %d times", n)

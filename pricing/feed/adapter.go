@@ -1,0 +1,101 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// Adapter is the knowledge about one kind of source.
+type Adapter struct {
+	// Name identifies the adapter in a source's record, such as caiso.
+	Name  string
+	Title string
+	// Doc is the address of the operator's documentation of the format.
+	Doc string
+	// URL is the operator's address. A source may name another. It is empty if every
+	// source must name its address.
+	URL string
+	// Every is the default interval between two fetches.
+	Every time.Duration
+	// Timezone is the default time zone of local times and of the prices' daily pattern.
+	Timezone   string
+	Parameters []Parameter
+	// Secret says what the secret of a source is, such as "subscription key". It is empty
+	// if the adapter uses none.
+	Secret string
+	// Requests returns the first requests of a fetch. Errors name the parameter.
+	Requests func(q *Query) ([]Request, error)
+	// Read reads a response with status 200. An error means that nothing of the response
+	// is used. It wraps ErrResponse.
+	Read func(q *Query, r *Response) (Data, error)
+}
+
+// Parameter is a setting of a source that its adapter defines, such as the node.
+type Parameter struct {
+	Name, Doc, Example string
+	Required           bool
+	// Values lists the allowed values, nil if any value is allowed.
+	Values []string
+}
+
+// Query is what a fetch asks for.
+type Query struct {
+	// URL is the address of the source, without a slash at the end.
+	URL        string
+	Parameters map[string]string
+	Secret     string
+	Location   *time.Location
+	// From and To span the wanted prices. Both are midnights in Location.
+	From, To time.Time
+}
+
+// Request is an HTTP request. It is a GET request if it has no body.
+type Request struct {
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// Response is the response to a request.
+type Response struct {
+	Request *Request
+	Header  http.Header
+	Body    []byte
+}
+
+// Data is what a response says. A fetch collects the data of all its responses.
+type Data struct {
+	Prices []Prices
+	// Alerts are the alerts in the queried span. Alerted is set if the response is about
+	// alerts. So a span without alerts can be told from a response about prices.
+	Alerts  []Alert
+	Alerted bool
+	// Tariff is a tariff in the JSON of the US Utility Rate Database, nil if the response
+	// has none.
+	Tariff json.RawMessage
+	// Next are further requests, such as the next page. A fetch has a limited number of
+	// requests.
+	Next []Request
+}
+
+// Prices are the prices of one node in one market.
+type Prices struct {
+	Node string
+	Kind market.Kind
+	// Step is the length of the points' intervals, 0 if unknown.
+	Step   time.Duration
+	Points []market.Point
+}
+
+// Alert is a time in which a grid operator asks homes to use less, without a price.
+type Alert struct {
+	Name     string
+	From, To time.Time
+}
+
+// ErrResponse is wrapped by every error about a response.
+var ErrResponse = errors.New("feed: unusable response")

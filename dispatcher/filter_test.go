@@ -17,7 +17,9 @@ func TestFilters(t *testing.T) {
 		storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "other", 0.5), storagetest.Home("org", homeID(7), "other"))
 		w.endpoint("homes", func(e *storage.WebhookEndpoint) { e.HomeIDs = []string{homeID(3), homeID(7), homeID(99), "absent"} })
 		w.endpoint("plans", func(e *storage.WebhookEndpoint) { e.RatePlanIDs = []string{"other"} })
-		w.endpoint("both", func(e *storage.WebhookEndpoint) { e.HomeIDs, e.RatePlanIDs = []string{homeID(3), homeID(7)}, []string{"other"} })
+		w.endpoint("both", func(e *storage.WebhookEndpoint) {
+			e.HomeIDs, e.RatePlanIDs = []string{homeID(3), homeID(7)}, []string{"other"}
+		})
 		w.worker()
 		tr := w.trigger(24)
 		got := map[string][]string{}

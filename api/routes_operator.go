@@ -74,7 +74,7 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
 			Summary:     "List an organization's homes",
-			Description: "With ratePlanId, lists only homes on that rate plan.",
+			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 			Body:        rest.BodyRequired,
 		}, (*server).listHomes),
 		do(s, rest.Route{

@@ -42,8 +42,14 @@ func (c *Client) Homes(ctx context.Context, organization string, p Page) (items 
 // HomesOn lists an organization's homes on a rate plan. Operator only.
 func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
 	return list[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
-		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p}, RatePlanID: ratePlanID,
+		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p},
+		HomesFilter:           wire.HomesFilter{RatePlanID: ratePlanID},
 	})
+}
+
+// OwnHomes lists the homes of the client's organization that a filter selects.
+func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) (items []Home, next string, err error) {
+	return list[Home](ctx, c, "/v1/homes/list", wire.HomesInput{PageInput: p, HomesFilter: filter})
 }
 
 // GetHome reads one home. Operator only.

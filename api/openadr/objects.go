@@ -2,6 +2,7 @@ package openadr
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -352,22 +353,37 @@ func (s *server) removeChildren(r *request, of storage.OpenADRType, parent strin
 // transpired reports whether an event is over. An event without a known end is not over.
 func transpired(o *storage.OpenADRObject, now time.Time) bool {
 	var e event
-	if err := json.Unmarshal(o.Body, &e); err != nil || e.IntervalPeriod == nil {
+	if err := json.Unmarshal(o.Body, &e); err != nil {
 		return false
 	}
-	start, err := time.Parse(time.RFC3339, e.IntervalPeriod.Start)
-	if err != nil || start.Year() <= 1 {
-		return false
+	if e.IntervalPeriod == nil {
+		e.IntervalPeriod = &intervalPeriod{}
 	}
-	end, ok := start, false
+	start, ok := parseStart(e.IntervalPeriod.Start)
 	if e.Duration != "" {
-		end, ok = after(start, e.Duration)
-	} else {
-		for range e.Intervals {
-			if end, ok = after(end, e.IntervalPeriod.Duration); !ok {
-				break
+		end, limited := after(start, e.Duration)
+		return ok && limited && !end.After(now)
+	}
+	for _, i := range e.Intervals { // each begins at the end of the last, unless it has its own period
+		duration := e.IntervalPeriod.Duration
+		if own := i.IntervalPeriod; own != nil {
+			duration = cmp.Or(own.Duration, duration)
+			if own.Start != "" {
+				start, ok = parseStart(own.Start)
 			}
 		}
+		end, limited := after(start, duration)
+		if !ok || !limited || end.After(now) {
+			return false
+		}
+		start = end
 	}
-	return ok && !end.After(now)
+	return ok && !start.After(now)
+}
+
+// parseStart parses the start of a period. ok is false if the period has none. The
+// document's zero time stands for none.
+func parseStart(text string) (start time.Time, ok bool) {
+	start, err := time.Parse(time.RFC3339, text)
+	return start, err == nil && start.Year() > 1
 }

@@ -299,7 +299,7 @@ func TestConformance_Searches(t *testing.T) {
 		"events?programID=" + timed: 2, "events?active=false&programID=" + timed: 2, "events?active=true&programID=" + timed: 1, "events?active=true&programID=ev": 2,
 		"programs?targets=group1": 0, "vens?targets=group1": 0, "resources?targets=group1": 0, "vens?targets=group2": 1, "resources?targets=group2": 1,
 		"subscriptions?objects=EVENT&objects=VEN": 0,
-		"reports?eventID=" + event: 1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
+		"reports?eventID=" + event:                1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
 		"subscriptions?programID=" + program: 1, "subscriptions?programID=" + other: 0, "subscriptions?clientName=c1": 1, "subscriptions?clientName=c2": 0,
 		"subscriptions?objects=EVENT": 1, "subscriptions?objects=VEN": 0,
 		"vens?venName=ven%20of%20ven1": 1, "vens?venName=none": 0,

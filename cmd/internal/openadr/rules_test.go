@@ -73,12 +73,12 @@ func TestRules_Metrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.want(http.StatusOK, "ven1", http.MethodGet, "programs/ev", "")
-	response, err := http.Get(w.app.AdminURL() + "/metrics")
-	must(t, err)
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	must(t, err)
-	if !strings.Contains(string(text), `GET /openadr3/programs/{id}`) {
-		t.Error("no metric of the operation GET /openadr3/programs/{id}")
-	}
+	waitFor(t, "a metric of the operation", func() (struct{}, bool) {
+		response, err := http.Get(w.app.AdminURL() + "/metrics")
+		must(t, err)
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		must(t, err)
+		return struct{}{}, strings.Contains(string(text), `"GET /openadr3/programs/{id}"`)
+	})
 }

@@ -117,7 +117,7 @@ func readFeed(text []byte) (*feed, error) {
 			}
 			e.readings = append(e.readings, r)
 		case t.text != nil:
-			err = e.leaf(string(s.parent()), &t, &r)
+			err = e.leaf(s.parent(), &t, &r)
 		}
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func readFeed(text []byte) (*feed, error) {
 
 // begin handles a start tag.
 func (e *entry) begin(t *tag, r *reading) {
-	switch name := string(t.name); name {
+	switch string(t.name) {
 	case "IntervalReading":
 		*r = reading{duration: -1, value: noValue}
 	case "entry":
@@ -136,28 +136,33 @@ func (e *entry) begin(t *tag, r *reading) {
 		e.links = append(e.links, link{t.attr("rel"), t.attr("href")})
 	case "MeterReading", "IntervalBlock", "ReadingType", "UsagePoint", "LocalTimeParameters", "UsageSummary", "ElectricPowerUsageSummary":
 		if e.has != nil {
-			e.has[name] = true
+			e.has[string(t.name)] = true
 		}
 	}
 }
 
 // leaf handles the end tag of an element without elements. The elements of readings do
 // not go through the map, because a file has many thousands.
-func (e *entry) leaf(parent string, t *tag, r *reading) error {
+func (e *entry) leaf(parent []byte, t *tag, r *reading) error {
 	var to *int64
-	switch name := string(t.name); {
-	case parent == "timePeriod" && name == "start":
-		to = &r.start
-	case parent == "timePeriod" && name == "duration":
-		to = &r.duration
-	case parent == "IntervalReading" && name == "value":
-		to = &r.value
-	case parent == "IntervalReading" || parent == "ReadingQuality":
-		return nil
+	switch string(parent) {
+	case "timePeriod":
+		switch string(t.name) {
+		case "start":
+			to = &r.start
+		case "duration":
+			to = &r.duration
+		}
+	case "IntervalReading":
+		if string(t.name) == "value" {
+			to = &r.value
+		}
 	default:
 		if e.leaves != nil {
-			e.leaves[parent+"/"+name] = string(t.text)
+			e.leaves[string(parent)+"/"+string(t.name)] = string(t.text)
 		}
+	}
+	if to == nil {
 		return nil
 	}
 	n, err := strconv.ParseInt(string(t.text), 10, 64)

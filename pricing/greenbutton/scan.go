@@ -13,10 +13,13 @@ import (
 type scanner struct {
 	text []byte
 	at   int
-	open [][]byte // names of the open elements, with prefixes
+	open []name // of the open elements
 	self bool     // the last start tag is also the element's end
 	leaf bool     // the last tag was a start tag
 }
+
+// name is the name of an element with and without its prefix.
+type name struct{ full, local []byte }
 
 // tag is a start tag or an end tag.
 type tag struct {
@@ -44,20 +47,21 @@ func (s *scanner) next() (t tag, err error) {
 		}
 		text := s.text[from : s.at+i]
 		s.at += i + 1
-		rest := s.text[s.at:]
-		switch {
-		case bytes.HasPrefix(rest, []byte("/")):
+		switch rest := s.text[s.at:]; {
+		case len(rest) == 0:
+			return t, errors.New("it ends with <")
+		case rest[0] == '/':
 			return s.end(text)
-		case bytes.HasPrefix(rest, []byte("?")):
+		case rest[0] == '?':
 			err = s.skip("?>")
+		case rest[0] != '!':
+			return s.start()
 		case bytes.HasPrefix(rest, []byte("!--")):
 			err = s.skip("-->")
 		case bytes.HasPrefix(rest, []byte("![CDATA[")):
 			err = s.skip("]]>")
-		case bytes.HasPrefix(rest, []byte("!")):
-			err = errors.New("it has a document type, which Green Button does not use")
 		default:
-			return s.start()
+			err = errors.New("it has a document type, which Green Button does not use")
 		}
 		if err != nil {
 			return t, err
@@ -67,7 +71,7 @@ func (s *scanner) next() (t tag, err error) {
 
 func (s *scanner) finish() error {
 	if len(s.open) > 0 {
-		return fmt.Errorf("it ends inside the element %s", s.open[len(s.open)-1])
+		return fmt.Errorf("it ends inside the element %s", s.open[len(s.open)-1].full)
 	}
 	return io.EOF
 }
@@ -82,53 +86,82 @@ func (s *scanner) skip(mark string) error {
 	return nil
 }
 
-// start reads a start tag. A quoted attribute may contain the character >.
+// start reads a start tag.
 func (s *scanner) start() (t tag, err error) {
-	begin, quote := s.at, byte(0)
-	for ; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; {
+	inner := s.inner()
+	if inner == nil {
+		return t, fmt.Errorf("the tag at byte %d does not end", s.at)
+	}
+	s.at += len(inner) + 1
+	if len(inner) > 0 && inner[len(inner)-1] == '/' {
+		inner, s.self = inner[:len(inner)-1], true
+	}
+	n := name{full: inner}
+	if i := space(inner); i >= 0 {
+		n.full, t.attrs = inner[:i], inner[i:]
+	}
+	if len(n.full) == 0 || len(s.open) == maxDepth {
+		return t, fmt.Errorf("the tag before byte %d has no name or is nested deeper than %d", s.at, maxDepth)
+	}
+	n.local = n.full[bytes.IndexByte(n.full, ':')+1:]
+	s.open, s.leaf = append(s.open, n), true
+	t.name = n.local
+	return t, nil
+}
+
+// space returns the index of the first white space, -1 if there is none.
+func space(text []byte) int {
+	for i, c := range text {
+		if c <= ' ' {
+			return i
+		}
+	}
+	return -1
+}
+
+// inner returns the text of a start tag, nil if the tag does not end. A quoted attribute
+// may contain the character >.
+func (s *scanner) inner() []byte {
+	rest := s.text[s.at:]
+	end := bytes.IndexByte(rest, '>')
+	if end >= 0 && space(rest[:end]) < 0 {
+		return rest[:end] // most tags have no attributes
+	}
+	quote := byte(0)
+	for i, c := range rest {
+		switch {
 		case quote != 0:
 			if c == quote {
 				quote = 0
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case c == '<':
-			return t, fmt.Errorf("the tag at byte %d does not end", begin)
 		case c == '>':
-			inner := s.text[begin:s.at]
-			s.at++
-			inner, s.self = bytes.CutSuffix(inner, []byte("/"))
-			name := inner
-			if i := bytes.IndexAny(inner, " \t\r\n"); i >= 0 {
-				name, t.attrs = inner[:i], inner[i:]
-			}
-			if len(name) == 0 || len(s.open) == maxDepth {
-				return t, fmt.Errorf("the tag at byte %d has no name or is nested deeper than %d", begin, maxDepth)
-			}
-			s.open, s.leaf = append(s.open, name), true
-			t.name = local(name)
-			return t, nil
+			return rest[:i]
 		}
 	}
-	return t, fmt.Errorf("the tag at byte %d does not end", begin)
+	return nil
 }
 
 // end reads an end tag. text precedes it.
 func (s *scanner) end(text []byte) (t tag, err error) {
-	begin := s.at + 1
-	if err := s.skip(">"); err != nil {
-		return t, err
+	rest := s.text[s.at+1:]
+	if len(s.open) > 0 {
+		if after, ok := bytes.CutPrefix(rest, s.open[len(s.open)-1].full); ok {
+			for len(after) > 0 && after[0] <= ' ' {
+				after = after[1:]
+			}
+			if len(after) > 0 && after[0] == '>' {
+				s.at = len(s.text) - len(after) + 1
+				return s.pop(text)
+			}
+		}
 	}
-	name := bytes.TrimRight(s.text[begin:s.at-1], " \t\r\n")
-	if len(s.open) == 0 || !bytes.Equal(name, s.open[len(s.open)-1]) {
-		return t, fmt.Errorf("the end tag %.40q at byte %d has no start tag", name, begin)
-	}
-	return s.pop(text)
+	return t, fmt.Errorf("the end tag at byte %d, %.20q, has no start tag", s.at, rest)
 }
 
 func (s *scanner) pop(text []byte) (tag, error) {
-	t := tag{name: local(s.open[len(s.open)-1]), end: true}
+	t := tag{name: s.parent(), end: true}
 	if s.leaf {
 		t.text = bytes.TrimSpace(text)
 	}
@@ -141,11 +174,8 @@ func (s *scanner) parent() []byte {
 	if len(s.open) == 0 {
 		return nil
 	}
-	return local(s.open[len(s.open)-1])
+	return s.open[len(s.open)-1].local
 }
-
-// local returns a name without its prefix.
-func local(name []byte) []byte { return name[bytes.IndexByte(name, ':')+1:] }
 
 // attr returns the value of an attribute, "" if the tag has none of the name.
 func (t *tag) attr(name string) string {

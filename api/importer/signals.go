@@ -2,9 +2,11 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"time"
 
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -64,6 +66,29 @@ type usageLine struct {
 func (l *usageLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	return &l.Usage
+}
+
+type measuredLoadLine struct {
+	_ struct{} `required:"resource,organizationId,homeId,months"`
+
+	lineHead
+	storage.MeasuredLoad
+}
+
+// prepare adds the stored months that the line does not replace.
+func (l *measuredLoadLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	latest := c.now.AddDate(0, 0, 1).Format("2006-01") // somewhere it is already tomorrow
+	for i, m := range l.Months {
+		c.p.Check(m.Month <= latest, fmt.Sprintf("months[%d].month", i), "must not be after the present month, %s", latest)
+	}
+	if ref := l.MeasuredLoad.Ref(); ref.Valid() && len(c.p.List()) == 0 {
+		stored, _, err := storage.Read[storage.MeasuredLoad](c.v, ref)
+		c.failed(rest.Ignore(err, storage.ErrNotFound))
+		c.failed(c.p.AddError(l.Validate()))
+		l.Merge(&stored)
+	}
+	return &l.MeasuredLoad
 }
 
 type homeMarketLine struct {

@@ -14,8 +14,8 @@ type scanner struct {
 	text []byte
 	at   int
 	open []name // of the open elements
-	self bool     // the last start tag is also the element's end
-	leaf bool     // the last tag was a start tag
+	self bool   // the last start tag is also the element's end
+	leaf bool   // the last tag was a start tag
 }
 
 // name is the name of an element with and without its prefix.

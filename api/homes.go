@@ -56,9 +56,18 @@ func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesIn
 	return rest.Show(page, showHome), err
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.OwnedHome, error) {
-	h, err := storage.Get[storage.Home](s.Store, storage.HomeRef(in.OrganizationID, c.ID))
-	return showHome(&h), err
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (shown wire.HomeDetails, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		ref := storage.HomeRef(in.OrganizationID, c.ID)
+		h, _, err := storage.Read[storage.Home](v, ref)
+		if err != nil {
+			return storage.NotFound(err, ref)
+		}
+		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(in.OrganizationID, c.ID))
+		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
+		return rest.Ignore(err, storage.ErrNotFound)
+	})
+	return shown, err
 }
 
 // updateHomeInput has the fields to change. An absent field keeps its value.

@@ -23,7 +23,7 @@ type MeasuredMonth struct {
 	Month        string   `json:"month" pattern:"month" example:"2026-07"`
 	KWh          float64  `json:"kwh" minimum:"0" maximum:"1000000" doc:"The energy from the grid in the hours with readings." example:"812.4"`
 	ExportKWh    *float64 `json:"exportKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The energy to the grid. Absent if the meter does not count it: then watts is the load without solar." example:"120.7"`
-	MissingHours float64  `json:"missingHours,omitempty" minimum:"0" maximum:"744" doc:"The hours of the month without readings. A month is used if at most 72 hours are missing." example:"1.5"`
+	MissingHours float64  `json:"missingHours,omitempty" minimum:"0" maximum:"745" doc:"The hours of the month without readings. A month is used if at most 72 hours are missing." example:"1.5"`
 	Watts        []int    `json:"watts" minItems:"24" maxItems:"24" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The mean power from the grid, minus to the grid, in each hour of the local day." example:"[310,290,280,280,300,420,610,540,480,450,430,440,460,470,520,640,810,990,1080,1010,860,690,480,360]"`
 }
 
@@ -31,8 +31,8 @@ type MeasuredMonth struct {
 // before, which may share its days with the newest month.
 const monthsKept = 13
 
-// maxMissingHours is the number of hours that a month may lack.
-const maxMissingHours = 72
+// MaxMissingHours is the number of hours that a used month may lack.
+const MaxMissingHours = 72
 
 // MeasuredLoadRef names the measured load of a home.
 func MeasuredLoadRef(org, homeID string) Ref { return Ref{KindMeasuredLoad, org, homeID} }
@@ -46,7 +46,6 @@ func (m *MeasuredLoad) Validate() error {
 	seen := map[string]bool{}
 	for i, month := range m.Months {
 		p.Check(!seen[month.Month], index("months", i)+".month", "is there twice: %s", month.Month)
-		p.Check(month.MissingHours < month.hours(), index("months", i)+".missingHours", "must be less than the %.0f hours of the month", month.hours())
 		seen[month.Month] = true
 	}
 	return p.Err()
@@ -67,20 +66,15 @@ func (m *MeasuredLoad) Merge(stored *MeasuredLoad) {
 	m.Months = m.Months[max(0, len(m.Months)-monthsKept):]
 }
 
-// start returns the start of the month in universal time. The tag pattern has checked the
-// text.
-func (m *MeasuredMonth) start() time.Time {
-	start, _ := time.Parse(monthLayout, m.Month)
-	return start
-}
-
-// hours returns the length of the month, without changes of the clock.
-func (m *MeasuredMonth) hours() float64 {
-	return m.start().AddDate(0, 1, 0).Sub(m.start()).Hours()
+// measured returns the start of the month in universal time, and its hours with readings.
+// It ignores changes of the clock. The tag pattern has checked the text of the month.
+func (m *MeasuredMonth) measured() (start time.Time, hours float64) {
+	start, _ = time.Parse(monthLayout, m.Month)
+	return start, max(0, start.AddDate(0, 1, 0).Sub(start).Hours()-m.MissingHours)
 }
 
 // typicalMonth is the mean of all stored months of the same name, such as all Julys.
-// Usually there is one. Two may share the days of a month.
+// Usually there is one. The first and the last month of a file may share the days.
 type typicalMonth struct {
 	solar.MeteredMonth
 	drawn, sent, hours float64 // kWh, kWh and hours with readings
@@ -92,7 +86,8 @@ func (m *MeasuredLoad) Typical() (daily pricing.MeteredUse, load *solar.Metered)
 	var all [len(daily)]typicalMonth
 	for i := range m.Months {
 		month := &m.Months[i]
-		t, hours := &all[month.start().Month()-1], month.hours()-month.MissingHours
+		start, hours := month.measured()
+		t := &all[start.Month()-1]
 		t.drawn, t.sent, t.hours = t.drawn+month.KWh, t.sent+known(month.ExportKWh, 0), t.hours+hours
 		t.Exports = t.Exports || month.ExportKWh != nil
 		for hour, watts := range month.Watts {
@@ -101,7 +96,7 @@ func (m *MeasuredLoad) Typical() (daily pricing.MeteredUse, load *solar.Metered)
 	}
 	for i := range all {
 		t := &all[i]
-		if t.hours < float64(24*daysOfMonth[i]-maxMissingHours) {
+		if t.hours < float64(24*daysOfMonth[i]-MaxMissingHours) {
 			continue
 		}
 		for hour := range t.NetKW {

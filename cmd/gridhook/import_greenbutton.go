@@ -95,12 +95,12 @@ func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name 
 }
 
 func readMeterFile(name string, in io.Reader) (*greenbutton.Readings, error) {
-	f, _, err := openFile(name, in)
+	f, size, err := openFile(name, in)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	text, err := readWhole(f)
+	text, err := readWhole(f, size)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -71,18 +72,20 @@ func (m *marketFormat) check(format string) error {
 // some 15 MB, a year of quarter hours of Green Button some 25 MB.
 const maxWholeFile = 256 << 20
 
-// readWhole reads a file as a whole.
-func readWhole(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxWholeFile+1))
-	if err == nil && len(data) > maxWholeFile {
+// readWhole reads a file as a whole. size is its expected size, 0 if not known.
+func readWhole(r io.Reader, size int64) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(int(min(size, maxWholeFile)) + bytes.MinRead)
+	_, err := data.ReadFrom(io.LimitReader(r, maxWholeFile+1))
+	if err == nil && data.Len() > maxWholeFile {
 		err = fmt.Errorf("the file is larger than %d MB: import it in parts", maxWholeFile>>20)
 	}
-	return data, err
+	return data.Bytes(), err
 }
 
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	data, err := readWhole(r)
+	data, err := readWhole(r, 0)
 	if err != nil {
 		return err
 	}

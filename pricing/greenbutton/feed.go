@@ -39,6 +39,8 @@ type link struct{ rel, href string }
 
 const noValue = math.MinInt64
 
+var emptyReading = reading{duration: -1, value: noValue}
+
 type reading struct {
 	start    int64 // Unix seconds
 	duration int64 // seconds
@@ -92,32 +94,29 @@ type feed struct {
 // readFeed reads all entries of a feed, or of a file with a single entry.
 func readFeed(text []byte) (*feed, error) {
 	f := &feed{types: map[string]readingType{}, typeOf: map[string]string{}, readings: map[string][]reading{}}
-	s := scanner{text: text}
-	var e entry
-	var r reading
+	s := newScanner(text)
+	e, r := entry{}, emptyReading
 	for {
-		t, err := s.next()
+		err := s.next()
 		if errors.Is(err, io.EOF) {
 			return f, nil
 		}
-		if err != nil {
-			return nil, err
-		}
 		switch {
-		case !t.end:
-			e.begin(&t, &r)
-		case string(t.name) == "entry":
-			err = f.add(&e)
-		case string(t.name) == "IntervalReading":
+		case err != nil:
+		case !s.end:
+			e.begin(s)
+		case string(s.name) == "entry":
+			err, e = f.add(&e), entry{}
+		case string(s.name) == "IntervalReading":
 			switch f.number++; {
 			case f.number > maxReadings:
 				err = fmt.Errorf("it has more than %d readings", maxReadings)
 			case r.value == noValue || r.duration < 0:
 				err = fmt.Errorf("the reading at %s has no duration or no value", instant(r.start))
 			}
-			e.readings = append(e.readings, r)
-		case t.text != nil:
-			err = e.leaf(s.parent(), &t, &r)
+			e.readings, r = append(e.readings, r), emptyReading
+		case s.leaf:
+			err = e.leaf(s, &r)
 		}
 		if err != nil {
 			return nil, err
@@ -126,48 +125,46 @@ func readFeed(text []byte) (*feed, error) {
 }
 
 // begin handles a start tag.
-func (e *entry) begin(t *tag, r *reading) {
-	switch string(t.name) {
-	case "IntervalReading":
-		*r = reading{duration: -1, value: noValue}
+func (e *entry) begin(s *scanner) {
+	switch string(s.name) {
 	case "entry":
 		*e = entry{leaves: map[string]string{}, has: map[string]bool{}}
 	case "link":
-		e.links = append(e.links, link{t.attr("rel"), t.attr("href")})
-	case "MeterReading", "IntervalBlock", "ReadingType", "UsagePoint", "LocalTimeParameters", "UsageSummary", "ElectricPowerUsageSummary":
+		e.links = append(e.links, link{s.attr("rel"), s.attr("href")})
+	case "IntervalBlock", "ReadingType", "UsagePoint", "LocalTimeParameters", "UsageSummary", "ElectricPowerUsageSummary":
 		if e.has != nil {
-			e.has[string(t.name)] = true
+			e.has[string(s.name)] = true
 		}
 	}
 }
 
 // leaf handles the end tag of an element without elements. The elements of readings do
 // not go through the map, because a file has many thousands.
-func (e *entry) leaf(parent []byte, t *tag, r *reading) error {
+func (e *entry) leaf(s *scanner, r *reading) error {
 	var to *int64
-	switch string(parent) {
+	switch parent := s.parent(); string(parent) {
 	case "timePeriod":
-		switch string(t.name) {
+		switch string(s.name) {
 		case "start":
 			to = &r.start
 		case "duration":
 			to = &r.duration
 		}
 	case "IntervalReading":
-		if string(t.name) == "value" {
+		if string(s.name) == "value" {
 			to = &r.value
 		}
 	default:
 		if e.leaves != nil {
-			e.leaves[string(parent)+"/"+string(t.name)] = string(t.text)
+			e.leaves[string(parent)+"/"+string(s.name)] = string(s.text)
 		}
 	}
 	if to == nil {
 		return nil
 	}
-	n, err := strconv.ParseInt(string(t.text), 10, 64)
+	n, err := strconv.ParseInt(string(s.text), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s of a reading must be a whole number, not %.40q", t.name, t.text)
+		return fmt.Errorf("%s of a reading must be a whole number, not %.40q", s.name, s.text)
 	}
 	*to = n
 	return nil

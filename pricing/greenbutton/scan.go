@@ -49,7 +49,7 @@ func (s *scanner) next() (err error) {
 		s.rest = s.rest[i+1:]
 		switch {
 		case len(s.rest) == 0:
-			return s.finish()
+			return errors.New("it ends with <")
 		case s.rest[0] == '/':
 			return s.endTag(text)
 		case s.rest[0] == '?':

@@ -3,8 +3,6 @@ package greenbutton_test
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +77,14 @@ func TestRead_Refuses(t *testing.T) {
 		"missing intervals":    {header + in + block("a", map[int]int{0: 1, 1: 1, 4: 1}) + `</feed>`, "lacks 2 intervals of 1h0m0s, the first at 2026-07-01T09:00:00Z"},
 		"energy twice":         {header + in + block("a", map[int]int{0: 1}) + block("b", map[int]int{0: 1}) + `</feed>`, "twice"},
 		"a century of nothing": {header + in + block("a", map[int]int{0: 1, 1_000_000: 1}) + `</feed>`, "lacks 999999 intervals"},
+		"document type":        {`<!DOCTYPE feed [<!ENTITY a "aaaa">]>` + header + in + block("a", map[int]int{0: 1}) + `</feed>`, "document type"},
+		"deep":                 {header + strings.Repeat("<a>", 40), "nested deeper than 32"},
+		"crossed tags":         {header + `<entry><content></entry></content></feed>`, "has no start tag"},
+		"no number":            {header + in + strings.Replace(block("a", map[int]int{0: 1}), "<espi:value>1<", "<espi:value>one<", 1) + `</feed>`, `value of a reading must be a whole number, not "one"`},
+		"no value":             {header + in + strings.Replace(block("a", map[int]int{0: 1}), "<espi:value>1</espi:value>", "", 1) + `</feed>`, "no duration or no value"},
+		"other unit":           {header + readingType("vars", 1, 73, 0) + block("a", map[int]int{0: 1}) + `</feed>`, "no readings of energy"},
+		"huge multiplier":      {header + readingType("in", 1, 72, 300) + block("a", map[int]int{0: 1}) + `</feed>`, "powerOfTenMultiplier is 300"},
+		"before 2000":          {header + in + block("a", map[int]int{-400_000: 1}) + `</feed>`, "begins at 342889200 seconds"},
 		"two lengths": {header + in + strings.Replace(block("a", map[int]int{0: 1}), "3600", "900", 1) +
 			block("a", map[int]int{1: 1}) + `</feed>`, "15m0s and of 1h0m0s"},
 	} {
@@ -103,43 +109,25 @@ func TestDay_NeedsMidnight(t *testing.T) {
 	}
 }
 
-// The samples of two utilities and of the standard are read, or refused with the reason.
-func TestRead_Samples(t *testing.T) {
-	folder := os.Getenv("GRIDHOOK_TESTDATA")
-	if folder == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set")
-	}
-	for name, want := range map[string]string{
-		"BulkSCEIntervalBlock.xml":                "97 of 15m0s from 2015-08-13",
-		"BulkSCEUsageSummaryAndIntervalBlock.xml": "two ReadingTypes with the address",
-		"PGEIntervalBlock.xml":                    "names no ReadingType",
-		"ESPIIntervalBlock.xml":                   "names no ReadingType",
-		"PGEReadingType.xml":                      "no readings of energy",
-	} {
-		file, err := os.ReadFile(filepath.Join(folder, "data", "greenbutton", "spec", "fixtures", name)) //nolint:gosec // test data
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got string
-		u, err := usage(string(file))
-		if err == nil {
-			day, _ := u.Day()
-			got = fmt.Sprintf("%d of %s from %s", len(u.KWh), u.Step, day)
-		} else {
-			got = err.Error()
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(header + pacific + readingType("in", 1, 72, 0) + block("a", map[int]int{0: 500, 1: 700}) + `</feed>`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		u, err := usage(string(file))
 		if err == nil && (len(u.KWh) == 0 || u.Step <= 0) {
 			t.Errorf("it reads %+v", u)
+		}
+		r, err := greenbutton.Read(file)
+		if err != nil {
+			return
+		}
+		months, err := r.Months(time.UTC)
+		for _, m := range months {
+			if m.Missing < 0 || m.Measured <= 0 || m.Drawn < 0 || m.Sent < 0 {
+				t.Errorf("a month is %+v", m)
+			}
+		}
+		if err == nil && len(months) == 0 {
+			t.Error("it has no months")
 		}
 	})
 }

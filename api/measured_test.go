@@ -53,6 +53,15 @@ func TestMeasuredLoad_Import(t *testing.T) {
 			t.Errorf("%.150s: %s, want %s", tt.line, got, tt.want)
 		}
 	}
+	two := measuredLine("acme", "bare", 500, "2026-01") + "\n" + measuredLine("acme", "bare", 500, "2026-02") // of one home
+	if got := e.counted(two); got != "1 1 0 0" {
+		t.Errorf("two lines of a home: %s", got)
+	}
+	if got := e.counted(measuredLine("acme", "bare", 500, "2026-01", "2026-02")); got != "0 0 1 0" {
+		t.Errorf("both months again: %s", got)
+	}
+	e.operate("/v1/admin/homes/bare/delete", `{"organizationId":"acme"}`).ok(t)
+	e.load(`{"resource":"home","organizationId":"acme","id":"bare","timezone":"America/Chicago"}`)
 	var shown struct {
 		MeasuredMonths []struct {
 			Month string

@@ -19,8 +19,8 @@ func newImportCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Create or replace many resources from files", GroupID: groupOperate,
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
-solar, usage, devices, preferences, onboarding flows and webhook endpoints from files.
-The file "-" is standard input.
+solar, usage, measured loads, devices, preferences, onboarding flows and webhook
+endpoints from files. The file "-" is standard input.
 
 A file is NDJSON with one resource per line, or a CSV of homes with a header row. The
 columns of the CSV are the JSON fields of a home. A line may refer only to resources of

@@ -35,7 +35,9 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 	for some := range slices.Chunk(files, batch) {
 		done := make([]meterImport, len(some))
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(2 * runtime.GOMAXPROCS(0)) // half of them wait for the server
+		if group.SetLimit(2 * runtime.GOMAXPROCS(0)); home != "" { // half of them wait for the server
+			group.SetLimit(1) // the months of the files add up in their order
+		}
 		for i, name := range some {
 			group.Go(func() error { return g.importMeter(ctx, c, home, name, &done[i]) })
 		}

@@ -41,7 +41,7 @@ func (r *Reader) addMeasured(s *homeInputs, home *Home) error {
 		return made, nil
 	})
 	if err == nil && measured.load != nil {
-		s.measured, s.key.measured = measured, measured.revision
+		s.measured, s.key.chance.measured = measured, measured.revision
 	}
 	return err
 }

@@ -65,9 +65,8 @@ type curveKey struct {
 	accPlus       netbilling.Segment
 	connected     int  // year, if accPlus is set
 	exports       bool // whether chance is set
-	chance        chanceKey
+	chance        chanceKey // without exports it has the measured load alone
 	usage         pricing.Usage
-	measured      uint64 // revision of the measured load, 0 if there is none
 	grid          *carbon.Region
 	carbon        carbon.Intensity
 }
@@ -199,7 +198,7 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
 		if s.measured != nil { // its load is absolute, not a share of a year's energy
 			s.key.chance = newChanceKey(at, &solar, 1, home.Timezone)
-			s.key.chance.measured = s.key.measured
+			s.key.chance.measured = s.measured.revision
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
 		measured: map[storage.Ref]*storage.MeasuredLoad{},
-		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+		report:   wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
 	for text := range bytes.Lines(body) {

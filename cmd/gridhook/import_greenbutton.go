@@ -32,12 +32,14 @@ type meterImport struct {
 // several files at once, because reading takes most of the time, and reports in order.
 func (g *globals) importMeters(ctx context.Context, c *client.Client, home string, files []string, report *importReport) error {
 	const batch = 1000
+	atOnce := 2 * runtime.GOMAXPROCS(0) // half of them wait for the server
+	if home != "" {
+		atOnce = 1 // the months of the files add up in their order
+	}
 	for some := range slices.Chunk(files, batch) {
 		done := make([]meterImport, len(some))
 		group, ctx := errgroup.WithContext(ctx)
-		if group.SetLimit(2 * runtime.GOMAXPROCS(0)); home != "" { // half of them wait for the server
-			group.SetLimit(1) // the months of the files add up in their order
-		}
+		group.SetLimit(atOnce)
 		for i, name := range some {
 			group.Go(func() error { return g.importMeter(ctx, c, home, name, &done[i]) })
 		}

@@ -34,7 +34,9 @@ func meteredHome(t *testing.T) bill.Home {
 // The bill of a home with solar has the metered net energy. Another size of the solar
 // changes the generation, not the load of the house.
 func TestForHome_MeteredLoad(t *testing.T) {
-	rate := func() bill.Terms { return bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.2}}}})} }
+	rate := func() bill.Terms {
+		return bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.2}}}})}
+	}
 	own, err := bill.ForHome(meteredHome(t), rate(), bill.Request{Rules: bill.Rules{Metering: bill.NetMetering}})
 	if err != nil {
 		t.Fatal(err)

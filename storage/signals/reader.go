@@ -63,8 +63,8 @@ type curveKey struct {
 	nonNetMetered bool
 	regime        pricing.Regime
 	accPlus       netbilling.Segment
-	connected     int  // year, if accPlus is set
-	exports       bool // whether chance is set
+	connected     int       // year, if accPlus is set
+	exports       bool      // whether chance is set
 	chance        chanceKey // without exports it has the measured load alone
 	usage         pricing.Usage
 	grid          *carbon.Region

@@ -123,7 +123,7 @@ type measuredLine struct {
 }
 
 // line returns the line of a home's readings, and adds the warnings.
-func (m *meterImport) line(home *client.Home, readings *greenbutton.Readings) ([]byte, error) {
+func (m *meterImport) line(home *client.HomeDetails, readings *greenbutton.Readings) ([]byte, error) {
 	zone, ok := storage.Location(home.Timezone)
 	if !ok {
 		return nil, fmt.Errorf("home %q has no time zone: set its timezone", home.ID)

@@ -75,19 +75,11 @@ func (h *Home) caveatLoad(b *Bill, r *Request) {
 	if r.Load != nil {
 		return
 	}
-	assumed := 12
-	if h.Metered != nil {
-		for _, month := range h.Metered {
-			if month != nil {
-				assumed--
-			}
-		}
-	}
-	switch {
-	case assumed == 12 && r.AnnualKWh == 0 && h.AnnualKWh == 0:
+	switch measured := h.Metered.Months(); {
+	case measured == 0 && r.AnnualKWh == 0 && h.AnnualKWh == 0:
 		b.caveat("the energy of the year is the mean of US homes, as nothing is known of this one's")
-	case assumed > 0 && assumed < 12:
-		b.caveat(fmt.Sprintf("the load of %d months is not measured: it is estimated from the measured months", assumed))
+	case measured > 0 && measured < 12:
+		b.caveat(fmt.Sprintf("the load of %d months is not measured: it is estimated from the measured months", 12-measured))
 	}
 }
 

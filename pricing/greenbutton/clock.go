@@ -46,30 +46,21 @@ func clockTime(seconds int64) string {
 //
 //	12 seconds, 5 hour, 3 day of the week (1 is Monday), 5 day of the month, 3 operator, 4 month
 //
-// ok is false for malformed and disabled rules, and for the rare rules of a weekday on or
-// after a day of the month that is not the first of a week.
+// The operators 2 to 7 name the first to the fifth and the last such weekday of the month.
+// ok is false for malformed and disabled rules, and for rules of a day of the month, which
+// North America does not use.
 func transition(rule string) (posix string, ok bool) {
 	bits, err := strconv.ParseUint(rule, 16, 32)
 	if err != nil || len(rule) != 8 {
 		return "", false
 	}
-	seconds, hour := int64(bits&0xfff), int64(bits>>12&0x1f)
-	weekday, day, operator, month := bits>>17&7, bits>>20&0x1f, bits>>25&7, bits>>28
-	const onDay, onOrAfter, first, last = 0, 1, 2, 7
-	week := min(operator-first+1, 5) // POSIX names the last week 5
-	switch {
-	case operator == onDay && month >= 1 && month <= 12 && day >= 1:
-		// J counts the days of a year without a leap day.
-		date := time.Date(2027, time.Month(month), int(day), 0, 0, 0, 0, time.UTC) //nolint:gosec // below 32
-		return fmt.Sprintf("J%d/%s", date.YearDay(), clockTime(hour*3600+seconds)), true
-	case operator == onDay || operator == onOrAfter && day%7 != 1 || weekday == 0 || month < 1 || month > 12:
+	at := clockTime(int64(bits>>12&0x1f)*3600 + int64(bits&0xfff))
+	weekday, operator, month := bits>>17&7, bits>>25&7, bits>>28
+	if operator < 2 || weekday == 0 || month < 1 || month > 12 {
 		return "", false
-	case operator == onOrAfter:
-		week = day/7 + 1
-	case operator == last:
-		week = 5
 	}
-	return fmt.Sprintf("M%d.%d.%d/%s", month, week, weekday%7, clockTime(hour*3600+seconds)), true
+	// POSIX has the weeks 1 to 5, of which 5 is the last.
+	return fmt.Sprintf("M%d.%d.%d/%s", month, min(operator-1, 5), weekday%7, at), true
 }
 
 // withRule returns the location of a POSIX rule. The rule is the last line of a time zone

@@ -17,6 +17,19 @@ type MeteredMonth struct {
 	Exports bool
 }
 
+// Months returns the number of metered months.
+func (m *Metered) Months() (n int) {
+	if m == nil {
+		return 0
+	}
+	for _, month := range m {
+		if month != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // leastLoad is the minimum load in an hour of a metered home, as a share of the month's
 // mean. An array's output in the typical year may be below what the meter has counted.
 const leastLoad = 0.1
@@ -33,7 +46,7 @@ func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 	if annualKWh == 0 {
 		annualKWh = TypicalAnnualKWh
 	}
-	if h.Metered == nil {
+	if h.Metered.Months() == 0 {
 		return usual, annualKWh
 	}
 	output := h.output(p)
@@ -55,9 +68,6 @@ func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 			metered += days * made.share[month][hour]
 			share += days * usual.share[month][hour]
 		}
-	}
-	if share == 0 {
-		return usual, annualKWh
 	}
 	annualKWh = metered / share
 	for month, m := range h.Metered {

@@ -72,10 +72,9 @@ func (m *marketFormat) check(format string) error {
 // some 15 MB, a year of quarter hours of Green Button some 25 MB.
 const maxWholeFile = 256 << 20
 
-// readWhole reads a file as a whole. size is its expected size, 0 if not known.
-func readWhole(r io.Reader, size int64) ([]byte, error) {
-	var data bytes.Buffer
-	data.Grow(int(min(size, maxWholeFile)) + bytes.MinRead)
+// readWhole reads a file as a whole. The result is in data.
+func readWhole(r io.Reader, data *bytes.Buffer) ([]byte, error) {
+	data.Reset()
 	_, err := data.ReadFrom(io.LimitReader(r, maxWholeFile+1))
 	if err == nil && data.Len() > maxWholeFile {
 		err = fmt.Errorf("the file is larger than %d MB: import it in parts", maxWholeFile>>20)
@@ -85,7 +84,7 @@ func readWhole(r io.Reader, size int64) ([]byte, error) {
 
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	data, err := readWhole(r, 0)
+	data, err := readWhole(r, new(bytes.Buffer))
 	if err != nil {
 		return err
 	}

@@ -203,10 +203,11 @@ func (f *feed) add(e *entry) (err error) {
 	}
 	if e.has["IntervalBlock"] {
 		meter, _, _ := strings.Cut(e.link("up", "/IntervalBlock"), "/IntervalBlock")
-		if f.readings[meter] == nil {
-			f.meters = append(f.meters, meter)
+		if have, ok := f.readings[meter]; ok {
+			f.readings[meter] = append(have, e.readings...)
+		} else {
+			f.meters, f.readings[meter] = append(f.meters, meter), e.readings
 		}
-		f.readings[meter] = append(f.readings[meter], e.readings...)
 	}
 	return err
 }

@@ -91,9 +91,18 @@ func matches(h *storage.Home, filter wire.HomesFilter) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(filter.Search))
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.OwnedHome, error) {
-	h, err := storage.Get[storage.Home](s.Store, storage.HomeRef(in.OrganizationID, c.ID))
-	return showHome(&h), err
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (shown wire.HomeDetails, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		ref := storage.HomeRef(in.OrganizationID, c.ID)
+		h, _, err := storage.Read[storage.Home](v, ref)
+		if err != nil {
+			return storage.NotFound(err, ref)
+		}
+		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(in.OrganizationID, c.ID))
+		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
+		return rest.Ignore(err, storage.ErrNotFound)
+	})
+	return shown, err
 }
 
 // updateHomeInput has the fields to change. An absent field keeps its value.

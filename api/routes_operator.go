@@ -79,7 +79,7 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 		}, (*server).listHomes),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead,
-			Summary: "Get a home",
+			Summary: "Get a home with the months of its measured load",
 			Body:    rest.BodyRequired,
 		}, (*server).getHome),
 		do(s, rest.Route{
@@ -90,7 +90,7 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 		}, (*server).updateHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
-			Summary: "Delete a home with its solar, usage and onboarding",
+			Summary: "Delete a home with its solar, usage, measured load and onboarding",
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}

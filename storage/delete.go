@@ -6,7 +6,7 @@ import "context"
 // same identifier inherits nothing. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, HomeRef(org, id), false,
-		SolarRef(org, id), UsageRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id))
+		SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id))
 }
 
 // DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does

@@ -10,6 +10,9 @@ import (
 // Home is a home of an organization.
 type Home = wire.OwnedHome
 
+// HomeDetails is a home with the months of its measured load.
+type HomeDetails = wire.HomeDetails
+
 // NewHome has the fields of a new home. Only OrganizationID is required. A home without a
 // rate plan has no prices.
 type NewHome struct {
@@ -53,8 +56,8 @@ func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) 
 }
 
 // GetHome reads one home. Operator only.
-func (c *Client) GetHome(ctx context.Context, organization, id string) (Home, error) {
-	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+func (c *Client) GetHome(ctx context.Context, organization, id string) (HomeDetails, error) {
+	return call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
 // UpdateHome changes the fields of a home that have a value. Operator only.

@@ -72,6 +72,8 @@ type importer struct {
 	// endpoints has the endpoints of this import. A repeated line finds the secret of the
 	// previous line.
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
+	// measured has the measured loads of this import. Lines of one home add up.
+	measured map[storage.Ref]*storage.MeasuredLoad
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
 }
@@ -80,7 +82,8 @@ type importer struct {
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
-		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+		measured: map[storage.Ref]*storage.MeasuredLoad{},
+		report:   wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
 	for text := range bytes.Lines(body) {

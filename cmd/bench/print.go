@@ -55,6 +55,9 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "\nstate: %d homes\n  %9.0f imported a second, durable\n  %9.0f a second into a new replica\n  %9.0f scanned a second\n",
 			s.Homes, s.ImportPerSecond, s.ColdPerSecond, s.ScanPerSecond)
 	}
+	if m := r.Meters; m != nil {
+		fmt.Fprintf(&b, "\nmeters: %d Green Button files of %.1f MB, a year of quarter hours each\n  %9.1f homes imported a second, %.0f ms CPU of the command each\n", m.Homes, m.FileMB, m.PerSecond, m.CPU)
+	}
 	if v := r.Retries; v != nil {
 		v.print(&b)
 	}

@@ -13,6 +13,7 @@ func newHomeCommand(g *globals) *cobra.Command {
 		g: g, noun: "home", plural: "homes", path: "/v1/admin/homes", owned: true, scope: g.forOrg, derive: joinAddress,
 		columns: "ID:id, NAME:name, PLAN:ratePlanId, TIMEZONE:timezone, ZIPCODE:zipcode, CARBON:carbonSignalIntensity, ENABLED:enabled",
 		more:    "UTILITY:UtilityId, USER:userId, CREATED:createdAt, UPDATED:updatedAt",
+		below:   showMeasured,
 		fields: "home:id, organization:organizationId, name:name, rate plan:ratePlanId, time zone:timezone, address:address, " +
 			"carbon:carbonSignalIntensity, enabled:enabled, created:createdAt, updated:updatedAt",
 	}

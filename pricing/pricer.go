@@ -23,6 +23,8 @@ type pricer struct {
 	events []occasion
 	chance *solar.Chance // nil if the home is assumed to import
 	err    error         // error of the first interval without a price
+	parts  []*pricer     // of a composed plan
+	lead   int           // index of the lead part
 }
 
 func newPricer(in *Input, w Window) (*pricer, error) {
@@ -37,6 +39,9 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 	p := &pricer{in: in, window: w, start: w.Start.Unix(), clock: newWallClock(w, in.Location), events: occasionsIn(in.Events, w)}
 	if in.Solar != nil {
 		p.chance = in.ExportChance
+	}
+	if len(in.Parts) > 0 {
+		return p, p.addParts()
 	}
 	return p, nil
 }
@@ -57,10 +62,14 @@ type card struct {
 	market       bool      // prices of the market are needed
 	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
+	parts          []*card // of a composed plan; version, row, meter and adders are then unset
 }
 
 // card returns the card of a stretch.
 func (p *pricer) card(s stretch) (*card, error) {
+	if p.parts != nil {
+		return p.composedCard(s)
+	}
 	v := p.in.Tariff.on(s.day)
 	if v == nil {
 		return nil, p.in.Tariff.notInForce(p.window.At(s.first))
@@ -93,6 +102,7 @@ type quote struct {
 	rate         float64 // of the tier, with its adjustment
 	market       market.Price
 	wholesale    float64 // market price with losses and adder, if the tariff passes it through
+	base         base    // of an adjustment
 	tariff       float64 // rate, riders and taxes: the price without events
 	rebate       float64 // the part of imports that only saved energy earns
 	chance       float64 // of exporting
@@ -101,12 +111,25 @@ type quote struct {
 	unsettled    bool    // another net-metering regime would change the price by more than a tenth
 
 	imports, exports, price, confidence float64 // as in the curve
+
+	parts []quote // of a composed plan, without their expected prices
 }
 
 // quote prices interval i of the window. The interval must be in the card's stretch.
 func (c *card) quote(i int) quote {
+	if c.parts != nil {
+		return c.composedQuote(i)
+	}
+	q := c.energy(i, base{})
+	c.expect(&q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
+	return q
+}
+
+// energy returns the import and export price of interval i. The tariff's taxes also apply
+// to b.
+func (c *card) energy(i int, b base) quote {
 	quarter := c.stretch.quarter + i - c.stretch.first
-	q := quote{period: int(c.row[quarter]), confidence: c.confidence}
+	q := quote{period: int(c.row[quarter]), confidence: c.confidence, base: b}
 	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
@@ -119,14 +142,13 @@ func (c *card) quote(i int) quote {
 	if c.market {
 		c.ask(&q, at, i)
 	}
-	q.tariff = (q.rate + q.wholesale + c.adders.rate) * (1 + c.adders.tax)
+	q.tariff = (b.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - b.imports
 	imports := q.tariff
 	if len(c.pricer.events) > 0 {
 		imports, q.rebate = applyEvents(c.pricer.events, at, imports)
 	}
 	q.imports = roundPrice(imports)
 	q.exports = roundPrice(c.exports(&q, &tiers[q.tier], imports, quarter))
-	c.expect(&q, at, quarter)
 	return q
 }
 

@@ -104,7 +104,7 @@ func (c *card) reason(i int, q *quote) Reason {
 		ExportChance: q.chance, Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
 	}
 	if c.parts != nil {
-		c.explainParts(i, q, &r)
+		c.explainParts(i, &r)
 		return r
 	}
 	r.Day, r.Calendar, r.Period = c.dayName(), c.version.Holidays.String(), c.version.periodName(q.period)
@@ -146,7 +146,7 @@ func (c *card) doubt(q *quote) string {
 // composed plan's parts.
 func (c *card) tariffDoubts(q *quote) (words []string) {
 	for k, sub := range c.parts {
-		if doubt := sub.doubt(&q.parts[k]); doubt != "" {
+		if doubt := sub.doubt(&c.quotes[k]); doubt != "" {
 			words = append(words, c.pricer.in.Parts[k].PlanID+": "+doubt)
 		}
 	}
@@ -175,7 +175,7 @@ func (c *card) importParts(i int, q *quote, r *Reason) []Part {
 		parts = append(parts, Part{PartEnergy, r.Period, q.rate})
 	}
 	parts = append(parts, c.marketParts(q)...)
-	before := q.base.imports + q.rate + q.wholesale + c.adders.rate
+	before := c.base.imports + q.rate + q.wholesale + c.adders.rate
 	for j := range c.version.Riders {
 		rider := &c.version.Riders[j]
 		switch {
@@ -239,7 +239,7 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 		if kept := c.adders.uncredited * (1 + c.adders.tax); kept != 0 {
 			parts = append(parts, Part{PartKept, "charges on every kWh drawn", -kept})
 		}
-		if kept := c.adders.tax * (q.base.imports - q.base.exports); kept != 0 {
+		if kept := c.adders.tax * (c.base.imports - c.base.exports); kept != 0 {
 			parts = append(parts, Part{PartKept, "taxes on uncredited prices", -kept})
 		}
 		return parts

@@ -10,7 +10,7 @@ import (
 func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 {
 	switch {
 	case c.compensation.Type == NetMetering:
-		return c.credit(q, imports) - c.adders.tax*(q.base.credit-q.base.exports)
+		return c.credit(q, imports) - c.adders.tax*(c.base.credit-c.base.exports)
 	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
 		return c.avoided(q, quarter)
 	case c.compensation.Type == Wholesale:
@@ -26,11 +26,11 @@ func (c *card) credit(q *quote, imports float64) float64 {
 	if c.parts != nil {
 		sum := 0.0
 		for i, part := range c.parts {
-			sum += part.credit(&q.parts[i], q.parts[i].imports)
+			sum += part.credit(&c.quotes[i], c.quotes[i].imports)
 		}
 		return sum
 	}
-	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax) - c.adders.tax*(q.base.imports-q.base.credit)
+	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax) - c.adders.tax*(c.base.imports-c.base.credit)
 }
 
 // otherRegime is the confidence in prices that another regime would change. It is the share

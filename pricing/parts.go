@@ -108,36 +108,36 @@ func (p *pricer) composedCard(s stretch) (*card, error) {
 	return c, nil
 }
 
-// composedQuote prices interval i of a composed plan. The prices are the sums of the
-// parts' rounded prices, the confidence is the lowest.
-func (c *card) composedQuote(i int) quote {
-	total := quote{confidence: 1, parts: make([]quote, len(c.parts))}
+// addUp sets the import and export price of interval i of a composed plan: the sums of the
+// parts' rounded prices, with the lowest confidence.
+func (c *card) addUp(q *quote, i int) {
+	q.confidence = 1
+	c.quotes = make([]quote, len(c.parts))
 	for k, sub := range c.parts {
-		q := sub.energy(i, c.baseOf(k, total.parts))
+		part := &c.quotes[k]
+		sub.base = c.baseOf(k)
+		sub.energy(part, i)
 		if c.pricer.err == nil {
 			c.pricer.err = sub.pricer.err
 		}
-		total.parts[k] = q
-		total.imports += q.imports
-		total.exports += q.exports
-		total.confidence = min(total.confidence, q.confidence)
+		q.imports += part.imports
+		q.exports += part.exports
+		q.confidence = min(q.confidence, part.confidence)
 	}
-	total.imports, total.exports = roundPrice(total.imports), roundPrice(total.exports)
-	c.expect(&total, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
-	return total
+	q.imports, q.exports = roundPrice(q.imports), roundPrice(q.exports)
 }
 
-// baseOf returns the base of part k, given the quotes of the earlier parts.
-func (c *card) baseOf(k int, quotes []quote) (b base) {
+// baseOf returns the base of part k. The earlier parts are quoted.
+func (c *card) baseOf(k int) (b base) {
 	parts := c.pricer.in.Parts
 	for j := range k {
 		if !parts[k].Adjusts(&parts[j].PlanPart) {
 			continue
 		}
-		b.imports += quotes[j].imports
-		b.credit += c.parts[j].credit(&quotes[j], quotes[j].imports)
+		b.imports += c.quotes[j].imports
+		b.credit += c.parts[j].credit(&c.quotes[j], c.quotes[j].imports)
 		if c.parts[j].compensation.Type == NetMetering {
-			b.exports += quotes[j].exports
+			b.exports += c.quotes[j].exports
 		}
 	}
 	return b
@@ -171,9 +171,9 @@ type PartReason struct {
 
 // explainParts adds the sections of a composed plan's parts to a reason. Its import and
 // export list the parts' subtotals.
-func (c *card) explainParts(i int, q *quote, r *Reason) {
+func (c *card) explainParts(i int, r *Reason) {
 	for k, sub := range c.parts {
-		part, amounts := &c.pricer.in.Parts[k], &q.parts[k]
+		part, amounts := &c.pricer.in.Parts[k], &c.quotes[k]
 		of := sub.reason(i, amounts)
 		subtotal := Part{PartKind(part.Role), part.PlanID, amounts.imports}
 		r.Parts = append(r.Parts, PartReason{

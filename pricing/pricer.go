@@ -62,7 +62,11 @@ type card struct {
 	market       bool      // prices of the market are needed
 	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
-	parts          []*card // of a composed plan; version, row, meter and adders are then unset
+	base           base // of an adjustment, in the quoted interval
+	// parts are the cards of a composed plan, and quotes their prices in the quoted
+	// interval. version, row, meter and adders are then unset.
+	parts  []*card
+	quotes []quote
 }
 
 // card returns the card of a stretch.
@@ -102,7 +106,6 @@ type quote struct {
 	rate         float64 // of the tier, with its adjustment
 	market       market.Price
 	wholesale    float64 // market price with losses and adder, if the tariff passes it through
-	base         base    // of an adjustment
 	tariff       float64 // rate, riders and taxes: the price without events
 	rebate       float64 // the part of imports that only saved energy earns
 	chance       float64 // of exporting
@@ -111,25 +114,24 @@ type quote struct {
 	unsettled    bool    // another net-metering regime would change the price by more than a tenth
 
 	imports, exports, price, confidence float64 // as in the curve
-
-	parts []quote // of a composed plan, without their expected prices
 }
 
 // quote prices interval i of the window. The interval must be in the card's stretch.
 func (c *card) quote(i int) quote {
+	var q quote
 	if c.parts != nil {
-		return c.composedQuote(i)
+		c.addUp(&q, i)
+	} else {
+		c.energy(&q, i)
 	}
-	q := c.energy(i, base{})
 	c.expect(&q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
 	return q
 }
 
-// energy returns the import and export price of interval i. The tariff's taxes also apply
-// to b.
-func (c *card) energy(i int, b base) quote {
+// energy sets the import and export price of interval i.
+func (c *card) energy(q *quote, i int) {
 	quarter := c.stretch.quarter + i - c.stretch.first
-	q := quote{period: int(c.row[quarter]), confidence: c.confidence, base: b}
+	q.period, q.confidence = int(c.row[quarter]), c.confidence
 	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
@@ -140,16 +142,15 @@ func (c *card) energy(i int, b base) quote {
 	q.rate = tiers[q.tier].Price()
 	at := c.pricer.start + int64(i)*intervalSeconds
 	if c.market {
-		c.ask(&q, at, i)
+		c.ask(q, at, i)
 	}
-	q.tariff = (b.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - b.imports
+	q.tariff = (c.base.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - c.base.imports
 	imports := q.tariff
 	if len(c.pricer.events) > 0 {
 		imports, q.rebate = applyEvents(c.pricer.events, at, imports)
 	}
 	q.imports = roundPrice(imports)
-	q.exports = roundPrice(c.exports(&q, &tiers[q.tier], imports, quarter))
-	return q
+	q.exports = roundPrice(c.exports(q, &tiers[q.tier], imports, quarter))
 }
 
 // expect calculates the expected price: it weights import and export, and adds the cost

@@ -55,6 +55,7 @@ type curveKey struct {
 	timezone      string
 	events        uint64
 	series        uint64
+	parts         string // identifies the parts of a composed plan
 	bids          bool
 	solar         bool
 	nonNetMetered bool
@@ -112,7 +113,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	s.revision = max(home.Revision, s.plan.newest)
 	at := r.pricer.place(home.Zipcode)
 	s.key = curveKey{
-		tariff: tariffKey{revision: s.plan.record.Revision}, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
+		tariff: tariffKey{revision: s.plan.record.Revision}, parts: s.plan.partsKey, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
 	}
 	if at.grid != nil && home.Carbon != storage.CarbonLow {
 		s.key.carbon = carbon.Intensity(home.Carbon)
@@ -222,11 +223,14 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	if k.carbon != "" {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
 	}
-	chosen, err := r.withValues(s.plan, k.tariff.values)
-	if err != nil {
+	if s.plan.parts != nil {
+		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err != nil {
+			return in, err
+		}
+		in.Tariff = in.Parts[pricing.Lead(in.Parts)].Tariff
+	} else if in.Tariff, err = r.variant(s.plan, k.tariff.values, ""); err != nil {
 		return in, err
 	}
-	in.Tariff = chosen.Tariff
 	if in.Events, err = r.pricedEvents(s.plan); err != nil {
 		return in, err
 	}

@@ -159,6 +159,9 @@ func (f *billFlags) stored(ctx context.Context, g *globals, id string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
+	if plan.Parts != nil {
+		return nil, usagef("plan %s is composed of parts: name a home for its bill", id)
+	}
 	return plan.Tariff, nil
 }
 

@@ -54,6 +54,12 @@ const (
 // Terms hold the tariff, the prices and the rules of a bill.
 type Terms struct {
 	Tariff *pricing.Tariff
+	// Parts are the parts of a composed plan. Tariff is then the tariff of the lead part.
+	// Only ForHome reads them.
+	Parts []pricing.PricedPart
+	// Scale multiplies a day's energy prices, taxes included: the adjustments of a composed
+	// plan. nil multiplies by 1.
+	Scale func(pricing.Date) float64
 	// AnyDate selects the newest version of the tariff for every date, for a typical
 	// year.
 	AnyDate bool
@@ -136,6 +142,9 @@ func (t *Terms) check(steps int) error {
 // on returns the prices and charges of a day.
 func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 	day, err := t.tariffOn(d)
+	if t.Scale != nil {
+		day.Tax = (1+day.Tax)*t.Scale(d) - 1
+	}
 	if t.Minimum.Unit != "" {
 		day.Info.MinimumCharge = t.Minimum
 	}

@@ -180,6 +180,10 @@ func (g *globals) showBill(b *bill.Bill) error {
 			row(w, cells...)
 		}
 		say(w, "\nfixed %s + energy %s%s - credit %s = $ %s\n", money(b.Fixed), money(b.Energy), demand, money(b.Credit), money(b.Total))
+		for _, p := range b.Parts {
+			say(w, "%s %s: fixed %s + energy %s + demand %s - credit %s = $ %s\n",
+				strings.ToLower(string(p.Role)), p.PlanID, money(p.Fixed), money(p.Energy), money(p.Demand), money(p.Credit), money(p.Total))
+		}
 		if b.Sun != "" {
 			say(w, "Solar radiation: a typical year at %s.\n", plain(b.Sun))
 		}

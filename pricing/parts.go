@@ -23,9 +23,9 @@ func PlanRoles() []PlanRole { return []PlanRole{RoleDelivery, RoleGeneration, Ro
 
 // PlanPart names a part of a composed rate plan.
 type PlanPart struct {
-	PlanID    string   `json:"planId" pattern:"id" doc:"A plan with a tariff, of the same owner or shared." example:"pge-e-elec-delivery"`
-	Role      PlanRole `json:"role" doc:"The prices of all roles add up. The percentages of an ADJUSTMENT also apply to the parts before it." example:"DELIVERY"`
-	AppliesTo []string `json:"appliesTo,omitempty" maxItems:"7" itemsPattern:"id" doc:"The earlier parts to which the percentages of an ADJUSTMENT apply, by their planId. By default all earlier parts." example:"null"`
+	PlanID    string   `json:"planId" pattern:"id" doc:"A plan with a tariff, of the same owner or shared." example:"care"`
+	Role      PlanRole `json:"role" doc:"The prices of all roles add up. The percentages of an ADJUSTMENT also apply to the parts before it." example:"ADJUSTMENT"`
+	AppliesTo []string `json:"appliesTo,omitempty" maxItems:"7" itemsPattern:"id" doc:"The earlier parts to which the percentages of an ADJUSTMENT apply, by their planId. By default all earlier parts." example:"[\"delivery\"]"`
 }
 
 // Adjusts reports whether the part's percentages apply to an earlier part.

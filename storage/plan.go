@@ -17,7 +17,7 @@ type RatePlan struct {
 	Utility string          `json:"utility" maxLength:"255" doc:"By default the value in the tariff."`
 	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database."`
 	// Parts are the parts of a composed plan, which has no tariff.
-	Parts []pricing.PlanPart `json:"parts,omitempty" minItems:"2" maxItems:"8" doc:"Other plans whose prices add up to the plan's, as an alternative to tariff."`
+	Parts []pricing.PlanPart `json:"parts,omitempty" doc:"Two to eight other plans whose prices add up to the plan's, as an alternative to tariff."`
 	Base
 }
 

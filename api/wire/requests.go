@@ -120,7 +120,7 @@ type ImportPlanInput struct {
 	Name    string             `json:"name,omitempty" maxLength:"500" doc:"By default the name in the tariff."`
 	Utility string             `json:"utility,omitempty" maxLength:"255"`
 	Tariff  json.RawMessage    `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database, bare or inside items."`
-	Parts   []pricing.PlanPart `json:"parts,omitempty" minItems:"2" maxItems:"8" doc:"Other plans whose prices add up to the plan's, as an alternative to tariff. One or more have the role DELIVERY."`
+	Parts   []pricing.PlanPart `json:"parts,omitempty" doc:"Two to eight other plans whose prices add up to the plan's, as an alternative to tariff. One or more have the role DELIVERY."`
 	CatalogChoice
 }
 

@@ -192,3 +192,14 @@ func TestComposed_Solar(t *testing.T) {
 		}
 	}
 }
+
+// An adjustment with a fixed charge below 0 is a monthly credit.
+func TestComposed_MonthlyCredit(t *testing.T) {
+	credit := oneRate(0)
+	credit["fixedchargefirstmeter"] = -12
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "credit", pricing.RoleAdjustment, credit)}
+	r := bill.Request{Load: []float64{100}, StepMinutes: 60, Start: "2026-04-30"}
+	if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); !same(b.Total, 20-12.0/30) || !same(b.Parts[1].Fixed, -12.0/30) {
+		t.Errorf("total %v: %+v", b.Total, b.Parts)
+	}
+}

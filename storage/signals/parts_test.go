@@ -88,6 +88,41 @@ func TestComposed_MarketAndUsageOfPart(t *testing.T) {
 	}
 }
 
+// Two parts that follow two markets: the delivery rate and the generation rate of a home,
+// each with a series of its own.
+func TestComposed_TwoMarkets(t *testing.T) {
+	s := newStore()
+	follows := func(id, node string) *storage.RatePlan {
+		return plan(id, `"name":"`+id+`","energyratestructure":[[{"rate":0}]],"market":{"node":"`+node+`","market":"REAL_TIME"}`)
+	}
+	storagetest.Put(t, s, follows("delivery", "USCA-PGPG-0001"), follows("generation", "USCA-MCMC-0002"), composed("composed", "delivery", "generation"), home("h", "composed", nil))
+	addPrices(t, s, "org", "USCA-PGPG-0001", day.Start, 24, 0.2)
+	addPrices(t, s, storage.Shared, "USCA-MCMC-0002", day.Start, 24, 0.11)
+	b := signals.NewPricer(10)
+	before := signal(t, b, s, "h")
+	addPrices(t, s, storage.Shared, "USCA-MCMC-0002", day.Start.Add(12*time.Hour), 1, 0.5)
+	after := signal(t, b, s, "h")
+	if !near(before.Import[48], 0.31) || !near(after.Import[48], 0.7) || !near(after.Import[52], 0.31) || after.Revision <= before.Revision {
+		t.Errorf("imports are %v before and %v after the change", before.Import[48], after.Import[48:53])
+	}
+	reasons := explain(t, b, s, "h")
+	if first := reasons[0]; len(first.Parts) != 2 || first.Parts[0].Rate != 0.2 || first.Parts[1].Rate != 0.11 || first.Parts[1].Name != "generation" {
+		t.Errorf("the reason is %+v", first)
+	}
+}
+
+func explain(t *testing.T, b *signals.Pricer, s *storage.Store, id string) (reasons []pricing.Reason) {
+	t.Helper()
+	err := s.View(func(v storage.View) (err error) {
+		reasons, err = b.Explain(v, "org", id, day)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reasons
+}
+
 // A part that is missing, has parts itself or does not decode leaves the home without a
 // price. The reason names the part.
 func TestComposed_UnpriceableNamesPart(t *testing.T) {

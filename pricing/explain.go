@@ -24,10 +24,9 @@ const (
 	PartSell     PartKind = "SELL"    // sell rate of a period's tier
 	PartAvoided  PartKind = "AVOIDED" // avoided cost of the hour
 
-	// The roles of a composed plan's parts are kinds too: the amount is a part's price.
-	PartDelivery   = PartKind(RoleDelivery)
-	PartGeneration = PartKind(RoleGeneration)
-	PartAdjustment = PartKind(RoleAdjustment)
+	PartDelivery   = PartKind(RoleDelivery)   // price of a composed plan's part with this role
+	PartGeneration = PartKind(RoleGeneration) // likewise
+	PartAdjustment = PartKind(RoleAdjustment) // likewise
 )
 
 // PartKinds returns all values of PartKind.

@@ -79,7 +79,7 @@ func TestParts_SumInEveryIntervalOfAYear(t *testing.T) {
 func drawParts(t *rapid.T, rules string) (parts []pricing.PricedPart, shares []float64) {
 	roles := []pricing.PlanRole{pricing.RoleDelivery, pricing.RoleGeneration, pricing.RoleAdjustment}
 	for i := range rapid.IntRange(2, 8).Draw(t, "parts") {
-		id, role, share := string(rune('a'+i)), pricing.RoleDelivery, 0.0
+		id, role := string(rune('a'+i)), pricing.RoleDelivery
 		if i > 0 {
 			role = rapid.SampledFrom(roles).Draw(t, "role")
 		}
@@ -87,7 +87,7 @@ func drawParts(t *rapid.T, rules string) (parts []pricing.PricedPart, shares []f
 			parts, shares = append(parts, part(id, role, drawTariff(t, rules))), append(shares, 0)
 			continue
 		}
-		share = rapid.Float64Range(-50, 50).Draw(t, "share")
+		share := rapid.Float64Range(-50, 50).Draw(t, "share")
 		d := flat(rapid.Float64Range(-0.1, 0.1).Draw(t, "own rate")).With("riders", []any{map[string]any{"name": "share", "rate": share, "unit": "%"}})
 		text, err := json.Marshal(d)
 		if err != nil {

@@ -79,13 +79,14 @@ func Explain(in Input, w Window) ([]Reason, error) {
 		return nil, err
 	}
 	reasons := make([]Reason, 0, w.Len())
+	var q quote
 	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
 		card, err := p.card(s)
 		if err != nil {
 			return nil, err
 		}
 		for i := s.first; i < s.first+s.count; i++ {
-			q := card.quote(i)
+			card.quote(&q, i)
 			if p.err != nil {
 				return nil, p.err
 			}

@@ -101,6 +101,7 @@ func Price(in Input, w Window) (*Curve, error) {
 	}
 	c := newCurve(w, w.Len())
 	first := true
+	var q quote
 	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
 		card, err := p.card(s)
 		if err != nil {
@@ -111,7 +112,7 @@ func Price(in Input, w Window) (*Curve, error) {
 			first = false
 		}
 		for i := s.first; i < s.first+s.count; i++ {
-			q := card.quote(i)
+			card.quote(&q, i)
 			c.Import[i], c.Export[i], c.Price[i], c.Confidence[i] = q.imports, q.exports, q.price, q.confidence
 		}
 		if p.err != nil {

@@ -117,15 +117,14 @@ type quote struct {
 }
 
 // quote prices interval i of the window. The interval must be in the card's stretch.
-func (c *card) quote(i int) quote {
-	var q quote
+func (c *card) quote(q *quote, i int) {
+	*q = quote{}
 	if c.parts != nil {
-		c.addUp(&q, i)
+		c.addUp(q, i)
 	} else {
-		c.energy(&q, i)
+		c.energy(q, i)
 	}
-	c.expect(&q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
-	return q
+	c.expect(q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
 }
 
 // energy sets the import and export price of interval i.

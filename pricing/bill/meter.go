@@ -78,17 +78,12 @@ type monthOfSteps struct {
 // share returns the metered part of the billing month, from 0 to 1.
 func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m.days) }
 
-// at returns the start of a step on the home's wall clock.
-func (m *Meter) at(step int) time.Time {
-	return m.Start.Add(time.Duration(step) * m.Step).In(m.Location)
-}
-
 // months groups the steps by billing month and local day.
 func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 	var months []monthOfSteps
 	var day *dayOfSteps
 	for i, load := range m.Load {
-		at := m.at(i)
+		at := m.Start.Add(time.Duration(i) * m.Step).In(m.Location)
 		date := pricing.DateOf(at)
 		if day == nil || day.date != date {
 			rates, err := t.on(date)

@@ -18,15 +18,16 @@ type PartBill struct {
 }
 
 // composed returns the bill of a composed plan: the sum of its parts' bills. Each part has
-// its own charges, minimum and settlement, as the utility and the supplier of a home bill
-// it separately. An adjustment multiplies the energy prices of earlier parts. Its share
-// is the increase of their bills together with its own.
+// its own charges and minimum, as the utility and the supplier of a home bill it
+// separately. The credits of solar are settled for all parts together, because a part may
+// have negative prices. An adjustment multiplies the energy prices of earlier parts. The
+// share of a part is the increase of the bill by it.
 func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats []string, err error) {
 	terms, caveats, err := h.partTerms(m, rate, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	bills := make([]*Bill, len(rate.Parts))
+	bills, lead := make([]*Bill, len(rate.Parts)), terms[pricing.Lead(rate.Parts)]
 	total = &Bill{}
 	var shares []PartBill
 	for i, part := range rate.Parts {
@@ -39,7 +40,7 @@ func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats
 				return nil, nil, err
 			}
 		}
-		sum := addUp(bills[:i+1])
+		sum := lead.addUp(bills[:i+1])
 		shares = append(shares, PartBill{
 			part.PlanID, part.Role, sum.Fixed - total.Fixed, sum.Demand - total.Demand, sum.Energy - total.Energy,
 			sum.Credit - total.Credit, sum.Total - total.Total,
@@ -47,7 +48,7 @@ func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats
 		total = sum
 	}
 	if total.Parts = shares; m.SendsOut() {
-		total.Metering = terms[pricing.Lead(rate.Parts)].Metering
+		total.Metering = lead.Metering
 	}
 	return total, caveats, nil
 }
@@ -90,44 +91,38 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 // scaled returns the bill of part p with the adjustments up to part last.
 func scaled(m *Meter, t Terms, rate *Terms, p, last int) (*Bill, error) {
 	if last > p {
-		t.Scale = func(d pricing.Date) float64 { return rate.scale(p, last, d) }
-	}
-	if t.HourlyPrices != nil && t.Scale != nil {
-		t.HourlyPrices = slices.Clone(t.HourlyPrices)
-		for i := range t.HourlyPrices {
-			t.HourlyPrices[i] *= t.Scale(pricing.DateOf(m.at(i)))
-		}
+		t.Scale = func(d pricing.Date) float64 { return rate.adjusted(p, last, d) }
 	}
 	return Calculate(*m, t)
 }
 
-// scale returns the sum of the prices of part p and of the adjustments of it, up to part
-// last, for a price of 1 on a day.
-func (t *Terms) scale(p, last int, d pricing.Date) float64 {
+// adjusted returns the sum of a price of 1 of part p and of its adjustments up to part
+// last, on a day.
+func (t *Terms) adjusted(p, last int, d pricing.Date) float64 {
 	shares := make([]float64, last+1)
 	shares[p] = 1
 	sum := 1.0
 	for i := p + 1; i <= last; i++ {
-		adjusted := 0.0
+		of := 0.0
 		for j := p; j < i; j++ {
 			if t.Parts[i].Adjusts(&t.Parts[j].PlanPart) {
-				adjusted += shares[j]
+				of += shares[j]
 			}
 		}
-		if adjusted == 0 {
+		if of == 0 {
 			continue
 		}
-		of := Terms{Tariff: t.Parts[i].Tariff, AnyDate: t.AnyDate}
-		if day, err := of.tariffOn(d); err == nil { // the part's own bill reports the error
-			shares[i] = adjusted * day.Tax
+		terms := Terms{Tariff: t.Parts[i].Tariff, AnyDate: t.AnyDate}
+		if day, err := terms.tariffOn(d); err == nil { // the part's own bill reports the error
+			shares[i] = of * day.Tax
 			sum += shares[i]
 		}
 	}
 	return sum
 }
 
-// addUp returns the sum of bills of the same energy.
-func addUp(bills []*Bill) *Bill {
+// addUp returns the sum of bills of the same energy. It settles their credits together.
+func (t *Terms) addUp(bills []*Bill) *Bill {
 	sum := *bills[0]
 	sum.Months, sum.Caveats = slices.Clone(sum.Months), slices.Clone(sum.Caveats)
 	for _, b := range bills[1:] {
@@ -140,16 +135,19 @@ func addUp(bills []*Bill) *Bill {
 			m.Credit += of.Credit
 			m.DemandKW = max(m.DemandKW, of.DemandKW)
 		}
-		sum.Fixed += b.Fixed
 		sum.Demand += b.Demand
-		sum.Energy += b.Energy
-		sum.Credit += b.Credit
-		sum.Total += b.Total
-		sum.OpenCredit += b.OpenCredit
 		sum.OpenKWh = max(sum.OpenKWh, b.OpenKWh)
 		for _, caveat := range b.Caveats {
 			sum.caveat(caveat)
 		}
+	}
+	sum.Fixed, sum.Energy, sum.Credit, sum.OpenCredit = 0, 0, 0, 0
+	rules := *t
+	rules.defaults()
+	rules.settle(&sum, make([]pricing.Charge, len(sum.Months)))
+	for i := range sum.Months { // the minimums are those of the parts
+		sum.Fixed += sum.Months[i].Minimum
+		sum.Total += sum.Months[i].Minimum
 	}
 	return &sum
 }

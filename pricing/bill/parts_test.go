@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/market"
 )
 
 func part(t testing.TB, id string, role pricing.PlanRole, tariff fields, appliesTo ...string) pricing.PricedPart {
@@ -161,7 +162,7 @@ func TestComposed_RequestCountsOnce(t *testing.T) {
 	}
 }
 
-// The settlement of solar: each part credits exported energy by its own rule.
+// Each part credits exported energy by its own rule. The credits are settled together.
 func TestComposed_Solar(t *testing.T) {
 	var load, generated []float64
 	for i := range 30 * 24 {
@@ -174,6 +175,8 @@ func TestComposed_Solar(t *testing.T) {
 	selling := fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
 	parts := []pricing.PricedPart{
 		part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "cca", pricing.RoleGeneration, selling),
+		part(t, "minus", pricing.RoleGeneration, oneRate(-0.08)), // the credits of a part with negative prices are no credits
+		part(t, "pcia", pricing.RoleGeneration, oneRate(0.08)),
 		part(t, "care", pricing.RoleAdjustment, oneRate(0, fields{"name": "CARE", "rate": -50, "unit": "%"})),
 	}
 	const used, drawn, sent = 720, 18 * 30, 12 * 30
@@ -201,5 +204,72 @@ func TestComposed_MonthlyCredit(t *testing.T) {
 	r := bill.Request{Load: []float64{100}, StepMinutes: 60, Start: "2026-04-30"}
 	if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); !same(b.Total, 20-12.0/30) || !same(b.Parts[1].Fixed, -12.0/30) {
 		t.Errorf("total %v: %+v", b.Total, b.Parts)
+	}
+}
+
+// A composed plan has the bill of a single plan with the sum of the prices, under every
+// settlement of a year of surpluses and deficits.
+func TestComposed_SettlesLikeSinglePlan(t *testing.T) {
+	delivery, single := oneRate(0.2), oneRate(0.65*(0.2+0.1-0.08+0.012))
+	for _, tariff := range []fields{delivery, single} {
+		tariff["fixedchargefirstmeter"] = 10
+	}
+	parts := []pricing.PricedPart{
+		part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "minus", pricing.RoleGeneration, oneRate(-0.08)), part(t, "cca", pricing.RoleGeneration, oneRate(0.1)),
+		part(t, "pcia", pricing.RoleAdjustment, oneRate(0.012)), part(t, "care", pricing.RoleAdjustment, oneRate(0, fields{"name": "CARE", "rate": -35, "unit": "%"})),
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	var load, generated []float64
+	for i := range 365 * 24 {
+		summer := 1 - math.Cos(2*math.Pi*float64(i)/(365*24))
+		load, generated = append(load, 2*random.Float64()), append(generated, 1.2*summer*random.Float64())
+	}
+	for _, rules := range []bill.Rules{
+		{Metering: bill.NetMetering}, {Metering: bill.NetMetering, SurplusRate: 0.03}, {Metering: bill.NetMetering, SurplusRetail: true},
+		{Metering: bill.NetMetering, TrueUpMonth: 4, CreditMonths: 2}, {Metering: bill.NetMetering, Rollover: bill.Energy},
+		{Metering: bill.NetBilling}, {Metering: bill.NetBilling, Rollover: bill.Dollars}, {Metering: bill.FeedIn, FeedInRate: 0.05},
+	} {
+		r := bill.Request{Load: load, Generated: generated, StepMinutes: 60, Start: "2026-01-01", Rules: rules}
+		h := bill.Home{Location: time.UTC}
+		got := composedBill(t, parts, h, r)
+		want, err := bill.ForHome(h, bill.Terms{Tariff: parse(t, single)}, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, p := range got.Parts {
+			sum += p.Total
+		}
+		if !same(got.Total, want.Total) || !same(got.OpenCredit, want.OpenCredit) || !same(got.OpenKWh, want.OpenKWh) || !same(sum, got.Total) {
+			t.Errorf("%+v: total %v, want %v; open %v, want %v; parts add up to %v", rules, got.Total, want.Total, got.OpenCredit, want.OpenCredit, sum)
+		}
+	}
+}
+
+// The percentages of an adjustment also apply to a part that follows a market.
+func TestComposed_MarketPart(t *testing.T) {
+	start := time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC)
+	var points []market.Point
+	for i := range 48 {
+		points = append(points, market.Point{Start: start.Add(time.Duration(i) * time.Hour), Price: 0.01 * float64(i%24)})
+	}
+	series, err := market.New(points, market.Options{Node: "HUB", Kind: market.RealTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	retail := part(t, "retail", pricing.RoleGeneration, fields{"market": fields{"node": "HUB", "market": "REAL_TIME"}})
+	retail.Market = series
+	parts := []pricing.PricedPart{
+		part(t, "wires", pricing.RoleDelivery, oneRate(0.05)), retail,
+		part(t, "tax", pricing.RoleAdjustment, oneRate(0, fields{"name": "tax", "rate": 10, "unit": "%"}), "retail"),
+	}
+	load, want := make([]float64, 48), 0.0
+	for i := range load {
+		load[i] = float64(i)
+		want += float64(i) * (0.05 + 1.1*0.01*float64(i%24))
+	}
+	b := composedBill(t, parts, bill.Home{Location: time.UTC}, bill.Request{Load: load, StepMinutes: 60, Start: "2026-04-01"})
+	if !same(b.Total, want) {
+		t.Errorf("total %v, want %v: %+v", b.Total, want, b.Parts)
 	}
 }

@@ -139,6 +139,14 @@ func (t *Terms) check(steps int) error {
 	return nil
 }
 
+// scale returns the factor of a day's energy prices.
+func (t *Terms) scale(d pricing.Date) float64 {
+	if t.Scale == nil {
+		return 1
+	}
+	return t.Scale(d)
+}
+
 // on returns the prices and charges of a day.
 func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 	day, err := t.tariffOn(d)

@@ -224,11 +224,13 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
 	}
 	if s.plan.parts != nil {
-		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err != nil {
-			return in, err
+		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err == nil {
+			in.Tariff = in.Parts[pricing.Lead(in.Parts)].Tariff
 		}
-		in.Tariff = in.Parts[pricing.Lead(in.Parts)].Tariff
-	} else if err = r.priceWhole(&in, s.plan, k.tariff.values); err != nil {
+	} else if in.Tariff, err = r.variant(s.plan, k.tariff.values, ""); err == nil {
+		in.Events, err = r.pricedEvents(s.plan)
+	}
+	if err != nil {
 		return in, err
 	}
 	if in.Market, err = r.prices(s.series); err != nil {
@@ -241,14 +243,6 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 		in.ExportChance, err = r.pricer.chance(k.chance)
 	}
 	return in, err
-}
-
-// priceWhole sets the tariff and the events of a plan without parts.
-func (r *Reader) priceWhole(in *pricing.Input, p *plan, values string) (err error) {
-	if in.Tariff, err = r.variant(p, values, ""); err == nil {
-		in.Events, err = r.pricedEvents(p)
-	}
-	return err
 }
 
 // computeOnce computes and caches a curve. It has a copy of the inputs, so that a cached

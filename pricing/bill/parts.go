@@ -91,7 +91,7 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 // scaled returns the bill of part p with the adjustments up to part last.
 func scaled(m *Meter, t Terms, rate *Terms, p, last int) (*Bill, error) {
 	if last > p {
-		t.Scale = func(d pricing.Date) float64 { return rate.adjusted(p, last, d) }
+		t.adjust = func(d pricing.Date) float64 { return rate.adjusted(p, last, d) }
 	}
 	return Calculate(*m, t)
 }

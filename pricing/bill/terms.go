@@ -57,9 +57,9 @@ type Terms struct {
 	// Parts are the parts of a composed plan. Tariff is then the tariff of the lead part.
 	// Only ForHome reads them.
 	Parts []pricing.PricedPart
-	// Scale multiplies a day's energy prices, taxes included: the adjustments of a composed
+	// adjust multiplies a day's energy prices, taxes included: the adjustments of a composed
 	// plan. nil multiplies by 1.
-	Scale func(pricing.Date) float64
+	adjust func(pricing.Date) float64
 	// AnyDate selects the newest version of the tariff for every date, for a typical
 	// year.
 	AnyDate bool
@@ -141,17 +141,17 @@ func (t *Terms) check(steps int) error {
 
 // scale returns the factor of a day's energy prices.
 func (t *Terms) scale(d pricing.Date) float64 {
-	if t.Scale == nil {
+	if t.adjust == nil {
 		return 1
 	}
-	return t.Scale(d)
+	return t.adjust(d)
 }
 
 // on returns the prices and charges of a day.
 func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 	day, err := t.tariffOn(d)
-	if t.Scale != nil {
-		day.Tax = (1+day.Tax)*t.Scale(d) - 1
+	if t.adjust != nil {
+		day.Tax = (1+day.Tax)*t.adjust(d) - 1
 	}
 	if t.Minimum.Unit != "" {
 		day.Info.MinimumCharge = t.Minimum

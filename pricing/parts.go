@@ -79,7 +79,7 @@ func (p *pricer) addParts() error {
 
 // composedCard returns the card of a stretch with the cards of all parts.
 func (p *pricer) composedCard(s stretch) (*card, error) {
-	c := &card{pricer: p, stretch: s, day: newLocalDay(s.day)}
+	c := &card{pricer: p, stretch: s, day: newLocalDay(s.day), quotes: make([]quote, len(p.parts))}
 	for _, part := range p.parts {
 		sub, err := part.card(s)
 		if err != nil {
@@ -112,7 +112,7 @@ func (p *pricer) composedCard(s stretch) (*card, error) {
 // parts' rounded prices, with the lowest confidence.
 func (c *card) addUp(q *quote, i int) {
 	q.confidence = 1
-	c.quotes = make([]quote, len(c.parts))
+	clear(c.quotes)
 	for k, sub := range c.parts {
 		part := &c.quotes[k]
 		sub.base = c.baseOf(k)

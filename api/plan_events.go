@@ -28,6 +28,10 @@ func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.Cre
 func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error) {
 	changes := make([]storage.Change, len(events))
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
+		of, _, err := storage.Read[storage.RatePlan](v, plan)
+		if err == nil && len(of.Parts) > 0 {
+			return r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "planId", Message: "has parts: set the event of one of its parts"}}}
+		}
 		all, err := planEvents(v, plan)
 		changed := false
 		for i, event := range events {

@@ -10,9 +10,24 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 }
 
 // DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
-// not inherit them. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+// not inherit them. It refuses to delete a part of another plan, unless a shared plan takes
+// its place. Errors: ErrNotFound, *PlanInUseError, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, RatePlanRef(org, id), true, PlanEventsRef(org, id))
+	ref := RatePlanRef(org, id)
+	err := s.View(func(v View) error {
+		by, err := composedOf(v, ref)
+		if by == nil || err != nil {
+			return err
+		}
+		if shared, err := find(v, RatePlanRef(Shared, id)); org != Shared && shared.live() || err != nil {
+			return err
+		}
+		return &PlanInUseError{ref, *by}
+	})
+	if err != nil {
+		return err
+	}
+	return s.deleteWith(ctx, ref, true, PlanEventsRef(org, id))
 }
 
 // deleteWith deletes an entity with its dependent records. If a shared entity takes the

@@ -96,6 +96,8 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 	for _, kind := range storage.Kinds() {
 		store := im.store
 		switch kind {
+		case storage.KindRatePlan:
+			store = im.storePlans
 		case storage.KindPlanEvent:
 			store = im.storeEvents
 		case storage.KindMarketSeries:

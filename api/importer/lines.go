@@ -167,6 +167,7 @@ type ratePlanLine struct {
 func (l *ratePlanLine) prepare(c *check) storage.Entity {
 	c.ChooseTariff(&l.CatalogChoice, &l.RatePlan, &c.p)
 	l.Base.OrganizationID = c.sharedOwner(&l.lineHead)
+	c.failed(c.p.AddError(storage.CheckComposed(c.v, &l.RatePlan)))
 	return &l.RatePlan
 }
 

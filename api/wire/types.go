@@ -50,6 +50,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.AuthenticationType]():    texts(storage.AuthenticationTypes()),
 	reflect.TypeFor[pricing.EventKind]():             {"CRITICAL_PEAK", "PEAK_REBATE"},
 	reflect.TypeFor[pricing.PartKind]():              texts(pricing.PartKinds()),
+	reflect.TypeFor[pricing.PlanRole]():              texts(pricing.PlanRoles()),
 	reflect.TypeFor[market.Kind]():                   {"DAY_AHEAD", "REAL_TIME"},
 	reflect.TypeFor[storage.Signature]():             {"hmac", "ed25519"},
 	reflect.TypeFor[storage.CarbonSignalIntensity](): {"LOW", "MEDIUM", "HIGH"},

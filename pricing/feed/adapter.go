@@ -58,6 +58,9 @@ type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
+	// Optional means that status 404 is no error: the operator has not published the
+	// prices of the day yet.
+	Optional bool
 }
 
 // Response is the response to a request.

@@ -19,6 +19,12 @@ type ReadOptions struct {
 	// Location is the time zone of local times without an offset, as in ERCOT's files. It
 	// is also the time zone of the prices' daily and weekly pattern. nil means UTC.
 	Location *time.Location
+	// Local means that times without an offset are in Location. The second of two equal
+	// local times is the later instant if the clocks go back. Without Local, times without
+	// an offset are UTC.
+	Local bool
+	// Ending means that times are the ends of intervals of length Step.
+	Ending bool
 	// Start and Step are the times of prices in a file without times.
 	Start time.Time
 	Step  time.Duration
@@ -51,7 +57,25 @@ func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
 	if err != nil {
 		return nil, bad, err
 	}
-	r := reader{options: o, groups: map[group][]Point{}}
+	return read(rows, bad, o)
+}
+
+// ReadRows reads rows as Read reads the lines of a file. A row has its fields by the names
+// of their columns. The line of an error is the number of its row, from 1.
+func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, error) {
+	all := make([]row, len(rows))
+	for i, fields := range rows {
+		all[i] = row{line: i + 1, fields: make(map[string]string, len(fields))}
+		for name, v := range fields {
+			all[i].fields[plain(name)] = strings.TrimSpace(v)
+		}
+	}
+	return read(all, nil, o)
+}
+
+// read reads rows, and adds to the lines with errors.
+func read(rows []row, bad []LineError, o ReadOptions) ([]*Series, []LineError, error) {
+	r := reader{options: o, groups: map[group][]Point{}, local: map[string]bool{}}
 	for _, row := range rows {
 		if field, err := r.take(row); err != nil {
 			bad = append(bad, LineError{Line: row.line, Field: field, Reason: err.Error()})

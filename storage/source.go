@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,11 +47,10 @@ func (s *Source) Every() time.Duration { return time.Duration(s.EverySeconds) * 
 // minEvery is the shortest interval between two fetches.
 const minEvery = time.Minute
 
-// Validate names every wrong field. CheckAdapter validates the adapter's parameters.
+// Validate names every wrong field, with the parameters that the adapter defines.
 func (s *Source) Validate() error {
 	var p Problems
 	checkID(&p, "id", s.ID)
-	p.Check(s.Adapter != "", "adapter", "is required")
 	if s.URL != "" {
 		checkURL(&p, "url", s.URL)
 	}
@@ -58,64 +58,65 @@ func (s *Source) Validate() error {
 	_, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
 	checkOptionalID(&p, "planId", s.PlanID)
+	if a, ok := feed.ByName(s.Adapter); ok {
+		s.checkAdapter(&p, &a)
+	} else {
+		p.Addf("adapter", "must be one of %s", strings.Join(adapterNames(), ", "))
+	}
 	return p.Err()
+}
+
+func adapterNames() (names []string) {
+	for _, a := range feed.Adapters() {
+		names = append(names, a.Name)
+	}
+	return names
 }
 
 // SetDefaults sets the interval and the time zone of a source from its adapter, if they
 // are missing.
-func (s *Source) SetDefaults(a *feed.Adapter) {
-	if s.EverySeconds == 0 {
-		s.EverySeconds = int(max(a.Every, minEvery) / time.Second)
-	}
-	if s.Timezone == "" {
-		s.Timezone = a.Timezone
-	}
-	if s.Timezone == "" {
-		s.Timezone = "UTC"
-	}
+func (s *Source) SetDefaults() {
+	a, _ := feed.ByName(s.Adapter)
+	s.EverySeconds = cmp.Or(s.EverySeconds, int(max(a.Every, minEvery)/time.Second))
+	s.Timezone = cmp.Or(s.Timezone, a.Timezone, "UTC")
 }
 
-// CheckAdapter names every field that does not suit the adapter. The secret must be in
-// the clear.
-func (s *Source) CheckAdapter(a *feed.Adapter) error {
-	var p Problems
+// checkAdapter checks the fields whose meaning the adapter defines.
+func (s *Source) checkAdapter(p *Problems, a *feed.Adapter) {
+	var wrong Problems
 	names := make([]string, len(a.Parameters))
 	for i, known := range a.Parameters {
 		names[i] = known.Name
 		field, value := "parameters."+known.Name, s.Parameters[known.Name]
-		p.Check(value != "" || !known.Required, field, "is required: %s", known.Doc)
+		wrong.Check(value != "" || !known.Required, field, "is required: %s", known.Doc)
 		if value != "" && known.Values != nil {
-			checkEnum(&p, field, value, known.Values...)
+			checkEnum(&wrong, field, value, known.Values...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		p.Check(slices.Contains(names, name), "parameters."+name, "is not a parameter of the adapter %s, whose parameters are: %s", a.Name, strings.Join(names, ", "))
+		wrong.Check(slices.Contains(names, name), "parameters."+name, "is not a parameter of the adapter %s: use %s", a.Name, strings.Join(names, ", "))
 	}
-	p.Check(s.URL != "" || a.URL != "", "url", "is required by the adapter %s", a.Name)
-	p.Check(s.Secret == "" || a.Secret != "", "secret", "is not used by the adapter %s", a.Name)
-	if p.Err() == nil {
-		day := time.Date(2026, time.July, 1, 0, 0, 0, 0, s.location())
+	wrong.Check(s.URL != "" || a.URL != "", "url", "is required by the adapter %s", a.Name)
+	wrong.Check(s.Secret == "" || a.Secret != "", "secret", "is not used by the adapter %s", a.Name)
+	if wrong.Err() == nil {
+		day := time.Date(2026, time.July, 1, 0, 0, 0, 0, s.Location())
 		if _, err := a.Requests(s.Query(a, day, day.AddDate(0, 0, 1))); err != nil {
-			p.Addf("parameters", "%v", err)
+			wrong.Addf("parameters", "%v", err)
 		}
 	}
-	return p.Err()
+	p.fields = append(p.fields, wrong.fields...)
 }
 
 // Query returns the query for the prices between two midnights. The secret must be in the
 // clear.
 func (s *Source) Query(a *feed.Adapter, from, to time.Time) *feed.Query {
-	address := s.URL
-	if address == "" {
-		address = a.URL
-	}
 	return &feed.Query{
-		URL: strings.TrimSuffix(address, "/"), Parameters: s.Parameters, Secret: s.Secret, Location: s.location(), From: from, To: to,
+		URL: strings.TrimSuffix(cmp.Or(s.URL, a.URL), "/"), Parameters: s.Parameters, Secret: s.Secret, Location: s.Location(), From: from, To: to,
 	}
 }
 
-// location returns the source's time zone, UTC if it is invalid.
-func (s *Source) location() *time.Location {
+// Location returns the source's time zone, UTC if it is invalid.
+func (s *Source) Location() *time.Location {
 	if l, ok := Location(s.Timezone); ok {
 		return l
 	}
@@ -214,11 +215,16 @@ func (s *SourceState) Record(run SourceRun) {
 // than its interval.
 func (s *SourceState) Late(source *Source, now time.Time) bool {
 	tolerated := 2*source.Every() + 15*time.Minute
-	since := source.UpdatedAt.Time
-	if s.LastGoodAt.After(since) {
-		since = s.LastGoodAt.Time
+	return source.Enabled && (now.Sub(s.GoodSince(source)) > tolerated || !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour)
+}
+
+// GoodSince returns the time of the last good run, or of the source's last change if that
+// is later.
+func (s *SourceState) GoodSince(source *Source) time.Time {
+	if s.LastGoodAt.After(source.UpdatedAt.Time) {
+		return s.LastGoodAt.Time
 	}
-	return source.Enabled && (now.Sub(since) > tolerated || !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour)
+	return source.UpdatedAt.Time
 }
 
 // ReadSourceState returns the state of a revision of a source, and its own revision. A

@@ -102,6 +102,8 @@ func (s *stage) identifier(r rest.Route) string {
 	case strings.Contains(r.Path, "/operator_keys/"):
 		id, _ := s.operatorKey(storage.RoleRead)
 		return id
+	case strings.Contains(r.Path, "/sources/"):
+		return s.operate("/v1/admin/sources/create", `{"adapter":"csv","url":"https://prices.example/","parameters":{"node":"N"}}`).ok(s.t)["id"].(string)
 	case r.Name == "deleteHome":
 		s.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"gone"}`)
 		return "gone"

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,7 +33,7 @@ type Deps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Now        func() time.Time
-	// Jitter returns a number in [0,1).
+	// Jitter returns a number in [0,1). nil selects a random number.
 	Jitter func() float64
 }
 
@@ -47,6 +48,9 @@ type Runner struct {
 
 // New returns a runner. Run starts it.
 func New(d Deps) *Runner {
+	if d.Jitter == nil {
+		d.Jitter = rand.Float64
+	}
 	metrics := promauto.With(d.Registerer)
 	gauge := func(name, help string) prometheus.Gauge {
 		return metrics.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})

@@ -171,7 +171,9 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	if data, err = f.read(&feed.Response{Request: r, Header: response.Header, Body: body}); err != nil {
 		return data, f.explain(request, err)
 	}
-	f.validators = storage.SourceValidators{Request: id, ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")}
+	if tag, at := response.Header.Get("ETag"), response.Header.Get("Last-Modified"); tag != "" || at != "" {
+		f.validators = storage.SourceValidators{Request: id, ETag: tag, LastModified: at}
+	}
 	return data, nil
 }
 

@@ -99,7 +99,7 @@ func Price(in Input, w Window) (*Curve, error) {
 			return nil, err
 		}
 		if first {
-			c.ImportSource, c.ExportCompensation = card.version.sourceOn(s.day), card.described()
+			c.ImportSource, c.ExportCompensation = card.source(s.day), card.described()
 			first = false
 		}
 		for i := s.first; i < s.first+s.count; i++ {

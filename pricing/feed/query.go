@@ -3,7 +3,6 @@ package feed
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -51,19 +50,11 @@ func (q *Query) need(names ...string) error {
 	return nil
 }
 
-// days returns the days of the queried span, each from midnight to midnight.
-func (q *Query) days() []time.Time {
-	var days []time.Time
-	for day := q.From.In(q.location()); day.Before(q.To); day = day.AddDate(0, 0, 1) {
-		days = append(days, day)
+// daily returns the requests of the days of the queried span.
+func (q *Query) daily(request func(day time.Time) Request) ([]Request, error) {
+	var requests []Request
+	for day := q.From.In(q.location()); day.Before(q.To); day = time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, q.location()) {
+		requests = append(requests, request(day))
 	}
-	return days
-}
-
-// bearer returns the header with an access token, nil if there is no token.
-func bearer(token string) http.Header {
-	if token == "" {
-		return nil
-	}
-	return http.Header{"Authorization": {"Bearer " + token}}
+	return requests, nil
 }

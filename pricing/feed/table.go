@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func csvRows(body []byte, column string) ([]row, error) {
 		case errors.Is(err, io.EOF) && header != nil:
 			return rows, nil
 		case errors.Is(err, io.EOF) || header == nil && line > title:
-			return nil, refuse("is not CSV with the column %q: it begins with %q", column, clip(string(body[:min(len(body), 200)])))
+			return nil, refuse("is not CSV with the column %q: it begins with %q", column, beginning(body))
 		case err != nil:
 			return nil, refuse("is not CSV: %w", err)
 		}
@@ -85,7 +87,7 @@ func decode(body []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	decoder.UseNumber()
 	if err := decoder.Decode(v); err != nil {
-		return refuse("is not the expected JSON: it begins with %q: %w", clip(string(body[:min(len(body), 200)])), err)
+		return refuse("is not the expected JSON: it begins with %q: %w", beginning(body), err)
 	}
 	return nil
 }
@@ -99,19 +101,21 @@ func jsonRows(body []byte, path string) ([]row, error) {
 	}
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(map[string]any)
-		if ok && path != "" {
-			v = object[name]
+		if !ok || path == "" {
+			break
+		}
+		if v, ok = object[name]; !ok {
+			return nil, refuse("has no %q, it begins with %q", path, beginning(body))
 		}
 	}
-	if v == nil {
+	if v == nil || v == "" { // an empty list, also in documents that were XML
 		return nil, nil
 	}
 	list, ok := v.([]any)
-	if !ok {
-		if _, ok := v.(map[string]any); !ok || path == "" {
-			return nil, refuse("has no list at %q", path)
-		}
-		list = []any{v} // a list of one, as in documents that were XML
+	if object, one := v.(map[string]any); one && path != "" {
+		list = []any{object} // a list of one, in documents that were XML
+	} else if !ok {
+		return nil, refuse("has no list at %q, it begins with %q", path, beginning(body))
 	}
 	rows := make([]row, len(list))
 	for i, element := range list {
@@ -221,3 +225,12 @@ func (q *Query) within(points []market.Point) ([]market.Point, error) {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// price reads a price.
+func price(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", clip(s))
+	}
+	return v, nil
+}

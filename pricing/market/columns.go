@@ -238,6 +238,9 @@ func (r *reader) ercot(w row) (time.Time, error) {
 		return time.Time{}, errors.New("is a local date: the time zone of the prices must be given")
 	}
 	day, err := time.Parse("01/02/2006", w.fields["deliverydate"])
+	if err != nil { // the public API has dates of ISO 8601
+		day, err = time.Parse(time.DateOnly, w.fields["deliverydate"])
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is not a date such as 07/01/2026", w.fields["deliverydate"])
 	}
@@ -253,12 +256,13 @@ func (r *reader) ercot(w row) (time.Time, error) {
 	if err != nil || hour < 1 || hour > 24 {
 		return time.Time{}, fmt.Errorf("hour %q is not 1 to 24", ending)
 	}
+	second := strings.EqualFold(w.fields["dstflag"], "Y") || strings.EqualFold(w.fields["dstflag"], "true")
 	t := time.Date(day.Year(), day.Month(), day.Day(), hour-1, (interval-1)*15, 0, 0, r.options.Location)
 	if again := t.Add(time.Hour); again.Hour() == t.Hour() {
-		if strings.EqualFold(w.fields["dstflag"], "Y") {
+		if second {
 			t = again
 		}
-	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !strings.EqualFold(w.fields["dstflag"], "Y") {
+	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !second {
 		t = before
 	}
 	return t.UTC(), nil

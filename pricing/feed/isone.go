@@ -1,0 +1,49 @@
+package feed
+
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// isoneAdapter reads the web services of ISO New England. Source: "Web Services Data",
+// https://www.iso-ne.com/participate/support/web-services-data, version 1.1: the address of
+// a day and a location, the fields of HourlyLmp, and the format by the header Accept.
+// Prices are $/MWh, times have an offset.
+func isoneAdapter() Adapter {
+	return Adapter{
+		Name: "isone", Title: "ISO New England: hourly locational marginal prices",
+		Doc: "https://www.iso-ne.com/participate/support/web-services-data", URL: "https://webservices.iso-ne.com/api/v1.1",
+		Every: time.Hour, Timezone: "America/New_York",
+		Parameters: []Parameter{{Name: "node", Doc: "number of the location", Example: "4000", Required: true}, marketParameter},
+		Secret:     "user name and password with a colon between them",
+		Requests:   isoneRequests, Read: readISONE,
+	}
+}
+
+func isoneRequests(q *Query) ([]Request, error) {
+	if err := q.need("node"); err != nil {
+		return nil, err
+	}
+	report := "/hourlylmp/da/final/day/"
+	if q.kind() == market.RealTime {
+		report = "/hourlylmp/rt/prelim/day/"
+	}
+	header := basic(q.Secret)
+	header.Set("Accept", "application/json")
+	return q.daily(func(day time.Time) Request {
+		return Request{URL: q.URL + report + day.Format("20060102") + "/location/" + q.Parameters["node"], Header: header, Optional: true}
+	})
+}
+
+func readISONE(q *Query, r *Response) (Data, error) {
+	rows, err := jsonRows(r.Body, "HourlyLmps.HourlyLmp")
+	if err != nil {
+		return Data{}, err
+	}
+	if rows, err = pick(rows, "Location.@LocId", q.Parameters["node"]); err != nil {
+		return Data{}, err
+	}
+	c := columns{time: "BeginDate", price: "LmpTotal", unit: "$/MWh"}
+	return q.read(c.rename(rows), market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: time.Hour})
+}

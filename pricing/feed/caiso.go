@@ -32,15 +32,12 @@ var caisoReports = map[string]struct {
 	kind                market.Kind
 	step                time.Duration
 }{
-	"PRC_LMP":       {"DAM", "12", "MW", market.DayAhead, time.Hour},
-	"PRC_INTVL_LMP": {"RTM", "3", "VALUE", market.RealTime, 5 * time.Minute},
-	"PRC_RTPD_LMP":  {"RTPD", "3", "PRC", market.RealTime, 15 * time.Minute},
+	"PRC_LMP":       {"DAM", "12", "mw", market.DayAhead, time.Hour},
+	"PRC_INTVL_LMP": {"RTM", "3", "value", market.RealTime, 5 * time.Minute},
+	"PRC_RTPD_LMP":  {"RTPD", "3", "prc", market.RealTime, 15 * time.Minute},
 }
 
 func caisoRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
 	name := cmp.Or(q.Parameters["report"], "PRC_LMP")
 	report := caisoReports[name]
 	const longest, layout = 30 * 24 * time.Hour, "20060102T15:04-0000"
@@ -70,20 +67,14 @@ func readCAISO(q *Query, r *Response) (Data, error) {
 		return Data{}, refuse("is error %q: %s", clip(code), clip(text))
 	}
 	report := caisoReports[cmp.Or(q.Parameters["report"], "PRC_LMP")]
-	rows, err := csvRows(content, "INTERVALSTARTTIME_GMT")
+	rows, err := csvRows(content, "intervalstarttimegmt")
 	if err != nil {
 		return Data{}, err
 	}
-	if rows, err = pick(rows, "NODE", q.Parameters["node"]); err != nil {
+	if rows, err = pick(rows, "lmptype", "LMP"); err != nil {
 		return Data{}, err
 	}
-	if len(rows) > 0 {
-		if rows, err = pick(rows, "LMP_TYPE", "LMP"); err != nil {
-			return Data{}, err
-		}
-	}
-	c := columns{time: "INTERVALSTARTTIME_GMT", price: report.price, unit: "$/MWh"}
-	return q.read(c.rename(rows), market.ReadOptions{Node: q.Parameters["node"], Kind: report.kind, Step: report.step})
+	return q.read(rows, columns{node: "node", time: "intervalstarttimegmt", price: report.price, kind: report.kind, step: report.step})
 }
 
 // caisoError returns the code and the text of an error document.

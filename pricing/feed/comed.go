@@ -15,7 +15,10 @@ func comedAdapter() Adapter {
 		Name: "comed", Title: "ComEd Hourly Pricing: real-time prices",
 		Doc: "https://hourlypricing.comed.com/hp-api", URL: "https://hourlypricing.comed.com/api",
 		Every: 5 * time.Minute, Timezone: "America/Chicago",
-		Parameters: []Parameter{{Name: "feed", Doc: "prices of 5 minutes (the default), or the average of the current hour", Values: []string{"5minutefeed", "currenthouraverage"}}},
+		Parameters: []Parameter{
+			{Name: "node", Doc: "name of the prices' node", Example: "COMED", Required: true},
+			{Name: "feed", Doc: "prices of 5 minutes (the default), or the average of the current hour", Values: []string{"5minutefeed", "currenthouraverage"}},
+		},
 		Requests: func(q *Query) ([]Request, error) {
 			if q.Parameters["feed"] == "currenthouraverage" {
 				return []Request{{URL: address(q.URL, "type", "currenthouraverage", "format", "json")}}, nil
@@ -38,15 +41,13 @@ func readComEd(q *Query, r *Response) (Data, error) {
 	if q.Parameters["feed"] == "currenthouraverage" {
 		step = time.Hour
 	}
-	prices := make([]row, len(rows))
 	for i, r := range rows {
-		millis, err := strconv.ParseInt(r["millisUTC"], 10, 64)
+		millis, err := strconv.ParseInt(r["millisutc"], 10, 64)
 		if err != nil {
-			return Data{}, refuse("row %d: millisUTC: %q is not a time", i+1, clip(r["millisUTC"]))
+			return Data{}, refuse("row %d: millisUTC: %q is not a time", i+1, clip(r["millisutc"]))
 		}
 		// An average has the time of its last price.
-		at := time.UnixMilli(millis).Truncate(step)
-		prices[i] = row{"start": stamp(at), "price": r["price"], "unit": "cents/kWh"}
+		r["start"] = stamp(time.UnixMilli(millis).Truncate(step))
 	}
-	return q.read(prices, market.ReadOptions{Node: "COMED", Kind: market.RealTime, Step: step})
+	return q.read(rows, columns{time: "start", price: "price", unit: "cents/kWh", kind: market.RealTime, step: step})
 }

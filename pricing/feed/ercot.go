@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -40,9 +41,6 @@ const (
 )
 
 func ercotRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
 	if q.Secret == "" {
 		return []Request{{URL: q.URL}}, nil
 	}
@@ -51,11 +49,7 @@ func ercotRequests(q *Query) ([]Request, error) {
 	if i < 0 {
 		return nil, errors.New("secret: is not user name, password and subscription key with colons between them")
 	}
-	address := ercotTokenURL
-	if own := q.Parameters["tokenUrl"]; own != "" {
-		address = own
-	}
-	return []Request{tokenRequest(address, url.Values{
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], ercotTokenURL), url.Values{
 		"grant_type": {"password"}, "username": {user}, "password": {rest[:i]}, "response_type": {"id_token"},
 		"scope": {"openid " + ercotClient + " offline_access"}, "client_id": {ercotClient},
 	})}, nil
@@ -73,29 +67,20 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	if rows, err = pick(rows, "settlementpoint", q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	o := market.ReadOptions{Kind: q.kind(), Step: time.Hour}
-	if q.kind() == market.RealTime {
-		o.Step = 15 * time.Minute
-	}
 	// A load zone also has prices weighted by energy, of the types LZEW and LZ_DCEW.
 	rows = slices.DeleteFunc(rows, func(r row) bool { return strings.HasSuffix(r["settlementpointtype"], "EW") })
 	for _, r := range rows {
 		r["market"] = string(q.kind())
+		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
 	}
-	data, err := q.read(rows, o)
+	data, err := q.read(rows, columns{node: "settlementpoint", step: byMarket(q, time.Hour, 15*time.Minute)})
 	data.Next = next
 	return data, err
 }
 
 // ercotPage asks for the first page.
 func ercotPage(q *Query, token string) Request {
-	report := "/np4-190-cd/dam_stlmnt_pnt_prices"
-	if q.kind() == market.RealTime {
-		report = "/np6-905-cd/spp_node_zone_hub"
-	}
+	report := byMarket(q, "/np4-190-cd/dam_stlmnt_pnt_prices", "/np6-905-cd/spp_node_zone_hub")
 	header := bearer(token)
 	header.Set("Ocp-Apim-Subscription-Key", q.Secret[strings.LastIndex(q.Secret, ":")+1:])
 	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
@@ -106,8 +91,7 @@ func ercotPage(q *Query, token string) Request {
 	}
 }
 
-// ercotRowsOf returns the rows of a page or a file, and the request of the next page. The
-// names of columns are in lower case without spaces, as they differ between files.
+// ercotRowsOf returns the rows of a page or a file, and the request of the next page.
 func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 	body := r.Body
 	if bytes.HasPrefix(body, []byte("PK")) {
@@ -116,8 +100,8 @@ func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 		}
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		rows, err = csvRows(body, "DSTFlag")
-		return lowerRows(rows), nil, err
+		rows, err = csvRows(body, "dstflag")
+		return rows, nil, err
 	}
 	var page struct {
 		Meta   struct{ TotalPages int } `json:"_meta"`
@@ -136,26 +120,12 @@ func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 		}
 		one := row{}
 		for j, field := range page.Fields {
-			one[field.Name] = strings.TrimSpace(fmt.Sprint(values[j]))
+			one[market.Plain(field.Name)] = strings.TrimSpace(fmt.Sprint(values[j]))
 		}
 		rows = append(rows, one)
 	}
 	if number := r.Request.number("page") + 1; number > 1 && number <= page.Meta.TotalPages && len(rows) > 0 {
 		next = []Request{r.Request.with("page", strconv.Itoa(number))}
 	}
-	return lowerRows(rows), next, nil
-}
-
-func lowerRows(rows []row) []row {
-	lower := make([]row, len(rows))
-	for i, r := range rows {
-		lower[i] = row{}
-		for name, v := range r {
-			lower[i][strings.ToLower(strings.ReplaceAll(name, " ", ""))] = v
-		}
-		if name := lower[i]["settlementpointname"]; name != "" {
-			lower[i]["settlementpoint"] = name
-		}
-	}
-	return lower
+	return rows, next, nil
 }

@@ -29,9 +29,6 @@ func gridxAdapter() Adapter {
 }
 
 func gridxRequests(q *Query) ([]Request, error) {
-	if err := q.need("utility", "rate", "circuit"); err != nil {
-		return nil, err
-	}
 	const weeks, layout = 14, "20060102"
 	var requests []Request
 	for from := q.From.In(q.location()); from.Before(q.To); from = from.AddDate(0, 0, weeks) {

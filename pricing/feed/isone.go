@@ -2,8 +2,6 @@ package feed
 
 import (
 	"time"
-
-	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // isoneAdapter reads the web services of ISO New England. Source: "Web Services Data",
@@ -22,17 +20,11 @@ func isoneAdapter() Adapter {
 }
 
 func isoneRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
-	report := "/hourlylmp/da/final/day/"
-	if q.kind() == market.RealTime {
-		report = "/hourlylmp/rt/prelim/day/"
-	}
+	report := byMarket(q, "/hourlylmp/da/final/day/", "/hourlylmp/rt/prelim/day/")
 	header := basic(q.Secret)
 	header.Set("Accept", "application/json")
 	return q.daily(func(day time.Time) Request {
-		return Request{URL: q.URL + report + day.Format("20060102") + "/location/" + q.Parameters["node"], Header: header, Optional: true}
+		return Request{URL: q.URL + report + day.Format("20060102") + "/location/" + q.Parameters["node"], Header: header}
 	})
 }
 
@@ -41,9 +33,5 @@ func readISONE(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	if rows, err = pick(rows, "Location.@LocId", q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	c := columns{time: "BeginDate", price: "LmpTotal", unit: "$/MWh"}
-	return q.read(c.rename(rows), market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: time.Hour})
+	return q.read(rows, columns{node: "locationlocid", time: "begindate", price: "lmptotal", kind: q.kind(), step: time.Hour})
 }

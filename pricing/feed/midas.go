@@ -32,9 +32,6 @@ func midasAdapter() Adapter {
 
 func midasRequests(q *Query) ([]Request, error) {
 	rin := q.Parameters["rin"]
-	if err := q.need("rin"); err != nil {
-		return nil, err
-	}
 	if strings.Contains(rin, "-SGIP-") {
 		return nil, fmt.Errorf("rin: %w", errEmissions(rin))
 	}

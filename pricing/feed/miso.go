@@ -1,11 +1,11 @@
 package feed
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,18 +31,15 @@ func misoAdapter() Adapter {
 }
 
 func misoRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
 	report := cmp.Or(q.Parameters["report"], "da_expost_lmp")
 	own := *q
 	own.Location = eastern
 	return own.daily(func(day time.Time) Request {
-		return Request{URL: q.URL + "/" + day.Format("20060102") + "_" + report + ".csv", Optional: true}
+		return Request{URL: q.URL + "/" + day.Format("20060102") + "_" + report + ".csv"}
 	})
 }
 
-var misoDate = regexp.MustCompile(`\b\d{2}/\d{2}/\d{4}\b`)
+var misoDate = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
 
 func readMISO(q *Query, r *Response) (Data, error) {
 	file, _, _ := strings.Cut(path.Base(r.Request.path()), "_")
@@ -50,27 +47,25 @@ func readMISO(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, fmt.Errorf("address %q has no day: %w", clip(r.Request.path()), err)
 	}
-	rows, err := csvRows(r.Body, "HE 1")
+	title, table, ok := bytes.Cut(r.Body, []byte("\nNode,"))
+	if date := misoDate.Find(title); !ok || string(date) != day.Format("01/02/2006") {
+		return Data{}, refuse("is no report of %s, it begins with %q", day.Format(time.DateOnly), beginning(r.Body))
+	}
+	rows, err := csvRows(append([]byte("Node,"), table...), "node")
 	if err != nil {
 		return Data{}, err
 	}
-	title := string(r.Body[:min(len(r.Body), 200)])
-	if dates := misoDate.FindAllString(title, -1); len(dates) > 0 && !slices.Contains(dates, day.Format("01/02/2006")) {
-		return Data{}, refuse("is about %s, not %s", dates[0], day.Format(time.DateOnly))
-	}
-	if rows, err = pick(rows, "Node", q.Parameters["node"]); err != nil {
+	if rows, err = pick(rows, "value", "LMP"); err != nil {
 		return Data{}, err
 	}
-	if len(rows) > 0 {
-		if rows, err = pick(rows, "Value", "LMP"); err != nil {
-			return Data{}, err
-		}
+	if rows, err = pick(rows, "node", q.Parameters["node"]); err != nil {
+		return Data{}, err
 	}
 	var hours []row
 	for _, r := range rows {
 		for hour := range 24 {
-			if value := r[fmt.Sprintf("HE %d", hour+1)]; value != "" {
-				hours = append(hours, row{"start": stamp(day.Add(time.Duration(hour) * time.Hour)), "price": value, "unit": "$/MWh"})
+			if value := r[fmt.Sprintf("he%d", hour+1)]; value != "" {
+				hours = append(hours, row{"start": stamp(day.Add(time.Duration(hour) * time.Hour)), "price": value})
 			}
 		}
 	}
@@ -78,5 +73,5 @@ func readMISO(q *Query, r *Response) (Data, error) {
 	if strings.HasPrefix(q.Parameters["report"], "rt_") {
 		kind = market.RealTime
 	}
-	return q.read(hours, market.ReadOptions{Node: q.Parameters["node"], Kind: kind, Step: time.Hour})
+	return q.read(hours, columns{time: "start", price: "price", kind: kind, step: time.Hour})
 }

@@ -22,33 +22,24 @@ func nyisoAdapter() Adapter {
 }
 
 func nyisoRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
-	folder, file := "/damlbmp/", "damlbmp_zone.csv"
-	if q.kind() == market.RealTime {
-		folder, file = "/realtime/", "realtime_zone.csv"
-	}
-	return q.daily(func(day time.Time) Request {
-		return Request{URL: q.URL + folder + day.Format("20060102") + file, Optional: true}
-	})
+	file := byMarket(q, "/damlbmp/20060102damlbmp_zone.csv", "/realtime/20060102realtime_zone.csv")
+	return q.daily(func(day time.Time) Request { return Request{URL: q.URL + day.Format(file)} })
 }
 
 func readNYISO(q *Query, r *Response) (Data, error) {
-	rows, err := csvRows(r.Body, "Time Stamp")
+	rows, err := csvRows(r.Body, "timestamp")
 	if err != nil {
 		return Data{}, err
 	}
-	if rows, err = pick(rows, "Name", q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	c := columns{time: "Time Stamp", price: "LBMP ($/MWHr)", unit: "$/MWh"}
-	o := market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: time.Hour, Local: true}
-	if o.Kind == market.RealTime {
-		o.Step, o.Ending = 5*time.Minute, true
+	c := columns{node: "name", time: "timestamp", price: "lbmpmwhr", kind: q.kind(), step: time.Hour, local: true}
+	if c.kind == market.RealTime {
+		c.step, c.ends = 5*time.Minute, true
+		if rows, err = pick(rows, c.node, q.Parameters["node"]); err != nil {
+			return Data{}, err
+		}
 		rows = regularRows(rows)
 	}
-	return q.read(c.rename(rows), o)
+	return q.read(rows, c)
 }
 
 // regularRows returns the rows of the five-minute dispatch. The file also has the times of
@@ -57,7 +48,7 @@ func regularRows(rows []row) []row {
 	var regular []row
 	var times []time.Time
 	for _, r := range rows {
-		t, err := time.Parse("01/02/2006 15:04:05", r["Time Stamp"])
+		t, err := time.Parse("01/02/2006 15:04:05", r["timestamp"])
 		if err == nil && !t.Equal(t.Truncate(5*time.Minute)) {
 			continue
 		}

@@ -35,9 +35,6 @@ func openadrAdapter() Adapter {
 const openadrRows = 50
 
 func openadrRequests(q *Query) ([]Request, error) {
-	if err := q.need("program"); err != nil {
-		return nil, err
-	}
 	id, secret, ok := strings.Cut(q.Secret, ":")
 	if !ok {
 		return []Request{q.openadrPrograms(q.Secret)}, nil

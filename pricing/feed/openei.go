@@ -20,9 +20,6 @@ func openeiAdapter() Adapter {
 		Parameters: []Parameter{{Name: "label", Doc: "label of any version of the rate", Example: "539fc010ec4f024c27d8984b", Required: true}},
 		Secret:     "API key",
 		Requests: func(q *Query) ([]Request, error) {
-			if err := q.need("label"); err != nil {
-				return nil, err
-			}
 			return []Request{{URL: q.openei("getpage", q.Parameters["label"])}}, nil
 		},
 		Read: readOpenEI,

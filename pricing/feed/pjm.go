@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // pjmAdapter reads Data Miner 2 of PJM. Source: the definitions of the feeds da_hrl_lmps and
@@ -30,19 +28,12 @@ const pjmRows = 1000
 var eastern = time.FixedZone("EST", -5*60*60)
 
 func pjmRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
-	feed := "/da_hrl_lmps"
-	if q.kind() == market.RealTime {
-		feed = "/rt_hrl_lmps"
-	}
 	// The filter is in prevailing Eastern time, which is at most an hour later than
 	// standard time. So the range has all wanted hours in any season.
 	const layout = "01/02/2006 15:04"
 	hours := q.From.In(eastern).Format(layout) + "to" + q.To.Add(time.Hour).In(eastern).Format(layout)
 	return []Request{{
-		URL: address(q.URL+feed, "pnode_id", q.Parameters["node"], "datetime_beginning_ept", hours,
+		URL: address(q.URL+byMarket(q, "/da_hrl_lmps", "/rt_hrl_lmps"), "pnode_id", q.Parameters["node"], "datetime_beginning_ept", hours,
 			"row_is_current", "TRUE", "startRow", "1", "rowCount", strconv.Itoa(pjmRows)),
 		Header: http.Header{"Ocp-Apim-Subscription-Key": {q.Secret}},
 	}}, nil
@@ -60,14 +51,10 @@ func readPJM(q *Query, r *Response) (Data, error) {
 	if page.TotalRows == nil {
 		return Data{}, refuse("has no totalRows")
 	}
-	if rows, err = pick(rows, "pnode_id", q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	c := columns{time: "datetime_beginning_utc", price: "total_lmp_da", unit: "$/MWh"}
-	if q.kind() == market.RealTime {
-		c.price = "total_lmp_rt"
-	}
-	data, err := q.read(c.rename(rows), market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: time.Hour})
+	data, err := q.read(rows, columns{
+		node: "pnodeid", time: "datetimebeginningutc", price: byMarket(q, "totallmpda", "totallmprt"),
+		kind: q.kind(), step: time.Hour,
+	})
 	if err != nil {
 		return Data{}, err
 	}

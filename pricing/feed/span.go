@@ -12,6 +12,9 @@ type span struct {
 	price    float64 // $/kWh
 }
 
+// maxPoints limits the prices of a response with spans: ten years of five minutes.
+const maxPoints = 1_000_000
+
 // clipped returns the spans within the queried span.
 func (q *Query) clipped(spans []span) []span {
 	var inside []span
@@ -49,8 +52,8 @@ func (q *Query) spread(spans []span, node string, kind market.Kind) (Data, error
 		for at := s.from; at.Before(s.to); at = at.Add(step) {
 			points = append(points, market.Point{Start: at, Price: s.price})
 		}
-		if len(points) > maxRows {
-			return Data{}, refuse("has more than %d prices", maxRows)
+		if len(points) > maxPoints {
+			return Data{}, refuse("has more than %d prices", maxPoints)
 		}
 	}
 	return q.series(points, node, kind, step)

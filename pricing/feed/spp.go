@@ -7,9 +7,9 @@ import (
 )
 
 // sppAdapter reads the marketplace files of the Southwest Power Pool. Source:
-// https://portal.spp.org/pages/da-lmp-by-location and rtbm-lmp-by-location: a CSV file for
-// each day in Central time. The time column is the end of an interval in GMT, prices are
-// $/MWh. The columns of the real-time file have other names.
+// https://portal.spp.org/pages/da-lmp-by-location and rtbm-lmp-by-location: a CSV file of
+// each day in Central time, and a file of the latest five minutes. The time column is the
+// end of an interval in GMT, prices are $/MWh.
 func sppAdapter() Adapter {
 	return Adapter{
 		Name: "spp", Title: "SPP: locational marginal prices by settlement location",
@@ -21,30 +21,21 @@ func sppAdapter() Adapter {
 }
 
 func sppRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
-	folder, file := "/da-lmp-by-settlement-location", "/2006/01/By_Day/DA-LMP-SL-200601020100.csv"
 	if q.kind() == market.RealTime {
-		folder, file = "/rtbm-lmp-by-location", "/2006/01/By_Day/RTBM-LMP-DAILY-SL-20060102.csv"
+		return []Request{{URL: address(q.URL+"/rtbm-lmp-by-location", "path", "/RTBM-LMP-SL-latestInterval.csv")}}, nil
 	}
 	return q.daily(func(day time.Time) Request {
-		return Request{URL: address(q.URL+folder, "path", day.Format(file)), Optional: true}
+		return Request{URL: address(q.URL+"/da-lmp-by-settlement-location", "path", day.Format("/2006/01/By_Day/DA-LMP-SL-200601020100.csv"))}
 	})
 }
 
 func readSPP(q *Query, r *Response) (Data, error) {
-	c := columns{time: "GMTIntervalEnd", price: "LMP", unit: "$/MWh"}
-	location, step := "Settlement Location", time.Hour
-	if q.kind() == market.RealTime {
-		c.time, location, step = "GMT Interval", "Settlement Location Name", 5*time.Minute
-	}
-	rows, err := csvRows(r.Body, c.time)
+	rows, err := csvRows(r.Body, "gmtintervalend")
 	if err != nil {
 		return Data{}, err
 	}
-	if rows, err = pick(rows, location, q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	return q.read(c.rename(rows), market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: step, Ending: true})
+	return q.read(rows, columns{
+		node: "settlementlocation", time: "gmtintervalend", price: "lmp",
+		kind: q.kind(), step: byMarket(q, time.Hour, 5*time.Minute), ends: true,
+	})
 }

@@ -114,7 +114,7 @@ func (w row) unit() (float64, error) {
 	if w.fields["millisutc"] != "" { // ComEd
 		return 1e-2, nil
 	}
-	switch unit := plain(w.fields["unit"]); unit {
+	switch unit := Plain(w.fields["unit"]); unit {
 	case "kwh", "usdkwh", "usdperkwh":
 		return 1, nil
 	case "mwh", "usdmwh", "usdpermwh":
@@ -137,7 +137,7 @@ func number(s string) (float64, error) {
 
 // kind returns the market of a row.
 func (w row) kind(implied, fallback Kind) (Kind, error) {
-	switch name := plain(w.first(kindColumns)); name {
+	switch name := Plain(w.first(kindColumns)); name {
 	case "dayahead", "dam", "da":
 		return DayAhead, nil
 	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":

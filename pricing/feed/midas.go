@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -65,49 +66,41 @@ type midasValue struct {
 var midasUnits = []string{"$/kWh", "$/kW", "export $/kWh", "backup $/kWh", "$/kvarh", "Level"}
 
 func readMIDAS(q *Query, r *Response) (Data, error) {
-	rate, err := findMIDAS(q.Parameters["rin"], r.Body)
+	rin := q.Parameters["rin"]
+	rate, err := findMIDAS(rin, r.Body)
 	if err != nil {
 		return Data{}, err
 	}
-	unit := q.Parameters["unit"]
-	if unit == "" {
-		unit = midasUnits[0]
+	alerts, unit := strings.Contains(rin, "-FLEX-"), cmp.Or(q.Parameters["unit"], "$/kWh")
+	if alerts {
+		unit = "Event"
 	}
-	var prices, alerts []span
-	var names, others []string
+	var spans []span
 	for i, v := range rate.Values {
 		switch {
 		case strings.Contains(v.Unit, "CO2"):
-			return Data{}, refuse("%w", errEmissions(q.Parameters["rin"]))
-		case v.Unit != unit && v.Unit != "Event" && slices.Contains(midasUnits, v.Unit):
-			others = append(others, v.Unit)
+			return Data{}, refuse("%w", errEmissions(rin))
+		case v.Unit != unit && slices.Contains(midasUnits, v.Unit):
 			continue
-		case v.Unit != unit && v.Unit != "Event":
+		case v.Unit != unit:
 			return Data{}, refuse("value %d: unit %q is not %s", i+1, clip(v.Unit), unit)
 		}
 		s, err := v.span()
 		if err != nil {
 			return Data{}, refuse("value %d: %w", i+1, err)
 		}
-		if v.Unit == unit {
-			prices = append(prices, s)
-			continue
-		}
-		alerts, names = append(alerts, s), append(names, v.ValueName)
+		spans = append(spans, s)
 	}
-	switch {
-	case len(prices) > 0:
-		return q.spread(prices, q.Parameters["rin"], market.DayAhead)
-	case len(others) > 0:
-		return Data{}, refuse("has values in %s, none in %s", others[0], unit)
-	case strings.Contains(q.Parameters["rin"], "-FLEX-"):
-		return q.flexAlerts(alerts, names)
+	if len(spans) == 0 {
+		return Data{}, refuse("has %d values, none in %s", len(rate.Values), unit)
 	}
-	return Data{}, nil
+	if alerts {
+		return q.flexAlerts(spans)
+	}
+	return q.spread(spans, rin, market.DayAhead)
 }
 
-// findMIDAS returns the asked rate of a response. A response is a rate, or a list of
-// rates. Flex alerts have no other form.
+// findMIDAS returns the asked rate of a response, which is a rate or a list of rates.
 func findMIDAS(rin string, body []byte) (midasRate, error) {
 	var rates []midasRate
 	if isXML(body) {
@@ -126,19 +119,17 @@ func findMIDAS(rin string, body []byte) (midasRate, error) {
 		}
 	}
 	for _, rate := range rates {
-		if rin != "" && (rate.RateID == rin || rate.RIN == rin) {
+		if cmp.Or(rate.RateID, rate.RIN) == rin {
 			return rate, nil
 		}
 	}
-	if len(rates) == 0 {
-		return midasRate{}, refuse("has no rate %s", rin)
-	}
-	return midasRate{}, refuse("is about the RIN %q, not %s", clip(rates[0].RateID+rates[0].RIN), rin)
+	return midasRate{}, refuse("has no rate %s, it begins with %q", rin, beginning(body))
 }
 
 // span returns the time and the price of a value. An interval ends with its last second,
 // such as 07:59:59, or with its last minute.
 func (v *midasValue) span() (s span, err error) {
+	s.name = v.ValueName
 	if s.from, err = midasTime(v.DateStart, v.TimeStart); err != nil {
 		return s, err
 	}
@@ -170,13 +161,17 @@ func midasTime(date, clock string) (time.Time, error) {
 	return t, nil
 }
 
-// flexAlerts returns the alerts of the queried span. Consecutive hours are one alert.
-func (q *Query) flexAlerts(hours []span, names []string) (Data, error) {
+// flexAlerts returns the alerts of the queried span. Consecutive hours are one alert. If an
+// hour comes twice, the later one in the list wins.
+func (q *Query) flexAlerts(hours []span) (Data, error) {
+	slices.SortStableFunc(hours, func(a, b span) int { return a.from.Compare(b.from) })
 	data := Data{Alerted: true}
 	for i, h := range hours {
 		switch {
 		case h.price != 0 && h.price != 1:
-			return Data{}, refuse("value %d: %v is not 1 or 0", i+1, h.price)
+			return Data{}, refuse("the value at %s is %v, not 1 or 0", stamp(h.from), h.price)
+		case i+1 < len(hours) && hours[i+1].from.Equal(h.from):
+			continue
 		case h.price == 0 || !h.to.After(q.From) || !h.from.Before(q.To):
 			continue
 		}
@@ -184,7 +179,7 @@ func (q *Query) flexAlerts(hours []span, names []string) (Data, error) {
 			data.Alerts[n].To = h.to
 			continue
 		}
-		data.Alerts = append(data.Alerts, Alert{Name: names[i], From: h.from, To: h.to})
+		data.Alerts = append(data.Alerts, Alert{Name: h.name, From: h.from, To: h.to})
 	}
 	return data, nil
 }

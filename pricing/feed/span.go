@@ -6,10 +6,11 @@ import (
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// span is a price for a time of any length.
+// span is a price or a signal for a time of any length.
 type span struct {
 	from, to time.Time
 	price    float64 // $/kWh
+	name     string
 }
 
 // maxPoints limits the prices of a response with spans: ten years of five minutes.

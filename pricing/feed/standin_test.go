@@ -379,11 +379,11 @@ func serveGridX(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"meta": map[string]any{"code": 200, "requestBody": string(asked), "response": "Request succeeded"}, "data": curves})
 }
 
-// serveMIDAS has the prices of three months.
+// serveMIDAS has the prices of 72 hours from each of three days.
 func serveMIDAS(w http.ResponseWriter, r *http.Request) {
 	var values []any
-	for _, month := range []time.Month{time.March, time.July, time.November} {
-		instants(time.Date(2026, month, 1, 7, 0, 0, 0, time.UTC), time.Date(2026, month+1, 1, 12, 0, 0, 0, time.UTC), time.Hour, func(at time.Time) {
+	for _, day := range []time.Time{time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC)} {
+		instants(day, day.AddDate(0, 0, 3), time.Hour, func(at time.Time) {
 			end := at.Add(time.Hour - time.Second)
 			values = append(values, map[string]any{"ValueName": "winter off peak", "DateStart": at.Format(time.DateOnly), "TimeStart": at.Format(time.TimeOnly),
 				"DateEnd": end.Format(time.DateOnly), "TimeEnd": end.Format(time.TimeOnly), "value": worth(at), "Unit": "$/kWh"})
@@ -449,9 +449,11 @@ func serveList(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var prices []any
-	instants(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func(at time.Time) {
-		prices = append(prices, map[string]any{"time": map[string]any{"utc": at.Unix()}, "value": worth(at)})
-	})
+	for _, day := range []time.Time{time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)} {
+		instants(day, day.AddDate(0, 0, 3), 15*time.Minute, func(at time.Time) {
+			prices = append(prices, map[string]any{"time": map[string]any{"utc": at.Unix()}, "value": worth(at)})
+		})
+	}
 	writeJSON(w, map[string]any{"data": map[string]any{"prices": prices}})
 }
 

@@ -57,6 +57,15 @@ func decode(body []byte, v any) error {
 	return nil
 }
 
+// price reads a price.
+func price(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", clip(s))
+	}
+	return v, nil
+}
+
 // jsonRows reads the list at a path of names with dots, or the whole document if the path
 // is empty. The name of a field has the names of its path.
 func jsonRows(body []byte, path string) ([]row, error) {
@@ -204,12 +213,3 @@ func (q *Query) within(points []market.Point) ([]market.Point, error) {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// price reads a price.
-func price(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a number", clip(s))
-	}
-	return v, nil
-}

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,11 +23,10 @@ var genericParameters = []Parameter{
 func csvAdapter() Adapter {
 	return Adapter{
 		Name: "csv", Title: "CSV file of prices", Every: time.Hour, Timezone: "UTC",
-		Parameters: genericParameters,
-		Secret:     "bearer token, if the server wants one",
-		Requests:   genericRequests,
+		Parameters: genericParameters, Secret: "bearer token, if the server wants one",
+		Requests: genericRequests,
 		Read: func(q *Query, r *Response) (Data, error) {
-			rows, err := csvRows(r.Body, q.Parameters["priceField"])
+			rows, err := csvRows(r.Body, market.Plain(q.Parameters["priceField"]))
 			if err != nil {
 				return Data{}, err
 			}
@@ -36,11 +36,11 @@ func csvAdapter() Adapter {
 }
 
 func jsonAdapter() Adapter {
+	list := Parameter{Name: "list", Doc: "path to the list, with dots. By default the whole document. Paths of fields have dots too", Example: "data.prices"}
 	return Adapter{
 		Name: "json", Title: "JSON list of prices", Every: time.Hour, Timezone: "UTC",
-		Parameters: append([]Parameter{{Name: "list", Doc: "path to the list, with dots. By default the whole document. Paths of fields have dots too", Example: "data.prices"}}, genericParameters...),
-		Secret:     "bearer token, if the server wants one",
-		Requests:   genericRequests,
+		Parameters: append([]Parameter{list}, genericParameters...), Secret: "bearer token, if the server wants one",
+		Requests: genericRequests,
 		Read: func(q *Query, r *Response) (Data, error) {
 			rows, err := jsonRows(r.Body, q.Parameters["list"])
 			if err != nil {
@@ -54,35 +54,23 @@ func jsonAdapter() Adapter {
 // genericRequests returns one request. The address may contain {from} and {to}, the first
 // day of the span and the day after its last day.
 func genericRequests(q *Query) ([]Request, error) {
-	if err := q.need("node"); err != nil {
-		return nil, err
-	}
 	if q.Parameters["priceField"] != "" && (q.Parameters["timeField"] == "" || q.Parameters["unit"] == "") {
 		return nil, errors.New("priceField: timeField and unit are required with it")
 	}
-	if _, err := q.step(); err != nil {
-		return nil, err
-	}
-	url := strings.NewReplacer("{from}", q.From.In(q.location()).Format(time.DateOnly), "{to}", q.To.In(q.location()).Format(time.DateOnly)).Replace(q.URL)
-	return []Request{{URL: url, Header: bearer(q.Secret)}}, nil
+	from, to := q.From.In(q.location()), q.To.In(q.location())
+	days := strings.NewReplacer("{from}", from.Format(time.DateOnly), "{to}", to.Format(time.DateOnly))
+	return []Request{{URL: days.Replace(q.URL), Header: bearer(q.Secret)}}, nil
 }
 
 func (q *Query) readGeneric(rows []row) (Data, error) {
-	step, err := q.step()
-	if err != nil {
-		return Data{}, err
-	}
-	o := market.ReadOptions{Node: q.Parameters["node"], Kind: q.kind(), Step: step}
-	if field := q.Parameters["nodeField"]; field != "" {
-		if rows, err = pick(rows, field, o.Node); err != nil {
-			return Data{}, err
-		}
-	}
-	if price := q.Parameters["priceField"]; price != "" {
-		c := columns{time: q.Parameters["timeField"], price: price, unit: q.Parameters["unit"]}
-		rows = c.rename(rows)
-		name := strings.ToLower(c.time)
-		o.Local = !strings.Contains(name, "utc") && !strings.Contains(name, "gmt")
-	}
-	return q.read(rows, o)
+	name := strings.ToLower(q.Parameters["timeField"])
+	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
+	return q.read(rows, columns{
+		node:  market.Plain(q.Parameters["nodeField"]),
+		time:  market.Plain(name),
+		price: market.Plain(q.Parameters["priceField"]),
+		unit:  q.Parameters["unit"],
+		kind:  q.kind(), step: time.Duration(minutes) * time.Minute,
+		local: name != "" && !strings.Contains(name, "utc") && !strings.Contains(name, "gmt"),
+	})
 }

@@ -2,24 +2,20 @@ package feed
 
 import (
 	"bytes"
-	"encoding/csv"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// row has the fields of a line of a table by the names of their columns.
+// row has the fields of a line of a table by the plain names of their columns.
 type row = map[string]string
-
-// maxRows limits the rows of a response. The largest files have the prices of 20,000 nodes
-// in 24 hours.
-const maxRows = 1_000_000
 
 // refuse returns an error about a response.
 func refuse(format string, args ...any) error {
@@ -36,48 +32,19 @@ func clip(s string) string {
 	return s
 }
 
-// csvRows reads CSV. The header is the first line with the given column. Lines above it
-// are a title.
+// csvRows reads CSV with a given column.
 func csvRows(body []byte, column string) ([]row, error) {
-	const title = 10 // lines
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
-	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = true
-	in.LazyQuotes = true
-	var header []string
-	var rows []row
-	for line := 0; ; line++ {
-		record, err := in.Read()
-		switch {
-		case errors.Is(err, io.EOF) && header != nil:
-			return rows, nil
-		case errors.Is(err, io.EOF) || header == nil && line > title:
-			return nil, refuse("is not CSV with the column %q: it begins with %q", column, clip(string(body[:min(len(body), 200)])))
-		case err != nil:
-			return nil, refuse("is not CSV: %w", err)
-		}
-		for i := range record {
-			record[i] = strings.TrimSpace(record[i])
-		}
-		if header == nil {
-			if slices.Contains(record, column) || column == "" {
-				header = record
-			}
-			continue
-		}
-		if len(record) != len(header) {
-			at, _ := in.FieldPos(0)
-			return nil, refuse("line %d has %d fields, the header %d", at, len(record), len(header))
-		}
-		if len(rows) == maxRows {
-			return nil, refuse("has more than %d rows", maxRows)
-		}
-		r := make(row, len(header))
-		for i, name := range header {
-			r[name] = record[i]
-		}
-		rows = append(rows, r)
+	rows, bad, err := market.Rows(body)
+	header, _, _ := bytes.Cut(body, []byte("\n"))
+	switch {
+	case err != nil:
+		return nil, refuse("%w", err)
+	case isXML(body) || !strings.Contains(market.Plain(string(header)), column):
+		return nil, refuse("has no column %q, it begins with %q", column, beginning(body))
+	case len(bad) > 0:
+		return nil, refuse("line %d: %s", bad[0].Line, clip(bad[0].Reason))
 	}
+	return rows, nil
 }
 
 // decode decodes JSON.
@@ -85,33 +52,47 @@ func decode(body []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	decoder.UseNumber()
 	if err := decoder.Decode(v); err != nil {
-		return refuse("is not the expected JSON: it begins with %q: %w", clip(string(body[:min(len(body), 200)])), err)
+		return refuse("is not the expected JSON: it begins with %q: %w", beginning(body), err)
 	}
 	return nil
 }
 
+// price reads a price.
+func price(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", clip(s))
+	}
+	return v, nil
+}
+
 // jsonRows reads the list at a path of names with dots, or the whole document if the path
-// is empty. A field of an element has its path as name.
+// is empty. The name of a field has the names of its path.
 func jsonRows(body []byte, path string) ([]row, error) {
 	var v any
 	if err := decode(body, &v); err != nil {
 		return nil, err
 	}
+	if v == nil {
+		return nil, refuse("is null, not a list")
+	}
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(map[string]any)
-		if ok && path != "" {
-			v = object[name]
+		if !ok || path == "" {
+			break
+		}
+		if v, ok = object[name]; !ok {
+			return nil, refuse("has no %q, it begins with %q", path, beginning(body))
 		}
 	}
-	if v == nil {
+	if v == nil || v == "" { // an empty list, also in documents that were XML
 		return nil, nil
 	}
 	list, ok := v.([]any)
-	if !ok {
-		if _, ok := v.(map[string]any); !ok || path == "" {
-			return nil, refuse("has no list at %q", path)
-		}
-		list = []any{v} // a list of one, as in documents that were XML
+	if object, one := v.(map[string]any); one && path != "" {
+		list = []any{object} // a list of one, in documents that were XML
+	} else if !ok {
+		return nil, refuse("has no list at %q, it begins with %q", path, beginning(body))
 	}
 	rows := make([]row, len(list))
 	for i, element := range list {
@@ -121,60 +102,54 @@ func jsonRows(body []byte, path string) ([]row, error) {
 	return rows, nil
 }
 
-// flatten adds the texts and numbers of a JSON value to a row.
+// flatten adds the values of a JSON object to a row.
 func flatten(r row, path string, v any) {
 	switch v := v.(type) {
 	case string:
-		r[path] = v
+		r[path] = strings.TrimSpace(v)
+	case bool:
+		r[path] = strconv.FormatBool(v)
 	case json.Number:
 		r[path] = v.String()
 	case map[string]any:
 		for name, field := range v {
-			flatten(r, strings.TrimPrefix(path+"."+name, "."), field)
+			flatten(r, path+market.Plain(name), field)
 		}
 	}
 }
 
-// pick returns the rows of a node.
-func pick(rows []row, column, node string) ([]row, error) {
-	var names []string
-	var picked []row
-	for _, r := range rows {
-		if strings.EqualFold(r[column], node) {
-			picked = append(picked, r)
-		} else if len(names) < 5 && !slices.Contains(names, r[column]) {
-			names = append(names, clip(r[column]))
-		}
-	}
-	if len(picked) == 0 && len(rows) > 0 {
-		return nil, refuse("has no node %q in %q; it has %s", node, column, strings.Join(names, ", "))
-	}
-	return picked, nil
-}
-
-// columns says where the values of a row are.
+// columns says where the values of rows are.
 type columns struct {
-	time, price string
-	unit        string
+	node        string // empty if the rows have one node
+	time, price string // empty if package market knows the columns
+	unit        string // $/MWh by default
+	kind        market.Kind
+	step        time.Duration
+	local, ends bool // see market.ReadOptions
 }
 
-// rename returns rows with columns that package market reads, from any columns.
-func (c columns) rename(rows []row) []row {
-	renamed := make([]row, len(rows))
-	for i, r := range rows {
-		renamed[i] = row{"start": r[c.time], "price": r[c.price], "unit": c.unit}
+// read reads the rows of the queried node. A row with an error refuses the response.
+func (q *Query) read(rows []row, c columns) (Data, error) {
+	node := q.Parameters["node"]
+	if c.node != "" {
+		var err error
+		if rows, err = pick(rows, c.node, node); err != nil {
+			return Data{}, err
+		}
 	}
-	return renamed
-}
-
-// read reads rows with columns that package market reads. A row with an error refuses the
-// response.
-func (q *Query) read(rows []row, o market.ReadOptions) (Data, error) {
 	if len(rows) == 0 {
 		return Data{}, nil
 	}
-	o.Location = q.location()
-	series, bad, err := market.ReadRows(rows, o)
+	if c.price != "" {
+		known := make([]row, len(rows))
+		for i, r := range rows {
+			known[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
+		}
+		rows = known
+	}
+	series, bad, err := market.ReadRows(rows, market.ReadOptions{
+		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,
+	})
 	if len(bad) > 0 {
 		return Data{}, refuse("row %d: %s: %s", bad[0].Line, bad[0].Field, clip(bad[0].Reason))
 	}
@@ -190,6 +165,23 @@ func (q *Query) read(rows []row, o market.ReadOptions) (Data, error) {
 		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
 	}
 	return data, nil
+}
+
+// pick returns the rows with a name in a column.
+func pick(rows []row, column, name string) ([]row, error) {
+	var others []string
+	var picked []row
+	for _, r := range rows {
+		if strings.EqualFold(r[column], name) {
+			picked = append(picked, r)
+		} else if len(others) < 5 && !slices.Contains(others, clip(r[column])) {
+			others = append(others, clip(r[column]))
+		}
+	}
+	if len(picked) == 0 && len(rows) > 0 {
+		return nil, refuse("has no %s %q; it has %s", column, name, strings.Join(others, ", "))
+	}
+	return picked, nil
 }
 
 // series checks points as a series of one node.

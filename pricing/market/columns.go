@@ -114,7 +114,7 @@ func (w row) unit() (float64, error) {
 	if w.fields["millisutc"] != "" { // ComEd
 		return 1e-2, nil
 	}
-	switch unit := plain(w.fields["unit"]); unit {
+	switch unit := Plain(w.fields["unit"]); unit {
 	case "kwh", "usdkwh", "usdperkwh":
 		return 1, nil
 	case "mwh", "usdmwh", "usdpermwh":
@@ -137,7 +137,7 @@ func number(s string) (float64, error) {
 
 // kind returns the market of a row.
 func (w row) kind(implied, fallback Kind) (Kind, error) {
-	switch name := plain(w.first(kindColumns)); name {
+	switch name := Plain(w.first(kindColumns)); name {
 	case "dayahead", "dam", "da":
 		return DayAhead, nil
 	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":
@@ -238,6 +238,9 @@ func (r *reader) ercot(w row) (time.Time, error) {
 		return time.Time{}, errors.New("is a local date: the time zone of the prices must be given")
 	}
 	day, err := time.Parse("01/02/2006", w.fields["deliverydate"])
+	if err != nil { // the public API has dates of ISO 8601
+		day, err = time.Parse(time.DateOnly, w.fields["deliverydate"])
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is not a date such as 07/01/2026", w.fields["deliverydate"])
 	}
@@ -253,12 +256,13 @@ func (r *reader) ercot(w row) (time.Time, error) {
 	if err != nil || hour < 1 || hour > 24 {
 		return time.Time{}, fmt.Errorf("hour %q is not 1 to 24", ending)
 	}
+	second := strings.EqualFold(w.fields["dstflag"], "Y") || strings.EqualFold(w.fields["dstflag"], "true")
 	t := time.Date(day.Year(), day.Month(), day.Day(), hour-1, (interval-1)*15, 0, 0, r.options.Location)
 	if again := t.Add(time.Hour); again.Hour() == t.Hour() {
-		if strings.EqualFold(w.fields["dstflag"], "Y") {
+		if second {
 			t = again
 		}
-	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !strings.EqualFold(w.fields["dstflag"], "Y") {
+	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !second {
 		t = before
 	}
 	return t.UTC(), nil

@@ -60,15 +60,23 @@ func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
 	return read(rows, bad, o)
 }
 
-// ReadRows reads rows as Read reads the lines of a file. A row has its fields by the names
-// of their columns. The line of an error is the number of its row, from 1.
+// Rows returns the rows of a file as Read understands them: the fields of a line by the
+// plain names of their columns.
+func Rows(data []byte) ([]map[string]string, []LineError, error) {
+	rows, bad, err := split(data)
+	all := make([]map[string]string, len(rows))
+	for i, row := range rows {
+		all[i] = row.fields
+	}
+	return all, bad, err
+}
+
+// ReadRows reads rows as Read reads a file. The line of an error is the number of its row,
+// from 1.
 func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, error) {
 	all := make([]row, len(rows))
 	for i, fields := range rows {
-		all[i] = row{line: i + 1, fields: make(map[string]string, len(fields))}
-		for name, v := range fields {
-			all[i].fields[plain(name)] = strings.TrimSpace(v)
-		}
+		all[i] = row{line: i + 1, fields: fields}
 	}
 	return read(all, nil, o)
 }
@@ -132,9 +140,9 @@ func splitJSON(data []byte) (rows []row, bad []LineError) {
 		for key, v := range object {
 			switch v := v.(type) {
 			case string:
-				r.fields[plain(key)] = strings.TrimSpace(v)
+				r.fields[Plain(key)] = strings.TrimSpace(v)
 			case json.Number:
-				r.fields[plain(key)] = v.String()
+				r.fields[Plain(key)] = v.String()
 			}
 		}
 		rows = append(rows, r)
@@ -151,7 +159,7 @@ func splitCSV(data []byte) ([]row, []LineError, error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	for i := range header {
-		header[i] = plain(header[i])
+		header[i] = Plain(header[i])
 	}
 	var rows []row
 	var bad []LineError
@@ -185,8 +193,8 @@ func csvError(err error) LineError {
 	return LineError{Field: "line", Reason: err.Error()}
 }
 
-// plain returns a name in lower case, with letters and digits only.
-func plain(name string) string {
+// Plain returns a name in lower case, with letters and digits only.
+func Plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

@@ -148,4 +148,3 @@ func newSourceAdapters(g *globals) *cobra.Command {
 		use: "adapters", short: "List the adapters with their parameters; * marks a required parameter", example: "  gridhook source adapters",
 	})
 }
-

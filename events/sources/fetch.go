@@ -91,11 +91,22 @@ func (f *fetcher) run(ctx context.Context) error {
 	if err == nil && !f.unchanged && len(f.Prices) == 0 && f.Tariff == nil && !f.Alerted {
 		err = errors.New("the response has no prices")
 	}
-	if err != nil && f.query.Secret != "" {
-		text := strings.NewReplacer(f.query.Secret, storage.Masked, url.QueryEscape(f.query.Secret), storage.Masked, url.PathEscape(f.query.Secret), storage.Masked).Replace(err.Error())
-		err = errors.New(text)
+	if err != nil {
+		err = errors.New(mask(err.Error(), f.query.Secret))
 	}
 	return err
+}
+
+// mask hides a secret in a text, and its parts, such as a user name and a password with a
+// colon between them.
+func mask(text, secret string) string {
+	const least = 4 // a shorter part is no secret, and would hide other words
+	for _, part := range append([]string{secret}, strings.Split(secret, ":")...) {
+		if len(part) >= least || part == secret && part != "" {
+			text = strings.NewReplacer(part, storage.Masked, url.QueryEscape(part), storage.Masked, url.PathEscape(part), storage.Masked).Replace(text)
+		}
+	}
+	return text
 }
 
 func (f *fetcher) all(ctx context.Context) error {

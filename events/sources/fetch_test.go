@@ -86,6 +86,18 @@ func TestFetch_SecretHidden(t *testing.T) {
 	}
 }
 
+func TestMask_Parts(t *testing.T) {
+	for _, tt := range []struct{ text, secret, want string }{
+		{"bad key abc", "", "bad key abc"},
+		{"bad key abc", "abc", "bad key ********"},
+		{"user ada and p%40ss word of abc", "ada:p@ss:abcd", "user ada and ******** word of abc"},
+	} {
+		if got := mask(tt.text, tt.secret); got != tt.want {
+			t.Errorf("%q without %q: %q, want %q", tt.text, tt.secret, got, tt.want)
+		}
+	}
+}
+
 func TestSpan_Days(t *testing.T) {
 	l, err := time.LoadLocation("America/Los_Angeles")
 	must(t, err)

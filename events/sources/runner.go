@@ -117,10 +117,10 @@ func (r *Runner) observe(s *storage.Source, state *storage.SourceState) {
 	run := &state.Runs[0]
 	r.runs.WithLabelValues(s.Adapter, string(run.Outcome)).Inc()
 	details := []any{"source", s.ID, "org", s.OrganizationID, "adapter", s.Adapter, "requests", run.Requests, "next", state.NextRunAt.Time}
-	switch {
-	case run.Outcome == storage.SourceFailed:
+	switch run.Outcome {
+	case storage.SourceFailed:
 		r.Log.Warn("source run failed", append(details, "failures", state.Failures, "error", run.Error)...)
-	case run.Outcome == storage.SourceStored:
+	case storage.SourceStored:
 		r.Log.Info("source run stored new data", append(details, "added", run.Added, "changed", run.Changed, "events", run.Events, "tariff", run.Tariff)...)
 	default:
 		r.Log.Debug("source run found nothing new", details...)

@@ -90,7 +90,7 @@ func (f *fleet) start(name string) *process {
 	v, err := vault.Open(ctx, store)
 	must(t, err)
 	p := &process{conn: conn, Runner: New(Deps{
-		Store: store, Vault: v, Client: named(name), Tasks: conn, Log: log, Registerer: prometheus.NewRegistry(), Now: time.Now,
+		Store: store, Vault: v, Client: named(name), Tasks: conn, Notices: conn, Log: log, Registerer: prometheus.NewRegistry(), Now: time.Now,
 	})}
 	parts.Go(func() { _ = p.Run(ctx) })
 	// Without its connection the process cannot return its task: it is killed.

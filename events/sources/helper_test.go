@@ -53,20 +53,34 @@ func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]boo
 	return names, nil
 }
 
+// notices are the stored notices.
+type notices struct{ list []events.Notice }
+
+func (n *notices) PutNotice(_ context.Context, notice events.Notice) (bool, error) {
+	for _, have := range n.list {
+		if have.ID == notice.ID {
+			return false, nil
+		}
+	}
+	n.list = append(n.list, notice)
+	return true, nil
+}
+
 // world is a runner with a source, and the operator's server that the source asks.
 type world struct {
 	*Runner
-	t      *testing.T
-	tasks  *tasks
-	now    time.Time
-	server *httptest.Server
+	t        *testing.T
+	tasks    *tasks
+	notified *notices
+	now      time.Time
+	server   *httptest.Server
 	// answer is the server's response to the next requests.
 	answer http.HandlerFunc
 	asked  []*http.Request
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: storagetest.Start, tasks: &tasks{waiting: map[events.TaskName]events.Task{}}}
+	w := &world{t: t, now: storagetest.Start, notified: &notices{}, tasks: &tasks{waiting: map[events.TaskName]events.Task{}}}
 	clock := func() time.Time { return w.now }
 	store, _, _ := storagetest.NewStore(clock)
 	v, err := vault.Open(t.Context(), store)
@@ -79,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	client := w.server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	w.Runner = New(Deps{
-		Store: store, Vault: v, Client: client, Tasks: w.tasks, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: clock,
+		Store: store, Vault: v, Client: client, Tasks: w.tasks, Notices: w.notified, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: clock,
 		Jitter: func() float64 { return 0 },
 	})
 	return w

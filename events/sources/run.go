@@ -31,6 +31,9 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 			return err
 		}
 	}
+	if err := r.notify(ctx, source); err != nil {
+		return err
+	}
 	// A pending task of the same name is a run that was asked for meanwhile.
 	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, task.Revision, state.NextRunAt.Time))
 }

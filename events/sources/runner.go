@@ -28,8 +28,9 @@ type Deps struct {
 	Store  *storage.Store
 	Vault  *vault.Vault
 	Client Client
-	// Tasks and Registerer may be nil if the runner only checks sources.
+	// Tasks, Notices and Registerer may be nil if the runner only checks sources.
 	Tasks      events.Tasks
+	Notices    events.NoticeLog
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Now        func() time.Time

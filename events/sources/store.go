@@ -208,7 +208,7 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 		}
 	}
 	for _, e := range slices.Clone(all.Events) {
-		if strings.HasPrefix(e.ID, eventPrefix(w.source)) && !listed[e.ID] && e.From.After(w.now) {
+		if isOf(w.source, &e) && !listed[e.ID] && e.From.After(w.now) {
 			all.Remove(e.ID)
 			w.run.Events++
 		}
@@ -221,6 +221,11 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 
 // eventPrefix begins the identifiers of the events of a source.
 func eventPrefix(s *storage.Source) string { return s.ID + "-" }
+
+// isOf reports whether an event of the source's plan is of the source.
+func isOf(s *storage.Source, e *storage.PlanEvent) bool {
+	return e.Kind == pricing.FlexAlert && strings.HasPrefix(e.ID, eventPrefix(s))
+}
 
 // planEvents returns alerts as events of a plan.
 func planEvents(s *storage.Source, alerts []feed.Alert) []storage.PlanEvent {

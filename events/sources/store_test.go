@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
@@ -150,6 +151,10 @@ func TestStore_Alerts(t *testing.T) {
 		ID: "own", Kind: pricing.CriticalPeak, Price: &price, From: storage.Time{Time: storagetest.Start.Add(90 * time.Hour)}, To: storage.Time{Time: storagetest.Start.Add(91 * time.Hour)},
 	})
 	must(t, w.Store.Create(t.Context(), &others))
+	for _, org := range []string{"acme", "bolt", "idle"} {
+		storagetest.Put(t, w.Store, &storage.Organization{ID: org, Name: org, Suspended: org == "idle", Base: plan.Base},
+			storagetest.Home(org, "h1", map[string]string{"acme": "home", "bolt": "other", "idle": "home"}[org]))
+	}
 	for i, tt := range []struct {
 		alerts []feed.Alert
 		events int
@@ -162,6 +167,7 @@ func TestStore_Alerts(t *testing.T) {
 	} {
 		run, err := w.store(s, feed.Data{Alerted: true, Alerts: tt.alerts})
 		must(t, err)
+		must(t, w.notify(t.Context(), &s))
 		w.now = storagetest.Start // runs of the same day
 		stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
 		must(t, err)
@@ -178,5 +184,14 @@ func TestStore_Alerts(t *testing.T) {
 		if got := strings.Join(names, " "); got != tt.want || run.Events != tt.events {
 			t.Errorf("run %d: %q and %d changed, want %q and %d", i, got, run.Events, tt.want, tt.events)
 		}
+	}
+	var told []string
+	for _, n := range w.notified.list {
+		var a events.FlexAlert
+		must(t, json.Unmarshal(n.Data, &a))
+		told = append(told, n.OrganizationID+" "+a.RatePlanID+" "+a.Name)
+	}
+	if got := strings.Join(told, ", "); got != "acme home today, acme home tomorrow, acme home later" {
+		t.Errorf("the notices are %s", got)
 	}
 }

@@ -38,7 +38,7 @@ func (a *App) startSources(context.Context) error {
 	client := send.NewFetcher(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1})
 	a.onStop("the client of sources", func() error { client.Close(); return nil })
 	d := sources.Deps{
-		Store: a.store, Vault: a.vault, Client: client, Tasks: a.conn, Log: a.Log, Now: time.Now,
+		Store: a.store, Vault: a.vault, Client: client, Tasks: a.conn, Notices: a.conn, Log: a.Log, Now: time.Now,
 	}
 	if a.delivers() {
 		d.Registerer = a.Registry

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
@@ -85,7 +86,7 @@ func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.
 		return state, ctx.Err()
 	}
 	fail := func(failure error) {
-		run.Outcome, run.Error = storage.SourceFailed, failure.Error()
+		run.Outcome, run.Error = storage.SourceFailed, clip(failure.Error())
 		state, err = r.record(ctx, task, f, run)
 	}
 	if failure != nil {
@@ -99,11 +100,20 @@ func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.
 	return state, err
 }
 
+// maxError is the maximum length of an error in the log of a source, in bytes.
+const maxError = 500
+
+func clip(text string) string {
+	if len(text) > maxError {
+		return strings.ToValidUTF8(text[:maxError], "") + "..."
+	}
+	return text
+}
+
 // isAboutData reports whether an error of record is about the data, so that a repetition
 // has the same error.
 func isAboutData(err error) bool {
-	_, erased := errors.AsType[*storage.ErasedError](err)
-	return err != nil && !erased && !errors.Is(err, errOutdated) && !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrConflict) &&
+	return err != nil && !errors.Is(err, errOutdated) && !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrConflict) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -123,7 +133,7 @@ func (r *Runner) fetch(ctx context.Context, source *storage.Source, state *stora
 	from, to := span(now, state.DataEnd.Time, opened.Location())
 	f := fetcher{client: r.Client, adapter: &adapter, query: opened.Query(&adapter, from, to), now: now, had: state.Validators}
 	err = f.run(ctx)
-	run.Requests, run.Seconds = f.requests, r.Now().Sub(now).Seconds()
+	run.Requests, run.Seconds = f.requests, r.Now().Sub(now).Round(time.Millisecond).Seconds()
 	return &f.fetched, run, err
 }
 

@@ -192,12 +192,6 @@ func TestAdapters_Complete(t *testing.T) {
 			if p.Name == "" || p.Doc == "" {
 				t.Errorf("%s: %+v", a.Name, p)
 			}
-			if !p.Required {
-				continue
-			}
-			if _, err := a.Requests(&feed.Query{}); err == nil || !strings.Contains(err.Error(), ": is required") {
-				t.Errorf("%s without %s: %v", a.Name, p.Name, err)
-			}
 		}
 	}
 	if !slices.IsSorted(names) {
@@ -205,14 +199,6 @@ func TestAdapters_Complete(t *testing.T) {
 	}
 	if _, ok := feed.ByName("nobody"); ok {
 		t.Error("an adapter has no name")
-	}
-}
-
-func TestAdapter_InvalidParameter(t *testing.T) {
-	adapter, _ := feed.ByName("nyiso")
-	_, err := adapter.Requests(&feed.Query{Parameters: map[string]string{"node": "N.Y.C.", "market": "SPOT"}})
-	if err == nil || err.Error() != `market: "SPOT" is not DAY_AHEAD or REAL_TIME` {
-		t.Error(err)
 	}
 }
 

@@ -29,8 +29,8 @@ func openeiAdapter() Adapter {
 // openeiRows is the number of rates of a page.
 const openeiRows = 100
 
-// The fragment of an address is not sent. It is a label whose successor is wanted, or
-// openeiNewest if a rate has no successor.
+// openeiNewest is the fragment of the address of a rate without successor. In the address of
+// a page, the fragment is the label whose successor is wanted. Fragments are not sent.
 const openeiNewest = "newest"
 
 func (q *Query) openei(pairs ...string) string {
@@ -73,7 +73,7 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 	case label != "":
 		return Data{}, refuse("has no rate %q", label)
 	case len(page.Items) >= openeiRows:
-		return Data{Next: []Request{r.Request.with("offset", strconv.Itoa(r.Request.number("offset")+openeiRows))}}, nil
+		return Data{Next: []Request{r.Request.advance("offset", openeiRows)}}, nil
 	}
 	return Data{Next: []Request{{URL: q.openei("getpage", wanted) + "#" + openeiNewest}}}, nil
 }

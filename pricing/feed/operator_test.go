@@ -147,10 +147,6 @@ func TestERCOT_Token(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	q.Secret = "user:word"
-	if _, err := adapter.Requests(q); err == nil || strings.Contains(err.Error(), "word:") {
-		t.Error(err)
-	}
 }
 
 // A total that differs from its components, other units and another circuit are refused.

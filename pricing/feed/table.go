@@ -156,15 +156,7 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 	if err != nil {
 		return Data{}, refuse("%w", err)
 	}
-	var data Data
-	for _, s := range series {
-		points, err := q.within(s.Points())
-		if err != nil {
-			return Data{}, err
-		}
-		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
-	}
-	return data, nil
+	return q.within(series...)
 }
 
 // pick returns the rows with a name in a column.
@@ -184,32 +176,26 @@ func pick(rows []row, column, name string) ([]row, error) {
 	return picked, nil
 }
 
-// series checks points as a series of one node.
-func (q *Query) series(points []market.Point, node string, kind market.Kind, step time.Duration) (Data, error) {
-	if len(points) == 0 {
-		return Data{}, nil
+// within returns the prices of the queried span. A response without prices in the span is
+// about other days.
+func (q *Query) within(all ...*market.Series) (Data, error) {
+	var data Data
+	for _, s := range all {
+		points := slices.DeleteFunc(s.Points(), func(p market.Point) bool {
+			return p.Start.Before(q.From) || !p.Start.Before(q.To)
+		})
+		if len(points) == 0 {
+			from, to := s.Span()
+			return Data{}, q.refuseDays(from, to)
+		}
+		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
 	}
-	s, err := market.New(points, market.Options{Node: node, Kind: kind, Step: step})
-	if err != nil {
-		return Data{}, refuse("%w", err)
-	}
-	points, err = q.within(s.Points())
-	if err != nil {
-		return Data{}, err
-	}
-	return Data{Prices: []Prices{{Node: node, Kind: kind, Step: s.Step(), Points: points}}}, nil
+	return data, nil
 }
 
-// within returns the points in the queried span. A response without such points is about
-// other days.
-func (q *Query) within(points []market.Point) ([]market.Point, error) {
-	inside := slices.DeleteFunc(slices.Clone(points), func(p market.Point) bool {
-		return p.Start.Before(q.From) || !p.Start.Before(q.To)
-	})
-	if len(inside) == 0 && len(points) > 0 {
-		return nil, refuse("has prices from %s to %s, none from %s to %s", stamp(points[0].Start), stamp(points[len(points)-1].Start), stamp(q.From), stamp(q.To))
-	}
-	return inside, nil
+// refuseDays returns the error about prices of other days.
+func (q *Query) refuseDays(from, to time.Time) error {
+	return refuse("has prices from %s to %s, none from %s to %s", stamp(from), stamp(to), stamp(q.From), stamp(q.To))
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -63,6 +63,8 @@ type Request struct {
 	// Optional means that status 404 is no error: the operator has not published the
 	// prices of the day yet.
 	Optional bool
+	// versions are those of a tariff that the response continues.
+	versions []json.RawMessage
 }
 
 // Response is the response to a request.

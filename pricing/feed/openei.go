@@ -1,10 +1,9 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -29,10 +28,6 @@ func openeiAdapter() Adapter {
 // openeiRows is the number of rates of a page.
 const openeiRows = 100
 
-// openeiNewest is the fragment of the address of a rate without successor. In the address of
-// a page, the fragment is the label whose successor is wanted. Fragments are not sent.
-const openeiNewest = "newest"
-
 func (q *Query) openei(pairs ...string) string {
 	return address(q.URL, append(pairs, "version", "8", "format", "json", "detail", "full", "api_key", q.Secret)...)
 }
@@ -45,6 +40,8 @@ type openeiRate struct {
 	Supercedes string
 }
 
+// readOpenEI reads a rate by its label, or a page of a utility's rates that may have the
+// successor of a version.
 func readOpenEI(q *Query, r *Response) (Data, error) {
 	var page struct{ Items []json.RawMessage }
 	if err := decode(r.Body, &page); err != nil {
@@ -53,21 +50,19 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 	if page.Items == nil { // an error document
 		return Data{}, refuse("has no items, it begins with %q", beginning(r.Body))
 	}
-	_, wanted, _ := strings.Cut(r.Request.URL, "#")
-	label := r.Request.argument("getpage")
+	label, versions := r.Request.argument("getpage"), r.Request.versions
+	var before openeiRate
+	if n := len(versions); n > 0 {
+		_ = json.Unmarshal(versions[n-1], &before) // read before
+	}
 	for _, item := range page.Items {
 		var rate openeiRate
 		if err := decode(item, &rate); err != nil {
 			return Data{}, err
 		}
-		switch {
-		case label != "" && rate.Label != label || label == "" && rate.Supercedes != wanted:
-			continue
-		case wanted != openeiNewest && rate.ended(q.From):
-			return Data{Next: []Request{{URL: q.openei("eia", rate.EIAID.String(), "sector", rate.Sector,
-				"limit", strconv.Itoa(openeiRows), "offset", "0") + "#" + rate.Label}}}, nil
+		if label != "" && rate.Label == label || len(versions) > 0 && rate.Supercedes == before.Label {
+			return q.follow(append(slices.Clone(versions), item), rate), nil
 		}
-		return Data{Tariff: bytes.Clone(item)}, nil
 	}
 	switch {
 	case label != "":
@@ -75,12 +70,41 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 	case len(page.Items) >= openeiRows:
 		return Data{Next: []Request{r.Request.advance("offset", openeiRows)}}, nil
 	}
-	return Data{Next: []Request{{URL: q.openei("getpage", wanted) + "#" + openeiNewest}}}, nil
+	return q.tariff(versions), nil
 }
 
-// ended reports whether another version is in force: the last day of the rate is before
-// the queried span.
-func (r *openeiRate) ended(from time.Time) bool {
+// follow asks for the successor of a version that ends within the queried span.
+func (q *Query) follow(versions []json.RawMessage, last openeiRate) Data {
+	if !last.ended(q.To) {
+		return q.tariff(versions)
+	}
+	return Data{Next: []Request{{
+		URL:      q.openei("eia", last.EIAID.String(), "sector", last.Sector, "limit", strconv.Itoa(openeiRows), "offset", "0"),
+		versions: versions,
+	}}}
+}
+
+// tariff returns the versions that are in force in the queried span, or the last version.
+func (q *Query) tariff(versions []json.RawMessage) Data {
+	for len(versions) > 1 {
+		var first openeiRate
+		if json.Unmarshal(versions[0], &first) == nil && !first.ended(q.From) {
+			break
+		}
+		versions = versions[1:]
+	}
+	if len(versions) == 0 {
+		return Data{}
+	}
+	if len(versions) == 1 {
+		return Data{Tariff: versions[0]}
+	}
+	all, _ := json.Marshal(map[string]any{"items": versions}) // valid JSON
+	return Data{Tariff: all}
+}
+
+// ended reports whether the last day of a version is before a time.
+func (r *openeiRate) ended(t time.Time) bool {
 	seconds, err := r.EndDate.Int64()
-	return err == nil && time.Unix(seconds, 0).AddDate(0, 0, 1).Before(from) && r.EIAID != ""
+	return err == nil && time.Unix(seconds, 0).AddDate(0, 0, 1).Before(t)
 }

@@ -195,13 +195,14 @@ func TestGridX_Samples(t *testing.T) {
 	}
 }
 
-// A label is followed to the newest version of its rate.
+// A label is followed to the newest version of its rate. A version that ends within the
+// days of the query stays with its successor.
 func TestOpenEI_Newest(t *testing.T) {
 	item := func(label, before, end string) string {
 		return fmt.Sprintf(`{"label":%q,"eiaid":14328,"sector":"Residential","name":"E-1","startdate":1700000000%s%s}`, label, before, end)
 	}
 	supersedes := func(label string) string { return fmt.Sprintf(`,"supercedes":%q`, label) }
-	const ended, running = `,"enddate":1740000000`, `,"enddate":1999999999`
+	const ended, ending, running = `,"enddate":1740000000`, `,"enddate":1782864000`, `,"enddate":1999999999`
 	serve := func(rates map[string]string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
@@ -228,16 +229,21 @@ func TestOpenEI_Newest(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		rates map[string]string
-		want  string
+		want  []string
 	}{
-		"the only version":  {map[string]string{"a": item("a", "", "")}, "a"},
-		"still in force":    {map[string]string{"a": item("a", "", running), "b": item("b", supersedes("a"), "")}, "a"},
-		"two later":         {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended), "c": item("c", supersedes("b"), "")}, "c"},
-		"without successor": {map[string]string{"a": item("a", "", ended)}, "a"},
+		"the only version":  {map[string]string{"a": item("a", "", "")}, []string{"a"}},
+		"still in force":    {map[string]string{"a": item("a", "", running), "b": item("b", supersedes("a"), "")}, []string{"a"}},
+		"two later":         {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended), "c": item("c", supersedes("b"), "")}, []string{"c"}},
+		"ends in the span":  {map[string]string{"a": item("a", "", ending), "b": item("b", supersedes("a"), "")}, []string{"a", "b"}},
+		"without successor": {map[string]string{"a": item("a", "", ended)}, []string{"a"}},
 	} {
 		s := source{"openei", map[string]string{"label": "a"}, "key", "UTC", 0, serve(tt.rates)}
-		data, err := s.fetch(t, "2026-07-01", 1)
-		if err != nil || string(data.Tariff) != tt.rates[tt.want] {
+		data, err := s.fetch(t, "2026-07-01", 2)
+		want := tt.rates[tt.want[0]]
+		if len(tt.want) > 1 {
+			want = fmt.Sprintf(`{"items":[%s,%s]}`, want, tt.rates[tt.want[1]])
+		}
+		if err != nil || string(data.Tariff) != want {
 			t.Errorf("%s: %s, %v", name, data.Tariff, err)
 		}
 	}

@@ -22,7 +22,7 @@ func TestAdapter_Days(t *testing.T) {
 		for _, day := range []struct {
 			from string
 			days int
-		}{{"2026-07-01", 1}, {"2026-03-08", 1}, {"2026-11-01", 1}, {"2026-03-08", 2}, {"2026-07-01", 2}} {
+		}{{"2026-07-01", 1}, {"2026-03-08", 1}, {"2026-11-01", 1}, {"2026-12-01", 1}, {"2026-03-08", 2}, {"2026-07-01", 2}} {
 			if s.adapter == "csv" && day.days > 1 {
 				continue // its stand-in has separate days
 			}

@@ -33,7 +33,7 @@ func FuzzAdapter_Read(f *testing.F) {
 			f.Add(uint8(i), uint8(0), recorder.Body.Bytes()[:min(recorder.Body.Len(), 1500)])
 		}
 		f.Add(uint8(i), uint8(3), []byte(`[{"programID":"p","intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"PRICE","values":[0.1]}]}]}]`))
-		f.Add(uint8(i), uint8(2), []byte(`{"items":[{"label":"b","eiaid":1,"enddate":1,"supercedes":"a"}]}`))
+		f.Add(uint8(i), uint8(2), []byte(`{"items":[{"label":"b","eiaid":1,"enddate":1,"supersedes":"a"}]}`))
 	}
 	f.Fuzz(func(t *testing.T, adapter, address uint8, body []byte) {
 		a, s := adapters[int(adapter)%len(adapters)], queried[int(adapter)%len(adapters)]

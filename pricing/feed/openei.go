@@ -8,9 +8,9 @@ import (
 )
 
 // openeiAdapter reads the US Utility Rate Database by label. Source:
-// https://openei.org/services/doc/rest/util_rates/, version 8: the query with getpage, eia,
-// sector, limit and offset, and the response's items with enddate (the last day in force,
-// Unix seconds) and supercedes (the label of the rate before).
+// https://openei.org/services/doc/rest/util_rates/: the query with getpage, eia, sector,
+// limit and offset, and the response's items with enddate (the last day in force, Unix
+// seconds) and supersedes (the label of the rate before).
 func openeiAdapter() Adapter {
 	return Adapter{
 		Name: "openei", Title: "OpenEI: tariff of the US Utility Rate Database by label",
@@ -29,7 +29,7 @@ func openeiAdapter() Adapter {
 const openeiRows = 100
 
 func (q *Query) openei(pairs ...string) string {
-	return address(q.URL, append(pairs, "version", "8", "format", "json", "detail", "full", "api_key", q.Secret)...)
+	return address(q.URL, append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
 }
 
 type openeiRate struct {
@@ -37,7 +37,7 @@ type openeiRate struct {
 	EIAID      json.Number
 	Sector     string
 	EndDate    json.Number
-	Supercedes string
+	Supersedes string
 }
 
 // readOpenEI reads a rate by its label, or a page of a utility's rates that may have the
@@ -60,7 +60,7 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 		if err := decode(item, &rate); err != nil {
 			return Data{}, err
 		}
-		if label != "" && rate.Label == label || len(versions) > 0 && rate.Supercedes == before.Label {
+		if label != "" && rate.Label == label || len(versions) > 0 && rate.Supersedes == before.Label {
 			return q.follow(append(slices.Clone(versions), item), rate), nil
 		}
 	}

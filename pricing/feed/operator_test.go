@@ -201,12 +201,12 @@ func TestOpenEI_Newest(t *testing.T) {
 	item := func(label, before, end string) string {
 		return fmt.Sprintf(`{"label":%q,"eiaid":14328,"sector":"Residential","name":"E-1","startdate":1700000000%s%s}`, label, before, end)
 	}
-	supersedes := func(label string) string { return fmt.Sprintf(`,"supercedes":%q`, label) }
+	supersedes := func(label string) string { return fmt.Sprintf(`,"supersedes":%q`, label) }
 	const ended, ending, running = `,"enddate":1740000000`, `,"enddate":1782864000`, `,"enddate":1999999999`
 	serve := func(rates map[string]string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			if q.Get("api_key") != "key" || q.Get("version") != "8" || q.Get("detail") != "full" {
+			if q.Get("api_key") != "key" || q.Get("version") != "latest" || q.Get("detail") != "full" {
 				http.Error(w, "no key", http.StatusUnauthorized)
 				return
 			}

@@ -52,7 +52,7 @@ func ercotRequests(q *Query) ([]Request, error) {
 
 func readERCOT(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
-		token, err := readToken(r)
+		token, err := readToken(r, "id_token")
 		if err != nil {
 			return Data{}, err
 		}

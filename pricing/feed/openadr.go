@@ -57,7 +57,7 @@ func (q *Query) openadrPrograms(token string) Request {
 
 func readOpenADR(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
-		token, err := readToken(r)
+		token, err := readToken(r, "access_token")
 		if err != nil {
 			return Data{}, err
 		}

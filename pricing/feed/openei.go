@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,12 +33,10 @@ func (q *Query) openei(pairs ...string) string {
 	return address(q.URL, append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
 }
 
+// openeiRate has the fields that lead to a rate's successor. Numbers may be strings.
 type openeiRate struct {
-	Label      string
-	EIAID      json.Number
-	Sector     string
-	EndDate    json.Number
-	Supersedes string
+	Label, Sector, Supersedes string
+	EIAID, EndDate            json.RawMessage
 }
 
 // readOpenEI reads a rate by its label, or a page of a utility's rates that may have the
@@ -79,7 +78,7 @@ func (q *Query) follow(versions []json.RawMessage, last openeiRate) Data {
 		return q.tariff(versions)
 	}
 	return Data{Next: []Request{{
-		URL:      q.openei("eia", last.EIAID.String(), "sector", last.Sector, "limit", strconv.Itoa(openeiRows), "offset", "0"),
+		URL:      q.openei("eia", strings.Trim(string(last.EIAID), `"`), "sector", last.Sector, "limit", strconv.Itoa(openeiRows), "offset", "0"),
 		versions: versions,
 	}}}
 }
@@ -93,18 +92,12 @@ func (q *Query) tariff(versions []json.RawMessage) Data {
 		}
 		versions = versions[1:]
 	}
-	if len(versions) == 0 {
-		return Data{}
-	}
-	if len(versions) == 1 {
-		return Data{Tariff: versions[0]}
-	}
 	all, _ := json.Marshal(map[string]any{"items": versions}) // valid JSON
 	return Data{Tariff: all}
 }
 
 // ended reports whether the last day of a version is before a time.
 func (r *openeiRate) ended(t time.Time) bool {
-	seconds, err := r.EndDate.Int64()
+	seconds, err := strconv.ParseInt(strings.Trim(string(r.EndDate), `"`), 10, 64)
 	return err == nil && time.Unix(seconds, 0).AddDate(0, 0, 1).Before(t)
 }

@@ -239,11 +239,11 @@ func TestOpenEI_Newest(t *testing.T) {
 	} {
 		s := source{"openei", map[string]string{"label": "a"}, "key", "UTC", 0, serve(tt.rates)}
 		data, err := s.fetch(t, "2026-07-01", 2)
-		want := tt.rates[tt.want[0]]
-		if len(tt.want) > 1 {
-			want = fmt.Sprintf(`{"items":[%s,%s]}`, want, tt.rates[tt.want[1]])
+		var want []string
+		for _, label := range tt.want {
+			want = append(want, tt.rates[label])
 		}
-		if err != nil || string(data.Tariff) != want {
+		if err != nil || string(data.Tariff) != fmt.Sprintf(`{"items":[%s]}`, strings.Join(want, ",")) {
 			t.Errorf("%s: %s, %v", name, data.Tariff, err)
 		}
 	}

@@ -64,19 +64,16 @@ func tokenRequest(address string, form url.Values) Request {
 	}
 }
 
-// readToken reads a response to a token request. The error does not show the response.
-func readToken(r *Response) (string, error) {
-	var token struct {
-		Access string `json:"access_token"`
-		ID     string `json:"id_token"`
+// readToken reads the named token of a response to a token request. The error does not
+// show the response.
+func readToken(r *Response, name string) (string, error) {
+	var fields map[string]any
+	err := decode(r.Body, &fields)
+	token, _ := fields[name].(string)
+	if err != nil || token == "" {
+		return "", refuse("has no %s", name)
 	}
-	if err := decode(r.Body, &token); err != nil || token.Access+token.ID == "" {
-		return "", refuse("has no access token")
-	}
-	if token.ID != "" {
-		return token.ID, nil
-	}
-	return token.Access, nil
+	return token, nil
 }
 
 // maxUnzipped limits the content of a zip file.

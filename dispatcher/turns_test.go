@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +54,37 @@ func TestTurns_GreedyOrganization(t *testing.T) {
 		// beginning and the end.
 		if most := 3 * slices * events.SliceHomes; between > most {
 			t.Errorf("%d webhooks of the greedy organization before the neighbor's last, want at most %d", between, most)
+		}
+	})
+}
+
+// An organization at its limit of uncompleted triggers does not delay the trigger of
+// another organization: a worker takes all of its slices from the queue, and finds the
+// other organization's slice behind them.
+func TestTurns_FullQueue(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const triggers, allowed = 2000, 200
+		w.endpoint("ep")
+		w.homes(1)
+		w.neighbor(1)
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(10 * time.Millisecond)
+			return http.StatusOK
+		})
+		w.worker()
+		w.trigger(1) // the endpoint is known to respond quickly
+		w.bus.await(func() bool { return len(w.bus.receipts) == 1 })
+		for i := range triggers {
+			w.trigger(triggers - i) // none covers an older one
+		}
+		<-time.After(100 * time.Millisecond) // all walks have begun
+		began := len(w.partner.got())
+		w.triggerOf("neighbor", 4)
+		w.bus.await(func() bool {
+			return slices.ContainsFunc(w.bus.receipts, func(r events.Receipt) bool { return r.OrganizationID == "neighbor" })
+		})
+		if between := len(w.partner.got()) - began; between > allowed {
+			t.Errorf("%d webhooks of the greedy organization before the neighbor's, want at most %d", between, allowed)
 		}
 	})
 }

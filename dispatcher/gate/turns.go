@@ -9,8 +9,9 @@ import (
 )
 
 // maxAhead limits the slices that wait for a turn, and so their memory. A waiting slice
-// has not been read yet.
-const maxAhead = 1024
+// has not been read yet. An organization at the default limit of 2,000 uncompleted
+// triggers has up to 8,000 slices in the queue.
+const maxAhead = 8192
 
 // Turns gives a worker's slots to organizations in turn. The slots of the queue are not
 // enough: the queue hands out slices in order of arrival, so an organization with many
@@ -58,21 +59,15 @@ func (t *Turns) Take(ctx context.Context, org string, contended func() bool, fre
 
 // await waits until the slot is granted.
 func (t *Turns) await(ctx context.Context, granted <-chan struct{}, contended func() bool, freeQueue func()) error {
-	freed := false
+	ask := time.NewTicker(askEvery)
+	defer ask.Stop()
 	lookAhead := func() {
-		if !freed && contended() && t.mayLookAhead() {
+		if contended() && t.mayLookAhead() {
 			freeQueue()
-			freed = true
+			ask.Stop()
 		}
 	}
 	lookAhead()
-	select {
-	case <-granted:
-		return nil
-	default:
-	}
-	ask := time.NewTicker(askEvery)
-	defer ask.Stop()
 	for {
 		select {
 		case <-granted:

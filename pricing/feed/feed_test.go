@@ -93,6 +93,22 @@ func TestAdapter_NoData(t *testing.T) {
 	}
 }
 
+// A response with too many values is refused before they take memory.
+func TestAdapter_TooManyValues(t *testing.T) {
+	for name, body := range map[string]string{
+		"csv":   "Zone,Local Time,Price\n" + strings.Repeat("\n", 2_000_000),
+		"json":  "[" + strings.Repeat("0,", 2_000_001) + "0]",
+		"midas": "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>",
+	} {
+		s := sources()[name]
+		adapter, _ := feed.ByName(s.adapter)
+		_, err := adapter.Read(s.query("http://source", "2026-07-01", 1), response("http://source", body))
+		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "has more than 2000000 values") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // An operator's file of the wrong day, node or without the asked values is refused.
 func TestAdapter_OtherNode(t *testing.T) {
 	for name, s := range sources() {

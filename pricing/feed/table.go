@@ -32,8 +32,23 @@ func clip(s string) string {
 	return s
 }
 
+// maxValues limits the values of a response. A few bytes of a value need a hundred times as
+// much memory.
+const maxValues = 2_000_000
+
+// checkSize counts what separates the values of CSV, JSON and XML.
+func checkSize(body []byte) error {
+	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("<")) > maxValues {
+		return refuse("has more than %d values", maxValues)
+	}
+	return nil
+}
+
 // csvRows reads CSV with a given column.
 func csvRows(body []byte, column string) ([]row, error) {
+	if err := checkSize(body); err != nil {
+		return nil, err
+	}
 	rows, bad, err := market.Rows(body)
 	header, _, _ := bytes.Cut(body, []byte("\n"))
 	switch {
@@ -49,6 +64,9 @@ func csvRows(body []byte, column string) ([]row, error) {
 
 // decode decodes JSON.
 func decode(body []byte, v any) error {
+	if err := checkSize(body); err != nil {
+		return err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	decoder.UseNumber()
 	if err := decoder.Decode(v); err != nil {

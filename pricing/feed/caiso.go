@@ -40,7 +40,7 @@ var caisoReports = map[string]struct {
 func caisoRequests(q *Query) ([]Request, error) {
 	name := cmp.Or(q.Parameters["report"], "PRC_LMP")
 	report := caisoReports[name]
-	const longest, layout = 30 * 24 * time.Hour, "20060102T15:04-0000"
+	const longest, layout = 31 * 24 * time.Hour, "20060102T15:04-0000"
 	var requests []Request
 	for from := q.From.UTC(); from.Before(q.To); from = from.Add(longest) {
 		to := from.Add(longest)

@@ -3,11 +3,9 @@ package feed
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,20 +42,17 @@ func ercotRequests(q *Query) ([]Request, error) {
 	if q.Secret == "" {
 		return []Request{{URL: q.URL}}, nil
 	}
-	user, rest, _ := strings.Cut(q.Secret, ":")
-	i := strings.LastIndex(rest, ":")
-	if i < 0 {
-		return nil, errors.New("secret: is not user name, password and subscription key with colons between them")
-	}
+	user, password, _ := strings.Cut(q.Secret, ":")
+	password = strings.TrimSuffix(password, ":"+ercotKey(q))
 	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], ercotTokenURL), url.Values{
-		"grant_type": {"password"}, "username": {user}, "password": {rest[:i]}, "response_type": {"id_token"},
+		"grant_type": {"password"}, "username": {user}, "password": {password}, "response_type": {"id_token"},
 		"scope": {"openid " + ercotClient + " offline_access"}, "client_id": {ercotClient},
 	})}, nil
 }
 
 func readERCOT(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
-		token, err := readToken(r)
+		token, err := readToken(r, "id_token")
 		if err != nil {
 			return Data{}, err
 		}
@@ -78,11 +73,14 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	return data, err
 }
 
+// ercotKey returns the subscription key, the last part of the secret.
+func ercotKey(q *Query) string { return q.Secret[strings.LastIndex(q.Secret, ":")+1:] }
+
 // ercotPage asks for the first page.
 func ercotPage(q *Query, token string) Request {
 	report := byMarket(q, "/np4-190-cd/dam_stlmnt_pnt_prices", "/np6-905-cd/spp_node_zone_hub")
 	header := bearer(token)
-	header.Set("Ocp-Apim-Subscription-Key", q.Secret[strings.LastIndex(q.Secret, ":")+1:])
+	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))
 	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
 	return Request{
 		URL: address(q.URL+report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
@@ -104,7 +102,7 @@ func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 		return rows, nil, err
 	}
 	var page struct {
-		Meta   struct{ TotalPages int } `json:"_meta"`
+		Meta   struct{ CurrentPage, TotalPages int } `json:"_meta"`
 		Fields []struct{ Name string }
 		Data   [][]any
 	}
@@ -124,8 +122,8 @@ func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 		}
 		rows = append(rows, one)
 	}
-	if number := r.Request.number("page") + 1; number > 1 && number <= page.Meta.TotalPages && len(rows) > 0 {
-		next = []Request{r.Request.with("page", strconv.Itoa(number))}
+	if page.Meta.CurrentPage < page.Meta.TotalPages && len(rows) > 0 {
+		next = []Request{r.Request.advance("page", 1)}
 	}
 	return rows, next, nil
 }

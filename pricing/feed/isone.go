@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"encoding/base64"
+	"net/http"
 	"time"
 )
 
@@ -21,8 +23,10 @@ func isoneAdapter() Adapter {
 
 func isoneRequests(q *Query) ([]Request, error) {
 	report := byMarket(q, "/hourlylmp/da/final/day/", "/hourlylmp/rt/prelim/day/")
-	header := basic(q.Secret)
-	header.Set("Accept", "application/json")
+	header := http.Header{
+		"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Secret))},
+		"Accept":        {"application/json"},
+	}
 	return q.daily(func(day time.Time) Request {
 		return Request{URL: q.URL + report + day.Format("20060102") + "/location/" + q.Parameters["node"], Header: header}
 	})

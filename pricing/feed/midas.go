@@ -108,6 +108,9 @@ func findMIDAS(rin string, body []byte) (midasRate, error) {
 			XMLName xml.Name    `xml:"DemandData"`
 			Rates   []midasRate `xml:"RateInformation"`
 		}
+		if err := checkSize(body); err != nil {
+			return midasRate{}, err
+		}
 		if err := xml.Unmarshal(body, &document); err != nil {
 			return midasRate{}, refuse("is not the expected XML, it begins with %q: %w", beginning(body), err)
 		}

@@ -42,10 +42,10 @@ func misoRequests(q *Query) ([]Request, error) {
 var misoDate = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
 
 func readMISO(q *Query, r *Response) (Data, error) {
-	file, _, _ := strings.Cut(path.Base(r.Request.path()), "_")
-	day, err := time.ParseInLocation("20060102", file, eastern)
+	asked, _, _ := strings.Cut(path.Base(r.Request.URL), "_")
+	day, err := time.ParseInLocation("20060102", asked, eastern)
 	if err != nil {
-		return Data{}, fmt.Errorf("address %q has no day: %w", clip(r.Request.path()), err)
+		return Data{}, refuse("has a request without a day: %w", err)
 	}
 	title, table, ok := bytes.Cut(r.Body, []byte("\nNode,"))
 	if date := misoDate.Find(title); !ok || string(date) != day.Format("01/02/2006") {

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -16,7 +17,7 @@ import (
 // by skip and limit with at most 50 objects, the token of /auth/token, payload descriptors
 // with units and currency, and durations of ISO 8601.
 func openadrAdapter() Adapter {
-	return Adapter{
+	return Adapter{ //nolint:gosec // the help of a parameter, no credentials
 		Name: "openadr3", Title: "OpenADR 3: price events of a program",
 		Doc:   "https://github.com/oadr3-org/specification",
 		Every: time.Hour, Timezone: "UTC",
@@ -39,11 +40,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 	if !ok {
 		return []Request{q.openadrPrograms(q.Secret)}, nil
 	}
-	token := q.Parameters["tokenUrl"]
-	if token == "" {
-		token = q.URL + "/auth/token"
-	}
-	return []Request{tokenRequest(token, url.Values{
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.URL+"/auth/token"), url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
 	})}, nil
 }
@@ -60,13 +57,13 @@ func (q *Query) openadrPrograms(token string) Request {
 
 func readOpenADR(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
-		token, err := readToken(r)
+		token, err := readToken(r, "access_token")
 		if err != nil {
 			return Data{}, err
 		}
 		return Data{Next: []Request{q.openadrPrograms(token)}}, nil
 	}
-	next := r.Request.with("skip", strconv.Itoa(r.Request.number("skip")+openadrRows))
+	next := r.Request.advance("skip", openadrRows)
 	if id := r.Request.argument("programID"); id != "" {
 		return q.readEvents(r, id, next)
 	}
@@ -113,10 +110,7 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	if err := decode(r.Body, &events); err != nil {
 		return Data{}, err
 	}
-	payload := q.Parameters["payload"]
-	if payload == "" {
-		payload = "PRICE"
-	}
+	payload := cmp.Or(q.Parameters["payload"], "PRICE")
 	var spans []span
 	for _, e := range events {
 		if e.ProgramID != program {

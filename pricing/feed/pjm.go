@@ -40,26 +40,16 @@ func pjmRequests(q *Query) ([]Request, error) {
 }
 
 func readPJM(q *Query, r *Response) (Data, error) {
-	var page struct{ TotalRows *int }
-	if err := decode(r.Body, &page); err != nil {
-		return Data{}, err
-	}
 	rows, err := jsonRows(r.Body, "items")
 	if err != nil {
 		return Data{}, err
-	}
-	if page.TotalRows == nil {
-		return Data{}, refuse("has no totalRows")
 	}
 	data, err := q.read(rows, columns{
 		node: "pnodeid", time: "datetimebeginningutc", price: byMarket(q, "totallmpda", "totallmprt"),
 		kind: q.kind(), step: time.Hour,
 	})
-	if err != nil {
-		return Data{}, err
+	if len(rows) == pjmRows {
+		data.Next = []Request{r.Request.advance("startRow", pjmRows)}
 	}
-	if next := max(r.Request.number("startRow"), 1) + pjmRows; next <= *page.TotalRows && len(rows) > 0 {
-		data.Next = []Request{r.Request.with("startRow", strconv.Itoa(next))}
-	}
-	return data, nil
+	return data, err
 }

@@ -34,10 +34,14 @@ func (q *Query) location() *time.Location {
 // daily returns the requests of the days of the queried span. A day may be unpublished.
 func (q *Query) daily(request func(day time.Time) Request) ([]Request, error) {
 	var requests []Request
-	for day := q.From.In(q.location()); day.Before(q.To); day = day.AddDate(0, 0, 1) {
+	year, month, first := q.From.In(q.location()).Date()
+	for n := 0; ; n++ {
+		day := time.Date(year, month, first+n, 0, 0, 0, 0, q.location())
+		if !day.Before(q.To) {
+			return requests, nil
+		}
 		r := request(day)
 		r.Optional = true
 		requests = append(requests, r)
 	}
-	return requests, nil
 }

@@ -1,14 +1,10 @@
 package feed
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Adapters returns all adapters by name.
 func Adapters() []Adapter {
-	all := []Adapter{
+	return []Adapter{
 		caisoAdapter(),
 		comedAdapter(),
 		csvAdapter(),
@@ -24,15 +20,6 @@ func Adapters() []Adapter {
 		pjmAdapter(),
 		sppAdapter(),
 	}
-	for i, a := range all {
-		all[i].Requests = func(q *Query) ([]Request, error) {
-			if err := a.check(q.Parameters); err != nil {
-				return nil, err
-			}
-			return a.Requests(q)
-		}
-	}
-	return all
 }
 
 // ByName returns the adapter of a name.
@@ -43,17 +30,4 @@ func ByName(name string) (Adapter, bool) {
 		return Adapter{}, false
 	}
 	return all[i], true
-}
-
-// check returns an error about the first parameter without a valid value.
-func (a *Adapter) check(values map[string]string) error {
-	for _, p := range a.Parameters {
-		switch value := values[p.Name]; {
-		case value == "" && p.Required:
-			return fmt.Errorf("%s: is required: %s", p.Name, p.Doc)
-		case value != "" && p.Values != nil && !slices.Contains(p.Values, value):
-			return fmt.Errorf("%s: %q is not %s", p.Name, value, strings.Join(p.Values, " or "))
-		}
-	}
-	return nil
 }

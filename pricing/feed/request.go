@@ -3,7 +3,6 @@ package feed
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/base64"
 	"io"
 	"net/http"
 	"net/url"
@@ -35,31 +34,17 @@ func (r *Request) argument(name string) string {
 	return u.Query().Get(name)
 }
 
-// number returns a number of the request's query, 0 if there is none.
-func (r *Request) number(name string) int {
-	n, _ := strconv.Atoi(r.argument(name))
-	return n
-}
-
-// with returns the request with another value in its query.
-func (r *Request) with(name, value string) Request {
-	again := *r
+// advance returns the request with a greater number in its query, such as the next page.
+func (r *Request) advance(name string, by int) Request {
+	next := *r
 	if u, err := url.Parse(r.URL); err == nil {
 		values := u.Query()
-		values.Set(name, value)
+		n, _ := strconv.Atoi(values.Get(name))
+		values.Set(name, strconv.Itoa(n+by))
 		u.RawQuery = values.Encode()
-		again.URL = u.String()
+		next.URL = u.String()
 	}
-	return again
-}
-
-// path returns the path of the request.
-func (r *Request) path() string {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return ""
-	}
-	return u.Path
+	return next
 }
 
 // bearer returns the header with an access token, nil if there is no token.
@@ -68,11 +53,6 @@ func bearer(token string) http.Header {
 		return nil
 	}
 	return http.Header{"Authorization": {"Bearer " + token}}
-}
-
-// basic returns the header for a secret of user name and password with a colon.
-func basic(secret string) http.Header {
-	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(secret))}}
 }
 
 // tokenRequest asks for an access token. Its response is read by readToken.
@@ -84,19 +64,16 @@ func tokenRequest(address string, form url.Values) Request {
 	}
 }
 
-// readToken reads a response to a token request. The error does not show the response.
-func readToken(r *Response) (string, error) {
-	var token struct {
-		Access string `json:"access_token"`
-		ID     string `json:"id_token"`
+// readToken reads the named token of a response to a token request. The error does not
+// show the response.
+func readToken(r *Response, name string) (string, error) {
+	var fields map[string]any
+	err := decode(r.Body, &fields)
+	token, _ := fields[name].(string)
+	if err != nil || token == "" {
+		return "", refuse("has no %s", name)
 	}
-	if err := decode(r.Body, &token); err != nil || token.Access+token.ID == "" {
-		return "", refuse("has no access token")
-	}
-	if token.ID != "" {
-		return token.ID, nil
-	}
-	return token.Access, nil
+	return token, nil
 }
 
 // maxUnzipped limits the content of a zip file.

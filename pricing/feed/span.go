@@ -41,8 +41,7 @@ func (q *Query) spread(spans []span, node string, kind market.Kind) (Data, error
 	}
 	inside := q.clipped(spans)
 	if len(inside) == 0 {
-		return Data{}, refuse("has prices from %s to %s, none from %s to %s",
-			stamp(spans[0].from), stamp(spans[len(spans)-1].to), stamp(q.From), stamp(q.To))
+		return Data{}, q.refuseDays(spans[0].from, spans[len(spans)-1].to)
 	}
 	step, err := commonStep(inside)
 	if err != nil {
@@ -57,7 +56,11 @@ func (q *Query) spread(spans []span, node string, kind market.Kind) (Data, error
 			return Data{}, refuse("has more than %d prices", maxPoints)
 		}
 	}
-	return q.series(points, node, kind, step)
+	s, err := market.New(points, market.Options{Node: node, Kind: kind, Step: step})
+	if err != nil {
+		return Data{}, refuse("%w", err)
+	}
+	return q.within(s)
 }
 
 // commonStep returns the longest step whose grid has the ends of all spans.

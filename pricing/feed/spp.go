@@ -25,7 +25,8 @@ func sppRequests(q *Query) ([]Request, error) {
 		return []Request{{URL: address(q.URL+"/rtbm-lmp-by-location", "path", "/RTBM-LMP-SL-latestInterval.csv")}}, nil
 	}
 	return q.daily(func(day time.Time) Request {
-		return Request{URL: address(q.URL+"/da-lmp-by-settlement-location", "path", day.Format("/2006/01/By_Day/DA-LMP-SL-200601020100.csv"))}
+		file := day.Format("/2006/01/By_Day/DA-LMP-SL-20060102") + "0100.csv"
+		return Request{URL: address(q.URL+"/da-lmp-by-settlement-location", "path", file)}
 	})
 }
 

@@ -130,6 +130,12 @@ func worth(at time.Time) float64 { return float64(at.Unix()/300%1000) / 10000 }
 // mwh is a price in $/MWh as operators publish it.
 func mwh(at time.Time) string { return fmt.Sprintf("%.1f", worth(at)*1000) }
 
+// stored are the days from which the stand-ins without a query for days have prices.
+var stored = []time.Time{
+	time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
+}
+
 // instants calls a function for each interval between two times.
 func instants(from, to time.Time, step time.Duration, f func(at time.Time)) {
 	for at := from.UTC(); at.Before(to); at = at.Add(step) {
@@ -302,6 +308,10 @@ func serveSPP(w http.ResponseWriter, r *http.Request) {
 	file := r.URL.Query().Get("path") // /2026/07/By_Day/DA-LMP-SL-202607010100.csv
 	local := zone("America/Chicago")
 	from, to := fileDay(file[len(file)-16:len(file)-8], local)
+	if file != from.Format("/2006/01/By_Day/DA-LMP-SL-20060102")+"0100.csv" {
+		http.NotFound(w, r)
+		return
+	}
 	out := "Interval,GMTIntervalEnd,Settlement Location,Pnode,LMP,MLC,MCC,MEC,BAA\n"
 	instants(from, to, time.Hour, func(at time.Time) {
 		for _, node := range []string{"AECC_CSWS", "SPPNORTH_HUB"} {
@@ -382,7 +392,7 @@ func serveGridX(w http.ResponseWriter, r *http.Request) {
 // serveMIDAS has the prices of 72 hours from each of three days.
 func serveMIDAS(w http.ResponseWriter, r *http.Request) {
 	var values []any
-	for _, day := range []time.Time{time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC)} {
+	for _, day := range stored {
 		instants(day, day.AddDate(0, 0, 3), time.Hour, func(at time.Time) {
 			end := at.Add(time.Hour - time.Second)
 			values = append(values, map[string]any{"ValueName": "winter off peak", "DateStart": at.Format(time.DateOnly), "TimeStart": at.Format(time.TimeOnly),
@@ -413,7 +423,7 @@ func serveOpenADR(w http.ResponseWriter, r *http.Request) {
 		}
 		objects = append(objects, map[string]string{"id": "p60", "programName": "EELEC-013532223"})
 	} else {
-		for _, day := range []time.Time{time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)} {
+		for _, day := range stored {
 			instants(day, day.AddDate(0, 0, 3), time.Hour, func(at time.Time) {
 				objects = append(objects, map[string]any{"id": at.String(), "programID": r.URL.Query().Get("programID"),
 					"payloadDescriptors": []any{map[string]string{"objectType": "EVENT_PAYLOAD_DESCRIPTOR", "payloadType": "PRICE", "units": "KWH", "currency": "USD"}},
@@ -434,8 +444,8 @@ func serveOpenADR(w http.ResponseWriter, r *http.Request) {
 func serveCSV(w http.ResponseWriter, _ *http.Request) {
 	local := zone("America/New_York")
 	out := "Zone,Local Time,Price\n"
-	for _, day := range []string{"20260308", "20260701", "20261101"} {
-		from, to := fileDay(day, local)
+	for _, day := range stored {
+		from, to := fileDay(day.Format("20060102"), local)
 		instants(from, to, time.Hour, func(at time.Time) {
 			out += fmt.Sprintf("B,%s,1\nA,%s,%.2f\n", at.In(local).Format("2006-01-02 15:04"), at.In(local).Format("2006-01-02 15:04"), worth(at)*100)
 		})
@@ -449,7 +459,7 @@ func serveList(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var prices []any
-	for _, day := range []time.Time{time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, day := range stored {
 		instants(day, day.AddDate(0, 0, 3), 15*time.Minute, func(at time.Time) {
 			prices = append(prices, map[string]any{"time": map[string]any{"utc": at.Unix()}, "value": worth(at)})
 		})

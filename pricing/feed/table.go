@@ -32,8 +32,23 @@ func clip(s string) string {
 	return s
 }
 
+// maxValues limits the values of a response. A few bytes of a value need a hundred times as
+// much memory.
+const maxValues = 2_000_000
+
+// checkSize counts what separates the values of CSV, JSON and XML.
+func checkSize(body []byte) error {
+	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("<")) > maxValues {
+		return refuse("has more than %d values", maxValues)
+	}
+	return nil
+}
+
 // csvRows reads CSV with a given column.
 func csvRows(body []byte, column string) ([]row, error) {
+	if err := checkSize(body); err != nil {
+		return nil, err
+	}
 	rows, bad, err := market.Rows(body)
 	header, _, _ := bytes.Cut(body, []byte("\n"))
 	switch {
@@ -49,6 +64,9 @@ func csvRows(body []byte, column string) ([]row, error) {
 
 // decode decodes JSON.
 func decode(body []byte, v any) error {
+	if err := checkSize(body); err != nil {
+		return err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	decoder.UseNumber()
 	if err := decoder.Decode(v); err != nil {
@@ -156,15 +174,7 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 	if err != nil {
 		return Data{}, refuse("%w", err)
 	}
-	var data Data
-	for _, s := range series {
-		points, err := q.within(s.Points())
-		if err != nil {
-			return Data{}, err
-		}
-		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
-	}
-	return data, nil
+	return q.within(series...)
 }
 
 // pick returns the rows with a name in a column.
@@ -184,32 +194,26 @@ func pick(rows []row, column, name string) ([]row, error) {
 	return picked, nil
 }
 
-// series checks points as a series of one node.
-func (q *Query) series(points []market.Point, node string, kind market.Kind, step time.Duration) (Data, error) {
-	if len(points) == 0 {
-		return Data{}, nil
+// within returns the prices of the queried span. A response without prices in the span is
+// about other days.
+func (q *Query) within(all ...*market.Series) (Data, error) {
+	var data Data
+	for _, s := range all {
+		points := slices.DeleteFunc(s.Points(), func(p market.Point) bool {
+			return p.Start.Before(q.From) || !p.Start.Before(q.To)
+		})
+		if len(points) == 0 {
+			from, to := s.Span()
+			return Data{}, q.refuseDays(from, to)
+		}
+		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
 	}
-	s, err := market.New(points, market.Options{Node: node, Kind: kind, Step: step})
-	if err != nil {
-		return Data{}, refuse("%w", err)
-	}
-	points, err = q.within(s.Points())
-	if err != nil {
-		return Data{}, err
-	}
-	return Data{Prices: []Prices{{Node: node, Kind: kind, Step: s.Step(), Points: points}}}, nil
+	return data, nil
 }
 
-// within returns the points in the queried span. A response without such points is about
-// other days.
-func (q *Query) within(points []market.Point) ([]market.Point, error) {
-	inside := slices.DeleteFunc(slices.Clone(points), func(p market.Point) bool {
-		return p.Start.Before(q.From) || !p.Start.Before(q.To)
-	})
-	if len(inside) == 0 && len(points) > 0 {
-		return nil, refuse("has prices from %s to %s, none from %s to %s", stamp(points[0].Start), stamp(points[len(points)-1].Start), stamp(q.From), stamp(q.To))
-	}
-	return inside, nil
+// refuseDays returns the error about prices of other days.
+func (q *Query) refuseDays(from, to time.Time) error {
+	return refuse("has prices from %s to %s, none from %s to %s", stamp(from), stamp(to), stamp(q.From), stamp(q.To))
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

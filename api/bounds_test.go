@@ -208,8 +208,8 @@ var crossed = []string{
 	"defaultMaxTemp", "defaultMinTemp", "defaultCoolSetpoint", "defaultHeatSetpoint", "start.month",
 	"authentication.token", "authentication.clientSecret", "authentication.tokenUrl", "authentication.clientId", "authentication.scopes", "authentication.audience",
 	"clientCertificate.certificate", "clientCertificate.privateKey",
-	"address",                                         // of a channel, by its kind
-	"adapter", "createSource.url", "updateSource.url", // of a source: the adapters are listed, and some have no address
+	"address",                                                       // of a channel, by its kind
+	"adapter", "createSource.url", "updateSource.url", "import.url", // of a source: the adapters are listed, and some have no address
 }
 
 // probe checks the fields of an object's schema.

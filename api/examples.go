@@ -81,5 +81,6 @@ var examples = map[string]string{
 {"resource": "userPreferences", "organizationId": "north", "deviceId": "dev_9", "name": "Always"}
 {"resource": "onboarding", "organizationId": "north", "homeId": "home_9"}
 {"resource": "webhookEndpoint", "organizationId": "north", "id": "ep_9", "url": "https://north.example/hooks"}
+{"resource": "source", "id": "hub", "adapter": "csv", "url": "https://prices.example/np15.csv", "parameters": {"node": "NP15"}, "planId": "np15"}
 `,
 }

@@ -119,6 +119,12 @@ func TestSources_Secret(t *testing.T) {
 	if must(t, e.vault.OpenSource(&opened)); opened.Secret != hush {
 		t.Errorf("the secret opens as %q", opened.Secret)
 	}
+	for id, want := range map[string]float64{"own": 0, "copy": 1} { // a copy has no stored secret
+		line := `{"resource":"source","organizationId":"acme","id":"` + id + `","adapter":"csv","url":"https://prices.example/","parameters":{"node":"N"},"secret":"********"}`
+		if got := e.importLines(line).ok(t); got["failed"] != want {
+			t.Errorf("the import of %s: %v", id, got)
+		}
+	}
 	if got := e.operate(sourcesPath+"own/update", `{"organizationId":"acme","secret":""}`).ok(t); got["secret"] != "" || stored().SealedSecret != "" {
 		t.Errorf("without a secret: %v", got)
 	}

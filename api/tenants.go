@@ -16,7 +16,7 @@ func (s *server) tenantRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin,
 			Summary: "Export an organization as lines of an import",
-			Description: "Secrets are masked, as in every response. Keys, schedules, sources, notification channels, OpenADR objects and deliveries are not lines of an import " +
+			Description: "Secrets are masked, as in every response. Keys, schedules, notification channels, OpenADR objects and deliveries are not lines of an import " +
 				"and are left out. Ask for the next page until next is null.",
 			Body: rest.BodyOptional,
 		}, (*server).exportOrganization),

@@ -142,7 +142,7 @@ func (s *server) createSource(ctx context.Context, c *rest.Call, in *createSourc
 	if err != nil {
 		return wire.SourceWithRuns{}, err
 	}
-	s.fetchNow(ctx, c, source.Ref())
+	s.fetchNow(ctx, &source)
 	return s.source(c, source.Ref())
 }
 
@@ -166,7 +166,7 @@ func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourc
 	if err != nil {
 		return wire.SourceWithRuns{}, err
 	}
-	s.fetchNow(ctx, c, source.Ref())
+	s.fetchNow(ctx, &source)
 	return s.source(c, source.Ref())
 }
 
@@ -201,22 +201,21 @@ var errPausedSource = rest.NewProblem(rest.CodeConflict, "The source is paused."
 
 func (s *server) runSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
 	ref := storage.SourceRef(in.Owner(), c.ID)
-	err := s.putSourceTask(ctx, c, ref)
-	if err != nil {
+	if err := s.putSourceTask(ctx, ref, c.Now); err != nil {
 		return wire.SourceWithRuns{}, err
 	}
 	return s.source(c, ref)
 }
 
-// putSourceTask puts a run of a source that is due now. Errors: errPausedSource.
-func (s *server) putSourceTask(ctx context.Context, c *rest.Call, ref storage.Ref) error {
+// putSourceTask puts a run of a source. Errors: errPausedSource.
+func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Time) error {
 	var task events.Task
 	err := s.Store.View(func(v storage.View) error {
 		source, revision, err := storage.Read[storage.Source](v, ref)
 		if err == nil && !source.Enabled {
 			err = errPausedSource
 		}
-		task = events.SourceTask(&source, revision, c.Now)
+		task = events.SourceTask(&source, revision, due)
 		return storage.NotFound(err, ref)
 	})
 	if err != nil || s.Tasks == nil {
@@ -225,11 +224,11 @@ func (s *server) putSourceTask(ctx context.Context, c *rest.Call, ref storage.Re
 	return s.Tasks.PutTask(ctx, task)
 }
 
-// fetchNow puts the first run of a stored source. If it fails, a runner finds the missing
+// fetchNow puts the first run of a changed source. If it fails, a runner puts the same
 // run.
-func (s *server) fetchNow(ctx context.Context, c *rest.Call, ref storage.Ref) {
-	if err := s.putSourceTask(ctx, c, ref); err != nil && !errors.Is(err, errPausedSource) {
-		s.Log.Warn("next run not scheduled, a runner retries", "source", ref.ID, "org", ref.Org, "error", err)
+func (s *server) fetchNow(ctx context.Context, source *storage.Source) {
+	if err := s.putSourceTask(ctx, source.Ref(), source.UpdatedAt.Time); err != nil && !errors.Is(err, errPausedSource) {
+		s.Log.Warn("next run not scheduled, a runner retries", "source", source.ID, "org", source.OrganizationID, "error", err)
 	}
 }
 

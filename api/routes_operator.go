@@ -55,7 +55,7 @@ func (s *server) operatorRoutes() []rest.Route {
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateKey),
 	}
-	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
+	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.sourceRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
 	for i := range rows {
 		rows[i].Operator, rows[i].Group = true, groupOperator
 	}

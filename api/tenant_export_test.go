@@ -53,9 +53,11 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"Always","scheduleBlocks":[{"startTimeMinutes":0,"endTimeMinutes":60,"mode":"COOL","targetCoolSetpoint":null,"targetHeatSetpoint":60,"maxTemp":80,"minTemp":55,"daysOfWeek":[0,6],"scheduleType":"RECURRING"}]}`,
 		`{"resource":"onboarding","organizationId":"acme","homeId":"h1","zipcode":"60614"}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","batchSize":10}`,
+		`{"resource":"source","organizationId":"acme","id":"hub","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"},"everySeconds":900,"enabled":false}`,
+		`{"resource":"source","id":"foreign","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"}}`,
 	)
 	want := e.exported("acme", "1000")
-	if text := strings.Join(want, "\n"); len(want) != 18 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
+	if text := strings.Join(want, "\n"); len(want) != 19 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
 		t.Errorf("%d lines:\n%s", len(want), text)
 	}
 	if paged := e.exported("acme", "1"); !slices.Equal(paged, want) {

@@ -146,7 +146,7 @@ func (c *card) baseOf(k int) (b base) {
 // source names the tariffs that the prices come from.
 func (c *card) source() string {
 	if c.parts == nil {
-		return c.version.sourceOn(c.day.number)
+		return c.ownSource()
 	}
 	names := make([]string, len(c.parts))
 	for i, sub := range c.parts {

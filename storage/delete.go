@@ -30,6 +30,12 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, ref, true, PlanEventsRef(org, id))
 }
 
+// DeleteSource deletes a source with its state. What it has fetched stays. Errors:
+// ErrNotFound, ErrConflict, ErrUnavailable.
+func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
+	return s.deleteWith(ctx, SourceRef(org, id), false, SourceStateRef(org, id))
+}
+
 // deleteWith deletes an entity with its dependent records. If a shared entity takes the
 // place of the deleted entity, Whole is false: the tombstone is then the newest change of
 // what remains.

@@ -57,6 +57,8 @@ type Deps struct {
 	// to an endpoint and checks it. before is the endpoint before the change.
 	NewSettings func() wire.EndpointSettings
 	Configure   func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
+	// ConfigureSource applies settings to a source like Configure.
+	ConfigureSource func(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error
 	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
 	CheckSecret func(secret string, p *rest.FieldErrors)
 	NewSecret   func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)

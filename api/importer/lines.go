@@ -44,6 +44,9 @@ var resources = []resourceLine{
 		return &onboardingLine{Onboarding: storage.Onboarding{Status: storage.OnboardingNotStarted, EligibilityStatus: storage.NotEligible}}
 	}},
 	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{} }},
+	{storage.KindSource, func() importLine {
+		return &sourceLine{SourceSettings: storage.SourceSettings{Parameters: map[string]string{}, Enabled: true}}
+	}},
 }
 
 // newLine returns an empty line of a resource, or nil for an unknown resource.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -126,30 +125,23 @@ func (s *server) estimate(ctx context.Context, org string, input savings.Input) 
 	return savings.Result{}, err
 }
 
-// devicesOf returns the active devices of a home: linked and not deleted. A search in the
-// encoded record avoids decoding most devices of other homes.
+// devicesOf returns the active devices of a home: linked and not deleted.
 func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 	var devices []savings.Device
-	var failed error
-	mark := []byte(`"homeId":"` + homeID + `"`)
-	err := v.Scan(storage.KindHVACDevice, org, "", func(r storage.Record) bool {
-		if r.Deleted || !bytes.Contains(r.Value, mark) {
-			return true
-		}
-		d, err := storage.Decode[storage.HVACDevice](r)
+	for d, err := range storage.DevicesOf(v, org, homeID) {
 		if err != nil {
-			failed = err
-			return false
+			return nil, err
 		}
-		if d.HomeID != homeID || !d.Linked || d.Deleted {
-			return true
+		if !d.Linked || d.Deleted {
+			continue
 		}
 		device := savingsDevice(&d)
-		device.Schedule, failed = scheduleOf(v, org, d.ID)
+		if device.Schedule, err = scheduleOf(v, org, d.ID); err != nil {
+			return nil, err
+		}
 		devices = append(devices, device)
-		return failed == nil
-	})
-	return devices, errors.Join(err, failed)
+	}
+	return devices, nil
 }
 
 func savingsDevice(d *storage.HVACDevice) savings.Device {

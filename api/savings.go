@@ -52,18 +52,11 @@ func addInput(p *rest.FieldErrors, err error) error {
 }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
-	var home storage.Home
-	input := savings.Input{HomeID: c.ID, Request: in.request}
-	err := s.Store.View(func(v storage.View) (err error) {
-		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID)); err != nil {
-			return storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
-		}
-		input.Devices, err = devicesOf(v, c.Org, c.ID)
-		return err
-	})
+	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, c.ID))
 	if err != nil {
 		return savings.Result{}, err
 	}
+	input := savings.Input{HomeID: c.ID, Request: in.request}
 	if location, ok := storage.Location(home.Timezone); ok {
 		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
@@ -77,7 +70,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 		})
 		return prices, err
 	}
-	result, err := s.estimate(ctx, c.Payer(), input)
+	result, err := s.estimate(ctx, c, input)
 	if err == nil {
 		s.storeRun(ctx, c, &result)
 	}
@@ -98,13 +91,21 @@ func (s *server) storeRun(ctx context.Context, c *rest.Call, result *savings.Res
 	}
 }
 
-// estimate waits for a slot and runs a savings estimate.
-func (s *server) estimate(ctx context.Context, org string, input savings.Input) (savings.Result, error) {
-	done, pause, err := s.Estimates.turn(ctx, org)
+// estimate waits for a slot and runs a savings estimate. It holds the slot when it searches
+// the organization's devices, too.
+func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input) (savings.Result, error) {
+	done, pause, err := s.Estimates.turn(ctx, c.Payer())
 	if err != nil {
 		return savings.Result{}, err
 	}
 	defer done()
+	err = s.Store.View(func(v storage.View) (err error) {
+		input.Devices, err = devicesOf(v, c.Org, c.ID)
+		return err
+	})
+	if err != nil {
+		return savings.Result{}, err
+	}
 	input.Rest = pause
 	result, err := savings.Estimate(input)
 	if err == nil {

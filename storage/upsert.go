@@ -19,6 +19,8 @@ const (
 
 // UpsertResult is the result for one entity of an Upsert.
 type UpsertResult struct {
+	// Change is empty if the entity is not stored. It is set beside ErrUnavailable if the
+	// entity is stored, but reads do not include it yet.
 	Change Change
 	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict or ErrUnavailable,
 	// nil if the entity is stored.
@@ -67,8 +69,11 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 		if err == nil && change == Created {
 			err = quota.take(w.Ref)
 		}
-		results[i] = UpsertResult{Change: change, Err: err}
-		if err != nil || change == Unchanged {
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		if results[i].Change = change; change == Unchanged {
 			continue
 		}
 		batch, places = append(batch, w), append(places, i)

@@ -72,11 +72,16 @@ type importer struct {
 	// endpoints has the endpoints of this import. A repeated line finds the secret of the
 	// previous line.
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
+	// cut is set if the log became unavailable.
+	cut bool
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
 }
 
-// Import stores the correct lines of a body and reports the others.
+// Import stores the correct lines of a body and reports the others. If the log becomes
+// unavailable, Import returns a problem that asks for a retry. But a retry does not show a
+// generated secret again. After storing such a secret, Import therefore reports the lines
+// that are not stored.
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
@@ -100,6 +105,9 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 		}
 		if err := store(ctx, im.byKind[kind]); err != nil {
 			return wire.Imported{}, err
+		}
+		if im.cut && len(im.report.Secrets) == 0 {
+			return wire.Imported{}, errImportCut
 		}
 	}
 	slices.SortFunc(im.report.Errors, func(a, b wire.ImportError) int { return a.Line - b.Line })
@@ -199,7 +207,8 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	case errors.As(r.Err, &erased):
 		im.fail(l, []storage.FieldError{{Field: "organizationId", Message: erased.Error()}})
 	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
-		return errImportCut
+		im.cut = true
+		im.fail(l, []storage.FieldError{{Field: "line", Message: "the service cannot store it now: import the line again"}})
 	case r.Err != nil:
 		return r.Err
 	case r.Change == storage.Created:
@@ -209,7 +218,7 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	default:
 		im.report.Unchanged++
 	}
-	if r.Err == nil && l.secret != "" {
+	if r.Change != "" && l.secret != "" {
 		im.report.Secrets = append(im.report.Secrets, wire.ImportedSecret{Line: l.number, ID: l.entity.Ref().ID, Secret: l.secret})
 	}
 	return nil

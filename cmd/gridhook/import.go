@@ -81,15 +81,20 @@ type fileFormat struct {
 // errBadLines says that some lines were skipped. They are already reported.
 var errBadLines = errors.New("some lines were not imported")
 
-// importFiles imports files one after the other and prints a summary.
+// importFiles imports files one after the other and prints a summary. After an error it
+// prints the summary of the lines before it, because no later import shows their secrets.
 func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
 	c = c.For("") // each line names its organization
 	refer := newReferences(ctx, c, format.strict)
 	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json()}
+	var stopped error
 	for _, name := range files {
-		if err := g.importFile(ctx, c, format, name, refer, &report); err != nil {
-			return err
+		if stopped = g.importFile(ctx, c, format, name, refer, &report); stopped != nil {
+			break
 		}
+	}
+	if stopped != nil && report.Lines == 0 {
+		return stopped
 	}
 	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
@@ -98,7 +103,10 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 		}
 		row(w, report.summary())
 	}); err != nil {
-		return err
+		return errors.Join(stopped, err)
+	}
+	if stopped != nil {
+		return stopped
 	}
 	if report.Failed > 0 {
 		return fmt.Errorf("%w: %d of %d", errBadLines, report.Failed, report.Lines)

@@ -145,6 +145,23 @@ func TestImport_RetryAfter(t *testing.T) {
 	}
 }
 
+// TestImport_Stopped checks that an import that stops shows what it stored, and the secrets
+// above all: no later import shows them.
+func TestImport_Stopped(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", ok(`{"lines":1,"created":1,"errors":[],"secrets":[{"line":1,"id":"ep_1","secret":"whsec_1"}]}`))
+	missing := filepath.Join(t.TempDir(), "missing")
+	got := run(t, f, "{}\n", []string{"import", "-", missing})
+	want := "endpoint ep_1: secret whsec_1; store it now\n1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong\n"
+	if got.code != exitFailure || got.out != want || !strings.Contains(got.err, "no such file") {
+		t.Errorf("exit %d, %s\nit shows\n%swant\n%s", got.code, got.err, got.out, want)
+	}
+	got = run(t, f, "{}\n", []string{"import", "--json", "-", missing})
+	if got.code != exitFailure || !strings.Contains(got.out, "whsec_1") {
+		t.Errorf("as JSON: exit %d, %s", got.code, got.out)
+	}
+}
+
 func TestImport_NoFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	if got := run(t, newFake(t), "", []string{"import", missing}); got.code != exitFailure || got.err != "gridhook: open "+missing+": no such file or directory\n" {

@@ -96,6 +96,9 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	if stopped != nil && report.Lines == 0 {
 		return stopped
 	}
+	if hidden := report.wrong - maxShown; hidden > 0 {
+		say(g.err, "and %d more wrong fields; --json lists all of them\n", hidden)
+	}
 	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
 		for _, s := range report.Secrets {
@@ -130,14 +133,14 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
-		g.reportErrors(report.add(name, chunk, imported))
+		g.reportErrors(report, report.add(name, chunk, imported))
 		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}
 	left := func(e fileError) {
 		e.File = name
 		report.leftOut(e)
-		g.reportErrors([]fileError{e})
+		g.reportErrors(report, []fileError{e})
 	}
 	to := newChunker(send)
 	to.check = func(number int, line []byte) bool {
@@ -157,10 +160,17 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	return readNDJSON(reader, g.org, to, left)
 }
 
-// reportErrors prints a line for each wrong field.
-func (g *globals) reportErrors(errs []fileError) {
+// maxShown is the number of wrong fields that an import prints as they occur. A wrong
+// organization makes every line wrong.
+const maxShown = 20
+
+// reportErrors prints a line for each wrong field, up to maxShown in an import.
+func (g *globals) reportErrors(report *importReport, errs []fileError) {
 	for _, e := range errs {
 		for _, f := range e.Fields {
+			if report.wrong++; report.wrong > maxShown {
+				continue
+			}
 			what := strings.TrimSpace(e.Resource + " " + e.ID)
 			if what != "" {
 				what += ": "

@@ -162,6 +162,25 @@ func TestImport_Stopped(t *testing.T) {
 	}
 }
 
+// TestImport_ManyWrongLines checks that the table output has the first wrong lines and the
+// number of the others, and the JSON output all of them.
+func TestImport_ManyWrongLines(t *testing.T) {
+	var errs []string
+	for i := range 50 {
+		errs = append(errs, fmt.Sprintf(`{"line":%d,"resource":"home","fields":[{"field":"organizationId","message":"there is none"}]}`, i+1))
+	}
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(50, 0, 50, strings.Join(errs, ",")))
+	lines := strings.Repeat("{}\n", 50)
+	got := run(t, f, lines, []string{"import", "-"})
+	if n := strings.Count(got.err, "there is none"); n != 20 || !strings.Contains(got.err, "\nand 30 more wrong fields; --json lists all of them\n") {
+		t.Errorf("it shows %d of them:\n%s", n, got.err)
+	}
+	if got := run(t, f, lines, []string{"import", "--json", "-"}); strings.Count(got.out, "there is none") != 50 {
+		t.Errorf("as JSON:\n%s", got.out)
+	}
+}
+
 func TestImport_NoFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	if got := run(t, newFake(t), "", []string{"import", missing}); got.code != exitFailure || got.err != "gridhook: open "+missing+": no such file or directory\n" {

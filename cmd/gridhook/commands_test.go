@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -323,6 +324,21 @@ func TestList_DefaultLimit(t *testing.T) {
 		if help := run(t, nil, "", []string{list, "list", "--help"}); !strings.Contains(help.out, tt.inHelp) {
 			t.Errorf("%s: the help is %s", list, help.out)
 		}
+	}
+}
+
+// fullDisk refuses every write.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestOrgExport_FullDisk checks that an incomplete file is an error.
+func TestOrgExport_FullDisk(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/acme/export", ok(data(`{"resource":"organization","id":"acme"}`)))
+	got := runWith(t, f, "", []string{"org", "export", "acme"}, func(g *globals) { g.out = fullDisk{} })
+	if got.code != exitFailure || got.err != "gridhook: no space left on device\n" {
+		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 

@@ -104,12 +104,17 @@ func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKey
 		return wire.KeyWithText{}, errKeyEnded
 	}
 	key, text := storage.NewKey(ref.Org, c.Now)
-	key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.ExpiresAt
+	original := old.ExpiresAt
+	if old.Rotated {
+		original = old.OriginalExpiresAt
+	}
+	key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, original
 	if err := s.Store.Create(ctx, &key); err != nil {
 		return wire.KeyWithText{}, err
 	}
 	end := c.Now.Add(time.Duration(in.OverlapSeconds) * time.Second)
 	_, err = storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
+		k.Rotated, k.OriginalExpiresAt = true, original
 		if k.ExpiresAt.IsZero() || k.ExpiresAt.After(end) {
 			k.ExpiresAt = storage.Time{Time: end}
 		}

@@ -43,6 +43,10 @@ type Key struct {
 	// ExpiresAt and RevokedAt are zero if the key does not expire or is not revoked.
 	ExpiresAt Time `json:"expiresAt"`
 	RevokedAt Time `json:"revokedAt"`
+	// Rotated says that a rotation limited ExpiresAt. OriginalExpiresAt is the value before
+	// the first rotation: the new key of each rotation has it.
+	Rotated           bool `json:"rotated,omitempty"`
+	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
 	Base
 }
 

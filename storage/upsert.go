@@ -43,7 +43,7 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	var batch []Write
 	var places []int
 	var newest uint64
-	inBatch := map[Ref]bool{}
+	unseen := map[Ref]bool{} // entities of this call that reads may not include yet
 	flush := func() {
 		last, err := s.flush(ctx, batch)
 		newest = max(newest, last)
@@ -53,17 +53,17 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			}
 		}
 		batch, places = nil, nil
-		clear(inBatch)
 	}
 	for i, e := range entities {
-		if ref := e.Ref(); inBatch[ref] {
-			// The batch has this entity already. Store the batch first, so that the
-			// second write compares with the first.
+		if unseen[e.Ref()] {
+			// Store the first write and wait for it, so that the second write compares
+			// with the first.
 			flush()
 			if err := s.replica.WaitFor(ctx, newest); err != nil {
 				results[i].Err = err
 				continue
 			}
+			clear(unseen)
 		}
 		w, change, err := s.upsert(e)
 		if err == nil && change == Created {
@@ -77,7 +77,7 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			continue
 		}
 		batch, places = append(batch, w), append(places, i)
-		inBatch[w.Ref] = true
+		unseen[w.Ref] = true
 		if len(batch) == MaxBatch {
 			flush()
 		}

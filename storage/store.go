@@ -277,7 +277,7 @@ func (s *Store) current(ref Ref) (rec Record, err error) {
 func (s *Store) replaced(ref Ref) (Record, error) {
 	rec, err := s.current(ref)
 	if err == nil && !rec.live() {
-		err = s.View(func(v View) error { return refuseErased(v, ref) })
+		err = s.View(func(v View) error { return s.refuseErased(v, ref) })
 	}
 	return rec, err
 }

@@ -317,7 +317,7 @@ func (a *App) followLedger(ctx context.Context) error {
 // erased reports whether an organization is deleted.
 func (a *App) erased(org string) (erased bool, err error) {
 	err = a.store.View(func(v storage.View) (err error) {
-		erased, err = storage.IsErased(v, org)
+		erased, err = storage.IsErased(v, org, a.store.Now())
 		return err
 	})
 	return erased, err

@@ -96,6 +96,15 @@ func (k *Key) Live(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt.Time))
 }
 
+// CountLive returns a function that reports whether the record of a key is live. A key that
+// does not decode counts.
+func CountLive(now func() time.Time) func(Record) bool {
+	return func(r Record) bool {
+		k, err := Decode[Key](r)
+		return err != nil || k.Live(now())
+	}
+}
+
 // Allows reports whether the key has the scope.
 func (k *Key) Allows(s Scope) bool { return slices.Contains(k.Scopes, s) }
 

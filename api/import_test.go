@@ -185,3 +185,46 @@ func TestImport_Limits(t *testing.T) {
 		t.Errorf("a long line: %+v", got)
 	}
 }
+
+// TestImport_KeepsState checks that a line keeps the state that it does not name: the
+// progress of an onboarding, an unlinked device, a disabled endpoint with its reason.
+func TestImport_KeepsState(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.imported(everything)
+	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","zipcode":"60614","status":"COMPLETED","step":3}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":false}`)
+	for _, id := range []string{"ep1", "ep2"} {
+		_, err := storage.Update(t.Context(), e.store, storage.WebhookEndpointRef("acme", id), func(w *storage.WebhookEndpoint) error {
+			w.Enabled, w.Disabled = false, &storage.Disabled{Reason: "410"}
+			return nil
+		})
+		must(t, err)
+	}
+	e.imported(everything)
+	e.load(`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","enabled":false}`)
+	flow, err := storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	if err != nil || flow.Status != storage.OnboardingCompleted || flow.Step != 3 {
+		t.Errorf("the onboarding is %+v, %v", flow, err)
+	}
+	if d, err := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); err != nil || d.Linked {
+		t.Errorf("the device is linked: %t, %v", d.Linked, err)
+	}
+	for _, id := range []string{"ep1", "ep2"} {
+		if w := e.stored(id); w.Enabled || w.Disabled == nil || w.Disabled.Reason != "410" {
+			t.Errorf("%s is enabled: %t, disabled for %+v", id, w.Enabled, w.Disabled)
+		}
+	}
+	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","status":"NOT_STARTED"}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":true}`,
+		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","enabled":true}`)
+	flow, err = storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	if err != nil || flow.Status != storage.OnboardingNotStarted || flow.Zipcode != "60614" {
+		t.Errorf("a line that names the status: %+v, %v", flow, err)
+	}
+	if d, _ := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); !d.Linked {
+		t.Error("a line that names linked does not set it")
+	}
+	if w := e.stored("ep1"); !w.Enabled || w.Disabled != nil {
+		t.Errorf("a line that names enabled: %t, %+v", w.Enabled, w.Disabled)
+	}
+}

@@ -15,17 +15,25 @@ type webhookEndpointLine struct {
 	Secret string `json:"secret" pattern:"secret" nullable:"false"`
 }
 
+// prepare keeps whether a stored endpoint is enabled unless the line says it.
 func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e := storage.NewWebhookEndpoint(l.OrganizationID)
 	e.ID = l.ID
 	c.owner(&l.lineHead)
 	c.CheckSecret(l.Secret, &c.p)
 	before, err := c.endpointBefore(c.v, e.Ref())
+	if before.ID != "" {
+		over := webhookEndpointLine{EndpointSettings: wire.EndpointSettings{EndpointSettings: before.EndpointSettings}}
+		c.decodeOver(&over)
+		l.Enabled = over.Enabled
+	}
 	if err == nil {
 		err = c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	}
 	if err == nil && c.p.Err() == nil {
-		e.Secrets = before.Secrets
+		if e.Secrets = before.Secrets; !e.Enabled {
+			e.Disabled = before.Disabled
+		}
 		err = c.setSecret(&e, l.Secret, c.l)
 		c.endpoints[e.Ref()] = &e
 	}

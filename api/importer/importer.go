@@ -26,6 +26,7 @@ var errImportCut = rest.NewProblem(rest.CodeUnavailable, "The service cannot sto
 // pending is a line that is decoded but not stored.
 type pending struct {
 	number   int
+	text     []byte
 	resource string
 	line     importLine
 	wrong    []storage.FieldError
@@ -116,7 +117,7 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 
 // read decodes a line by its resource.
 func (im *importer) read(number int, text []byte) {
-	l := &pending{number: number}
+	l := &pending{number: number, text: text}
 	if int64(len(text)) > im.MaxLine {
 		im.fail(l, []storage.FieldError{{Field: "line", Message: "is too long"}})
 		return

@@ -95,6 +95,12 @@ type check struct {
 // failed records an error of the store.
 func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
 
+// decodeOver decodes the line again, over stored values instead of defaults. The result has
+// the stored value of a field that the line does not name.
+func (c *check) decodeOver(stored importLine) {
+	_, _ = c.Decode(c.l.text, stored, "line") // the first decoding has reported the errors
+}
+
 // owner adds a field error if the line's organization does not exist.
 func (c *check) owner(h *lineHead) {
 	rest.CheckID(&c.p, "organizationId", h.OrganizationID)
@@ -211,8 +217,8 @@ type hvacDeviceLine struct {
 	storage.HVACDevice
 }
 
-// prepare keeps the stored results of optimization runs unless the line sets them.
-// Importing the same line again therefore changes nothing.
+// prepare keeps the stored results of optimization runs and the linked flag, which the
+// partner sets, unless the line sets them. Importing the same line again therefore changes nothing.
 func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	c.p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
@@ -221,6 +227,11 @@ func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 		stored, _, err := storage.Read[storage.HVACDevice](c.v, ref)
 		c.failed(rest.Ignore(err, storage.ErrNotFound))
 		l.Keep(&stored, storage.Time{Time: c.now})
+		if stored.ID != "" {
+			over := hvacDeviceLine{HVACDevice: stored}
+			c.decodeOver(&over)
+			l.Linked = over.Linked
+		}
 	}
 	return &l.HVACDevice
 }
@@ -254,8 +265,18 @@ type onboardingLine struct {
 }
 
 // prepare uses the home's identifier for a flow without an identifier. A home has only
-// one flow.
+// one flow. The fields that the line does not name keep their stored values, because the
+// user advances the flow.
 func (l *onboardingLine) prepare(c *check) storage.Entity {
+	if ref := storage.OnboardingRef(l.OrganizationID, l.HomeID); ref.Valid() {
+		stored, _, err := storage.Read[storage.Onboarding](c.v, ref)
+		if err == nil {
+			over := onboardingLine{Onboarding: stored}
+			c.decodeOver(&over)
+			l.Onboarding = over.Onboarding
+		}
+		c.failed(rest.Ignore(err, storage.ErrNotFound))
+	}
 	if l.ID == "" {
 		l.ID = l.HomeID
 	}

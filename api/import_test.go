@@ -228,3 +228,24 @@ func TestImport_KeepsState(t *testing.T) {
 		t.Errorf("a line that names enabled: %t, %+v", w.Enabled, w.Disabled)
 	}
 }
+
+// TestImport_DamagedRecords checks that an import repairs records that do not decode. It
+// cannot repair the events of a plan, and reports only that line.
+func TestImport_DamagedRecords(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.imported(everything)
+	for _, ref := range []storage.Ref{
+		storage.OrganizationRef("acme"), storage.HomeRef("acme", "home1"), storage.HVACDeviceRef("acme", "dev1"),
+		storage.OnboardingRef("acme", "home1"), storage.WebhookEndpointRef("acme", "ep1"), storage.PlanEventsRef("acme", "plan1"),
+	} {
+		e.damage(ref)
+	}
+	event := `{"resource":"planEvent","organizationId":"acme","planId":"plan1","kind":"CRITICAL_PEAK","from":"2026-07-02T21:00:00Z","to":"2026-07-03T01:00:00Z","adder":0.6}`
+	got := e.imported(everything + event)
+	if got.Updated != 5 || got.Failed != 1 || got.Errors[0].Resource != "planEvent" || len(got.Secrets) != 1 {
+		t.Errorf("imported %+v", got)
+	}
+	if w := e.stored("ep1"); w.URL != "https://acme.example/hooks" || len(w.Secrets) != 1 {
+		t.Errorf("the endpoint is %+v", w)
+	}
+}

@@ -116,11 +116,7 @@ func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
 
 // unchanged gives e the times of current and reports whether the two are then equal.
 func unchanged(e Entity, current Record) (bool, error) {
-	was, err := baseOf(current)
-	if err != nil {
-		return false, err
-	}
-	b := e.base()
+	was, b := baseOf(current), e.base()
 	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
 	value, err := json.Marshal(e)
 	return bytes.Equal(value, current.Value), err

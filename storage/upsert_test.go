@@ -191,3 +191,20 @@ func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 	})
 	upsert(t, s, "created created created created", homes...)
 }
+
+// TestUpsert_RepairsDamagedRecord checks that a record that does not decode is replaced.
+func TestUpsert_RepairsDamagedRecord(t *testing.T) {
+	s, log, _, c := newStore(t)
+	for _, id := range []string{"a", "b"} {
+		if _, err := log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", id), At: c.now, Value: []byte("garbage")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upsert(t, s, "updated", home("a", "One"))
+	if h := getHome(t, s, "a"); h.Name != "One" || !h.CreatedAt.Equal(c.now) {
+		t.Errorf("the home is %+v", h)
+	}
+	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("b", "Two")}})); err != nil {
+		t.Errorf("rewrite: %v", err)
+	}
+}

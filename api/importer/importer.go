@@ -198,11 +198,14 @@ func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
 
 func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	var wrong *storage.InvalidError
+	var damaged *storage.DecodeError
 	var limit *storage.LimitError
 	var erased *storage.ErasedError
 	switch {
 	case errors.As(r.Err, &wrong):
 		im.fail(l, wrong.Fields)
+	case errors.As(r.Err, &damaged): // the line is a part of the stored record
+		im.fail(l, []storage.FieldError{{Field: "line", Message: damaged.Error()}})
 	case errors.As(r.Err, &limit):
 		im.fail(l, []storage.FieldError{{Field: "resource", Message: limit.Error()}})
 	case errors.As(r.Err, &erased):

@@ -95,6 +95,22 @@ type check struct {
 // failed records an error of the store.
 func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
 
+// replaced returns the stored entity that the line replaces. An entity that does not decode
+// counts as absent: the import repairs it.
+func replaced[T any, P interface {
+	*T
+	storage.Entity
+}](c *check, ref storage.Ref) (e T, found bool) {
+	stored, _, err := storage.Read[T, P](c.v, ref)
+	if err == nil {
+		return stored, true
+	}
+	if !storage.NoRecord(err) {
+		c.failed(err)
+	}
+	return e, false
+}
+
 // decodeOver decodes the line again, over stored values instead of defaults. The result has
 // the stored value of a field that the line does not name.
 func (c *check) decodeOver(stored importLine) {
@@ -155,9 +171,10 @@ func (l *organizationLine) prepare(c *check) storage.Entity {
 	}
 	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
-	var err error
-	l.Suspended, err = storage.IsSuspended(c.v, l.ID) // only an update changes it
-	c.failed(err)
+	if ref := storage.OrganizationRef(l.ID); ref.Valid() {
+		stored, _ := replaced[storage.Organization](c, ref)
+		l.Suspended = stored.Suspended // only an update changes it
+	}
 	return &l.Organization
 }
 
@@ -224,10 +241,9 @@ func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
 	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
 	if ref := l.HVACDevice.Ref(); ref.Valid() {
-		stored, _, err := storage.Read[storage.HVACDevice](c.v, ref)
-		c.failed(rest.Ignore(err, storage.ErrNotFound))
+		stored, found := replaced[storage.HVACDevice](c, ref)
 		l.Keep(&stored, storage.Time{Time: c.now})
-		if stored.ID != "" {
+		if found {
 			over := hvacDeviceLine{HVACDevice: stored}
 			c.decodeOver(&over)
 			l.Linked = over.Linked
@@ -269,13 +285,11 @@ type onboardingLine struct {
 // user advances the flow.
 func (l *onboardingLine) prepare(c *check) storage.Entity {
 	if ref := storage.OnboardingRef(l.OrganizationID, l.HomeID); ref.Valid() {
-		stored, _, err := storage.Read[storage.Onboarding](c.v, ref)
-		if err == nil {
+		if stored, found := replaced[storage.Onboarding](c, ref); found {
 			over := onboardingLine{Onboarding: stored}
 			c.decodeOver(&over)
 			l.Onboarding = over.Onboarding
 		}
-		c.failed(rest.Ignore(err, storage.ErrNotFound))
 	}
 	if l.ID == "" {
 		l.ID = l.HomeID

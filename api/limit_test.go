@@ -63,7 +63,9 @@ func TestLimits_LiveKeys(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.store.SetLimit(storage.Limit{Kind: storage.KindKey, Max: 2, Setting: "max-keys", Counts: storage.CountLive(e.clock)})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
-	create := func(more string) answer { return e.operate("/v1/admin/keys/create", `{"organizationId":"acme"`+more+`}`) }
+	create := func(more string) answer {
+		return e.operate("/v1/admin/keys/create", `{"organizationId":"acme"`+more+`}`)
+	}
 	id := create("").ok(t)["keyId"].(string)
 	create(`,"expiresAt":"2026-07-01T13:00:00.000Z"`).ok(t)
 	create("").expect(t, http.StatusConflict, rest.CodeConflict)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 )
 
 // Change is the effect of an upsert on an entity.
@@ -31,6 +32,12 @@ type UpsertResult struct {
 // skips invalid entities. It does not write unchanged entities. When it returns, reads
 // include all its writes.
 func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
+	return s.UpsertFrom(ctx, math.MaxUint64, entities)
+}
+
+// UpsertFrom is Upsert for entities that were made from a view at a revision. An entity that
+// has changed since then gets ErrConflict, and so may others of its batch: make them again.
+func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Entity) []UpsertResult {
 	results := make([]UpsertResult, len(entities))
 	quota, err := s.quota(ctx, entities...)
 	if err != nil {
@@ -45,7 +52,7 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	var newest uint64
 	unseen := map[Ref]bool{} // entities of this call that reads may not include yet
 	flush := func() {
-		last, err := s.flush(ctx, batch)
+		last, err := s.flush(ctx, revision, batch)
 		newest = max(newest, last)
 		if err != nil {
 			for _, i := range places {
@@ -65,7 +72,7 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			}
 			clear(unseen)
 		}
-		w, change, err := s.upsert(e)
+		w, change, err := s.upsert(revision, e)
 		if err == nil && change == Created {
 			err = quota.take(w.Ref)
 		}
@@ -94,13 +101,16 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 }
 
 // upsert returns the write that replaces the stored entity with e.
-func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
+func (s *Store) upsert(revision uint64, e Entity) (w Write, change Change, err error) {
 	if err := e.Validate(); err != nil {
 		return w, "", err
 	}
 	current, err := s.replaced(e.Ref())
 	if err != nil {
 		return w, "", err
+	}
+	if current.Revision > revision {
+		return w, "", ErrConflict
 	}
 	change = Created
 	if current.live() {
@@ -123,8 +133,8 @@ func unchanged(e Entity, current Record) (bool, error) {
 }
 
 // flush appends a batch. An import states the desired values, so flush overwrites the
-// values of another writer. It retries only once.
-func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
+// values of another writer until the revision. It retries only once.
+func (s *Store) flush(ctx context.Context, revision uint64, batch []Write) (uint64, error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
@@ -139,6 +149,9 @@ func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
 		current, err := s.current(w.Ref)
 		if err != nil {
 			return last, err
+		}
+		if current.Revision > revision {
+			return 0, ErrConflict
 		}
 		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()
 	}

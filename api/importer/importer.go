@@ -130,7 +130,8 @@ func (im *importer) read(number int, text []byte) {
 	if bytes.Contains(text, []byte(`"resource"`)) && json.Unmarshal(text, &head) == nil {
 		l.resource = head.Resource
 	}
-	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
+	read := im.decode(l)
+	if l.line == nil {
 		wrong := schema.Check(text, "line", im.MaxDepth)
 		if wrong == nil {
 			wrong = []storage.FieldError{{Field: "resource", Message: "must be one of " + resourceNames()}}
@@ -138,23 +139,57 @@ func (im *importer) read(number int, text []byte) {
 		im.fail(l, wrong)
 		return
 	}
-	var read bool
-	if l.wrong, read = im.Decode(text, l.line, "line"); !read {
+	if !read {
 		im.fail(l, l.wrong)
 		return
-	}
-	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
-		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
 	}
 	kind := storage.Kind(l.resource)
 	im.byKind[kind] = append(im.byKind[kind], l)
 }
 
-// store checks the lines of one kind and stores the correct lines.
+// decode decodes a line over the defaults of its resource. line stays nil for an unknown
+// resource.
+func (im *importer) decode(l *pending) (read bool) {
+	l.secret = ""
+	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
+		return false
+	}
+	l.wrong, read = im.Decode(l.text, l.line, "line")
+	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
+		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
+	}
+	return read
+}
+
+// store checks the lines of one kind and stores the correct lines. A line may keep a part of
+// the stored entity, such as the secrets of an endpoint. If the entity changes meanwhile,
+// store makes it again.
 func (im *importer) store(ctx context.Context, lines []*pending) error {
+	for tries := 5; len(lines) > 0; {
+		changed, err := im.storeOnce(ctx, lines, tries == 0)
+		if err != nil {
+			return err
+		}
+		if len(changed) == len(lines) {
+			tries--
+		}
+		for _, l := range changed {
+			im.decode(l)
+			delete(im.endpoints, l.entity.Ref())
+		}
+		lines = changed
+	}
+	return nil
+}
+
+// storeOnce returns the lines whose entities have changed since they were read. After the
+// last try it reports them instead.
+func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) (changed []*pending, err error) {
 	var good []*pending
 	var entities []storage.Entity
-	err := im.Store.View(func(v storage.View) error {
+	var revision uint64
+	err = im.Store.View(func(v storage.View) error {
+		revision = v.Revision()
 		for _, l := range lines {
 			ok, err := im.prepare(v, l)
 			if err != nil {
@@ -167,14 +202,18 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, result := range im.Store.Upsert(ctx, entities) {
+	for i, result := range im.Store.UpsertFrom(ctx, revision, entities) {
+		if errors.Is(result.Err, storage.ErrConflict) && !last {
+			changed = append(changed, good[i])
+			continue
+		}
 		if err := im.count(good[i], result); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // prepare builds the line's entity and reports whether the line can be stored. If the

@@ -100,6 +100,24 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	}
 }
 
+// TestImport_PlansOfFile checks homes of an organization that the file creates, and plans of
+// the catalog, which need no identifier.
+func TestImport_PlansOfFile(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plans/list", ok(data()), answer{400, `{"error_code":"VALIDATION_FAILED","message":"No."}`}) // shared, of new
+	f.on("/v1/admin/organizations/list", ok(data()))
+	f.on("/v1/admin/import", imported(4, 4, 0, ""))
+	got := run(t, f, `{"resource":"organization","id":"new","name":"N"}
+{"resource":"ratePlan","catalogId":"pge-e-elec"}
+{"resource":"home","organizationId":"new","id":"h1","ratePlanId":"pge-e-elec"}
+{"resource":"home","organizationId":"new","id":"h2","ratePlanId":"nowhere"}
+`, []string{"import", "-"})
+	want := "warning: 1 homes of new name a plan that does not exist for them: nowhere\n"
+	if got.code != 0 || got.err != want {
+		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
 func TestImport_CSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
 		"":                     "empty file: the first row must name the columns",

@@ -122,6 +122,7 @@ func TestImport_Errors(t *testing.T) {
 		{`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":1000.1}`, "solar", []string{"solarSystemSizeKw"}},
 		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d","homeId":"none","maxTemp":200,"lastSetPointSchedule":[]}`, "hvacDevice", []string{"homeId", "lastSetPointSchedule", "maxTemp"}},
 		{`{"resource":"userPreferences","organizationId":"acme","deviceId":"none","name":"","weeks":[52]}`, "userPreferences", []string{"deviceId", "name", "weeks[0]"}},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","id":"sub_1","url":"https://acme.example/hooks"}`, "webhookEndpoint", []string{"id"}},
 		{`{"resource":"onboarding","organizationId":"acme","homeId":"none","status":"LATE"}`, "onboarding", []string{"homeId", "status"}},
 		{`{"resource":"organization","organizationId":"acme","id":"other","name":"x"}`, "organization", []string{"organizationId"}},
 		{`{"resource":"organization","id":"_","name":"x"}`, "organization", []string{"id"}},

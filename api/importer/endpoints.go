@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"strings"
+
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -19,6 +21,7 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e := storage.NewWebhookEndpoint(l.OrganizationID)
 	e.ID = l.ID
 	c.owner(&l.lineHead)
+	c.p.Check(!strings.HasPrefix(l.ID, storage.SubscriptionPrefix), "id", "must not begin with %s, as the callbacks of OpenADR subscriptions do", storage.SubscriptionPrefix)
 	c.CheckSecret(l.Secret, &c.p)
 	before := c.endpointBefore(e.Ref())
 	if before.ID != "" {

@@ -105,7 +105,7 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "url", field: "url", value: "", help: "https `URL` of the receiver", required: isNew},
 		{name: "description", field: "description", value: "", help: "`purpose` of the endpoint"},
 		{name: "event", field: "eventTypes", value: []string{}, help: "event `type` to send; repeatable (default all)", words: storage.EventTypes()},
-		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable"},
+		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable; an update replaces all headers"},
 		{name: "mode", field: "deliveryMode", value: "", help: "delivery `mode`: always, or onChange to skip unchanged signals (default always)", words: []string{string(storage.DeliverAlways), string(storage.DeliverOnChange)}},
 		{name: "format", field: "format", value: "", help: "signal `format`: signal, or openadr3 for OpenADR 3 events (default signal)", words: texts(storage.SignalFormats())},
 		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: texts(storage.Compressions())},

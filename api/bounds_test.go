@@ -189,6 +189,7 @@ var companions = map[string]map[string]any{
 	"start.date":                 {"start.month": nil},
 	"contact.email":              {"contact.preferred_contact": "none"},
 	"days":                       {"months": nil},
+	"minPriceChange":             {"deliveryMode": "onChange"},
 	"since":                      {"until": nil},
 	"until":                      {"since": nil},
 	"utilities":                  {"market": absent, "timezone": absent, "state": absent},

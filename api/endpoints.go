@@ -21,6 +21,7 @@ func settingsOf(e *storage.WebhookEndpoint) wire.EndpointSettings {
 	s.URL, s.Headers, s.BatchSize = storage.MaskURL(e.URL), maskedHeaders(e), max(1, e.BatchSize)
 	s.Format, s.Compression = cmp.Or(e.Format, storage.FormatSignal), cmp.Or(e.Compression, storage.CompressionNone)
 	s.HTTPVersion = cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto)
+	s.HomeIDs, s.RatePlanIDs = append([]string{}, e.HomeIDs...), append([]string{}, e.RatePlanIDs...) // older records have none
 	return s
 }
 

@@ -208,6 +208,7 @@ func (d *document) webhooks() object {
 	all := object{}
 	for _, e := range wire.Webhooks() {
 		body := d.types.Of(reflect.TypeOf(e.Body), schema.Response)
+		body.SetConst("type", e.Name)
 		all[e.Name] = object{"post": object{
 			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookResponse, "parameters": webhookHeaders(),
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},

@@ -73,6 +73,11 @@ func (s *server) webhookRoutes() []rest.Route {
 func (s *server) endpointRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
+			Path: "/v1/webhook/event_types/list", Name: "listEventTypes", Group: groupEndpoints,
+			Summary: "List the types of webhooks with the JSON Schemas of their bodies",
+			Open:    true,
+		}, (*server).listEventTypes),
+		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Group: groupEndpoints,
 			Summary:     "Create a webhook endpoint",
 			Description: "Only this response contains the signing secret. At the operator's limit of endpoints, the response is 409.",

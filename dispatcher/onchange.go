@@ -59,7 +59,7 @@ func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes,
 		}
 		maps.DeleteFunc(known.Signals, func(home, _ string) bool { return !read.has(home) })
 		for i := range jobs {
-			if j := &jobs[i]; j.target == e && known.Signals[j.Signal.HomeID] != j.Signal.Fingerprint(j.Format) {
+			if j := &jobs[i]; j.target == e && known.Signals[j.Signal.HomeID] != j.fingerprint() {
 				delete(known.Signals, j.Signal.HomeID)
 			}
 		}
@@ -76,7 +76,7 @@ func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have map[*targe
 		}
 		for i := range jobs {
 			if j := &jobs[i]; j.target == e && results[i].delivery.Outcome == events.OutcomeDelivered {
-				known.Signals[j.Signal.HomeID] = j.Signal.Fingerprint(j.Format)
+				known.Signals[j.Signal.HomeID] = j.fingerprint()
 			}
 		}
 		err := w.persistKnown(ctx, &s.Trigger, e.ID, func(ctx context.Context) error {
@@ -104,6 +104,15 @@ func (w *Worker) persistKnown(ctx context.Context, t *events.Trigger, endpointID
 	}
 	w.Log.Error("known signals not stored", "trigger", t.ID, "org", t.OrganizationID, "endpoint", endpointID, "error", err)
 	return nil
+}
+
+// fingerprint returns a text that differs for signals that differ by more than the
+// endpoint's least change.
+func (j *job) fingerprint() string {
+	if step := j.target.MinPriceChange; step > 0 {
+		return j.Signal.CoarseFingerprint(step)
+	}
+	return j.Signal.Fingerprint(j.Format)
 }
 
 func homesOf(jobs []job, e *target.Target) []string {

@@ -40,6 +40,28 @@ func TestOnChange_Unchanged(t *testing.T) {
 	})
 }
 
+// An endpoint with a least change gets every larger change, also one of several small
+// steps.
+func TestOnChange_LeastChange(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3
+		w.homes(homes)
+		w.endpoint("ep", onChange, func(e *storage.WebhookEndpoint) { e.MinPriceChange = 0.1 })
+		w.worker()
+		for _, step := range []struct {
+			price float64 // 0.25 before
+			sent  bool
+		}{{0.25, true}, {0.28, false}, {0.34, false}, {0.36, true}, {0.24, true}, {0.2, false}} {
+			storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "plan", step.price))
+			want := outcomes{events.OutcomeUnchanged: homes}
+			if step.sent {
+				want = outcomes{events.OutcomeDelivered: homes}
+			}
+			w.wants(w.trigger(24), want)
+		}
+	})
+}
+
 // An endpoint with a new URL or format counts as a new receiver, without any known
 // signals.
 func TestOnChange_AnotherReceiver(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ type job struct {
 	place          walks.Place
 }
 
-// price makes the jobs of a slice: one for each home and endpoint. A home without a
+// price makes the jobs of a slice: one for each home and endpoint that selects it. A home without a
 // signal, or without an endpoint, gets its outcome at once. Any failure of a home, even a
 // panic, is an outcome of that home. Errors: *storeError.
 func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place walks.Place) (jobs []job, outcomes []events.Delivery, err error) {
@@ -38,10 +39,13 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	err = w.view(func(v storage.View) error {
 		prices := w.Pricer.Reader(v)
 		for _, r := range read.homes {
-			signal, why, err := priceHome(prices, r, t)
+			signal, why, err := priceHome(prices, r, t, to.selects)
 			var home *signals.HomeError
 			switch {
 			case errors.Is(err, errNotTargeted):
+				continue
+			case errors.Is(err, errNotWanted):
+				read.bounds.Homes++
 				continue
 			case errors.As(err, &home):
 				failed.add(r.ID, err)
@@ -56,7 +60,9 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 			}
 			outcomes = append(outcomes, withoutRequest(t, r.ID, to, now)...)
 			for _, e := range to.targets {
-				jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, place: place})
+				if e.Selects(r.ID, signal.RatePlanID) {
+					jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, place: place})
+				}
 			}
 		}
 		return nil
@@ -83,12 +89,23 @@ func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage
 	return list
 }
 
-// errNotTargeted says that a trigger does not select a home.
-var errNotTargeted = errors.New("not targeted")
+// selects reports whether a home on a rate plan has an outcome: an endpoint receives its
+// signals, cannot be used, or there is no endpoint at all.
+func (to *recipients) selects(homeID, ratePlanID string) bool {
+	return len(to.targets) == 0 || len(to.broken) > 0 ||
+		slices.ContainsFunc(to.targets, func(e *target.Target) bool { return e.Selects(homeID, ratePlanID) })
+}
+
+// errNotTargeted says that a trigger does not select a home. errNotWanted says that no
+// endpoint selects the home. Such a home counts as walked and has no outcome.
+var (
+	errNotTargeted = errors.New("not targeted")
+	errNotWanted   = errors.New("not wanted")
+)
 
 // priceHome returns a home's signal, or the reason why it has none. Errors:
-// errNotTargeted, *signals.HomeError, and errors of the store.
-func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (signal signals.Signal, why string, err error) {
+// errNotTargeted, errNotWanted, *signals.HomeError, and errors of the store.
+func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger, selects func(homeID, ratePlanID string) bool) (signal signals.Signal, why string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &signals.HomeError{
@@ -108,6 +125,8 @@ func priceHome(prices *signals.Reader, r storage.Record, t *events.Trigger) (sig
 		return signal, "", err
 	case !t.Selects(home.RatePlanID):
 		return signal, "", errNotTargeted
+	case !selects(home.ID, home.RatePlanID):
+		return signal, "", errNotWanted
 	case !home.Enabled:
 		return signal, "the home is not enabled", nil
 	}

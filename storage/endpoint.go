@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -16,10 +17,13 @@ const (
 	EventPriceSignalUpdated = "price_signal.updated"
 	// EventOpenADRUpdated replaces EventPriceSignalUpdated at an endpoint with the format
 	// FormatOpenADR3.
-	EventOpenADRUpdated   = "openadr.event.updated"
-	EventTriggerCompleted = "price_signal.trigger.completed"
-	EventEndpointDisabled = "endpoint.disabled"
-	EventWebhookTest      = "webhook.test"
+	EventOpenADRUpdated = "openadr.event.updated"
+	// EventPriceSignalChanged replaces EventPriceSignalUpdated at an endpoint with the
+	// format FormatThin.
+	EventPriceSignalChanged = "price_signal.changed"
+	EventTriggerCompleted   = "price_signal.trigger.completed"
+	EventEndpointDisabled   = "endpoint.disabled"
+	EventWebhookTest        = "webhook.test"
 )
 
 // EventPriceSignalBatch is the type of a request that carries several
@@ -30,7 +34,7 @@ const EventPriceSignalBatch = "price_signal.batch"
 
 // EventTypes returns all event types.
 func EventTypes() []string {
-	return []string{EventPriceSignalUpdated, EventOpenADRUpdated, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
+	return []string{EventPriceSignalUpdated, EventOpenADRUpdated, EventPriceSignalChanged, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
 }
 
 // DeliveryMode decides which signals are sent.
@@ -53,10 +57,18 @@ const (
 	FormatSignal SignalFormat = "signal"
 	// FormatOpenADR3 sends events of OpenADR 3.
 	FormatOpenADR3 SignalFormat = "openadr3"
+	// FormatThin sends which signal is available, without its prices.
+	FormatThin SignalFormat = "thin"
 )
 
 // SignalFormats returns all formats.
-func SignalFormats() []SignalFormat { return []SignalFormat{FormatSignal, FormatOpenADR3} }
+func SignalFormats() []SignalFormat { return []SignalFormat{FormatSignal, FormatOpenADR3, FormatThin} }
+
+// signalEvents maps each format to the event type of its price signals.
+var signalEvents = map[SignalFormat]string{FormatOpenADR3: EventOpenADRUpdated, FormatThin: EventPriceSignalChanged}
+
+// SignalEvent returns the event type of price signals in the format.
+func (f SignalFormat) SignalEvent() string { return cmp.Or(signalEvents[f], EventPriceSignalUpdated) }
 
 // Compression is the compression of a webhook's body.
 type Compression string
@@ -96,13 +108,16 @@ func HTTPVersions() []HTTPVersion {
 type EndpointSettings struct {
 	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
 	Description    string            `json:"description" maxLength:"500" example:"production"`
-	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
+	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.changed,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
 	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
 	Headers        map[string]string `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Headers of every delivery. Values are stored encrypted and shown as ********. Sending ******** keeps the stored value, unless the URL's host changes." example:"{\"X-Site\":\"eu-1\"}"`
 	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second from each worker process, 0 for no limit. Three workers send up to three times as many." example:"50"`
 	TimeoutSeconds float64           `json:"timeoutSeconds" minimum:"0.1" maximum:"60" doc:"The timeout of one attempt, connection included." example:"10"`
 	DeliveryMode   DeliveryMode      `json:"deliveryMode" doc:"always sends every signal. onChange skips a signal that equals the last signal delivered to the same URL in the same format."`
-	Format         SignalFormat      `json:"format" doc:"The format of signals."`
+	MinPriceChange float64           `json:"minPriceChange" minimum:"0" maximum:"50" doc:"With onChange, the least change of a price of any interval that is sent, in $/kWh, 0 for any change. Prices count as changed when they round to another multiple of it, so a smaller change may be sent too." example:"0"`
+	HomeIDs        []string          `json:"homeIds" itemsPattern:"id" maxItems:"1000" doc:"The homes whose signals to send. An empty list means all." example:"[]"`
+	RatePlanIDs    []string          `json:"ratePlanIds" itemsPattern:"id" maxItems:"100" doc:"The rate plans whose homes' signals to send. An empty list means all. With homeIds, a home must be in both." example:"[]"`
+	Format         SignalFormat      `json:"format" doc:"The format of signals: signal, openadr3 for OpenADR 3 events, or thin for the identity of the signal without its prices."`
 	Compression    Compression       `json:"compression" doc:"The compression of bodies. gzip sends Content-Encoding: gzip, with one signature for the sent bytes and one for the JSON." example:"gzip"`
 	HTTPVersion    HTTPVersion       `json:"httpVersion" doc:"The version of HTTP over TLS. auto uses HTTP/1.1, and HTTP/2 if the destination refuses HTTP/1.1. 1.1 uses HTTP/1.1 only. 2 uses HTTP/2, and HTTP/1.1 if the destination does not offer HTTP/2." example:"auto"`
 	RetryPolicy    RetryPolicy       `json:"retryPolicy" doc:"When a failed delivery is retried."`
@@ -222,18 +237,24 @@ const SecretOverlap = 24 * time.Hour
 // NewWebhookEndpoint returns an endpoint with the default values and without a secret.
 func NewWebhookEndpoint(org string) WebhookEndpoint {
 	e := WebhookEndpoint{EndpointSettings: EndpointSettings{
-		EventTypes: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
+		EventTypes: []string{}, HomeIDs: []string{}, RatePlanIDs: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
 		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, HTTPVersion: HTTPVersionAuto, RetryPolicy: DefaultRetryPolicy(),
 	}}
 	e.OrganizationID = org
 	return e
 }
 
-// Wants reports whether the endpoint receives events of the type. An endpoint with the
-// format FormatOpenADR3 receives price signals by either name.
+// Wants reports whether the endpoint receives events of the type. An endpoint receives
+// price signals by the name EventPriceSignalUpdated, or by the name of its format.
 func (e *WebhookEndpoint) Wants(eventType string) bool {
 	return e.Enabled && (len(e.EventTypes) == 0 || slices.Contains(e.EventTypes, eventType) ||
-		eventType == EventPriceSignalUpdated && e.Format == FormatOpenADR3 && slices.Contains(e.EventTypes, EventOpenADRUpdated))
+		eventType == EventPriceSignalUpdated && slices.Contains(e.EventTypes, e.Format.SignalEvent()))
+}
+
+// Selects reports whether the endpoint receives the signals of a home on a rate plan.
+func (e *WebhookEndpoint) Selects(homeID, ratePlanID string) bool {
+	return (len(e.HomeIDs) == 0 || slices.Contains(e.HomeIDs, homeID)) &&
+		(len(e.RatePlanIDs) == 0 || slices.Contains(e.RatePlanIDs, ratePlanID))
 }
 
 // WebhookEndpointRef names an endpoint.
@@ -250,6 +271,7 @@ func (e *WebhookEndpoint) Validate() error {
 	checkURL(&p, "url", e.URL)
 	checkHeaders(&p, e.Headers)
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
+	p.Check(e.MinPriceChange == 0 || e.DeliveryMode == DeliverOnChange, "minPriceChange", "must be 0 unless deliveryMode is onChange")
 	if e.HTTPVersion == HTTPVersion2 {
 		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")
 	}

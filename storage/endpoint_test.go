@@ -28,6 +28,8 @@ func TestWebhookEndpoint_Validate(t *testing.T) {
 			{"disabled too soon", func(e *endpoint) { e.RetryPolicy.DisableAfterSeconds = 59 }, "retryPolicy.disableAfterSeconds"},
 			{"a mode", func(e *endpoint) { e.DeliveryMode = storage.DeliverOnChange }, ""},
 			{"no mode", func(e *endpoint) { e.DeliveryMode = "" }, "deliveryMode"},
+			{"a least change", func(e *endpoint) { e.DeliveryMode, e.MinPriceChange = storage.DeliverOnChange, 0.01 }, ""},
+			{"a least change of every signal", func(e *endpoint) { e.MinPriceChange = 0.01 }, "minPriceChange"},
 			{"HTTP/2", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion2 }, ""},
 			{"HTTP/1.1", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion1 }, ""},
 			{"either version of HTTP", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersionAuto }, ""},
@@ -101,5 +103,27 @@ func TestWebhookEndpoint_Wants(t *testing.T) {
 	e.Enabled = false
 	if e.Wants(storage.EventTriggerCompleted) {
 		t.Error("a disabled endpoint wants an event")
+	}
+}
+
+// A home must be in both lists. An empty list selects all.
+func TestWebhookEndpoint_Selects(t *testing.T) {
+	for _, tt := range []struct {
+		homes, plans []string
+		want         bool
+	}{
+		{nil, nil, true},
+		{[]string{"other", "home"}, nil, true},
+		{[]string{"other"}, nil, false},
+		{nil, []string{"plan"}, true},
+		{nil, []string{"other"}, false},
+		{[]string{"home"}, []string{"plan"}, true},
+		{[]string{"home"}, []string{"other"}, false},
+		{[]string{"other"}, []string{"plan"}, false},
+	} {
+		e := storage.WebhookEndpoint{EndpointSettings: storage.EndpointSettings{HomeIDs: tt.homes, RatePlanIDs: tt.plans}}
+		if got := e.Selects("home", "plan"); got != tt.want {
+			t.Errorf("an endpoint with homes %v and plans %v selects the home: %v, want %v", tt.homes, tt.plans, got, tt.want)
+		}
 	}
 }

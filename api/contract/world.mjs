@@ -47,13 +47,15 @@ export class World {
     await this.arrived("endpoint.disabled");
   }
 
-  // forms triggers signals in batches and as OpenADR events.
+  // forms triggers signals in batches, as OpenADR events and without prices.
   async forms() {
     await this.newEndpoint("", { batchSize: 10 });
     await this.newEndpoint("", { format: "openadr3" });
+    await this.newEndpoint("", { format: "thin", homeIds: ["home_1"] });
     await this.ended((await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId);
     await this.arrived("price_signal.batch");
     await this.arrived("openadr.event.updated");
+    await this.arrived("price_signal.changed");
   }
 
   // arrived waits for an event of a type. Events while an endpoint is disabled are not

@@ -251,7 +251,7 @@ type Window struct {
 type PriceSignalInput struct {
 	Window
 	Explain bool                 `json:"explain,omitempty" doc:"Adds the components of the prices of each interval."`
-	Format  storage.SignalFormat `json:"format,omitempty" default:"signal" doc:"The format of the signal, by default signal."`
+	Format  storage.SignalFormat `json:"format,omitempty" default:"signal" enum:"signal,openadr3" doc:"The format of the signal, by default signal."`
 }
 
 // BillInput requests the bill of a home by its own rate plan, another rate plan or a

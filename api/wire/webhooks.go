@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/gridhook/gridhook/events"
@@ -48,6 +49,24 @@ type (
 		HomeID         string         `json:"homeId" example:"home_1"`
 		Events         []OpenADREvent `json:"events" doc:"A list with one event."`
 	}
+	// ThinEvent is a SignalEvent without prices, for an endpoint whose format is thin.
+	ThinEvent struct {
+		Type      string       `json:"type"`
+		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
+		Data      ThinData     `json:"data"`
+	}
+	// ThinData identifies a price signal.
+	ThinData struct {
+		TriggerID      string       `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
+		OrganizationID string       `json:"organizationId" example:"acme"`
+		Sequence       uint64       `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
+		HomeID         string       `json:"homeId" example:"home_1"`
+		RatePlanID     string       `json:"ratePlanId" example:"pge-e-elec"`
+		StartTime      storage.Time `json:"startTime" doc:"The start of the signal's window. endTime is its end. Send both to path."`
+		EndTime        storage.Time `json:"endTime"`
+		Fingerprint    string       `json:"fingerprint" doc:"Differs for signals with other prices, another window or another rate plan." example:"9f86d081884c7d65"`
+		Path           string       `json:"path" doc:"The operation that returns the signal." example:"/v1/homes/home_1/price_signal"`
+	}
 	// CompletedEvent notifies an endpoint of the end of a trigger.
 	CompletedEvent struct {
 		Type      string          `json:"type"`
@@ -79,6 +98,13 @@ type Webhook struct {
 	Body          any
 }
 
+// EventType describes a type of webhooks.
+type EventType struct {
+	Type    string          `json:"type" example:"price_signal.updated"`
+	Summary string          `json:"summary" example:"A home's price signal, one per home and endpoint of a trigger"`
+	Schema  json.RawMessage `json:"schema" doc:"The JSON Schema (2020-12) of the body." example:"{\"type\":\"object\"}"`
+}
+
 // Webhooks returns the kinds of events that Gridhook sends.
 func Webhooks() []Webhook {
 	return []Webhook{
@@ -89,6 +115,10 @@ func Webhooks() []Webhook {
 		{
 			Name: storage.EventOpenADRUpdated, Summary: "A home's price signal as an OpenADR 3 event, for endpoints with the format openadr3",
 			Body: OpenADRSignalEvent{},
+		},
+		{
+			Name: storage.EventPriceSignalChanged, Summary: "A home's price signal without its prices, for endpoints with the format thin",
+			Body: ThinEvent{},
 		},
 		{
 			Name: storage.EventPriceSignalBatch, Summary: "The price signals of several homes in one request, for endpoints with a batchSize above 1",

@@ -19,7 +19,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		columns: "ID:id, URL:url, ENABLED:enabled, MODE:deliveryMode, EVENTS:eventTypes, HEALTH:health.state, BREAKER:breaker.state",
 		more:    "FORMAT:format, BATCH:batchSize, RATE LIMIT:rateLimit, TIMEOUT:timeoutSeconds:s, DESCRIPTION:description",
 		fields: "endpoint:id, url:url, description:description, events:eventTypes, enabled:enabled, disabled:disabled, mode:deliveryMode, " +
-			"format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
+			"least change:minChange:$/kWh, homes:chosenHomes, plans:chosenPlans, format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
 			"client cert until:clientCertificate.expiresAt, health:healthText, breaker:breakerText, timeout:timeoutSeconds:s, " +
 			"batch:homesPerRequest:homes, rate limit:limit:per second, public key:publicKey, secret:secret",
 	}
@@ -68,6 +68,14 @@ func deriveEndpoint(r record) {
 			r["other"+string(name[0]-'a'+'A')+name[1:]] = r[name]
 		}
 	}
+	for name, shown := range map[string]string{"homeIds": "chosenHomes", "ratePlanIds": "chosenPlans"} {
+		if list, _ := r[name].([]any); len(list) > 0 {
+			r[shown] = list
+		}
+	}
+	if n, _ := r["minPriceChange"].(float64); n > 0 {
+		r["minChange"] = n
+	}
 	if n, _ := r["batchSize"].(float64); n > 1 {
 		r["homesPerRequest"] = n
 	}
@@ -107,7 +115,10 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "event", field: "eventTypes", value: []string{}, help: "event `type` to send; repeatable (default all)", words: storage.EventTypes()},
 		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable; an update replaces all headers"},
 		{name: "mode", field: "deliveryMode", value: "", help: "delivery `mode`: always, or onChange to skip unchanged signals (default always)", words: []string{string(storage.DeliverAlways), string(storage.DeliverOnChange)}},
-		{name: "format", field: "format", value: "", help: "signal `format`: signal, or openadr3 for OpenADR 3 events (default signal)", words: texts(storage.SignalFormats())},
+		{name: "min-price-change", field: "minPriceChange", value: 0.0, help: "with onChange, least price change that is sent, in $/kWh, 0 for any"},
+		{name: "home", field: "homeIds", value: []string{}, help: "`home` whose signals to send; repeatable (default all)"},
+		{name: "plan", field: "ratePlanIds", value: []string{}, help: "rate `plan` whose homes' signals to send; repeatable (default all)"},
+		{name: "format", field: "format", value: "", help: "signal `format`: signal, openadr3 for OpenADR 3 events, or thin for signals without prices (default signal)", words: texts(storage.SignalFormats())},
 		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: texts(storage.Compressions())},
 		{name: "http-version", field: "httpVersion", value: "", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: texts(storage.HTTPVersions())},
 		{name: "batch-size", field: "batchSize", value: 1, help: "maximum number of homes per request, up to 64"},

@@ -25,8 +25,11 @@ const (
 
 // Size returns the approximate size of the message's item in a batch, in bytes.
 func (m *Message) Size() int {
-	if m.Format == storage.FormatOpenADR3 {
+	switch m.Format {
+	case storage.FormatOpenADR3:
 		return len(m.Signal.EncodedOpenADR()) + itemText
+	case storage.FormatThin:
+		return itemText
 	}
 	return len(m.Signal.Encoded) + itemText
 }

@@ -60,11 +60,9 @@ func (m *Message) appendItem(dst []byte) []byte {
 
 // appendMembers appends the JSON after the opening brace.
 func (m *Message) appendMembers(dst []byte) []byte {
-	if m.Format == storage.FormatOpenADR3 {
-		dst = append(dst, `"type":"`+storage.EventOpenADRUpdated+`","timestamp":"`...)
-	} else {
-		dst = append(dst, `"type":"`+storage.EventPriceSignalUpdated+`","timestamp":"`...)
-	}
+	dst = append(dst, `"type":"`...)
+	dst = append(dst, m.Format.SignalEvent()...)
+	dst = append(dst, `","timestamp":"`...)
 	dst = m.Trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","data":{"triggerId":"`...)
 	dst = append(dst, m.Trigger.ID...)
@@ -73,13 +71,32 @@ func (m *Message) appendMembers(dst []byte) []byte {
 	dst = append(dst, `","sequence":`...)
 	dst = strconv.AppendUint(dst, m.Trigger.Sequence, 10)
 	dst = append(dst, ',')
-	if m.Format != storage.FormatOpenADR3 {
+	switch m.Format {
+	case storage.FormatOpenADR3:
+		dst = append(dst, `"homeId":"`...)
+		dst = append(dst, m.Signal.HomeID...)
+		dst = append(dst, `","events":[`...)
+		dst = m.Signal.AppendOpenADR(dst, m.Trigger.CreatedAt.Time)
+		dst = append(dst, ']')
+	case storage.FormatThin:
+		dst = m.appendThin(dst)
+	default:
 		dst = m.Signal.AppendFields(dst, m.Trigger.CreatedAt.Time)
-		return append(dst, "}}"...)
 	}
-	dst = append(dst, `"homeId":"`...)
-	dst = append(dst, m.Signal.HomeID...)
-	dst = append(dst, `","events":[`...)
-	dst = m.Signal.AppendOpenADR(dst, m.Trigger.CreatedAt.Time)
-	return append(dst, "]}}"...)
+	return append(dst, "}}"...)
+}
+
+// appendThin appends the identity of the signal. A receiver that knows a signal with the
+// same fingerprint need not read this one.
+func (m *Message) appendThin(dst []byte) []byte {
+	for _, member := range [][2]string{
+		{`"homeId":"`, m.Signal.HomeID}, {`","ratePlanId":"`, m.Signal.RatePlanID},
+		{`","startTime":"`, m.Signal.Window.Start.UTC().Format(storage.TimeLayout)},
+		{`","endTime":"`, m.Signal.Window.End.UTC().Format(storage.TimeLayout)},
+		{`","fingerprint":"`, m.Signal.Fingerprint(m.Format)},
+		{`","path":"/v1/homes/`, m.Signal.HomeID},
+	} {
+		dst = append(append(dst, member[0]...), member[1]...)
+	}
+	return append(dst, `/price_signal"`...)
 }

@@ -51,6 +51,35 @@ func TestMessage_BodyEqualsAPI(t *testing.T) {
 	})
 }
 
+// An endpoint with the format thin gets the signal's identity in the same envelope. The
+// fingerprint tells signals apart.
+func TestMessage_Thin(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := drawtest.Trigger(rt)
+		signal := signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}
+		m := NewMessage(&tr, "ep", signal, storage.FormatThin)
+		var got struct {
+			Type, Timestamp string
+			Data            map[string]any
+		}
+		body := m.AppendBody(nil)
+		if err := json.Unmarshal(body, &got); err != nil {
+			rt.Fatalf("%v: %s", err, body)
+		}
+		want := map[string]any{
+			"triggerId": tr.ID, "organizationId": "org", "sequence": float64(tr.Sequence), "homeId": "home_1", "ratePlanId": signal.RatePlanID,
+			"startTime": tr.Window().Start.Format(storage.TimeLayout), "endTime": tr.Window().End.Format(storage.TimeLayout),
+			"fingerprint": signal.Fingerprint(storage.FormatSignal), "path": "/v1/homes/home_1/price_signal",
+		}
+		if got.Type != storage.EventPriceSignalChanged || !reflect.DeepEqual(got.Data, want) {
+			rt.Fatalf("message is %s, want the data %v", body, want)
+		}
+		if single := len(body); single > m.Size() {
+			rt.Fatalf("message has %d bytes, more than the %d of an item", single, m.Size())
+		}
+	})
+}
+
 // An endpoint with the format OpenADR gets the signal as an event, in the same envelope.
 func TestMessage_OpenADR(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

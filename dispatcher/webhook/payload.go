@@ -82,7 +82,7 @@ func (s *Scratch) Payload(batch bool, c storage.Compression) Payload {
 // pack adds the message's shared piece, if it has one.
 func (m *Message) pack(p *packer) {
 	switch {
-	case !m.Signals():
+	case !m.Signals(), m.Format == storage.FormatThin:
 	case m.Format == storage.FormatOpenADR3:
 		p.shared(m.Signal.PackedOpenADR())
 	default:

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -54,6 +56,20 @@ func (c *Curve) Fingerprint(format storage.SignalFormat) string {
 		return c.printADR.get(func() string { return fingerprint([]byte(c.RatePlanID), c.EncodedOpenADR()) })
 	}
 	return c.print.get(func() string { return fingerprint(c.Encoded) })
+}
+
+// CoarseFingerprint returns a text that differs for curves with another window, rate plan
+// or source, and for curves that differ in a price by more than step, in $/kWh. It also
+// differs for some curves with a smaller difference, because prices are rounded to
+// multiples of step.
+func (c *Curve) CoarseFingerprint(step float64) string {
+	text := fmt.Appendf(nil, "%d %d %s %s %s", c.Window.Start.Unix(), c.Window.End.Unix(), c.RatePlanID, c.ImportSource, c.ExportCompensation.Type)
+	for _, prices := range [][]float64{c.Price, c.Import, c.Export} {
+		for _, price := range prices {
+			text = strconv.AppendInt(append(text, ' '), int64(math.Round(price/step)), 10)
+		}
+	}
+	return fingerprint(text)
 }
 
 func fingerprint(parts ...[]byte) string {

@@ -14,6 +14,7 @@ const defaults = {
 const events = choices(enums.EventType, {
   "price_signal.updated": "A home's new price signal",
   "openadr.event.updated": "A home's new price signal as an OpenADR event",
+  "price_signal.changed": "A home's new price signal, without its prices",
   "price_signal.trigger.completed": "A trigger is completed",
   "endpoint.disabled": "Another endpoint was disabled: it responded 410 or failed for too long",
   "webhook.test": "Tests",

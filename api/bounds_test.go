@@ -206,7 +206,8 @@ var crossed = []string{
 	"defaultMaxTemp", "defaultMinTemp", "defaultCoolSetpoint", "defaultHeatSetpoint", "start.month",
 	"authentication.token", "authentication.clientSecret", "authentication.tokenUrl", "authentication.clientId", "authentication.scopes", "authentication.audience",
 	"clientCertificate.certificate", "clientCertificate.privateKey",
-	"address", // of a channel, by its kind
+	"address",  // of a channel, by its kind
+	"timezone", // only names of the database
 }
 
 // probe checks the fields of an object's schema.

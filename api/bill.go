@@ -41,7 +41,7 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 	if err != nil {
 		return bill.Bill{}, err
 	}
-	done, _, err := s.Estimates.turn(ctx, c.Org)
+	done, _, err := s.Estimates.turn(ctx, c.Payer())
 	if err != nil {
 		return bill.Bill{}, err
 	}

@@ -3,10 +3,12 @@ package api_test
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/bill/billtest"
@@ -173,4 +175,18 @@ func TestBill_SAM(t *testing.T) {
 			t.Errorf("%s: $ %.2f, want %.2f", c.Name, got, c.Want)
 		}
 	}
+}
+
+// TestBill_Payer checks that the bills of a channel partner share the partner's queue.
+func TestBill_Payer(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.billHome()
+	e.load(`{"resource":"organization","id":"channel","name":"C","childOrganizationIds":["acme"]}`)
+	d := e.deps
+	d.Registerer, d.Estimates = nil, api.NewEstimates(1, nil)
+	url := e.serve(api.Public(d, rest.Options{})).URL + billPath
+	d.Estimates.FillQueue("channel")
+	header := http.Header{rest.KeyHeader: {e.key("channel")}, rest.OrganizationHeader: {"acme"}}
+	e.send(request{url: url, header: header}).expect(t, 429, rest.CodeRateLimited)
+	e.send(request{url: url, header: http.Header{rest.KeyHeader: {e.key("acme")}}}).ok(t)
 }

@@ -256,7 +256,7 @@ func TestIdentifiers_InPaths(t *testing.T) {
 }
 
 func TestDecode_UnknownFieldsAndTypes(t *testing.T) {
-	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})
+	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6, FeedbackRate: 1e6, FeedbackBurst: 1e6})
 	key, _ := e.twoTenants()
 	for _, r := range api.Routes() {
 		if r.Body == rest.BodyLines {

@@ -33,6 +33,10 @@ func explainError(err error) *rest.Problem {
 		message := transition.Error()
 		return rest.NewProblem(rest.CodeConflict, strings.ToUpper(message[:1])+message[1:]+".", "Get the onboarding's status, and send an operation that it allows.")
 	case errors.As(err, &limit):
+		if limit.Setting == "" {
+			return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has %d of kind %s, which is the limit.", limit.Max, limit.Kind),
+				"Wait until an earlier one has passed its retention.")
+		}
 		return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has reached the limit %s: %d of kind %s.", limit.Setting, limit.Max, limit.Kind),
 			"Delete an unused resource, or ask the operator to raise the limit.")
 	case errors.As(err, &quota):

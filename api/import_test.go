@@ -122,6 +122,7 @@ func TestImport_Errors(t *testing.T) {
 		{`{"resource":"solar","organizationId":"acme","homeId":"home1","solarSystemSizeKw":1000.1}`, "solar", []string{"solarSystemSizeKw"}},
 		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"d","homeId":"none","maxTemp":200,"lastSetPointSchedule":[]}`, "hvacDevice", []string{"homeId", "lastSetPointSchedule", "maxTemp"}},
 		{`{"resource":"userPreferences","organizationId":"acme","deviceId":"none","name":"","weeks":[52]}`, "userPreferences", []string{"deviceId", "name", "weeks[0]"}},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","id":"sub_1","url":"https://acme.example/hooks"}`, "webhookEndpoint", []string{"id"}},
 		{`{"resource":"onboarding","organizationId":"acme","homeId":"none","status":"LATE"}`, "onboarding", []string{"homeId", "status"}},
 		{`{"resource":"organization","organizationId":"acme","id":"other","name":"x"}`, "organization", []string{"organizationId"}},
 		{`{"resource":"organization","id":"_","name":"x"}`, "organization", []string{"id"}},
@@ -183,5 +184,69 @@ func TestImport_Limits(t *testing.T) {
 	e.importLines("").expect(t, 400, rest.CodeValidationFailed)
 	if got := e.imported("{\"resource\":\"home\",\"name\":\"" + strings.Repeat("a", 1<<20) + "\"}"); got.Failed != 1 || got.Errors[0].Fields[0].Field != "line" {
 		t.Errorf("a long line: %+v", got)
+	}
+}
+
+// TestImport_KeepsState checks that a line keeps the state that it does not name: the
+// progress of an onboarding, an unlinked device, a disabled endpoint with its reason.
+func TestImport_KeepsState(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.imported(everything)
+	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","zipcode":"60614","status":"COMPLETED","step":3}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":false}`)
+	for _, id := range []string{"ep1", "ep2"} {
+		_, err := storage.Update(t.Context(), e.store, storage.WebhookEndpointRef("acme", id), func(w *storage.WebhookEndpoint) error {
+			w.Enabled, w.Disabled = false, &storage.Disabled{Reason: "410"}
+			return nil
+		})
+		must(t, err)
+	}
+	e.imported(everything)
+	e.load(`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","enabled":false}`)
+	flow, err := storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	if err != nil || flow.Status != storage.OnboardingCompleted || flow.Step != 3 {
+		t.Errorf("the onboarding is %+v, %v", flow, err)
+	}
+	if d, err := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); err != nil || d.Linked {
+		t.Errorf("the device is linked: %t, %v", d.Linked, err)
+	}
+	for _, id := range []string{"ep1", "ep2"} {
+		if w := e.stored(id); w.Enabled || w.Disabled == nil || w.Disabled.Reason != "410" {
+			t.Errorf("%s is enabled: %t, disabled for %+v", id, w.Enabled, w.Disabled)
+		}
+	}
+	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","status":"NOT_STARTED"}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":true}`,
+		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","enabled":true}`)
+	flow, err = storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	if err != nil || flow.Status != storage.OnboardingNotStarted || flow.Zipcode != "60614" {
+		t.Errorf("a line that names the status: %+v, %v", flow, err)
+	}
+	if d, _ := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); !d.Linked {
+		t.Error("a line that names linked does not set it")
+	}
+	if w := e.stored("ep1"); !w.Enabled || w.Disabled != nil {
+		t.Errorf("a line that names enabled: %t, %+v", w.Enabled, w.Disabled)
+	}
+}
+
+// TestImport_DamagedRecords checks that an import repairs records that do not decode. It
+// cannot repair the events of a plan, and reports only that line.
+func TestImport_DamagedRecords(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.imported(everything)
+	for _, ref := range []storage.Ref{
+		storage.OrganizationRef("acme"), storage.HomeRef("acme", "home1"), storage.HVACDeviceRef("acme", "dev1"),
+		storage.OnboardingRef("acme", "home1"), storage.WebhookEndpointRef("acme", "ep1"), storage.PlanEventsRef("acme", "plan1"),
+	} {
+		e.damage(ref)
+	}
+	event := `{"resource":"planEvent","organizationId":"acme","planId":"plan1","kind":"CRITICAL_PEAK","from":"2026-07-02T21:00:00Z","to":"2026-07-03T01:00:00Z","adder":0.6}`
+	got := e.imported(everything + event)
+	if got.Updated != 5 || got.Failed != 1 || got.Errors[0].Resource != "planEvent" || len(got.Secrets) != 1 {
+		t.Errorf("imported %+v", got)
+	}
+	if w := e.stored("ep1"); w.URL != "https://acme.example/hooks" || len(w.Secrets) != 1 {
+		t.Errorf("the endpoint is %+v", w)
 	}
 }

@@ -89,31 +89,31 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 
 var errKeyEnded = rest.NewProblem(rest.CodeConflict, "The key is revoked or expired and cannot be rotated.", "Create a new key.")
 
-// rotateKey creates the new key before it limits the old key. A failure in between leaves
-// at least the old key valid.
+// rotateKey creates the new key and limits the old key in one write. The limit of keys does
+// not apply.
 func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKeyInput) (wire.KeyWithText, error) {
 	ref, err := s.keyRef(c.ID)
 	if err != nil {
 		return wire.KeyWithText{}, err
 	}
-	old, err := storage.Get[storage.Key](s.Store, ref)
-	if err != nil {
-		return wire.KeyWithText{}, err
-	}
-	if !old.Live(c.Now) {
-		return wire.KeyWithText{}, errKeyEnded
-	}
 	key, text := storage.NewKey(ref.Org, c.Now)
-	key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.ExpiresAt
-	if err := s.Store.Create(ctx, &key); err != nil {
-		return wire.KeyWithText{}, err
-	}
 	end := c.Now.Add(time.Duration(in.OverlapSeconds) * time.Second)
-	_, err = storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
-		if k.ExpiresAt.IsZero() || k.ExpiresAt.After(end) {
-			k.ExpiresAt = storage.Time{Time: end}
+	err = s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
+		old, _, err := storage.Read[storage.Key](v, ref)
+		if err != nil {
+			return r, storage.NotFound(err, ref)
 		}
-		return nil
+		if !old.Live(c.Now) {
+			return r, errKeyEnded
+		}
+		if !old.Rotated {
+			old.Rotated, old.OriginalExpiresAt = true, old.ExpiresAt
+		}
+		key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.OriginalExpiresAt
+		if old.ExpiresAt.IsZero() || old.ExpiresAt.After(end) {
+			old.ExpiresAt = storage.Time{Time: end}
+		}
+		return storage.Revised{Put: []storage.Entity{&key, &old}}, nil
 	})
 	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, err
 }

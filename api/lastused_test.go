@@ -82,6 +82,36 @@ func TestLastUsed_KeepsLatest(t *testing.T) {
 	}
 }
 
+// damage replaces an entity by a record that does not decode.
+func (e *env) damage(ref storage.Ref) {
+	e.t.Helper()
+	log := e.bus.StateLog()
+	was, err := log.Read(e.t.Context(), ref)
+	must(e.t, err)
+	_, err = log.AppendBatch(e.t.Context(), []storage.Write{{Ref: ref, Expect: was.Revision, First: was.First, At: start, Value: []byte(`{"id":7,"keyId":7,"deviceId":7,"planId":7}`)}})
+	must(e.t, err)
+	must(e.t, e.store.CatchUp(e.t.Context()))
+}
+
+// TestLastUsed_DamagedRecord checks that a record that does not decode stops no flush, and
+// that the flush repairs it.
+func TestLastUsed_DamagedRecord(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, bolt := e.twoTenants()
+	id, _, _ := storage.SplitKey(bolt)
+	e.damage(storage.KeyUseRef("bolt", id))
+	for _, k := range []string{key, bolt} {
+		e.ask(k, "/v1/webhook/endpoints/list", "").ok(t)
+	}
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if at := e.used(key); at == nil {
+		t.Error("the use of the other key is lost")
+	}
+	if _, err := storage.Get[storage.KeyUse](e.store, storage.KeyUseRef("bolt", id)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLastUsed_StoredAtStop checks that a stopping process stores all uses.
 func TestLastUsed_StoredAtStop(t *testing.T) {
 	e := newEnv(t, rest.Options{})

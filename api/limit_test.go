@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
@@ -54,4 +55,36 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
+}
+
+// TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can
+// be rotated at the limit.
+func TestLimits_LiveKeys(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.store.SetLimit(storage.Limit{Kind: storage.KindKey, Max: 2, Setting: "max-keys", Counts: storage.CountLive(e.clock)})
+	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
+	create := func(more string) answer {
+		return e.operate("/v1/admin/keys/create", `{"organizationId":"acme"`+more+`}`)
+	}
+	id := create("").ok(t)["keyId"].(string)
+	create(`,"expiresAt":"2026-07-01T13:00:00.000Z"`).ok(t)
+	create("").expect(t, http.StatusConflict, rest.CodeConflict)
+	e.operate("/v1/admin/keys/"+id+"/rotate", `{"overlapSeconds":0}`).ok(t)
+	create("").expect(t, http.StatusConflict, rest.CodeConflict)
+	e.pass(time.Hour)
+	create("").ok(t)
+	create("").expect(t, http.StatusConflict, rest.CodeConflict)
+}
+
+// TestLimits_Fixed checks the response at a limit that no setting raises.
+func TestLimits_Fixed(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.store.SetLimit(storage.Limit{Kind: storage.KindHome, Max: 2})
+	e.twoTenants()
+	e.operate("/v1/admin/homes/create", `{"organizationId":"acme","timezone":"America/Chicago"}`).ok(t)
+	refused := e.operate("/v1/admin/homes/create", `{"organizationId":"acme","timezone":"America/Chicago"}`)
+	refused.expect(t, http.StatusConflict, rest.CodeConflict)
+	if !strings.Contains(string(refused.body), "2 of kind home, which is the limit") {
+		t.Errorf("refused with %s", refused.body)
+	}
 }

@@ -101,7 +101,7 @@ func TestOperatorRoutes_Only(t *testing.T) {
 			keys[text] = 200
 		}
 	}
-	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	page := func(http.ResponseWriter, *http.Request, rest.Caller) {}
 	for key, want := range keys {
 		for _, configured := range []string{operatorKey, ""} {
 			r := httptest.NewRequest(http.MethodPost, "/backup", nil)

@@ -146,6 +146,15 @@ func TestKeys_Rotation(t *testing.T) {
 		t.Errorf("after the overlap the old one works: %v, the new one: %v", works(old), works(young))
 	}
 	e.operate("/v1/admin/keys/"+id+"/rotate", "").expect(t, 409, rest.CodeConflict)
+	for _, expires := range []string{"", `,"expiresAt":"2027-01-01T00:00:00.000Z"`} {
+		made := e.operate("/v1/admin/keys/create", `{"organizationId":"acme"`+expires+`}`).ok(t)
+		for range 3 {
+			again := e.operate("/v1/admin/keys/"+made["keyId"].(string)+"/rotate", `{"overlapSeconds":60}`).ok(t)
+			if again["expiresAt"] != made["expiresAt"] {
+				t.Errorf("a rotation of a rotated key expires at %v, want %v as the first key", again["expiresAt"], made["expiresAt"])
+			}
+		}
+	}
 	for body, ok := range map[string]bool{`{"overlapSeconds":0}`: true, `{"overlapSeconds":-1}`: false, `{"overlapSeconds":2592001}`: false, `{"overlapSeconds":1.5}`: false} {
 		fresh, _, _ := storage.SplitKey(e.key("acme"))
 		if a := e.operate("/v1/admin/keys/"+fresh+"/rotate", body); (a.status == http.StatusOK) != ok {

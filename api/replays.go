@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -19,6 +20,7 @@ var (
 	errInputsExpired = rest.NewProblem(rest.CodeConflict, "The inputs of the message are past their retention, so the message cannot be created again.",
 		"Trigger the organization's webhooks for new messages.")
 	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
+	errCallback    = rest.NewProblem(rest.CodeConflict, "The delivery went to the callback of an OpenADR subscription and cannot be retried.", "Read the object with the OpenADR interface.")
 	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
@@ -29,6 +31,8 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		return wire.AcceptedRetry{}, err
 	case !replayer.GivenUp(log.Outcome):
 		return wire.AcceptedRetry{}, errNotRetryable
+	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
+		return wire.AcceptedRetry{}, errCallback
 	}
 	if err := s.enabled(c.Org, log.EndpointID); err != nil {
 		if errors.Is(err, storage.ErrNotFound) {

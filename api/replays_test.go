@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -33,6 +34,11 @@ func TestRetryDelivery(t *testing.T) {
 	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)
 	e.ask(acme, endpointsPath+endpoint+"/delete", "").ok(t)
 	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)
+	trigger := e.ask(acme, triggerPath, "{}").ok(t)["triggerId"].(string)
+	callback := e.deliver("acme", trigger, "sub_1", "home1", events.OutcomeFailed)
+	if a := e.ask(acme, deliveriesPath+callback+"/retry", "").expect(t, 409, rest.CodeConflict); !strings.Contains(string(a.body), "OpenADR subscription") {
+		t.Errorf("a callback: %s", a.body)
+	}
 	if left := e.tasks.put(); len(left) != 0 {
 		t.Errorf("%+v waits nevertheless", left)
 	}

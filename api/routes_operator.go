@@ -36,7 +36,7 @@ func (s *server) operatorRoutes() []rest.Route {
 			Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate,
 			Summary:     "Create an API key for an organization",
 			Description: "Only this response contains the text of the key.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
+			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead,

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -53,18 +52,11 @@ func addInput(p *rest.FieldErrors, err error) error {
 }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
-	var home storage.Home
-	input := savings.Input{HomeID: c.ID, Request: in.request}
-	err := s.Store.View(func(v storage.View) (err error) {
-		if home, _, err = storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID)); err != nil {
-			return storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
-		}
-		input.Devices, err = devicesOf(v, c.Org, c.ID)
-		return err
-	})
+	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, c.ID))
 	if err != nil {
 		return savings.Result{}, err
 	}
+	input := savings.Input{HomeID: c.ID, Request: in.request}
 	if location, ok := storage.Location(home.Timezone); ok {
 		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
@@ -78,7 +70,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 		})
 		return prices, err
 	}
-	result, err := s.estimate(ctx, c.Payer(), input)
+	result, err := s.estimate(ctx, c, input)
 	if err == nil {
 		s.storeRun(ctx, c, &result)
 	}
@@ -99,13 +91,21 @@ func (s *server) storeRun(ctx context.Context, c *rest.Call, result *savings.Res
 	}
 }
 
-// estimate waits for a slot and runs a savings estimate.
-func (s *server) estimate(ctx context.Context, org string, input savings.Input) (savings.Result, error) {
-	done, pause, err := s.Estimates.turn(ctx, org)
+// estimate waits for a slot and runs a savings estimate. It holds the slot when it searches
+// the organization's devices, too.
+func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input) (savings.Result, error) {
+	done, pause, err := s.Estimates.turn(ctx, c.Payer())
 	if err != nil {
 		return savings.Result{}, err
 	}
 	defer done()
+	err = s.Store.View(func(v storage.View) (err error) {
+		input.Devices, err = devicesOf(v, c.Org, c.ID)
+		return err
+	})
+	if err != nil {
+		return savings.Result{}, err
+	}
 	input.Rest = pause
 	result, err := savings.Estimate(input)
 	if err == nil {
@@ -126,30 +126,23 @@ func (s *server) estimate(ctx context.Context, org string, input savings.Input) 
 	return savings.Result{}, err
 }
 
-// devicesOf returns the active devices of a home: linked and not deleted. A search in the
-// encoded record avoids decoding most devices of other homes.
+// devicesOf returns the active devices of a home: linked and not deleted.
 func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 	var devices []savings.Device
-	var failed error
-	mark := []byte(`"homeId":"` + homeID + `"`)
-	err := v.Scan(storage.KindHVACDevice, org, "", func(r storage.Record) bool {
-		if r.Deleted || !bytes.Contains(r.Value, mark) {
-			return true
-		}
-		d, err := storage.Decode[storage.HVACDevice](r)
+	for d, err := range storage.DevicesOf(v, org, homeID) {
 		if err != nil {
-			failed = err
-			return false
+			return nil, err
 		}
-		if d.HomeID != homeID || !d.Linked || d.Deleted {
-			return true
+		if !d.Linked || d.Deleted {
+			continue
 		}
 		device := savingsDevice(&d)
-		device.Schedule, failed = scheduleOf(v, org, d.ID)
+		if device.Schedule, err = scheduleOf(v, org, d.ID); err != nil {
+			return nil, err
+		}
 		devices = append(devices, device)
-		return failed == nil
-	})
-	return devices, errors.Join(err, failed)
+	}
+	return devices, nil
 }
 
 func savingsDevice(d *storage.HVACDevice) savings.Device {

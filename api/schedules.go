@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -63,13 +62,6 @@ func (in *createScheduleInput) setDefaults() {
 	in.EveryMinutes = nil // otherwise a request with Cron would have both settings
 }
 
-// maxSchedules is the maximum number of schedules of an organization. Each schedule may
-// trigger all homes of the organization.
-const maxSchedules = 100
-
-var errManySchedules = rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has %d schedules, which is the limit.", maxSchedules),
-	"Change or delete one of the schedules.")
-
 func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createScheduleInput) (wire.Schedule, error) {
 	made := storage.NewSchedule(c.Org)
 	made.ID = storage.NewID("sch_", c.Now)
@@ -78,12 +70,6 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 		return wire.Schedule{}, err
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
-		switch n, err := s.schedules(c.Org); {
-		case err != nil:
-			return wire.Schedule{}, err
-		case n >= maxSchedules:
-			return wire.Schedule{}, errManySchedules
-		}
 		made.ID = id
 		if err := s.Store.Create(ctx, &made); err != nil && !errors.Is(err, storage.ErrExists) {
 			return wire.Schedule{}, err
@@ -91,15 +77,6 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 		s.planFirst(ctx, made.Ref())
 		return s.showSchedule(c, &made)
 	})
-}
-
-// schedules returns the number of an organization's schedules.
-func (s *server) schedules(org string) (n int, err error) {
-	err = s.Store.View(func(v storage.View) error {
-		n = v.Count(storage.KindSchedule, org)
-		return nil
-	})
-	return n, err
 }
 
 // planFirst schedules the first run of a stored schedule. If planFirst fails, a scheduler

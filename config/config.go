@@ -149,7 +149,10 @@ type Limits struct {
 	MaxImport     Size    `setting:"max-import" default:"16MiB" min:"1KiB" max:"256MiB" help:"maximum size of an import request; gridhook import sends at most 16MiB"`
 	MaxUnread     Size    `setting:"max-unread" default:"64MiB" min:"1MiB" max:"1TiB" help:"memory limit of responses that clients have not read yet; a quarter of it per organization, beyond which requests get response 429"`
 	MaxDepth      int     `setting:"max-depth" default:"32" min:"1" max:"1000" help:"maximum nesting depth of JSON in requests"`
+	MaxHomes      int     `setting:"max-homes" default:"1000000" min:"1" max:"100000000" help:"maximum number of homes per organization; another one gets response 409"`
 	MaxEndpoints  int     `setting:"max-endpoints" default:"50" min:"1" max:"10000" help:"maximum number of webhook endpoints per organization, including disabled endpoints; another one gets response 409"`
+	MaxSchedules  int     `setting:"max-schedules" default:"100" min:"1" max:"10000" help:"maximum number of schedules per organization, including disabled schedules; another one gets response 409"`
+	MaxKeys       int     `setting:"max-keys" default:"100" min:"1" max:"1000000" help:"maximum number of API keys per organization, not counting revoked and expired keys; another one gets response 409, except by a rotation"`
 	MaxChannels   int     `setting:"max-channels" default:"20" min:"1" max:"1000" help:"maximum number of notification channels per organization, and of the operator; another one gets response 409"`
 	MaxSources    int     `setting:"max-sources" default:"200" min:"1" max:"10000" help:"maximum number of sources of prices per organization, and of the operator; another one gets response 409"`
 	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`

@@ -10,7 +10,7 @@ type Area struct {
 	Reason    string `json:"reason" maxLength:"500" doc:"The reason that an eligibility check shows. It may be empty." example:"a pilot"`
 	Utilities []int  `json:"utilities" maxItems:"100" itemsMinimum:"1" doc:"The EIA numbers of the utilities that serve a zipcode or a prefix, the main utility first. An empty list keeps the published utilities." example:"[4110]"`
 	Market    string `json:"market" maxLength:"64" doc:"The RTO or ISO, or empty for none. Requires utilities." example:"PJM"`
-	Timezone  string `json:"timezone" doc:"An IANA name, required for an area without published data. Requires utilities." example:"America/Chicago"`
+	Timezone  string `json:"timezone" maxLength:"64" doc:"An IANA name, required for an area without published data. Requires utilities." example:"America/Chicago"`
 	State     string `json:"state" pattern:"state" doc:"Two letters, required for an area without published data. Requires utilities." example:"IL"`
 	Base
 }

@@ -45,14 +45,23 @@ var locations sync.Map // name -> *time.Location
 
 // Location returns the time zone of an IANA name. It refuses "" and names of the
 // machine's own zone, because a home's wall clock must not depend on the machine. It also
-// refuses the database's other files, such as right/UTC, whose clocks count leap seconds.
+// refuses the database's other files, such as right/UTC, whose clocks count leap seconds,
+// and other spellings of a path.
 func Location(name string) (*time.Location, bool) {
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location), true
 	}
-	switch folder, _, _ := strings.Cut(name, "/"); folder {
-	case "", "Local", "localtime", "Factory", "posixrules", "posix", "right":
+	segments := strings.Split(name, "/")
+	switch segments[0] {
+	case "Local", "localtime", "Factory", "posixrules", "posix", "right":
 		return nil, false
+	}
+	// The system resolves a path, so that America//Chicago would be one more spelling of
+	// a zone, and the cache would grow with each spelling.
+	for _, segment := range segments {
+		if segment == "" || segment == "." || segment == ".." {
+			return nil, false
+		}
 	}
 	l, err := time.LoadLocation(name)
 	if err != nil {

@@ -1,12 +1,27 @@
 package storage
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
-// DeleteHome deletes a home with every record under its identifier. A new home with the
-// same identifier inherits nothing. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+// DeleteHome deletes a home with its devices and every record under its identifier. A new
+// home with the same identifier inherits nothing. Errors: ErrNotFound, ErrConflict,
+// ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, HomeRef(org, id), false,
-		SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id))
+	return s.deleteWith(ctx, HomeRef(org, id), false, func(v View) ([]Ref, error) {
+		refs := []Ref{SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id)}
+		for d, err := range DevicesOf(v, org, id) {
+			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
+				continue // its home is unknown
+			}
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, d.Ref(), UserPreferencesRef(org, d.ID))
+		}
+		return refs, nil
+	})
 }
 
 // DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
@@ -27,35 +42,47 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref, true, PlanEventsRef(org, id))
+	return s.deleteWith(ctx, ref, true, with(PlanEventsRef(org, id)))
 }
 
 // DeleteSource deletes a source with its state. What it has fetched stays. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, SourceRef(org, id), false, SourceStateRef(org, id))
+	return s.deleteWith(ctx, SourceRef(org, id), false, with(SourceStateRef(org, id)))
 }
 
-// deleteWith deletes an entity with its dependent records. If a shared entity takes the
-// place of the deleted entity, Whole is false: the tombstone is then the newest change of
-// what remains.
-func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, with ...Ref) error {
-	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
-		current, err := find(v, ref)
-		switch {
-		case err != nil:
-			return r, err
-		case !current.live():
-			return r, &NotFoundError{ref}
-		}
-		if r.Whole = true; replaceable {
-			shared, err := find(v, Ref{ref.Kind, Shared, ref.ID})
-			if err != nil {
+// with returns dependents that need no search.
+func with(refs ...Ref) func(View) ([]Ref, error) {
+	return func(View) ([]Ref, error) { return refs, nil }
+}
+
+// deleteWith deletes an entity with its dependents, which are more than one batch only for
+// a home with hundreds of devices. If a shared entity takes the place of the deleted entity,
+// Whole is false: the tombstone is then the newest change of what remains.
+func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, dependents func(View) ([]Ref, error)) (err error) {
+	for more := true; more && err == nil; {
+		err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
+			current, err := find(v, ref)
+			switch {
+			case err != nil:
 				return r, err
+			case !current.live():
+				return r, &NotFoundError{ref}
 			}
-			r.Whole = ref.Org != Shared && !shared.live()
-		}
-		r.Gone = append(with, ref)
-		return r, nil
-	})
+			if r.Whole = true; replaceable {
+				shared, err := find(v, Ref{ref.Kind, Shared, ref.ID})
+				if err != nil {
+					return r, err
+				}
+				r.Whole = ref.Org != Shared && !shared.live()
+			}
+			gone, err := dependents(v)
+			r.Gone = append(gone, ref)
+			if more = len(r.Gone) > MaxBatch; more {
+				r.Gone = r.Gone[:MaxBatch]
+			}
+			return r, err
+		})
+	}
+	return err
 }

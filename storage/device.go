@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
 
 	"github.com/gridhook/gridhook/pricing/savings"
 )
@@ -67,6 +69,27 @@ func NewHVACDevice(org string) HVACDevice {
 
 // HVACDeviceRef names a device.
 func HVACDeviceRef(org, id string) Ref { return Ref{KindHVACDevice, org, id} }
+
+// DevicesOf iterates over the records of a home's devices, including those with Deleted. A
+// search in the encoded record avoids decoding most devices of other homes. Errors:
+// *DecodeError, after which the iteration continues, and errors of the store.
+func DevicesOf(v View, org, homeID string) iter.Seq2[HVACDevice, error] {
+	return func(yield func(HVACDevice, error) bool) {
+		mark := []byte(`"homeId":"` + homeID + `"`)
+		for r, err := range Live(v, KindHVACDevice, org, "") {
+			if err == nil && !bytes.Contains(r.Value, mark) {
+				continue
+			}
+			var d HVACDevice
+			if err == nil {
+				d, err = Decode[HVACDevice](r)
+			}
+			if (err != nil || d.HomeID == homeID) && !yield(d, err) {
+				return
+			}
+		}
+	}
+}
 
 // Ref names the device.
 func (d *HVACDevice) Ref() Ref { return HVACDeviceRef(d.OrganizationID, d.ID) }

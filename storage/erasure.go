@@ -58,9 +58,10 @@ func (r Record) Hides(other Record) bool {
 }
 
 // IsErased reports whether an organization is deleted and its mark has not expired.
-func IsErased(v View, org string) (bool, error) {
+// Replicas keep an expired mark for some time.
+func IsErased(v View, org string, now time.Time) (bool, error) {
 	mark, err := find(v, ErasureRef(org))
-	return mark.Revision > 0, err
+	return mark.Hides(Record{At: now}), err
 }
 
 // eraseTimeout is how long one call overwrites records. The log rewrites a part of a file
@@ -101,7 +102,7 @@ func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark
 		if mark, err = s.current(ref); err != nil {
 			return err
 		}
-		if mark.Revision == 0 {
+		if !mark.Hides(Record{At: s.Now()}) {
 			if _, err := Get[Organization](s, OrganizationRef(org)); err != nil {
 				return err
 			}
@@ -147,10 +148,10 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 // refuseErased returns an *ErasedError if a new entity would belong to a deleted
 // organization. A request that was in progress during the deletion therefore stores
 // nothing.
-func refuseErased(v View, ref Ref) error {
+func (s *Store) refuseErased(v View, ref Ref) error {
 	org := ref.Organization()
 	mark, err := find(v, ErasureRef(org))
-	if err == nil && mark.Revision > 0 {
+	if err == nil && mark.Hides(Record{At: s.Now()}) {
 		err = &ErasedError{org, mark.Expires}
 	}
 	return err

@@ -83,6 +83,37 @@ func TestEraseOrganization_RefusesNewEntities(t *testing.T) {
 	}))
 }
 
+// TestEraseOrganization_ExpiredMark checks that the identifier is free at the mark's expiry,
+// also while the replica still has the mark. A later organization can be deleted as well.
+func TestEraseOrganization_ExpiredMark(t *testing.T) {
+	s, _, _, c := newStore(t)
+	storagetest.Put(t, s, organization("org"), home("a", "One"))
+	first, err := s.EraseOrganization(t.Context(), "org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for until, want := range map[time.Time]bool{first.By.Add(-time.Millisecond): true, first.By: false} {
+		_ = s.View(func(v storage.View) error {
+			if erased, err := storage.IsErased(v, "org", until); erased != want || err != nil {
+				t.Errorf("at %s the organization is deleted: %t (%v), want %t", until, erased, err, want)
+			}
+			return nil
+		})
+	}
+	c.now = first.By
+	if _, err := s.EraseOrganization(t.Context(), "org"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a deletion of nothing: %v", err)
+	}
+	storagetest.Put(t, s, organization("org"), home("a", "Two"))
+	second, err := s.EraseOrganization(t.Context(), "org")
+	if err != nil || !second.Complete || !second.By.After(first.By) {
+		t.Errorf("the second receipt is %+v, %v", second, err)
+	}
+	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a home of the second organization: %v", err)
+	}
+}
+
 // failingLog is a log whose Erase fails.
 type failingLog struct {
 	*storagetest.Log

@@ -51,6 +51,13 @@ func (e *DecodeError) Error() string { return fmt.Sprintf("stored %s %s", e.Ref,
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
+// NoRecord reports whether err says that there is no record, or none that decodes. A write
+// replaces such a record.
+func NoRecord(err error) bool {
+	_, damaged := errors.AsType[*DecodeError](err)
+	return damaged || errors.Is(err, ErrNotFound)
+}
+
 // FieldError is one error in one field.
 type FieldError struct {
 	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`

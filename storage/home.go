@@ -19,7 +19,7 @@ type Home struct {
 	UtilityID                  string                `json:"UtilityId" maxLength:"255" doc:"The partner's name for the utility." example:"4110"`
 	RatePlanID                 string                `json:"ratePlanId" pattern:"idOrEmpty" doc:"The rate plan of the home. A home without a rate plan cannot be priced." example:"plan_1"`
 	UnstructuredAddress        *string               `json:"unstructuredAddress" maxLength:"500" example:"null"`
-	Timezone                   string                `json:"timezone" doc:"An IANA name such as America/Chicago. The tariff's hours follow the home's wall clock." example:"America/Chicago"`
+	Timezone                   string                `json:"timezone" maxLength:"64" doc:"An IANA name such as America/Chicago. The tariff's hours follow the home's wall clock." example:"America/Chicago"`
 	Country                    string                `json:"country" maxLength:"64" example:"US"`
 	City                       string                `json:"city" maxLength:"255" example:"Chicago"`
 	Zipcode                    string                `json:"zipcode" pattern:"zipcodeOrEmpty" doc:"A US zipcode such as 60614, or empty." example:"60614"`

@@ -43,6 +43,10 @@ type Key struct {
 	// ExpiresAt and RevokedAt are zero if the key does not expire or is not revoked.
 	ExpiresAt Time `json:"expiresAt"`
 	RevokedAt Time `json:"revokedAt"`
+	// Rotated says that a rotation limited ExpiresAt. OriginalExpiresAt is the value before
+	// the first rotation: the new key of each rotation has it.
+	Rotated           bool `json:"rotated,omitempty"`
+	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
 	Base
 }
 
@@ -90,6 +94,15 @@ func (k *Key) Matches(secret string) bool {
 // Live reports whether the key is neither expired nor revoked.
 func (k *Key) Live(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt.Time))
+}
+
+// CountLive returns a function that reports whether the record of a key is live. A key that
+// does not decode counts.
+func CountLive(now func() time.Time) func(Record) bool {
+	return func(r Record) bool {
+		k, err := Decode[Key](r)
+		return err != nil || k.Live(now())
+	}
 }
 
 // Allows reports whether the key has the scope.

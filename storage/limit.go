@@ -12,8 +12,26 @@ import (
 type Limit struct {
 	Kind Kind
 	Max  int
-	// Setting is the name of the operator's setting.
+	// Setting is the name of the operator's setting, empty for a fixed limit.
 	Setting string
+	// Counts reports whether an entity counts against the limit. If nil, each counts.
+	Counts func(Record) bool
+}
+
+// used returns the number of an organization's entities that count against the limit.
+func (l *Limit) used(v View, org string) (n int, err error) {
+	if l.Counts == nil {
+		return v.Count(l.Kind, org), nil
+	}
+	for r, err := range Live(v, l.Kind, org, "") {
+		if err != nil {
+			return 0, err
+		}
+		if l.Counts(r) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // LimitError says that an organization has reached the limit of a kind.
@@ -24,6 +42,9 @@ type LimitError struct {
 
 // Error names the limit and the remedy.
 func (e *LimitError) Error() string {
+	if e.Setting == "" {
+		return fmt.Sprintf("the organization %q has %d of kind %s, which is the limit: wait until an earlier one has passed its retention", e.Org, e.Max, e.Kind)
+	}
 	return fmt.Sprintf("the organization %q has reached the limit %s, %d of kind %s: delete one first, or ask the operator to raise the limit",
 		e.Org, e.Setting, e.Max, e.Kind)
 }
@@ -55,7 +76,8 @@ func (s *Store) quota(ctx context.Context, entities ...Entity) (*quota, error) {
 	q := &quota{s: s, left: map[Ref]int{}}
 	var locks []uint32
 	for _, e := range entities {
-		if ref := e.Ref(); s.limits[ref.Kind] != (Limit{}) {
+		ref := e.Ref()
+		if _, limited := s.limits[ref.Kind]; limited {
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(ref.Org)) // it never fails
 			locks = append(locks, h.Sum32()%uint32(len(s.creating)))
@@ -91,8 +113,9 @@ func (q *quota) take(ref Ref) error {
 	left, known := q.left[owner]
 	if !known {
 		err := q.s.View(func(v View) error {
-			left = l.Max - v.Count(ref.Kind, ref.Org)
-			return nil
+			used, err := l.used(v, ref.Org)
+			left = l.Max - used
+			return err
 		})
 		if err != nil {
 			return err

@@ -49,7 +49,7 @@ func TestLimit_PerOrganization(t *testing.T) {
 	results := s.Upsert(t.Context(), []storage.Entity{changed, endpoint("acme", "c"), endpoint("acme", "d"), endpoint("rival", "e"), endpoint("acme", "off")})
 	limited(t, results[2].Err)
 	results[2].Err = nil
-	if got := strings.Join(changes(results), " "); got != "updated created created created updated" {
+	if got := strings.Join(changes(results), " "); got != "updated created  created updated" {
 		t.Errorf("got %s", got)
 	}
 }

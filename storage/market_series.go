@@ -19,7 +19,7 @@ type MarketSeries struct {
 	ID          string      `json:"id" example:"REAL_TIME--COMED"`
 	Node        string      `json:"node" example:"COMED"`
 	Market      market.Kind `json:"market"`
-	Timezone    string      `json:"timezone" doc:"The time zone of the prices." example:"America/Chicago"`
+	Timezone    string      `json:"timezone" maxLength:"64" doc:"The time zone of the prices." example:"America/Chicago"`
 	StepMinutes int         `json:"stepMinutes" doc:"The length of a price's step." example:"60"`
 	StartTime   Time        `json:"startTime" doc:"The start of the first price. endTime is the end of the last price."`
 	EndTime     Time        `json:"endTime"`

@@ -54,7 +54,7 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 			}
 			current, err := find(v, e.Ref())
 			if err == nil && !current.live() {
-				err = refuseErased(v, e.Ref())
+				err = s.refuseErased(v, e.Ref())
 			}
 			if err != nil {
 				return err

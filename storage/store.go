@@ -277,7 +277,7 @@ func (s *Store) current(ref Ref) (rec Record, err error) {
 func (s *Store) replaced(ref Ref) (Record, error) {
 	rec, err := s.current(ref)
 	if err == nil && !rec.live() {
-		err = s.View(func(v View) error { return refuseErased(v, ref) })
+		err = s.View(func(v View) error { return s.refuseErased(v, ref) })
 	}
 	return rec, err
 }
@@ -321,11 +321,7 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 	b, now := e.base(), Time{s.Now()}
 	b.CreatedAt, b.UpdatedAt = now, now
 	if current.live() {
-		was, err := baseOf(current)
-		if err != nil {
-			return Write{}, err
-		}
-		b.CreatedAt = was.CreatedAt
+		b.CreatedAt = cmp.Or(baseOf(current).CreatedAt, now)
 	}
 	value, err := json.Marshal(e)
 	if err != nil {
@@ -334,12 +330,12 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: now.Time, Value: value, over: current.live()}, nil
 }
 
-// baseOf decodes the times of a live record. Errors: *DecodeError.
-func baseOf(current Record) (was Base, err error) {
-	if err := json.Unmarshal(current.Value, &was); err != nil {
-		return was, &DecodeError{current.Ref, fmt.Errorf("at revision %d does not decode: %w", current.Revision, err)}
+// baseOf decodes the times of a live record. They are zero if the record does not decode.
+func baseOf(current Record) (was Base) {
+	if json.Unmarshal(current.Value, &was) != nil {
+		return Base{}
 	}
-	return was, nil
+	return was
 }
 
 // tombstone returns the write that deletes current. If whole is set, no remaining entity

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 )
 
 // Change is the effect of an upsert on an entity.
@@ -19,6 +20,8 @@ const (
 
 // UpsertResult is the result for one entity of an Upsert.
 type UpsertResult struct {
+	// Change is empty if the entity is not stored. It is set beside ErrUnavailable if the
+	// entity is stored, but reads do not include it yet.
 	Change Change
 	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict or ErrUnavailable,
 	// nil if the entity is stored.
@@ -29,6 +32,12 @@ type UpsertResult struct {
 // skips invalid entities. It does not write unchanged entities. When it returns, reads
 // include all its writes.
 func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
+	return s.UpsertFrom(ctx, math.MaxUint64, entities)
+}
+
+// UpsertFrom is Upsert for entities that were made from a view at a revision. An entity that
+// has changed since then gets ErrConflict, and so may others of its batch: make them again.
+func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Entity) []UpsertResult {
 	results := make([]UpsertResult, len(entities))
 	quota, err := s.quota(ctx, entities...)
 	if err != nil {
@@ -41,9 +50,9 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	var batch []Write
 	var places []int
 	var newest uint64
-	inBatch := map[Ref]bool{}
+	unseen := map[Ref]bool{} // entities of this call that reads may not include yet
 	flush := func() {
-		last, err := s.flush(ctx, batch)
+		last, err := s.flush(ctx, revision, batch)
 		newest = max(newest, last)
 		if err != nil {
 			for _, i := range places {
@@ -51,28 +60,31 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 			}
 		}
 		batch, places = nil, nil
-		clear(inBatch)
 	}
 	for i, e := range entities {
-		if ref := e.Ref(); inBatch[ref] {
-			// The batch has this entity already. Store the batch first, so that the
-			// second write compares with the first.
+		if unseen[e.Ref()] {
+			// Store the first write and wait for it, so that the second write compares
+			// with the first.
 			flush()
 			if err := s.replica.WaitFor(ctx, newest); err != nil {
 				results[i].Err = err
 				continue
 			}
+			clear(unseen)
 		}
-		w, change, err := s.upsert(e)
+		w, change, err := s.upsert(revision, e)
 		if err == nil && change == Created {
 			err = quota.take(w.Ref)
 		}
-		results[i] = UpsertResult{Change: change, Err: err}
-		if err != nil || change == Unchanged {
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		if results[i].Change = change; change == Unchanged {
 			continue
 		}
 		batch, places = append(batch, w), append(places, i)
-		inBatch[w.Ref] = true
+		unseen[w.Ref] = true
 		if len(batch) == MaxBatch {
 			flush()
 		}
@@ -89,13 +101,16 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 }
 
 // upsert returns the write that replaces the stored entity with e.
-func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
+func (s *Store) upsert(revision uint64, e Entity) (w Write, change Change, err error) {
 	if err := e.Validate(); err != nil {
 		return w, "", err
 	}
 	current, err := s.replaced(e.Ref())
 	if err != nil {
 		return w, "", err
+	}
+	if current.Revision > revision {
+		return w, "", ErrConflict
 	}
 	change = Created
 	if current.live() {
@@ -111,19 +126,15 @@ func (s *Store) upsert(e Entity) (w Write, change Change, err error) {
 
 // unchanged gives e the times of current and reports whether the two are then equal.
 func unchanged(e Entity, current Record) (bool, error) {
-	was, err := baseOf(current)
-	if err != nil {
-		return false, err
-	}
-	b := e.base()
+	was, b := baseOf(current), e.base()
 	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
 	value, err := json.Marshal(e)
 	return bytes.Equal(value, current.Value), err
 }
 
 // flush appends a batch. An import states the desired values, so flush overwrites the
-// values of another writer. It retries only once.
-func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
+// values of another writer until the revision. It retries only once.
+func (s *Store) flush(ctx context.Context, revision uint64, batch []Write) (uint64, error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
@@ -138,6 +149,9 @@ func (s *Store) flush(ctx context.Context, batch []Write) (uint64, error) {
 		current, err := s.current(w.Ref)
 		if err != nil {
 			return last, err
+		}
+		if current.Revision > revision {
+			return 0, ErrConflict
 		}
 		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()
 	}

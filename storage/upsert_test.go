@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gridhook/gridhook/storage"
@@ -66,6 +67,28 @@ func TestUpsert_SameEntityTwice(t *testing.T) {
 	if last, _ := log.Last(t.Context()); last != 4 {
 		t.Errorf("%d writes, want 4", last)
 	}
+}
+
+// TestUpsert_SameEntityLater checks that the last line of an entity wins, also if a full
+// batch with the first line is stored and the replica does not have it yet.
+func TestUpsert_SameEntityLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, replica, _ := newStore(t)
+		upsert(t, s, "created", home("a", "One"))
+		entities := []storage.Entity{home("a", "Two")}
+		for i := range storage.MaxBatch - 1 {
+			entities = append(entities, home(fmt.Sprint("h", i), ""))
+		}
+		release := replica.Hold()
+		go func() {
+			synctest.Wait()
+			release()
+		}()
+		results := s.Upsert(t.Context(), append(entities, home("a", "One")))
+		if last, name := results[storage.MaxBatch], getHome(t, s, "a").Name; last.Change != storage.Updated || name != "One" {
+			t.Errorf("the last line is %s (%v), the name is %s", last.Change, last.Err, name)
+		}
+	})
 }
 
 func TestUpsert_SkipsInvalid(t *testing.T) {
@@ -167,4 +190,21 @@ func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 		return nil
 	})
 	upsert(t, s, "created created created created", homes...)
+}
+
+// TestUpsert_RepairsDamagedRecord checks that a record that does not decode is replaced.
+func TestUpsert_RepairsDamagedRecord(t *testing.T) {
+	s, log, _, c := newStore(t)
+	for _, id := range []string{"a", "b"} {
+		if _, err := log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", id), At: c.now, Value: []byte("garbage")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upsert(t, s, "updated", home("a", "One"))
+	if h := getHome(t, s, "a"); h.Name != "One" || !h.CreatedAt.Equal(c.now) {
+		t.Errorf("the home is %+v", h)
+	}
+	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("b", "Two")}})); err != nil {
+		t.Errorf("rewrite: %v", err)
+	}
 }

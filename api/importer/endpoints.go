@@ -1,7 +1,8 @@
 package importer
 
 import (
-	"github.com/gridhook/gridhook/api/rest"
+	"strings"
+
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -15,17 +16,24 @@ type webhookEndpointLine struct {
 	Secret string `json:"secret" pattern:"secret" nullable:"false"`
 }
 
+// prepare keeps whether a stored endpoint is enabled unless the line says it.
 func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e := storage.NewWebhookEndpoint(l.OrganizationID)
 	e.ID = l.ID
 	c.owner(&l.lineHead)
+	c.p.Check(!strings.HasPrefix(l.ID, storage.SubscriptionPrefix), "id", "must not begin with %s, as the callbacks of OpenADR subscriptions do", storage.SubscriptionPrefix)
 	c.CheckSecret(l.Secret, &c.p)
-	before, err := c.endpointBefore(c.v, e.Ref())
-	if err == nil {
-		err = c.Configure(&l.EndpointSettings, &e, &before, &c.p)
+	before := c.endpointBefore(e.Ref())
+	if before.ID != "" {
+		over := webhookEndpointLine{EndpointSettings: wire.EndpointSettings{EndpointSettings: before.EndpointSettings}}
+		c.decodeOver(&over)
+		l.Enabled = over.Enabled
 	}
+	err := c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	if err == nil && c.p.Err() == nil {
-		e.Secrets = before.Secrets
+		if e.Secrets = before.Secrets; !e.Enabled {
+			e.Disabled = before.Disabled
+		}
 		err = c.setSecret(&e, l.Secret, c.l)
 		c.endpoints[e.Ref()] = &e
 	}
@@ -35,15 +43,14 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 
 // endpointBefore returns the current state of an endpoint, or a zero value if the
 // endpoint does not exist.
-func (im *importer) endpointBefore(v storage.View, ref storage.Ref) (storage.WebhookEndpoint, error) {
-	if e, ok := im.endpoints[ref]; ok {
-		return *e, nil
+func (c *check) endpointBefore(ref storage.Ref) (e storage.WebhookEndpoint) {
+	if e, ok := c.endpoints[ref]; ok {
+		return *e
 	}
-	if !ref.Valid() {
-		return storage.WebhookEndpoint{}, nil
+	if ref.Valid() {
+		e, _ = replaced[storage.WebhookEndpoint](c, ref)
 	}
-	e, _, err := storage.Read[storage.WebhookEndpoint](v, ref)
-	return e, rest.Ignore(err, storage.ErrNotFound)
+	return e
 }
 
 // setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no

@@ -26,6 +26,7 @@ var errImportCut = rest.NewProblem(rest.CodeUnavailable, "The service cannot sto
 // pending is a line that is decoded but not stored.
 type pending struct {
 	number   int
+	text     []byte
 	resource string
 	line     importLine
 	wrong    []storage.FieldError
@@ -76,11 +77,16 @@ type importer struct {
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
 	// measured has the measured loads of this import. Lines of one home add up.
 	measured map[storage.Ref]*storage.MeasuredLoad
+	// cut is set if the log became unavailable.
+	cut bool
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
 }
 
-// Import stores the correct lines of a body and reports the others.
+// Import stores the correct lines of a body and reports the others. If the log becomes
+// unavailable, Import returns a problem that asks for a retry. But a retry does not show a
+// generated secret again. After storing such a secret, Import therefore reports the lines
+// that are not stored.
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
@@ -108,6 +114,9 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 		if err := store(ctx, im.byKind[kind]); err != nil {
 			return wire.Imported{}, err
 		}
+		if im.cut && len(im.report.Secrets) == 0 {
+			return wire.Imported{}, errImportCut
+		}
 	}
 	slices.SortFunc(im.report.Errors, func(a, b wire.ImportError) int { return a.Line - b.Line })
 	return im.report, nil
@@ -115,7 +124,7 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 
 // read decodes a line by its resource.
 func (im *importer) read(number int, text []byte) {
-	l := &pending{number: number}
+	l := &pending{number: number, text: text}
 	if int64(len(text)) > im.MaxLine {
 		im.fail(l, []storage.FieldError{{Field: "line", Message: "is too long"}})
 		return
@@ -128,7 +137,8 @@ func (im *importer) read(number int, text []byte) {
 	if bytes.Contains(text, []byte(`"resource"`)) && json.Unmarshal(text, &head) == nil {
 		l.resource = head.Resource
 	}
-	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
+	read := im.decode(l)
+	if l.line == nil {
 		wrong := schema.Check(text, "line", im.MaxDepth)
 		if wrong == nil {
 			wrong = []storage.FieldError{{Field: "resource", Message: "must be one of " + resourceNames()}}
@@ -136,23 +146,57 @@ func (im *importer) read(number int, text []byte) {
 		im.fail(l, wrong)
 		return
 	}
-	var read bool
-	if l.wrong, read = im.Decode(text, l.line, "line"); !read {
+	if !read {
 		im.fail(l, l.wrong)
 		return
-	}
-	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
-		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
 	}
 	kind := storage.Kind(l.resource)
 	im.byKind[kind] = append(im.byKind[kind], l)
 }
 
-// store checks the lines of one kind and stores the correct lines.
+// decode decodes a line over the defaults of its resource. line stays nil for an unknown
+// resource.
+func (im *importer) decode(l *pending) (read bool) {
+	l.secret = ""
+	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
+		return false
+	}
+	l.wrong, read = im.Decode(l.text, l.line, "line")
+	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
+		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
+	}
+	return read
+}
+
+// store checks the lines of one kind and stores the correct lines. A line may keep a part of
+// the stored entity, such as the secrets of an endpoint. If the entity changes meanwhile,
+// store makes it again.
 func (im *importer) store(ctx context.Context, lines []*pending) error {
+	for tries := 5; len(lines) > 0; {
+		changed, err := im.storeOnce(ctx, lines, tries == 0)
+		if err != nil {
+			return err
+		}
+		if len(changed) == len(lines) {
+			tries--
+		}
+		for _, l := range changed {
+			im.decode(l)
+			delete(im.endpoints, l.entity.Ref())
+		}
+		lines = changed
+	}
+	return nil
+}
+
+// storeOnce returns the lines whose entities have changed since they were read. After the
+// last try it reports them instead.
+func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) (changed []*pending, err error) {
 	var good []*pending
 	var entities []storage.Entity
-	err := im.Store.View(func(v storage.View) error {
+	var revision uint64
+	err = im.Store.View(func(v storage.View) error {
+		revision = v.Revision()
 		for _, l := range lines {
 			ok, err := im.prepare(v, l)
 			if err != nil {
@@ -165,14 +209,18 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, result := range im.Store.Upsert(ctx, entities) {
+	for i, result := range im.Store.UpsertFrom(ctx, revision, entities) {
+		if errors.Is(result.Err, storage.ErrConflict) && !last {
+			changed = append(changed, good[i])
+			continue
+		}
 		if err := im.count(good[i], result); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // prepare builds the line's entity and reports whether the line can be stored. If the
@@ -196,17 +244,21 @@ func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
 
 func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	var wrong *storage.InvalidError
+	var damaged *storage.DecodeError
 	var limit *storage.LimitError
 	var erased *storage.ErasedError
 	switch {
 	case errors.As(r.Err, &wrong):
 		im.fail(l, wrong.Fields)
+	case errors.As(r.Err, &damaged): // the line is a part of the stored record
+		im.fail(l, []storage.FieldError{{Field: "line", Message: damaged.Error()}})
 	case errors.As(r.Err, &limit):
 		im.fail(l, []storage.FieldError{{Field: "resource", Message: limit.Error()}})
 	case errors.As(r.Err, &erased):
 		im.fail(l, []storage.FieldError{{Field: "organizationId", Message: erased.Error()}})
 	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
-		return errImportCut
+		im.cut = true
+		im.fail(l, []storage.FieldError{{Field: "line", Message: "the service cannot store it now: import the line again"}})
 	case r.Err != nil:
 		return r.Err
 	case r.Change == storage.Created:
@@ -216,7 +268,7 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	default:
 		im.report.Unchanged++
 	}
-	if r.Err == nil && l.secret != "" {
+	if r.Change != "" && l.secret != "" {
 		im.report.Secrets = append(im.report.Secrets, wire.ImportedSecret{Line: l.number, ID: l.entity.Ref().ID, Secret: l.secret})
 	}
 	return nil

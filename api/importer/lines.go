@@ -99,6 +99,28 @@ type check struct {
 // failed records an error of the store.
 func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
 
+// replaced returns the stored entity that the line replaces. An entity that does not decode
+// counts as absent: the import repairs it.
+func replaced[T any, P interface {
+	*T
+	storage.Entity
+}](c *check, ref storage.Ref) (e T, found bool) {
+	stored, _, err := storage.Read[T, P](c.v, ref)
+	if err == nil {
+		return stored, true
+	}
+	if !storage.NoRecord(err) {
+		c.failed(err)
+	}
+	return e, false
+}
+
+// decodeOver decodes the line again, over stored values instead of defaults. The result has
+// the stored value of a field that the line does not name.
+func (c *check) decodeOver(stored importLine) {
+	_, _ = c.Decode(c.l.text, stored, "line") // the first decoding has reported the errors
+}
+
 // owner adds a field error if the line's organization does not exist.
 func (c *check) owner(h *lineHead) {
 	rest.CheckID(&c.p, "organizationId", h.OrganizationID)
@@ -153,9 +175,10 @@ func (l *organizationLine) prepare(c *check) storage.Entity {
 	}
 	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
-	var err error
-	l.Suspended, err = storage.IsSuspended(c.v, l.ID) // only an update changes it
-	c.failed(err)
+	if ref := storage.OrganizationRef(l.ID); ref.Valid() {
+		stored, _ := replaced[storage.Organization](c, ref)
+		l.Suspended = stored.Suspended // only an update changes it
+	}
 	return &l.Organization
 }
 
@@ -216,16 +239,20 @@ type hvacDeviceLine struct {
 	storage.HVACDevice
 }
 
-// prepare keeps the stored results of optimization runs unless the line sets them.
-// Importing the same line again therefore changes nothing.
+// prepare keeps the stored results of optimization runs and the linked flag, which the
+// partner sets, unless the line sets them. Importing the same line again therefore changes nothing.
 func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	c.p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
 	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
 	if ref := l.HVACDevice.Ref(); ref.Valid() {
-		stored, _, err := storage.Read[storage.HVACDevice](c.v, ref)
-		c.failed(rest.Ignore(err, storage.ErrNotFound))
+		stored, found := replaced[storage.HVACDevice](c, ref)
 		l.Keep(&stored, storage.Time{Time: c.now})
+		if found {
+			over := hvacDeviceLine{HVACDevice: stored}
+			c.decodeOver(&over)
+			l.Linked = over.Linked
+		}
 	}
 	return &l.HVACDevice
 }
@@ -259,8 +286,16 @@ type onboardingLine struct {
 }
 
 // prepare uses the home's identifier for a flow without an identifier. A home has only
-// one flow.
+// one flow. The fields that the line does not name keep their stored values, because the
+// user advances the flow.
 func (l *onboardingLine) prepare(c *check) storage.Entity {
+	if ref := storage.OnboardingRef(l.OrganizationID, l.HomeID); ref.Valid() {
+		if stored, found := replaced[storage.Onboarding](c, ref); found {
+			over := onboardingLine{Onboarding: stored}
+			c.decodeOver(&over)
+			l.Onboarding = over.Onboarding
+		}
+	}
 	if l.ID == "" {
 		l.ID = l.HomeID
 	}

@@ -68,6 +68,9 @@ func (im *importer) storeParts(lines []*pending, store func(storage.Ref, []*pend
 				return err
 			}
 		}
+		if im.cut {
+			return nil
+		}
 	}
 	return nil
 }

@@ -299,19 +299,18 @@ func (s *server) update(k *kind, r *request) (any, error) {
 	return json.RawMessage(events.WithTargets(o.JSON(), o.Targets)), nil
 }
 
-// remove deletes an object and its children.
+// remove deletes an object after its children, so that a repeat continues a deletion that
+// failed.
 func (s *server) remove(k *kind, r *request) (any, error) {
 	o, err := s.writable(k, r)
+	if err == nil && k.children != "" {
+		err = s.removeChildren(r, k.children, o.ID)
+	}
 	if err == nil {
 		o, err = s.markRemoved(r, o.Ref())
 	}
 	if err != nil {
 		return nil, err
-	}
-	if k.children != "" {
-		if err := s.removeChildren(r, k.children, o.ID); err != nil {
-			return nil, err
-		}
 	}
 	return json.RawMessage(events.WithTargets(o.JSON(), o.Targets)), nil
 }

@@ -155,6 +155,10 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 		}
 		c.ID = req.id
 	}
+	// As in the other operations, a disconnect does not cancel a write.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.REST.Options.Timeout)
+	defer cancel()
+	req.Request = r.WithContext(ctx)
 	return rt.run(req)
 }
 

@@ -75,7 +75,10 @@ func (u *LastUsed) Flush(ctx context.Context) error {
 	err := u.store.View(func(v storage.View) error {
 		for ref, at := range pending {
 			stored, _, err := storage.Read[storage.KeyUse](v, ref)
-			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			if storage.NoRecord(err) {
+				stored, err = storage.KeyUse{}, nil
+			}
+			if err != nil {
 				return err
 			}
 			if at.After(stored.LastUsedAt.Time) { // another process may have stored a later time

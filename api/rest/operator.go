@@ -61,7 +61,7 @@ func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (C
 }
 
 // Only serves a page that is not an operation. It needs a key with the role admin.
-func (o Operators) Only(page http.Handler) http.Handler {
+func (o Operators) Only(page func(http.ResponseWriter, *http.Request, Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := o.caller(r, time.Now())
 		if err == nil && !c.Role.Includes(storage.RoleAdmin) {
@@ -71,6 +71,6 @@ func (o Operators) Only(page http.Handler) http.Handler {
 			Refuse(w, r, err)
 			return
 		}
-		page.ServeHTTP(w, r)
+		page(w, r, c)
 	})
 }

@@ -2,9 +2,6 @@ package main
 
 import "github.com/spf13/cobra"
 
-// mostEntries is the default maximum of a list of audit entries.
-const mostEntries = 1000
-
 func newAuditCommand(g *globals) *cobra.Command {
 	r := resource{
 		g: g, plural: "audit entries", path: "/v1/admin/audit",
@@ -21,13 +18,7 @@ func newAuditCommand(g *globals) *cobra.Command {
 			{name: "operation", field: "operation", value: "", help: "only this `operation`, such as createKey"},
 			{name: "since", field: "since", value: instantText(""), help: "only changes since a `time`, or a duration from now such as -1h"},
 			{name: "until", field: "until", value: instantText(""), help: "only changes before a `time`"},
-			{name: "limit", field: "limit", value: mostEntries, help: "maximum number of entries, 0 for all"},
-		},
-		prepare: func(_ *cobra.Command, _ []string, body fields) error {
-			if _, given := body["limit"]; !given {
-				body["limit"] = mostEntries
-			}
-			return nil
+			{name: "limit", field: "limit", value: 1000, help: "maximum number of entries, 0 for all"},
 		},
 	})))
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bodyFlag is a flag that sets a field of a request. An absent flag leaves its field out.
+// bodyFlag is a flag that sets a field of a request. An absent flag leaves its field out,
+// except limit: without it, a list command would read every page.
 type bodyFlag struct {
 	// name is the flag's name. field is the request's field; a dot separates an object
 	// from its field.
@@ -82,7 +83,7 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) 
 		body := fields{}
 		for i, f := range all {
 			given := cmd.Flags().Lookup(f.name)
-			if _, isSets := f.value.(sets); !given.Changed || isSets && given.Value.String() == "false" {
+			if _, isSets := f.value.(sets); !given.Changed && f.field != "limit" || isSets && given.Value.String() == "false" {
 				continue
 			}
 			value, err := values[i]()

@@ -3,7 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -306,6 +308,44 @@ func TestDeliveries_Limit(t *testing.T) {
 	}
 	if want := `{"triggerId":"trg_1","limit":500,"after":"c"}`; !sameJSON(t, f.last().body, want) {
 		t.Errorf("requested %s, want %s", f.last().body, want)
+	}
+}
+
+// TestList_DefaultLimit checks that a list without --limit ends at the limit in its help.
+func TestList_DefaultLimit(t *testing.T) {
+	for list, tt := range map[string]struct {
+		path, item         string
+		page, requests     int
+		firstLimit, inHelp string
+	}{
+		"delivery": {"/v1/webhook/deliveries/list", deliveryJSON, 1000, 10, `{"limit":1000}`, "default 10000"},
+		"trigger":  {"/v1/webhook/price_signal/trigger/list", progressJSON, 20, 1, `{"limit":20}`, "default 20"},
+	} {
+		f := newFake(t)
+		page := ok(`{"data":[` + strings.Repeat(tt.item+",", tt.page-1) + tt.item + `],"next":"c"}`)
+		f.on(tt.path, append(slices.Repeat([]answer{page}, tt.requests), ok(data()))...)
+		got := run(t, f, "", []string{list, "list", "--org", "acme"})
+		if n := len(f.requests); got.code != 0 || n != tt.requests || !sameJSON(t, f.requests[0].body, tt.firstLimit) {
+			t.Errorf("%s: exit %d after %d requests, the first %s", list, got.code, n, f.requests[0].body)
+		}
+		if help := run(t, nil, "", []string{list, "list", "--help"}); !strings.Contains(help.out, tt.inHelp) {
+			t.Errorf("%s: the help is %s", list, help.out)
+		}
+	}
+}
+
+// fullDisk refuses every write.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestOrgExport_FullDisk checks that an incomplete file is an error.
+func TestOrgExport_FullDisk(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/acme/export", ok(data(`{"resource":"organization","id":"acme"}`)))
+	got := runWith(t, f, "", []string{"org", "export", "acme"}, func(g *globals) { g.out = fullDisk{} })
+	if got.code != exitFailure || got.err != "gridhook: no space left on device\n" {
+		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 

@@ -101,21 +101,27 @@ func (f *fileFormat) check(org string, files []string) error {
 // errBadLines says that some lines were skipped. They are already reported.
 var errBadLines = errors.New("some lines were not imported")
 
-// importFiles imports files one after the other and prints a summary.
+// importFiles imports files one after the other and prints a summary. After an error it
+// prints the summary of the lines before it, because no later import shows their secrets.
 func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
 	c = c.For("") // each line names its organization
 	refer := newReferences(ctx, c, format.strict)
 	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json()}
+	var stopped error
 	if format.name == formatGreenButton {
-		if err := g.importMeters(ctx, c, format.home, files, &report); err != nil {
-			return err
-		}
+		stopped = g.importMeters(ctx, c, format.home, files, &report)
 		files = nil
 	}
 	for _, name := range files {
-		if err := g.importFile(ctx, c, format, name, refer, &report); err != nil {
-			return err
+		if stopped = g.importFile(ctx, c, format, name, refer, &report); stopped != nil {
+			break
 		}
+	}
+	if stopped != nil && report.Lines == 0 {
+		return stopped
+	}
+	if hidden := report.wrong - maxShown; hidden > 0 {
+		say(g.err, "and %d more wrong fields; --json lists all of them\n", hidden)
 	}
 	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
@@ -124,7 +130,10 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 		}
 		row(w, report.summary())
 	}); err != nil {
-		return err
+		return errors.Join(stopped, err)
+	}
+	if stopped != nil {
+		return stopped
 	}
 	if report.Failed > 0 {
 		return fmt.Errorf("%w: %d of %d", errBadLines, report.Failed, report.Lines)
@@ -148,14 +157,14 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
-		g.reportErrors(report.add(name, chunk, imported))
+		g.reportErrors(report, report.add(name, chunk, imported))
 		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}
 	left := func(e fileError) {
 		e.File = name
 		report.leftOut(e)
-		g.reportErrors([]fileError{e})
+		g.reportErrors(report, []fileError{e})
 	}
 	to := newChunker(send)
 	to.check = func(number int, line []byte) bool {
@@ -175,10 +184,17 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	return readNDJSON(reader, g.org, to, left)
 }
 
-// reportErrors prints a line for each wrong field.
-func (g *globals) reportErrors(errs []fileError) {
+// maxShown is the number of wrong fields that an import prints as they occur. A wrong
+// organization makes every line wrong.
+const maxShown = 20
+
+// reportErrors prints a line for each wrong field, up to maxShown in an import.
+func (g *globals) reportErrors(report *importReport, errs []fileError) {
 	for _, e := range errs {
 		for _, f := range e.Fields {
+			if report.wrong++; report.wrong > maxShown {
+				continue
+			}
 			what := strings.TrimSpace(e.Resource + " " + e.ID)
 			if what != "" {
 				what += ": "

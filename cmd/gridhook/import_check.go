@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,9 +23,11 @@ type references struct {
 	// strict skips homes with missing references. Otherwise they are counted.
 	strict bool
 	// plans holds each organization's plans, with the shared plans under "". unlisted
-	// holds the organizations whose plans the server does not return.
+	// holds the organizations whose plans the server does not return, except those of the
+	// files themselves: a new organization has no plans on the server.
 	plans    map[string]map[string]bool
 	unlisted map[string]bool
+	named    map[string]bool // organizations of the files
 	missing  map[planOf]int
 	zipcodes map[string]int
 }
@@ -36,7 +39,7 @@ type planOf struct{ organization, plan string }
 const maxMissing = 1000
 
 func newReferences(ctx context.Context, c *client.Client, strict bool) *references {
-	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}}
+	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}}
 }
 
 // check checks a line before it is sent. If the line must be skipped, it returns the
@@ -46,6 +49,7 @@ func (r *references) check(line []byte) (e fileError, wrong bool) {
 		Resource       storage.Kind `json:"resource"`
 		OrganizationID string       `json:"organizationId"`
 		ID             string       `json:"id"`
+		CatalogID      string       `json:"catalogId"`
 		RatePlanID     string       `json:"ratePlanId"`
 		Zipcode        string       `json:"zipcode"`
 	}
@@ -53,8 +57,11 @@ func (r *references) check(line []byte) (e fileError, wrong bool) {
 		return e, false // the server reports the mistake
 	}
 	switch {
+	case l.Resource == storage.KindOrganization:
+		r.named[cmp.Or(l.ID, l.OrganizationID)] = true
+		return e, false
 	case l.Resource == storage.KindRatePlan:
-		r.of(l.OrganizationID)[l.ID] = true // later lines may refer to it
+		r.of(l.OrganizationID)[cmp.Or(l.ID, l.CatalogID)] = true // later lines may refer to it
 		return e, false
 	case l.Resource != storage.KindHome:
 		return e, false
@@ -100,7 +107,7 @@ func (r *references) of(organization string) map[string]bool {
 	for i := range all {
 		plans[all[i].ID] = true
 	}
-	r.unlisted[organization] = err != nil
+	r.unlisted[organization] = err != nil && !r.named[organization]
 	r.plans[organization] = plans
 	return plans
 }

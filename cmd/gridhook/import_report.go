@@ -17,6 +17,8 @@ type importReport struct {
 	Secrets   []client.ImportedSecret `json:"secrets"`
 
 	keepErrors bool
+	// wrong counts wrong fields.
+	wrong int
 }
 
 // fileError is a skipped line with its number in its file.
@@ -53,8 +55,8 @@ func (r *importReport) leftOut(e fileError) {
 	r.keep(e)
 }
 
-// keep stores errors for the JSON output. The table output prints errors as they occur,
-// without a limit.
+// keep stores errors for the JSON output. The table output prints the first errors as they
+// occur.
 func (r *importReport) keep(errs ...fileError) {
 	if r.keepErrors {
 		r.Errors = append(r.Errors, errs...)

@@ -100,6 +100,24 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	}
 }
 
+// TestImport_PlansOfFile checks homes of an organization that the file creates, and plans of
+// the catalog, which need no identifier.
+func TestImport_PlansOfFile(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plans/list", ok(data()), answer{400, `{"error_code":"VALIDATION_FAILED","message":"No."}`}) // shared, of new
+	f.on("/v1/admin/organizations/list", ok(data()))
+	f.on("/v1/admin/import", imported(4, 4, 0, ""))
+	got := run(t, f, `{"resource":"organization","id":"new","name":"N"}
+{"resource":"ratePlan","catalogId":"pge-e-elec"}
+{"resource":"home","organizationId":"new","id":"h1","ratePlanId":"pge-e-elec"}
+{"resource":"home","organizationId":"new","id":"h2","ratePlanId":"nowhere"}
+`, []string{"import", "-"})
+	want := "warning: 1 homes of new name a plan that does not exist for them: nowhere\n"
+	if got.code != 0 || got.err != want {
+		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
 func TestImport_CSVHeader(t *testing.T) {
 	for content, says := range map[string]string{
 		"":                     "empty file: the first row must name the columns",
@@ -142,6 +160,42 @@ func TestImport_RetryAfter(t *testing.T) {
 	got := run(t, f, "\n{}\n", []string{"import", "-"})
 	if want := "-: stopped before line 2; a repeated import does not change stored lines\ngridhook: Not now\n"; got.code != exitFailure || got.err != want || len(f.requests) != sendTries {
 		t.Errorf("exit %d after %d requests: %s", got.code, len(f.requests), got.err)
+	}
+}
+
+// TestImport_Stopped checks that an import that stops shows what it stored, and the secrets
+// above all: no later import shows them.
+func TestImport_Stopped(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", ok(`{"lines":1,"created":1,"errors":[],"secrets":[{"line":1,"id":"ep_1","secret":"whsec_1"}]}`))
+	missing := filepath.Join(t.TempDir(), "missing")
+	got := run(t, f, "{}\n", []string{"import", "-", missing})
+	want := "endpoint ep_1: secret whsec_1; store it now\n1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong\n"
+	if got.code != exitFailure || got.out != want || !strings.Contains(got.err, "no such file") {
+		t.Errorf("exit %d, %s\nit shows\n%swant\n%s", got.code, got.err, got.out, want)
+	}
+	got = run(t, f, "{}\n", []string{"import", "--json", "-", missing})
+	if got.code != exitFailure || !strings.Contains(got.out, "whsec_1") {
+		t.Errorf("as JSON: exit %d, %s", got.code, got.out)
+	}
+}
+
+// TestImport_ManyWrongLines checks that the table output has the first wrong lines and the
+// number of the others, and the JSON output all of them.
+func TestImport_ManyWrongLines(t *testing.T) {
+	var errs []string
+	for i := range 50 {
+		errs = append(errs, fmt.Sprintf(`{"line":%d,"resource":"home","fields":[{"field":"organizationId","message":"there is none"}]}`, i+1))
+	}
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(50, 0, 50, strings.Join(errs, ",")))
+	lines := strings.Repeat("{}\n", 50)
+	got := run(t, f, lines, []string{"import", "-"})
+	if n := strings.Count(got.err, "there is none"); n != 20 || !strings.Contains(got.err, "\nand 30 more wrong fields; --json lists all of them\n") {
+		t.Errorf("it shows %d of them:\n%s", n, got.err)
+	}
+	if got := run(t, f, lines, []string{"import", "--json", "-"}); strings.Count(got.out, "there is none") != 50 {
+		t.Errorf("as JSON:\n%s", got.out)
 	}
 }
 

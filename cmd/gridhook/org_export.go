@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,9 @@ schedules, OpenADR objects and deliveries are not in the file.`,
 				Next string            `json:"next"`
 			}](ctx, c, orgs.at("{id}/export", args), body)
 			for _, line := range page.Data {
-				say(g.out, "%s\n", line)
+				if err == nil {
+					_, err = fmt.Fprintf(g.out, "%s\n", line)
+				}
 			}
 			return nil, page.Next, err
 		})

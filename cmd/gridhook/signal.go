@@ -63,8 +63,8 @@ func newSignalCommand(g *globals) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "start of the window: a `time`, or a duration from now (default the current quarter hour)")
-	cmd.Flags().StringVar(&to, "to", "", "end of the window, only with --from (default 24h after the start)")
+	cmd.Flags().StringVar(&from, "from", "", "start of the window: a `time`, or a duration from now; needs --to (default the current quarter hour)")
+	cmd.Flags().StringVar(&to, "to", "", "end of the window: a `time`, or a duration from now; needs --from (default 24h after the current quarter hour)")
 	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of the import price instead of a table, in the home's time zone")
 	cmd.Flags().BoolVar(&explained, "explain", false, "components of each price")
 	cmd.Flags().BoolVar(&openADR, "openadr", false, "OpenADR 3 events in JSON instead of a table")

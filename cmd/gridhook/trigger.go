@@ -67,8 +67,8 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 			return g.showTrigger(accepted)
 		},
 	}
-	cmd.Flags().StringVar(&start, "start", "", "start of the window: a `time`, or a duration from now (default the current quarter hour)")
-	cmd.Flags().StringVar(&end, "end", "", "end of the window, only with --start (default 24h after the start)")
+	cmd.Flags().StringVar(&start, "start", "", "start of the window: a `time`, or a duration from now; needs --end (default the current quarter hour)")
+	cmd.Flags().StringVar(&end, "end", "", "end of the window: a `time`, or a duration from now; needs --start (default 24h after the current quarter hour)")
 	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "rate `plan` of the homes to trigger; repeatable (default all)")
 	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show the outcomes")

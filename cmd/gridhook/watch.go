@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,10 @@ const (
 	// the failures' reasons.
 	progressEvery = 5 * time.Second
 )
+
+// pollTries is the number of failed polls in a row after which a watch ends: the server may
+// restart meanwhile.
+const pollTries = 40
 
 // watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
 // 0 means no timeout.
@@ -60,6 +66,7 @@ type watcher struct {
 	c        *client.Client
 	progress *progressLine
 	p        events.Progress
+	failed   int // polls in a row
 	// reasons are the reasons of failures at the time reported.
 	reasons  string
 	reported time.Time
@@ -68,8 +75,12 @@ type watcher struct {
 func (w *watcher) look(ctx context.Context, id string) (err error) {
 	p, err := w.c.GetTrigger(ctx, id)
 	if err != nil {
-		return err
+		if w.failed++; w.failed == pollTries || ctx.Err() != nil || !temporary(err) {
+			return err
+		}
+		return nil
 	}
+	w.failed = 0
 	if w.p = p; p.Status == events.TriggerCompleted {
 		return nil
 	}
@@ -78,6 +89,13 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 	}
 	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)
 	return nil
+}
+
+// temporary reports whether the same request may succeed later: the server did not respond,
+// or could not.
+func temporary(err error) bool {
+	refused, responded := errors.AsType[*client.Error](err)
+	return !responded || refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests
 }
 
 // line returns the outcomes so far and the reasons of failures.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,18 @@ func TestWatch(t *testing.T) {
 			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 of them)\n",
 		},
 		{
+			"a restart of the server",
+			append(slices.Repeat([]answer{{503, `{"error_code":"UNAVAILABLE","message":"Not now."}`}}, 5), progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":3`)),
+			0, "",
+		},
+		{
+			"refused",
+			[]answer{{403, `{"error_code":"FORBIDDEN","message":"No."}`}},
+			exitFailure, "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: No\n",
+		},
+		{
 			"nobody to ask any more",
-			[]answer{progress("RUNNING", ``), {500, `{"error_code":"INTERNAL","message":"Something went wrong."}`}},
+			append([]answer{progress("RUNNING", ``)}, slices.Repeat([]answer{{500, `{"error_code":"INTERNAL","message":"Something went wrong."}`}}, pollTries)...),
 			exitFailure, "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: Something went wrong\n",
 		},
 	}

@@ -35,7 +35,8 @@ func (r *Replayer) plan(ctx context.Context) error {
 			}
 			replay, err := storage.Decode[storage.Replay](record)
 			if err != nil {
-				return err
+				r.Log.Error("replay skipped, its record does not decode", "replay", record.ID, "org", record.Org, "error", err)
+				continue
 			}
 			task := Task(&replay, now)
 			switch {

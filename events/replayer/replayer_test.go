@@ -26,6 +26,7 @@ var noon = storagetest.Start
 type world struct {
 	t        testing.TB
 	store    *storage.Store
+	log      *storagetest.Log
 	now      time.Time
 	newest   events.Trigger
 	triggers map[string]events.Trigger
@@ -45,7 +46,7 @@ func newWorld(t testing.TB) *world {
 		t: t, now: noon, triggers: map[string]events.Trigger{}, lost: map[string]bool{}, receipts: map[string]bool{},
 		retries: map[string]int{}, waiting: map[events.TaskName]events.Task{}, fail: func(string) error { return nil },
 	}
-	w.store, _, _ = storagetest.NewStore(func() time.Time { return w.now })
+	w.store, w.log, _ = storagetest.NewStore(func() time.Time { return w.now })
 	storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org"})
 	return w
 }
@@ -257,4 +258,21 @@ func TestReplay_Resume(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPlan_DamagedReplay checks that a replay whose record does not decode stops no other
+// replay.
+func TestPlan_DamagedReplay(t *testing.T) {
+	w := newWorld(t)
+	task := w.ask(events.OutcomeFailed)
+	delete(w.waiting, task.Name())
+	if _, err := w.log.Append(t.Context(), storage.Write{Ref: storage.ReplayRef("org", "a_damaged"), At: noon, Value: []byte("garbage")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.replayer().plan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, planned := w.waiting[task.Name()]; !planned || len(w.waiting) != 1 {
+		t.Errorf("planned %v", w.waiting)
+	}
 }

@@ -249,22 +249,36 @@ func (a *App) followState(ctx context.Context) error {
 	a.onStop("the replica", r.Close)
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(log, r, time.Now)
-	if limit := a.Limits.MaxEndpoints; limit > 0 {
-		a.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: limit, Setting: "max-endpoints"})
-	}
-	if limit := a.Limits.MaxChannels; limit > 0 {
-		a.store.SetLimit(storage.Limit{Kind: storage.KindChannel, Max: limit, Setting: "max-channels"})
-	}
-	if limit := a.Limits.MaxSources; limit > 0 {
-		a.store.SetLimit(storage.Limit{Kind: storage.KindSource, Max: limit, Setting: "max-sources"})
-	}
-	for _, t := range storage.OpenADRTypes() {
-		if limit := a.OpenADR.MaxObjects; limit > 0 {
-			a.store.SetLimit(storage.Limit{Kind: t.Kind(), Max: limit, Setting: "openadr-max-objects"})
+	for _, l := range a.limits() {
+		if l.Max > 0 {
+			a.store.SetLimit(l)
 		}
 	}
 	a.run("the reader of the log of record", a.retryFollow(func(ctx context.Context) error { return r.Follow(ctx, log) }))
 	return a.waitFor(ctx, func(ctx context.Context) error { return a.retryUnavailable(ctx, a.store.CatchUp) })
+}
+
+// maxReplays bounds the replays of an organization, including those that ended in the last
+// 7 days.
+const maxReplays = 10_000
+
+// limits returns the limits of each organization. The retention table of the operator's
+// guide lists them.
+func (a *App) limits() []storage.Limit {
+	l := &a.Limits
+	limits := []storage.Limit{
+		{Kind: storage.KindHome, Max: l.MaxHomes, Setting: "max-homes"},
+		{Kind: storage.KindWebhookEndpoint, Max: l.MaxEndpoints, Setting: "max-endpoints"},
+		{Kind: storage.KindSchedule, Max: l.MaxSchedules, Setting: "max-schedules"},
+		{Kind: storage.KindKey, Max: l.MaxKeys, Setting: "max-keys", Counts: storage.CountLive(a.store.Now)},
+		{Kind: storage.KindChannel, Max: l.MaxChannels, Setting: "max-channels"},
+		{Kind: storage.KindSource, Max: l.MaxSources, Setting: "max-sources"},
+		{Kind: storage.KindReplay, Max: maxReplays},
+	}
+	for _, t := range storage.OpenADRTypes() {
+		limits = append(limits, storage.Limit{Kind: t.Kind(), Max: a.OpenADR.MaxObjects, Setting: "openadr-max-objects"})
+	}
+	return limits
 }
 
 // waitFor waits for an event from a running part. It stops waiting when the part fails.
@@ -322,7 +336,7 @@ func (a *App) followLedger(ctx context.Context) error {
 // erased reports whether an organization is deleted.
 func (a *App) erased(org string) (erased bool, err error) {
 	err = a.store.View(func(v storage.View) (err error) {
-		erased, err = storage.IsErased(v, org)
+		erased, err = storage.IsErased(v, org, a.store.Now())
 		return err
 	})
 	return erased, err

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -22,8 +23,9 @@ type BackupRequest struct {
 }
 
 // serveBackup responds with a full backup, encrypted before it leaves the process. A
-// failed backup ends with a broken connection, so that it cannot look complete.
-func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
+// failed backup ends with a broken connection, so that it cannot look complete. The audit
+// log has each backup that began, because a backup has the data of all organizations.
+func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller) {
 	const most = 64 << 10
 	var in BackupRequest
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
@@ -44,6 +46,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer a.backingUp.Unlock()
+	a.auditBackup(r, &c)
 	// A backup has no time limit, so the deadlines of requests do not apply.
 	control, never := http.NewResponseController(w), time.Time{}
 	_ = control.SetReadDeadline(never)  // a test's recorder has no deadline
@@ -59,6 +62,20 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // breaks the connection
 	}
 	a.Log.Info("backup completed", "duration", time.Since(began))
+}
+
+// auditBackup stores the audit entry of a backup. A failure does not stop the backup. The
+// entry then goes to the process's log.
+func (a *App) auditBackup(r *http.Request, c *rest.Caller) {
+	client, _, _ := net.SplitHostPort(r.RemoteAddr) // the server always sets it
+	now := a.store.Now()
+	e := storage.AuditEntry{
+		Time: storage.Time{Time: now}, KeyID: c.KeyID, KeyName: c.KeyName, Operation: "backup", Kind: "backups",
+		Status: http.StatusOK, RequestID: storage.NewID("req_", now), Client: client,
+	}
+	if err := a.conn.PutAudit(r.Context(), e); err != nil {
+		a.Log.Error("audit entry not stored", "entry", e, "error", err)
+	}
 }
 
 func refuseRecipients(w http.ResponseWriter, r *http.Request, why string) {

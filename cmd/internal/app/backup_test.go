@@ -40,6 +40,10 @@ func TestBackup_Access(t *testing.T) {
 	if status, _ := send(t, http.MethodPost, a.URL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusNotFound {
 		t.Errorf("the public listener responds %d", status)
 	}
+	if status, entries := send(t, http.MethodPost, a.AdminURL()+"/v1/admin/audit/list", a.OperatorKeyText(), ""); strings.Count(entries, `"operation":"backup"`) != 1 ||
+		!strings.Contains(entries, `"keyId":"operator"`) {
+		t.Errorf("the audit log after one backup: %d %s", status, entries)
+	}
 	defer a.HoldBackups()()
 	if status, _ := send(t, http.MethodPost, a.AdminURL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusConflict {
 		t.Errorf("a second backup at the same time: status %d", status)

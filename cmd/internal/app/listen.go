@@ -46,10 +46,10 @@ func (a *App) adminHandler() http.Handler {
 	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {
 		for path, page := range profilePages() {
-			pages[path] = operators.Only(page)
+			pages[path] = operators.Only(func(w http.ResponseWriter, r *http.Request, _ rest.Caller) { page.ServeHTTP(w, r) })
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(http.HandlerFunc(a.serveBackup))
+	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(a.serveBackup)
 	if a.servesAPI() {
 		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
 	}

@@ -41,7 +41,7 @@ var (
 	backlogDesc     = desc("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.")
 	unwalkedDesc    = desc("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.")
 	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.")
-	staleDesc       = desc("organizations_stale", "Organizations with an enabled endpoint whose newest trigger's window has ended: their receivers have no signal in force.")
+	staleDesc       = desc("organizations_stale", "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
 // registerMetrics registers the metrics of the process.
@@ -133,12 +133,15 @@ func age(t, now time.Time) float64 {
 }
 
 // stale counts the organizations whose receivers have no current signal. It ignores
-// organizations without any trigger.
+// suspended organizations, and organizations without any trigger.
 func (s *collector) stale(send func(*prometheus.Desc, float64), now time.Time) error {
 	n := 0
 	err := s.app.store.View(func(v storage.View) error {
 		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
 		for i := 0; err == nil && i < len(organizations); i++ {
+			if organizations[i].Suspended {
+				continue
+			}
 			var stale bool
 			if stale, err = s.ranOut(v, organizations[i].ID, now); stale {
 				n++

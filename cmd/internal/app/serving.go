@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -54,7 +55,18 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 	a.onStop(name, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		defer cancel()
-		return s.Shutdown(ctx)
+		return stopServer(ctx, s, a.Log)
 	})
 	return l.Addr().String(), nil
+}
+
+// stopServer waits for the requests in flight until ctx ends. It then closes their
+// connections: a slow client does not make a stop fail.
+func stopServer(ctx context.Context, s *http.Server, log *slog.Logger) error {
+	err := s.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("requests did not end in time, closing their connections")
+		err = s.Close()
+	}
+	return err
 }

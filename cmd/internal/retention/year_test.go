@@ -345,7 +345,7 @@ func (f *fleet) restoredDir() string {
 // erased reports whether an organization is deleted.
 func (f *fleet) erased(org string) (erased bool, err error) {
 	err = f.state.View(func(v storage.View) (err error) {
-		erased, err = storage.IsErased(v, org)
+		erased, err = storage.IsErased(v, org, f.store.Now())
 		return err
 	})
 	return erased, err

@@ -1,0 +1,44 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// TestMetrics_StaleOrganizations checks that an organization without a current signal
+// counts, and no longer once it is suspended.
+func TestMetrics_StaleOrganizations(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.AllowPrivate = true })
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	imported, err := operator.Import(t.Context(), strings.NewReader(`{"resource":"organization","id":"acme","name":"Acme"}
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":"http://127.0.0.1:9"}`))
+	if err != nil || imported.Failed > 0 {
+		t.Fatalf("%+v %v", imported, err)
+	}
+	now := time.Now().UTC()
+	start, end := storage.Time{Time: now.Add(-48 * time.Hour)}, storage.Time{Time: now.Add(-24 * time.Hour)}
+	if _, err := operator.For("acme").Trigger(t.Context(), client.TriggerRequest{StartTime: &start, EndTime: &end}); err != nil {
+		t.Fatal(err)
+	}
+	stale := func(count string) bool {
+		_, body := ask(t, a, "GET", "/metrics")
+		return strings.Contains(body, "\ngridhook_organizations_stale "+count+"\n")
+	}
+	for late := time.Now().Add(2 * time.Minute); !stale("1"); <-time.After(50 * time.Millisecond) { // the ledger follows
+		if time.Now().After(late) {
+			t.Fatal("timeout: the organization does not count")
+		}
+	}
+	suspended := true
+	if _, err := operator.UpdateOrganization(t.Context(), "acme", client.OrganizationFields{Suspended: &suspended}); err != nil {
+		t.Fatal(err)
+	}
+	if !stale("0") {
+		t.Error("a suspended organization counts")
+	}
+}

@@ -58,7 +58,7 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 				errs = []fileError{wrongMeter(name, m.wrong)}
 				report.leftOut(errs[0])
 			}
-			g.reportErrors(errs)
+			g.reportErrors(report, errs)
 		}
 	}
 	return nil

@@ -112,11 +112,11 @@ func TestCommands(t *testing.T) {
 				"address       60614, US\ncarbon        LOW\nenabled       true\ncreated       2026-07-01T00:00:00Z\nupdated       2026-07-02T00:00:00Z\n",
 		},
 		{
-			"home list --org acme", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000}`, data(homeJSON),
+			"home list --org acme", "/v1/homes/list", "acme", `{"limit":1000}`, data(homeJSON),
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
 		{
-			"home list --org acme --plan flat", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000,"ratePlanId":"flat"}`, data(homeJSON),
+			"home list --org acme --plan flat", "/v1/homes/list", "acme", `{"limit":1000,"ratePlanId":"flat"}`, data(homeJSON),
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
 		{
@@ -186,7 +186,7 @@ func TestCommands(t *testing.T) {
 			"endpoint  ep_1\nurl       https://example.com/h\nevents    all\nenabled   true\nmode      always\ntimeout   10 s\n",
 		},
 		{
-			"home list --org acme -o wide", "/v1/admin/homes/list", "acme", `{"organizationId":"acme","limit":1000}`, data(homeJSON),
+			"home list --org acme -o wide", "/v1/homes/list", "acme", `{"limit":1000}`, data(homeJSON),
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED  UTILITY  USER  CREATED               UPDATED\n" +
 				"h1  Blue house  flat  America/Chicago  60614    LOW     true     -        -     2026-07-01T00:00:00Z  2026-07-02T00:00:00Z\n",
 		},

@@ -163,7 +163,7 @@ func TestOperatorKey(t *testing.T) {
 
 func TestFlags_Environment(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/list", ok(data()))
+	f.on("/v1/homes/list", ok(data()))
 	if got := run(t, f, "", []string{"home", "list"}, "GRIDHOOK_ORG=acme"); got.code != 0 || f.last().org != "acme" {
 		t.Errorf("exit %d, acting for %q: %s", got.code, f.last().org, got.err)
 	}

@@ -84,18 +84,23 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		return h, err
 	}
 	h.Usage, h.AnnualKWh = usage.Pricing(), usage.AnnualKWh()
-	solar, _, err := storage.Read[storage.Solar](v, storage.SolarRef(c.Org, c.ID))
+	measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(c.Org, c.ID))
+	if rest.Ignore(err, storage.ErrNotFound) != nil {
+		return h, err
+	}
+	_, h.Metered = measured.Typical()
+	system, _, err := storage.Read[storage.Solar](v, storage.SolarRef(c.Org, c.ID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return h, nil
 	}
-	h.Solar = &bill.Solar{Array: solar.Array()}
-	h.Solar.SizeKw, h.Solar.NonNetMetered = solar.SizeKw, solar.NonNetMetered || solar.ExportValues != ""
-	h.Solar.AccPlus, h.Solar.ConnectionYear = solar.AccPlus, solar.ConnectionYear
+	h.Solar = &bill.Solar{Array: system.Array()}
+	h.Solar.SizeKw, h.Solar.NonNetMetered = system.SizeKw, system.NonNetMetered || system.ExportValues != ""
+	h.Solar.AccPlus, h.Solar.ConnectionYear = system.AccPlus, system.ConnectionYear
 	eiaID := 0
 	if in.rate.Tariff != nil {
 		eiaID = in.rate.Tariff.Info().EIAID
 	}
-	h.Solar.Regime = s.Pricer.Regime(&solar.SolarSettings, home.Zipcode, eiaID)
+	h.Solar.Regime = s.Pricer.Regime(&system.SolarSettings, home.Zipcode, eiaID)
 	return h, err
 }
 

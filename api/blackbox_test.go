@@ -99,7 +99,7 @@ func TestOperations_Served(t *testing.T) {
 				}
 			}
 			cases += 2 + s.sizes(r) + s.scopes(r)
-			if !r.Operator && !r.Open {
+			if !r.Operator && !r.Open && r.Name != "listEventTypes" { // the same for everybody, with examples
 				s.foreign(r, bolt, examples[r.Name])
 			}
 		})

@@ -110,7 +110,7 @@ func (s *server) showEndpoint(e *storage.WebhookEndpoint) (wire.Endpoint, error)
 	}
 	shown.Breaker.State = events.BreakerClosed
 	if s.Breakers != nil {
-		shown.Breaker = s.Breakers.State(e.OrganizationID, e.ID, s.Now())
+		shown.Breaker = s.Breakers.State(e.OrganizationID, e.BreakerID(), s.Now())
 	}
 	var err error
 	shown.Health, err = s.Ledger.Health(e.OrganizationID, e.ID)

@@ -41,6 +41,7 @@ var examples = map[string]string{
 	"exportOrganization": `{"limit": 100}`,
 	"deleteOrganization": `{"confirm": "partner"}`,
 	"createHome":         `{"organizationId": "acme", "name": "At the lake", "ratePlanId": "plan_1", "timezone": "America/Chicago", "city": "Chicago", "zipcode": "60614", "carbonSignalIntensity": "MEDIUM"}`,
+	"listOwnHomes":       `{"search": "lake", "limit": 100}`,
 	"listHomes":          `{"organizationId": "acme", "limit": 100}`,
 	"getHome":            `{"organizationId": "acme"}`,
 	"updateHome":         `{"organizationId": "acme", "ratePlanId": "plan_1", "carbonSignalIntensity": "LOW"}`,
@@ -69,6 +70,7 @@ var examples = map[string]string{
 {"resource": "home", "organizationId": "north", "id": "home_9", "ratePlanId": "e-elec", "timezone": "America/Los_Angeles", "zipcode": "94103"}
 {"resource": "solar", "organizationId": "north", "homeId": "home_9", "solarSystemSizeKw": 7.5}
 {"resource": "usage", "organizationId": "north", "homeId": "home_9", "monthToDateKwh": 420, "asOf": "2026-07-01", "assumedMonthlyKwh": 900, "billingDay": 12}
+{"resource": "measuredLoad", "organizationId": "north", "homeId": "home_9", "months": [{"month": "2026-06", "kwh": 396, "watts": [310, 290, 280, 280, 300, 420, 610, 540, 480, 450, 430, 440, 460, 470, 520, 640, 810, 990, 1080, 1010, 860, 690, 480, 360]}]}
 {"resource": "homeMarket", "organizationId": "north", "homeId": "home_9", "node": "COMED", "market": "REAL_TIME"}
 {"resource": "hvacDevice", "organizationId": "north", "deviceId": "dev_9", "homeId": "home_9", "systemDetails": {"name": "Upstairs", "tempUnits": "F", "defaultMode": "AUTO"}}
 {"resource": "userPreferences", "organizationId": "north", "deviceId": "dev_9", "name": "Always"}

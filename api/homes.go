@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -40,25 +42,67 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 	return showHome(&home), err
 }
 
+// maxHomesScanned limits the homes that a request for a page looks at. So a search for a
+// rare text in many homes takes several requests.
+const maxHomesScanned = 10_000
+
 func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesInput) (wire.Page[wire.OwnedHome], error) {
-	list := []storage.Home{}
-	err := s.Store.View(func(v storage.View) (err error) {
-		if in.RatePlanID == "" {
-			list, err = storage.ReadList[storage.Home](v, storage.KindHome, in.OrganizationID, in.After, in.Limit+1)
-			return err
-		}
-		return scanHomesOn(v, in.OrganizationID, in.After, []string{in.RatePlanID}, func(h *storage.Home) bool {
-			list = append(list, *h)
-			return len(list) <= in.Limit
-		})
-	})
-	page := rest.NewPage(list, in.Limit, func(h *storage.Home) string { return h.ID })
-	return rest.Show(page, showHome), err
+	return s.pageOfHomes(in.OrganizationID, in.PageInput, in.HomesFilter)
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.OwnedHome, error) {
-	h, err := storage.Get[storage.Home](s.Store, storage.HomeRef(in.OrganizationID, c.ID))
-	return showHome(&h), err
+func (s *server) listOwnHomes(_ context.Context, c *rest.Call, in *wire.HomesInput) (wire.Page[wire.OwnedHome], error) {
+	return s.pageOfHomes(c.Org, in.PageInput, in.HomesFilter)
+}
+
+func (s *server) pageOfHomes(org string, in wire.PageInput, filter wire.HomesFilter) (wire.Page[wire.OwnedHome], error) {
+	page := wire.Page[wire.OwnedHome]{Data: []wire.OwnedHome{}}
+	err := s.Store.View(func(v storage.View) error {
+		var failed error
+		last, scanned := "", 0
+		err := v.Scan(storage.KindHome, org, in.After, func(r storage.Record) bool {
+			if len(page.Data) == in.Limit || scanned == maxHomesScanned {
+				page.Next = &last
+				return false
+			}
+			last, scanned = r.ID, scanned+1
+			if r.Deleted {
+				return true
+			}
+			home, err := storage.Decode[storage.Home](r)
+			if failed = err; err != nil {
+				return false
+			}
+			if matches(&home, filter) {
+				page.Data = append(page.Data, showHome(&home))
+			}
+			return true
+		})
+		return errors.Join(err, failed)
+	})
+	return page, err
+}
+
+// matches reports whether a filter selects a home.
+func matches(h *storage.Home, filter wire.HomesFilter) bool {
+	if filter.RatePlanID != "" && h.RatePlanID != filter.RatePlanID {
+		return false
+	}
+	text := strings.Join([]string{h.ID, h.Name, h.UserID, h.Zipcode, h.City, h.StreetAddress}, "\n")
+	return strings.Contains(strings.ToLower(text), strings.ToLower(filter.Search))
+}
+
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (shown wire.HomeDetails, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		ref := storage.HomeRef(in.OrganizationID, c.ID)
+		h, _, err := storage.Read[storage.Home](v, ref)
+		if err != nil {
+			return storage.NotFound(err, ref)
+		}
+		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(in.OrganizationID, c.ID))
+		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
+		return rest.Ignore(err, storage.ErrNotFound)
+	})
+	return shown, err
 }
 
 // updateHomeInput has the fields to change. An absent field keeps its value.

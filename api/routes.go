@@ -75,7 +75,7 @@ func (s *server) endpointRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/webhook/event_types/list", Name: "listEventTypes", Group: groupEndpoints,
 			Summary: "List the types of webhooks with the JSON Schemas of their bodies",
-			Open:    true,
+			Scope:   storage.ScopeRead,
 		}, (*server).listEventTypes),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Group: groupEndpoints,
@@ -180,6 +180,12 @@ func (s *server) scheduleRoutes() []rest.Route {
 // homeRoutes returns the operations on homes and their devices.
 func (s *server) homeRoutes() []rest.Route {
 	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/homes/list", Name: "listOwnHomes", Group: groupHomes,
+			Summary:     "List and search the homes",
+			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
+			Scope:       storage.ScopeRead, Body: rest.BodyOptional,
+		}, (*server).listOwnHomes),
 		do(s, rest.Route{
 			Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Group: groupHomes,
 			Summary: "Get the price signal of a home",

@@ -74,12 +74,12 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
 			Summary:     "List an organization's homes",
-			Description: "With ratePlanId, lists only homes on that rate plan.",
+			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 			Body:        rest.BodyRequired,
 		}, (*server).listHomes),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead,
-			Summary: "Get a home",
+			Summary: "Get a home with the months of its measured load",
 			Body:    rest.BodyRequired,
 		}, (*server).getHome),
 		do(s, rest.Route{
@@ -90,7 +90,7 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 		}, (*server).updateHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
-			Summary: "Delete a home with its solar, usage and onboarding",
+			Summary: "Delete a home with its solar, usage, measured load and onboarding",
 			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}

@@ -45,6 +45,7 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"home","organizationId":"bolt","id":"foreign","timezone":"America/Chicago"}`,
 		`{"resource":"solar","organizationId":"acme","homeId":"h1","solarSystemSizeKw":7.5}`,
 		`{"resource":"usage","organizationId":"acme","homeId":"h1","assumedMonthlyKwh":700}`,
+		measuredLine("acme", "h1", 500, "2025-05", "2025-06"),
 		`{"resource":"homeMarket","organizationId":"acme","homeId":"h1","node":"COMED","market":"REAL_TIME"}`,
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"h1","systemDetails":{"name":"Up","tempUnits":"F","defaultMode":"AUTO"},"lastSetPointSchedule":{"a":1}}`,
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"Always","scheduleBlocks":[{"startTimeMinutes":0,"endTimeMinutes":60,"mode":"COOL","targetCoolSetpoint":null,"targetHeatSetpoint":60,"maxTemp":80,"minTemp":55,"daysOfWeek":[0,6],"scheduleType":"RECURRING"}]}`,
@@ -52,7 +53,7 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","batchSize":10}`,
 	)
 	want := e.exported("acme", "1000")
-	if text := strings.Join(want, "\n"); len(want) != 15 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
+	if text := strings.Join(want, "\n"); len(want) != 16 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
 		t.Errorf("%d lines:\n%s", len(want), text)
 	}
 	if paged := e.exported("acme", "1"); !slices.Equal(paged, want) {

@@ -75,20 +75,20 @@ func countHomes(v storage.View, t *events.Trigger) (n int, err error) {
 	if len(t.RatePlanIDs) == 0 {
 		return v.Count(storage.KindHome, t.OrganizationID), nil
 	}
-	err = scanHomesOn(v, t.OrganizationID, "", t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
+	err = scanHomesOn(v, t.OrganizationID, t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
 	return n, err
 }
 
 // scanHomesOn calls do for an organization's homes on the given rate plans. It visits the
 // homes whose identifiers sort after the argument after. It stops when do returns false.
-func scanHomesOn(v storage.View, org, after string, plans []string, do func(h *storage.Home) (more bool)) error {
+func scanHomesOn(v storage.View, org string, plans []string, do func(h *storage.Home) (more bool)) error {
 	// A search in the encoded record avoids decoding most homes on other plans.
 	marks := make([][]byte, len(plans))
 	for i, plan := range plans {
 		marks[i] = []byte(`"ratePlanId":"` + plan + `"`)
 	}
 	var failed error
-	err := v.Scan(storage.KindHome, org, after, func(r storage.Record) bool {
+	err := v.Scan(storage.KindHome, org, "", func(r storage.Record) bool {
 		if r.Deleted || !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(r.Value, mark) }) {
 			return true
 		}

@@ -207,7 +207,7 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place walks.Place) 
 				return err
 			}
 			for _, n := range callbacks {
-				e, err := w.targets.Callback(r, &o, n)
+				e, err := w.targets.Callback(&o, n)
 				switch {
 				case err != nil:
 					b := target.Broken{ID: o.CallbackID(n), Err: err}

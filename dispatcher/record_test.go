@@ -27,7 +27,7 @@ func (b *fakeBus) fill(full bool) {
 // repeated.
 func TestRecord_StoreFull(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const n = 3 * events.SliceHomes
+		const n = 2 * events.SliceHomes // so that no slice is still to be put when a request arrives
 		w.homes(n)
 		w.endpoint("ep")
 		w.endpoint("changes", func(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverOnChange })

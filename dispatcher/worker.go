@@ -174,7 +174,7 @@ func New(d Deps, o Options) *Worker {
 	g := gate.New(gate.Options{
 		Concurrency: o.Concurrency, EndpointConcurrency: o.EndpointConcurrency, SlowSlices: o.slowSlices(), Now: d.Now, Jitter: d.Jitter,
 	})
-	targets := target.NewRegistry(d.Vault, g)
+	targets := target.NewRegistry(d.Vault, g, d.Now)
 	w := &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),

@@ -35,10 +35,11 @@ type Breaker struct {
 
 // OpenBreaker is a breaker of one worker that is not closed.
 type OpenBreaker struct {
-	OrganizationID string       `json:"organizationId"`
-	EndpointID     string       `json:"endpointId"`
-	Since          storage.Time `json:"since"`
-	ProbeAt        storage.Time `json:"probeAt"`
+	OrganizationID string `json:"organizationId"`
+	// EndpointID is the breaker's identifier: see storage.WebhookEndpoint.BreakerID.
+	EndpointID string       `json:"endpointId"`
+	Since      storage.Time `json:"since"`
+	ProbeAt    storage.Time `json:"probeAt"`
 }
 
 // BreakerReport lists a worker's breakers that are not closed. Workers repeat it
@@ -85,9 +86,9 @@ func (b *Breakers) Add(r BreakerReport, at time.Time) {
 	b.reports[r.Worker] = breakerReport{at, open}
 }
 
-// State returns the combined breaker of an endpoint.
-func (b *Breakers) State(org, endpointID string, now time.Time) Breaker {
-	ref, all := storage.WebhookEndpointRef(org, endpointID), Breaker{State: BreakerClosed}
+// State returns the combined state of an organization's breaker.
+func (b *Breakers) State(org, breakerID string, now time.Time) Breaker {
+	ref, all := storage.WebhookEndpointRef(org, breakerID), Breaker{State: BreakerClosed}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.reports {

@@ -56,10 +56,12 @@ type Reason struct {
 	Export []Part `json:"export"`
 
 	ExportChance float64 `json:"exportChance"` // probability that the home exports
-	Carbon       float64 `json:"carbon"`       // cost of the marginal emissions, $/kWh
-	Price        float64 `json:"price"`        // the expected price
-	Confidence   float64 `json:"confidence"`
-	Doubt        string  `json:"doubt,omitempty"` // reason for reduced confidence
+	// Measured reports whether ExportChance is from the home's measured load.
+	Measured   bool    `json:"measured,omitempty"`
+	Carbon     float64 `json:"carbon"` // cost of the marginal emissions, $/kWh
+	Price      float64 `json:"price"`  // the expected price
+	Confidence float64 `json:"confidence"`
+	Doubt      string  `json:"doubt,omitempty"` // reason for reduced confidence
 }
 
 // Explain returns the reason for each interval's prices in a window. A reason names the
@@ -92,10 +94,14 @@ func (c *card) reason(i int, q *quote) Reason {
 	quarter := c.stretch.quarter + i - c.stretch.first
 	r := Reason{
 		Start: c.pricer.window.At(i), Tariff: c.version.sourceOn(c.day.number), Day: c.dayName(), Calendar: c.version.Holidays.String(), Period: c.version.periodName(q.period),
-		ExportChance: q.chance, Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
+		ExportChance: q.chance, Measured: q.chance > 0 && c.pricer.chance.Metered(c.day.date.Month), Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
 	}
 	if tiers := c.version.Periods[q.period]; len(tiers) > 1 {
-		r.Tier = fmt.Sprintf("%d of %d, at %.0f kWh of the month", q.tier+1, len(tiers), c.meter.at(quarter))
+		measured := ""
+		if c.meter.metered {
+			measured = "measured "
+		}
+		r.Tier = fmt.Sprintf("%d of %d, at %.0f %skWh of the month", q.tier+1, len(tiers), c.meter.at(quarter), measured)
 	}
 	r.Import = c.importParts(i, q, &r)
 	r.Export = c.exportParts(q, quarter, &r)
@@ -253,6 +259,9 @@ func (r Reason) String() string {
 	}
 	if r.ExportChance > 0 {
 		fmt.Fprintf(&b, "; exports with probability %.2f", r.ExportChance)
+		if r.Measured {
+			b.WriteString(" by the measured load")
+		}
 	}
 	if r.Carbon != 0 {
 		fmt.Fprintf(&b, "; carbon %s", money(r.Carbon))
@@ -269,6 +278,6 @@ func money(v float64) string { return string(appendNumber(nil, v)) }
 // ignores the usage that selects the tier.
 func (r Reason) SameAs(other Reason) bool {
 	same := r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period && r.Price == other.Price &&
-		r.ExportChance == other.ExportChance && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
+		r.ExportChance == other.ExportChance && r.Measured == other.Measured && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
 	return same && slices.Equal(r.Import, other.Import) && slices.Equal(r.Export, other.Export)
 }

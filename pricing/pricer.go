@@ -79,7 +79,7 @@ func (p *pricer) card(s stretch) (*card, error) {
 	}
 	c.confidence = min(1-v.Doubt[c.day.month], v.freshness(s.day))
 	if v.tiered {
-		c.meter = p.in.Usage.on(c.day, v)
+		c.meter = p.in.Usage.on(c.day, v, c.compensation.Type == NetMetering)
 		if !c.meter.known {
 			c.unmetered = c.meter.unmeteredBy(v.Periods)
 		}

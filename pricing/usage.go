@@ -2,6 +2,7 @@ package pricing
 
 import (
 	"math"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing/solar"
 )
@@ -22,6 +23,28 @@ type Usage struct {
 	// BaselineDailyKWh is the home's baseline allowance, kWh a day; 0 means the tariff's
 	// allowance.
 	BaselineDailyKWh float64
+	// Metered is the metered use. In its months it replaces DailyKWh; nil if there is none.
+	Metered *MeteredUse
+}
+
+// MeteredUse is the mean metered energy of a day in each calendar month. The zero day
+// stands for a month that is not metered.
+type MeteredUse [12]MeteredDay
+
+// MeteredDay is the energy of a day from and to the grid, kWh.
+type MeteredDay struct{ Drawn, Sent float64 }
+
+// daily returns the use of a day in a month, kWh, and whether it is known and metered. Net
+// metering counts the energy from the grid minus the energy to the grid.
+func (u *Usage) daily(month time.Month, netted bool) (kwh float64, known, metered bool) {
+	if u.Metered == nil || u.Metered[month-1] == (MeteredDay{}) {
+		return u.DailyKWh, u.DailyKWh > 0, false
+	}
+	day := u.Metered[month-1]
+	if netted {
+		return max(day.Drawn-day.Sent, 0), true, true
+	}
+	return day.Drawn, true, true
 }
 
 // BillingMonth returns the first day of d's billing month, and its length in days.
@@ -45,19 +68,33 @@ type meter struct {
 	days     float64 // length of the billing month
 	baseline float64 // allowance, kWh a day
 	known    bool    // by a reading or an assumption
+	metered  bool    // by Usage.Metered
 	elapsed  float64 // days since the billing month began, at noon
 }
 
-// on returns the meter on a day of a tariff. The result depends only on the day, not on
-// the window. A wider window therefore has the same prices.
-func (u *Usage) on(day localDay, v *version) meter {
+// used returns the use from a day to the start of a later day of the same billing month.
+func (u *Usage) used(from Date, to localDay, netted bool) float64 {
+	daily, _, _ := u.daily(to.date.Month, netted)
+	first := Date{Year: to.date.Year, Month: to.date.Month, Day: 1}
+	if u.Metered == nil || !from.Before(first) {
+		return daily * float64(to.number-from.dayNumber())
+	}
+	before, _, _ := u.daily(from.Month, netted)
+	return before*float64(first.dayNumber()-from.dayNumber()) + daily*float64(to.number-first.dayNumber())
+}
+
+// on returns the meter on a day of a tariff. netted reports whether the tariff's tiers
+// count the net energy. The result depends only on the day, not on the window. A wider
+// window therefore has the same prices.
+func (u *Usage) on(day localDay, v *version, netted bool) meter {
 	start, days := BillingMonth(day.date, u.BillingDay)
-	m := meter{daily: u.DailyKWh, days: float64(days), baseline: v.Baseline[day.month], known: u.DailyKWh > 0}
+	m := meter{days: float64(days), baseline: v.Baseline[day.month]}
+	m.daily, m.known, m.metered = u.daily(day.date.Month, netted)
 	if u.BaselineDailyKWh > 0 {
 		m.baseline = u.BaselineDailyKWh
 	}
 	m.elapsed = float64(day.number-start.dayNumber()) + 0.5
-	m.kwh = u.DailyKWh * (m.elapsed - 0.5)
+	m.kwh = u.used(start, day, netted)
 	if u.AsOf.IsZero() {
 		return m
 	}
@@ -68,7 +105,7 @@ func (u *Usage) on(day localDay, v *version) meter {
 	asOf, first := u.AsOf.dayNumber(), start.dayNumber()
 	switch {
 	case day.number >= asOf:
-		m.kwh = u.MonthToDateKWh + u.DailyKWh*float64(day.number-asOf)
+		m.kwh = u.MonthToDateKWh + u.used(u.AsOf, day, netted)
 	default: // before the reading: in proportion to the days
 		share := float64(day.number-first) / float64(asOf-first)
 		m.kwh = u.MonthToDateKWh * share

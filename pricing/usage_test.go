@@ -74,6 +74,58 @@ func TestTiers_FollowUsage(t *testing.T) {
 	}
 }
 
+// use returns the metered use of months: kWh a day from and to the grid.
+func use(drawn, sent float64, months ...time.Month) *pricing.MeteredUse {
+	u := new(pricing.MeteredUse)
+	for _, month := range months {
+		u[month-1] = pricing.MeteredDay{Drawn: drawn, Sent: sent}
+	}
+	return u
+}
+
+// The metered use of a month selects its tiers. Months without it have the assumed use.
+func TestTiers_MeteredUse(t *testing.T) {
+	jackson := jacksonEMC() // to 650 and to 1000 kWh a month
+	netted := jackson.With("dgrules", "Net Metering")
+	crossing := use(100, 0, time.June)
+	crossing[time.July-1] = pricing.MeteredDay{Drawn: 10}
+	for _, tt := range []struct {
+		name  string
+		plan  doc
+		usage pricing.Usage
+		at    string
+		want  float64
+	}{
+		{"first tier", jackson, pricing.Usage{Metered: use(50, 0, time.July)}, "2026-07-13T23:45:00Z", 0.0896},
+		{"second tier at 650", jackson, pricing.Usage{Metered: use(50, 0, time.July)}, "2026-07-14T00:00:00Z", 0.1121},
+		{"instead of the assumed use", jackson, pricing.Usage{DailyKWh: 500, Metered: use(50, 0, time.July)}, "2026-07-13T23:45:00Z", 0.0896},
+		{"assumed in another month", jackson, pricing.Usage{DailyKWh: 500, Metered: use(50, 0, time.July)}, "2026-08-10T00:00:00Z", 0.1181},
+		{"after a reading", jackson, pricing.Usage{AsOf: date("2026-07-10"), MonthToDateKWh: 600, Metered: use(50, 0, time.July)}, "2026-07-11T00:00:00Z", 0.1121},
+		// From 25 June on: 6 days of 100 kWh, then 10 kWh a day.
+		{"a billing month over two months", jackson, pricing.Usage{BillingDay: 25, Metered: crossing}, "2026-07-05T23:45:00Z", 0.0896},
+		{"650 kWh are reached", jackson, pricing.Usage{BillingDay: 25, Metered: crossing}, "2026-07-06T00:00:00Z", 0.1121},
+		{"exports do not count", jackson.With("dgrules", "Net Billing Instantaneous"), pricing.Usage{Metered: use(50, 30, time.July)}, "2026-07-14T00:00:00Z", 0.1121},
+		{"net metering counts the net", netted, pricing.Usage{Metered: use(50, 30, time.July)}, "2026-07-14T00:00:00Z", 0.0896},
+		{"a home that sends more", netted, pricing.Usage{Metered: use(50, 90, time.July)}, "2026-07-31T00:00:00Z", 0.0896},
+	} {
+		if got := firstPrice(t, tt.plan.Parse(t), tt.usage, tt.at); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTiers_MeteredUseExplained(t *testing.T) {
+	w := window("2026-07-20T00:00:00Z", "2026-07-20T00:15:00Z")
+	in := pricing.Input{Tariff: jacksonEMC().Parse(t), Location: time.UTC, Usage: pricing.Usage{Metered: use(50, 0, time.July)}}
+	if r := explain(t, in, w)[0]; r.Tier != "2 of 3, at 950 measured kWh of the month" || r.Confidence != 1 || r.Doubt != "" {
+		t.Errorf("it is tier %q, confidence %v, %q", r.Tier, r.Confidence, r.Doubt)
+	}
+	in.Usage.Metered = use(50, 0, time.June)
+	if r := explain(t, in, w)[0]; r.Confidence == 1 || !strings.Contains(r.Doubt, "usage is not known") {
+		t.Errorf("July is not metered: confidence %v, %q", r.Confidence, r.Doubt)
+	}
+}
+
 func TestTiers_Units(t *testing.T) {
 	step := func(unit string, bound float64) doc {
 		return doc{"energyratestructure": []any{[]any{

@@ -10,7 +10,7 @@ import (
 // ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, HomeRef(org, id), false, func(v View) ([]Ref, error) {
-		refs := []Ref{SolarRef(org, id), UsageRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id)}
+		refs := []Ref{SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id)}
 		for d, err := range DevicesOf(v, org, id) {
 			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
 				continue // its home is unknown
@@ -18,7 +18,8 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 			if err != nil {
 				return nil, err
 			}
-			refs = append(refs, d.Ref(), UserPreferencesRef(org, d.ID))
+			// A batch may end in between: the next one finds the device again.
+			refs = append(refs, UserPreferencesRef(org, d.ID), d.Ref())
 		}
 		return refs, nil
 	})

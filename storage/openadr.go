@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +123,32 @@ func (o *OpenADRObject) Endpoint(n int) WebhookEndpoint {
 		e.Authentication = &Authentication{Type: AuthenticationBearer, Sealed: c.Sealed}
 	}
 	return e
+}
+
+// BreakerID identifies the endpoint's breaker in its organization. It is the endpoint's own
+// identifier. The callbacks to one server share a breaker, which has the server's name.
+func (e *WebhookEndpoint) BreakerID() string {
+	if !strings.HasPrefix(e.ID, SubscriptionPrefix) {
+		return e.ID
+	}
+	u, err := url.Parse(e.URL)
+	if err != nil { // nothing is sent there
+		return e.ID
+	}
+	return ServerOf(u)
+}
+
+// ServerOf returns the name of a URL's server: scheme, host and port.
+func ServerOf(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // endpointRef returns the record that contains an endpoint, and the endpoint's number

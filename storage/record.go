@@ -24,6 +24,7 @@ const (
 	KindMarketSeries    Kind = "marketSeries"
 	KindMarketPrices    Kind = "marketPrices"
 	KindUsage           Kind = "usage"
+	KindMeasuredLoad    Kind = "measuredLoad"
 	KindHomeMarket      Kind = "homeMarket"
 	KindHVACDevice      Kind = "hvacDevice"
 	KindUserPreferences Kind = "userPreferences"
@@ -49,7 +50,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		KindSchema, KindErasure, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
-		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindHomeMarket,
+		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindMeasuredLoad, KindHomeMarket,
 		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindChannel, KindSchedule, KindReplay,
 		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
 		KindOpenADRSubscription,

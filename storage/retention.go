@@ -6,7 +6,7 @@ package storage
 // removes any other tombstone after DeletionsAge.
 func (k Kind) outlived() bool {
 	switch k {
-	case KindRatePlan, KindPlanEvent, KindMarketSeries, KindSolar, KindUsage, KindHomeMarket:
+	case KindRatePlan, KindPlanEvent, KindMarketSeries, KindSolar, KindUsage, KindMeasuredLoad, KindHomeMarket:
 		return true
 	}
 	return false

@@ -21,9 +21,15 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(make([]byte, 0, len(TimeLayout)+2), `"`+TimeLayout+`"`), nil
 }
 
+// The UTC years of valid timestamps. A time outside is a mistake, such as a zero value of
+// another language.
+const (
+	firstYear = 2000
+	lastYear  = 2199
+)
+
 // UnmarshalJSON parses any RFC 3339 form, or null as the zero time. It refuses a time
-// whose UTC year is outside 0 to 9999, because the written form must parse again. It also
-// refuses the zero time itself, which is written as null.
+// outside the valid years.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		t.Time = time.Time{}
@@ -32,8 +38,11 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	var parsed time.Time
 	err := json.Unmarshal(b, &parsed) // unlike encoding/json it allows no other forms
 	parsed = parsed.UTC()
-	if err != nil || parsed.IsZero() || parsed.Year() < 0 || parsed.Year() > 9999 {
+	if err != nil {
 		return fmt.Errorf("%s is no RFC 3339 timestamp", b)
+	}
+	if year := parsed.Year(); year < firstYear || year > lastYear {
+		return fmt.Errorf("%s is not in the years %d to %d", b, firstYear, lastYear)
 	}
 	t.Time = parsed
 	return nil

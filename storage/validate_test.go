@@ -218,7 +218,7 @@ func TestKinds_Complete(t *testing.T) {
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},
 		&storage.Schedule{}, &storage.Replay{}, &storage.KeyUse{}, &storage.OperatorKey{}, &storage.Channel{},
 		&storage.Utility{}, &storage.DemandResponse{}, &storage.Area{},
-		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.HomeMarket{},
+		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.MeasuredLoad{}, &storage.HomeMarket{},
 	}
 	got := map[storage.Kind]bool{storage.KindVault: true, storage.KindSchema: true, storage.KindErasure: true}
 	for _, o := range storage.OpenADRTypes() {

@@ -52,7 +52,7 @@ func TestClient_CoversAPI(t *testing.T) {
 		"rotateKey":                  {client.Rotation{}, client.Key{}},
 		"createHome":                 {client.NewHome{}, client.Home{}},
 		"listHomes":                  {listOf{}, page[client.Home]{}},
-		"getHome":                    {ofOrg{}, client.Home{}},
+		"getHome":                    {ofOrg{}, client.HomeDetails{}},
 		"updateHome":                 {client.NewHome{}, client.Home{}},
 		"deleteHome":                 {ofOrg{}, deleted{}},
 		"importPlan":                 {client.NewPlan{}, client.Plan{}},

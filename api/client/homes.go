@@ -10,6 +10,9 @@ import (
 // Home is a home of an organization.
 type Home = wire.OwnedHome
 
+// HomeDetails is a home with the months of its measured load.
+type HomeDetails = wire.HomeDetails
+
 // NewHome has the fields of a new home. Only OrganizationID is required. A home without a
 // rate plan has no prices.
 type NewHome struct {
@@ -42,13 +45,19 @@ func (c *Client) Homes(ctx context.Context, organization string, p Page) (items 
 // HomesOn lists an organization's homes on a rate plan. Operator only.
 func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
 	return list[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
-		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p}, RatePlanID: ratePlanID,
+		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p},
+		HomesFilter:           wire.HomesFilter{RatePlanID: ratePlanID},
 	})
 }
 
+// OwnHomes lists the homes of the client's organization that a filter selects.
+func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) (items []Home, next string, err error) {
+	return list[Home](ctx, c, "/v1/homes/list", wire.HomesInput{PageInput: p, HomesFilter: filter})
+}
+
 // GetHome reads one home. Operator only.
-func (c *Client) GetHome(ctx context.Context, organization, id string) (Home, error) {
-	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+func (c *Client) GetHome(ctx context.Context, organization, id string) (HomeDetails, error) {
+	return call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
 // UpdateHome changes the fields of a home that have a value. Operator only.

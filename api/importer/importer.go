@@ -75,6 +75,8 @@ type importer struct {
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
 	// cut is set if the log became unavailable.
 	cut bool
+	// measured has the measured loads of this import. Lines of one home add up.
+	measured map[storage.Ref]*storage.MeasuredLoad
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
 }
@@ -86,7 +88,8 @@ type importer struct {
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
-		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+		measured: map[storage.Ref]*storage.MeasuredLoad{},
+		report:   wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
 	for text := range bytes.Lines(body) {
@@ -176,6 +179,7 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 		for _, l := range changed {
 			im.decode(l)
 			delete(im.endpoints, l.entity.Ref())
+			delete(im.measured, l.entity.Ref())
 		}
 		lines = changed
 	}

@@ -36,6 +36,7 @@ var resources = []resourceLine{
 	{storage.KindHome, func() importLine { return &homeLine{Home: storage.NewHome("")} }},
 	{storage.KindSolar, func() importLine { return &solarLine{} }},
 	{storage.KindUsage, func() importLine { return &usageLine{} }},
+	{storage.KindMeasuredLoad, func() importLine { return &measuredLoadLine{} }},
 	{storage.KindHomeMarket, func() importLine { return &homeMarketLine{} }},
 	{storage.KindHVACDevice, func() importLine { return &hvacDeviceLine{HVACDevice: storage.NewHVACDevice("")} }},
 	{storage.KindUserPreferences, func() importLine { return &userPreferencesLine{UserPreferences: storage.NewUserPreferences("", "")} }},

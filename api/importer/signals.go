@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"time"
 
@@ -64,6 +65,35 @@ type usageLine struct {
 func (l *usageLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	return &l.Usage
+}
+
+type measuredLoadLine struct {
+	_ struct{} `required:"resource,organizationId,homeId,months"`
+
+	lineHead
+	storage.MeasuredLoad
+}
+
+// prepare adds the months of earlier lines of the home, or else the stored months, that
+// the line does not replace.
+func (l *measuredLoadLine) prepare(c *check) storage.Entity {
+	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	latest := c.now.AddDate(0, 0, 1).Format("2006-01") // somewhere it is already tomorrow
+	for i, m := range l.Months {
+		c.p.Check(m.Month <= latest, fmt.Sprintf("months[%d].month", i), "must not be after the present month, %s", latest)
+	}
+	if ref := l.MeasuredLoad.Ref(); ref.Valid() && c.p.Err() == nil {
+		earlier := c.measured[ref]
+		if earlier == nil {
+			stored, _ := replaced[storage.MeasuredLoad](c, ref)
+			earlier = &stored
+		}
+		if c.failed(c.p.AddError(l.Validate())); c.p.Err() == nil {
+			l.Merge(earlier)
+			c.measured[ref] = &l.MeasuredLoad
+		}
+	}
+	return &l.MeasuredLoad
 }
 
 type homeMarketLine struct {

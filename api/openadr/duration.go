@@ -1,9 +1,13 @@
 package openadr
 
 import (
+	"cmp"
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 var durationPart = regexp.MustCompile(`(T)|(\d+(?:\.\d+)?)([YMWDHS])`)
@@ -37,4 +41,42 @@ func after(t time.Time, duration string) (end time.Time, ok bool) {
 		ok = true
 	}
 	return t, ok
+}
+
+// transpired reports whether an event is over. An event without a known end is not over.
+func transpired(o *storage.OpenADRObject, now time.Time) bool {
+	var e event
+	if err := json.Unmarshal(o.Body, &e); err != nil {
+		return false
+	}
+	if e.IntervalPeriod == nil {
+		e.IntervalPeriod = &intervalPeriod{}
+	}
+	start, ok := parseStart(e.IntervalPeriod.Start)
+	if e.Duration != "" {
+		end, limited := after(start, e.Duration)
+		return ok && limited && !end.After(now)
+	}
+	for _, i := range e.Intervals { // each begins at the end of the last, unless it has its own period
+		duration := e.IntervalPeriod.Duration
+		if own := i.IntervalPeriod; own != nil {
+			duration = cmp.Or(own.Duration, duration)
+			if own.Start != "" {
+				start, ok = parseStart(own.Start)
+			}
+		}
+		end, limited := after(start, duration)
+		if !ok || !limited || end.After(now) {
+			return false
+		}
+		start = end
+	}
+	return ok && !start.After(now)
+}
+
+// parseStart parses the start of a period. ok is false if the period has none. The
+// document's zero time stands for none.
+func parseStart(text string) (start time.Time, ok bool) {
+	start, err := time.Parse(time.RFC3339, text)
+	return start, err == nil && start.Year() > 1
 }

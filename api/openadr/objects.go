@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
@@ -346,27 +345,4 @@ func (s *server) removeChildren(r *request, of storage.OpenADRType, parent strin
 		}
 	}
 	return err
-}
-
-// transpired reports whether an event is over. An event without a known end is not over.
-func transpired(o *storage.OpenADRObject, now time.Time) bool {
-	var e event
-	if err := json.Unmarshal(o.Body, &e); err != nil || e.IntervalPeriod == nil {
-		return false
-	}
-	start, err := time.Parse(time.RFC3339, e.IntervalPeriod.Start)
-	if err != nil || start.Year() <= 1 {
-		return false
-	}
-	end, ok := start, false
-	if e.Duration != "" {
-		end, ok = after(start, e.Duration)
-	} else {
-		for range e.Intervals {
-			if end, ok = after(end, e.IntervalPeriod.Duration); !ok {
-				break
-			}
-		}
-	}
-	return ok && !end.After(now)
 }

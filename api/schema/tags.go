@@ -23,6 +23,7 @@ var patterns = map[string]string{ //nolint:gosec // the pattern of secrets is no
 	"duration": `^-?P(?:(?:\d+Y(?:\d+M)?(?:\d+[DW])?|\d+M(?:\d+[DW])?|\d+[DW])(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?|T(?:\d+H(?:\d+M)?(?:\d+(?:\.\d+)?S)?|\d+M(?:\d+(?:\.\d+)?S)?|\d+(?:\.\d+)?S))$`,
 	"area":     "^(?:[0-9]{5}|[0-9]{3}|[A-Z]{2})$",
 	"state":    "^(?:[A-Z]{2})?$",
+	"month":    "^20[0-9]{2}-(?:0[1-9]|1[0-2])$",
 
 	"idOrEmpty":      "^[A-Za-z0-9_-]{0,128}$",
 	"zipcodeOrEmpty": `^(?:(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?)?$`,
@@ -33,6 +34,7 @@ var patternMessages = map[string]string{
 	"zipcode": "must be a US zipcode such as 60614", "zipcodeOrEmpty": "must be a US zipcode such as 60614",
 	"cron":     "must have five fields such as 30 13 * * *",
 	"duration": "must be an ISO 8601 duration such as PT15M",
+	"month":    "must be a month such as 2026-07",
 	"cursor":   "must be next of the previous page", "delivery": "must be next of the previous page",
 	"area": "must be a zipcode of five digits, a prefix of three digits or a state's two letters",
 }

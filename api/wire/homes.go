@@ -12,6 +12,12 @@ type OwnedHome struct {
 	storage.Home
 }
 
+// HomeDetails is a home with the months of its measured load.
+type HomeDetails struct {
+	OwnedHome
+	MeasuredMonths []storage.MeasuredMonth `json:"measuredMonths,omitempty" doc:"The metered energy by month. Absent if the home has no measured load."`
+}
+
 // NamedOrganization returns the organization.
 func (h *OwnedHome) NamedOrganization() string { return h.OrganizationID }
 

@@ -35,10 +35,22 @@ type OrganizationPageInput struct {
 	PageInput
 }
 
+// HomesFilter selects homes.
+type HomesFilter struct {
+	RatePlanID string `json:"ratePlanId,omitempty" pattern:"id" doc:"Lists only homes on this rate plan. By default all homes are listed."`
+	Search     string `json:"search,omitempty" maxLength:"128" doc:"Lists only homes with this text in their id, name, userId, zipcode, city or street address, in upper or lower case."`
+}
+
+// HomesInput requests a page of the caller's homes.
+type HomesInput struct {
+	PageInput
+	HomesFilter
+}
+
 // ListHomesInput requests a page of an organization's homes.
 type ListHomesInput struct {
 	OrganizationPageInput
-	RatePlanID string `json:"ratePlanId,omitempty" pattern:"id" doc:"Lists only homes on this rate plan. By default all homes are listed."`
+	HomesFilter
 }
 
 // CreateKeyInput has the fields of a new key.

@@ -59,6 +59,7 @@ type PriceReason struct {
 	Import       []pricing.Part `json:"import" doc:"The components of the import price."`
 	Export       []pricing.Part `json:"export" doc:"The components of the export price."`
 	ExportChance float64        `json:"exportChance" doc:"The probability that the home exports in the interval."`
+	Measured     bool           `json:"measured,omitempty" doc:"Whether exportChance is from the home's measured load."`
 	Carbon       float64        `json:"carbon" doc:"The cost of the emissions of one more kWh, in $/kWh."`
 	Price        float64        `json:"price" doc:"The expected price, in $/kWh." example:"0.1423"`
 	Confidence   float64        `json:"confidence" example:"1"`

@@ -45,6 +45,7 @@ type Report struct {
 	Prices    *Prices    `json:"pricing,omitempty"`
 	Reads     *Reads     `json:"api,omitempty"`
 	State     *State     `json:"state,omitempty"`
+	Meters    *Meters    `json:"meters,omitempty"`
 	Retries   *Retries   `json:"retries,omitempty"`
 	Workers   *Workers   `json:"workers,omitempty"`
 	Million   *Million   `json:"million,omitempty"`
@@ -81,6 +82,7 @@ func suites() []suite {
 		measured("pricing", measurePrices, func(r *Report, v *Prices) { r.Prices = v }),
 		measured("api", measureReads, func(r *Report, v *Reads) { r.Reads = v }),
 		measured("state", measureState, func(r *Report, v *State) { r.State = v }),
+		measured("meters", measureMeters, func(r *Report, v *Meters) { r.Meters = v }),
 		measured("retries", measureRetries, func(r *Report, v *Retries) { r.Retries = v }),
 		measured("workers", measureWorkers, func(r *Report, v *Workers) { r.Workers = v }),
 		measured("million", measureMillion, func(r *Report, v *Million) { r.Million = v }),

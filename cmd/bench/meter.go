@@ -75,9 +75,9 @@ type walked struct {
 	// cpu is the processor time of a delivery in all of Gridhook's processes, in
 	// microseconds. It counts until the trigger is completed.
 	cpu float64
-	// answeredMs is the time until the first trigger's response. firstMs is the time from
-	// its request to the first webhook's arrival.
-	answeredMs, firstMs float64
+	// answeredMs is the time until the first trigger's response. firstMs and lastMs are the
+	// times from its request to the first and last webhook's arrival.
+	answeredMs, firstMs, lastMs float64
 	// handshakes counts the TLS connections opened.
 	handshakes int64
 }
@@ -112,8 +112,7 @@ func (m *deliveryMeter) walk(ctx context.Context) (w walked, err error) {
 	}
 	w.handshakes = arrived.Handshakes
 	w.perSecond = float64(m.homes) / arrived.Last.Sub(accepted).Seconds()
-	w.answeredMs = float64(accepted.Sub(asked).Microseconds()) / 1000
-	w.firstMs = float64(arrived.First.Sub(asked).Microseconds()) / 1000
+	w.answeredMs, w.firstMs, w.lastMs = milliseconds(accepted.Sub(asked)), milliseconds(arrived.First.Sub(asked)), milliseconds(arrived.Last.Sub(asked))
 	for i, name := range organizations {
 		if err := m.completed(ctx, name, triggers[i].TriggerID); err != nil {
 			return w, err

@@ -18,21 +18,27 @@ import (
 // OpenADR compares the callbacks of one changed event with as many webhooks of about the
 // same size to the same receiver.
 type OpenADR struct {
-	// The rates are medians. Ratio is the median of the rounds' ratios.
-	WebhooksPerSecond  float64 `json:"webhooksPerSecond"`
-	CallbacksPerSecond float64 `json:"callbacksPerSecond"`
-	Ratio              float64 `json:"ratio"`
-	// WebhookCPU and CallbackCPU are the processor time of one delivery, until its receipt
-	// is stored. CPURatio is the median of the rounds' ratios.
-	WebhookCPU    float64 `json:"webhookCpuMicroseconds"`
-	CallbackCPU   float64 `json:"callbackCpuMicroseconds"`
+	Webhooks  Side `json:"webhooks"`
+	Callbacks Side `json:"callbacks"`
+	// Ratio and CPURatio are the medians of the rounds' ratios.
+	Ratio         float64 `json:"ratio"`
 	CPURatio      float64 `json:"cpuRatio"`
 	Subscriptions int     `json:"subscriptions"`
-	// FirstMs and LastMs are the time from the change's request to the first and last
-	// callback's arrival. They are medians.
+}
+
+// Side is one side of the comparison. The values are medians of the rounds.
+type Side struct {
+	PerSecond float64 `json:"perSecond"`
+	// CPU is the processor time of one delivery, until its receipt is stored.
+	CPU float64 `json:"cpuMicroseconds"`
+	// FirstMs and LastMs are the time from the request that causes the deliveries to the
+	// first and last arrival.
 	FirstMs float64 `json:"firstMs"`
 	LastMs  float64 `json:"lastMs"`
 }
+
+// callbackIntervals makes webhooks of about 2.6 KB, the size of the callbacks.
+const callbackIntervals = 11
 
 func measureOpenADR(ctx context.Context, o Options) (a *OpenADR, err error) {
 	subscriptions, rounds := 100_000, 5
@@ -51,7 +57,7 @@ func measureOpenADR(ctx context.Context, o Options) (a *OpenADR, err error) {
 	if err != nil {
 		return nil, err
 	}
-	one.intervals = fewIntervals
+	one.intervals = callbackIntervals
 	business, err := newBusiness(ctx, one)
 	if err != nil {
 		return nil, err
@@ -83,7 +89,7 @@ func newBusiness(ctx context.Context, m *deliveryMeter) (*business, error) {
 	return b, err
 }
 
-// dayEvent returns an event of 24 hours and about 2 KB.
+// dayEvent returns an event of 24 hours.
 func dayEvent(program string, price int) string {
 	intervals := make([]string, 24)
 	for i := range intervals {
@@ -118,51 +124,68 @@ func (b *business) subscribe(ctx context.Context, m *deliveryMeter, n int) error
 }
 
 // change updates the event, and waits for every callback and its receipt.
-func (b *business) change(ctx context.Context, m *deliveryMeter, price int) (w walked, lastMs float64, err error) {
+func (b *business) change(ctx context.Context, m *deliveryMeter, price int) (w walked, err error) {
 	if err := m.sink.Reset(ctx); err != nil {
-		return w, 0, err
+		return w, err
 	}
 	used, asked := cpuTime(), time.Now()
 	if err := b.Do(ctx, http.MethodPut, b.path, dayEvent(b.program, price), new(any)); err != nil {
-		return w, 0, err
+		return w, err
 	}
 	arrived, err := m.sink.Wait(ctx, m.homes)
 	if err != nil {
-		return w, 0, err
+		return w, err
 	}
-	took := arrived.Last.Sub(asked)
-	w.perSecond, w.firstMs = float64(m.homes)/took.Seconds(), float64(arrived.First.Sub(asked).Microseconds())/1000
+	w.firstMs, w.lastMs = milliseconds(arrived.First.Sub(asked)), milliseconds(arrived.Last.Sub(asked))
 	newest, err := m.box.Operator.For(organization).Triggers(ctx, 1)
 	if err == nil {
 		err = m.completed(ctx, organization, newest[0].TriggerID)
 	}
 	w.cpu = microsecondsEach(cpuTime()-used, m.homes)
-	return w, float64(took.Microseconds()) / 1000, err
+	return w, err
 }
 
 func (b *business) compare(ctx context.Context, o Options, m *deliveryMeter, rounds int) (*OpenADR, error) {
-	a := &OpenADR{Subscriptions: m.homes}
-	var webhooks, callbacks, ratios, webhookCPU, callbackCPU, cpuRatios, first, last []float64
+	var webhooks, callbacks []walked
+	var ratios, cpuRatios []float64
 	for i := range rounds + 1 {
 		w, err := m.walk(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c, lastMs, err := b.change(ctx, m, i+1)
+		c, err := b.change(ctx, m, i+1)
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 { // the first change warms both up
 			continue
 		}
-		o.say("openadr: %6.0f webhooks/s (%.0f µs of CPU each), %6.0f callbacks/s (%.0f µs), ratio %.2f (of CPU %.2f), first after %.0f ms",
-			w.perSecond, w.cpu, c.perSecond, c.cpu, c.perSecond/w.perSecond, w.cpu/c.cpu, c.firstMs)
-		webhooks, callbacks, ratios = append(webhooks, w.perSecond), append(callbacks, c.perSecond), append(ratios, c.perSecond/w.perSecond)
-		webhookCPU, callbackCPU, cpuRatios = append(webhookCPU, w.cpu), append(callbackCPU, c.cpu), append(cpuRatios, w.cpu/c.cpu)
-		first, last = append(first, c.firstMs), append(last, lastMs)
+		webhooks, callbacks = append(webhooks, w), append(callbacks, c)
+		ratios, cpuRatios = append(ratios, w.lastMs/c.lastMs), append(cpuRatios, w.cpu/c.cpu)
+		o.say("openadr: webhooks %s; callbacks %s; ratio %.2f, of CPU %.2f", newSide(m, w), newSide(m, c), w.lastMs/c.lastMs, w.cpu/c.cpu)
 	}
-	a.WebhooksPerSecond, a.CallbacksPerSecond, a.Ratio = median(webhooks), median(callbacks), median(ratios)
-	a.WebhookCPU, a.CallbackCPU, a.CPURatio = median(webhookCPU), median(callbackCPU), median(cpuRatios)
-	a.FirstMs, a.LastMs = median(first), median(last)
-	return a, nil
+	return &OpenADR{
+		Webhooks: newSide(m, webhooks...), Callbacks: newSide(m, callbacks...), Ratio: median(ratios), CPURatio: median(cpuRatios), Subscriptions: m.homes,
+	}, nil
+}
+
+// newSide returns the medians of rounds.
+func newSide(m *deliveryMeter, rounds ...walked) Side {
+	middle := func(value func(w *walked) float64) float64 {
+		var values []float64
+		for i := range rounds {
+			values = append(values, value(&rounds[i]))
+		}
+		return median(values)
+	}
+	last := middle(func(w *walked) float64 { return w.lastMs })
+	return Side{
+		PerSecond: float64(m.homes) / last * 1000, LastMs: last,
+		CPU: middle(func(w *walked) float64 { return w.cpu }), FirstMs: middle(func(w *walked) float64 { return w.firstMs }),
+	}
+}
+
+// String describes the side in one line.
+func (s Side) String() string {
+	return fmt.Sprintf("%.0f/s (%.0f µs of CPU each, first after %.0f ms, last after %.0f ms)", s.PerSecond, s.CPU, s.FirstMs, s.LastMs)
 }

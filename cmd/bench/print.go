@@ -55,6 +55,9 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "\nstate: %d homes\n  %9.0f imported a second, durable\n  %9.0f a second into a new replica\n  %9.0f scanned a second\n",
 			s.Homes, s.ImportPerSecond, s.ColdPerSecond, s.ScanPerSecond)
 	}
+	if m := r.Meters; m != nil {
+		fmt.Fprintf(&b, "\nmeters: %d Green Button files of %.1f MB, a year of quarter hours each\n  %9.1f homes imported a second, %.0f ms CPU of the command each\n", m.Homes, m.FileMB, m.PerSecond, m.CPU)
+	}
 	if v := r.Retries; v != nil {
 		v.print(&b)
 	}
@@ -73,9 +76,8 @@ func (r *Report) Print(out io.Writer) error {
 
 func (a *OpenADR) print(b *strings.Builder) {
 	fmt.Fprintf(b, "\nopenadr: %d subscriptions on one receiver\n", a.Subscriptions)
-	bars(b, "webhooks/s", "webhooks", a.WebhooksPerSecond, "callbacks", a.CallbacksPerSecond)
-	fmt.Fprintf(b, "  CPU          %.0f µs per webhook, %.0f µs per callback, ratio %.2f\n", a.WebhookCPU, a.CallbackCPU, a.CPURatio)
-	fmt.Fprintf(b, "  ratio        %.2f; first callback %.0f ms after the change, last %.0f ms\n", a.Ratio, a.FirstMs, a.LastMs)
+	bars(b, "webhooks/s", "webhooks", a.Webhooks.PerSecond, "callbacks", a.Callbacks.PerSecond)
+	fmt.Fprintf(b, "  webhooks     %s\n  callbacks    %s\n  ratio        %.2f, of CPU %.2f\n", a.Webhooks, a.Callbacks, a.Ratio, a.CPURatio)
 }
 
 func (t *Tenants) print(b *strings.Builder) {

@@ -124,7 +124,7 @@ func readMeter(file string, in io.Reader) (value any, err error) {
 		return nil, err
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
-		value, err = greenbutton.Read(bytes.NewReader(text))
+		value, err = readUsage(text)
 	} else {
 		value, err = numbers(text)
 	}
@@ -132,6 +132,15 @@ func readMeter(file string, in io.Reader) (value any, err error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return value, nil
+}
+
+// readUsage reads a Green Button file without gaps.
+func readUsage(text []byte) (*greenbutton.Usage, error) {
+	r, err := greenbutton.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Usage()
 }
 
 // readNumbers reads the numbers of a CSV file.

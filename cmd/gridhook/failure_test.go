@@ -32,7 +32,7 @@ func TestUsage_Errors(t *testing.T) {
 		{"endpoint create --org acme --url u --header x", `--header must be "Name: value", not "x"`},
 		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},
 		{"import", `the file is missing; see "gridhook import --help"`},
-		{"import --format xml -", `--format must be ndjson, csv or market, not "xml"`},
+		{"import --format xml -", `--format must be one of ndjson, csv, market, greenbutton, not "xml"`},
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},

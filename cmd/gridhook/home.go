@@ -13,9 +13,12 @@ func newHomeCommand(g *globals) *cobra.Command {
 		g: g, noun: "home", plural: "homes", path: "/v1/admin/homes", owned: true, scope: g.forOrg, derive: joinAddress,
 		columns: "ID:id, NAME:name, PLAN:ratePlanId, TIMEZONE:timezone, ZIPCODE:zipcode, CARBON:carbonSignalIntensity, ENABLED:enabled",
 		more:    "UTILITY:UtilityId, USER:userId, CREATED:createdAt, UPDATED:updatedAt",
+		below:   showMeasured,
 		fields: "home:id, organization:organizationId, name:name, rate plan:ratePlanId, time zone:timezone, address:address, " +
 			"carbon:carbonSignalIntensity, enabled:enabled, created:createdAt, updated:updatedAt",
 	}
+	partners := r // a partner's key may list homes too
+	partners.path, partners.owned = "/v1/homes", false
 	return g.talks(group("home", "Homes of organizations",
 		r.command(operation{
 			use: "create", short: "Create a home",
@@ -23,9 +26,10 @@ func newHomeCommand(g *globals) *cobra.Command {
   gridhook import --org acme homes.csv   # for many`,
 			flags: slices.Concat([]bodyFlag{{name: "id", field: "id", value: "", help: "`identifier` of the home (default generated)"}}, homeFlags()),
 		}),
-		r.list("List the homes of an organization", `  gridhook home list --org acme --json
-  gridhook home list --org acme --plan pge-e-elec`,
-			bodyFlag{name: "plan", field: "ratePlanId", value: "", help: "rate `plan` of the homes to list (default all)"}),
+		partners.list("List or search the homes of an organization", `  gridhook home list --org acme --json
+  gridhook home list --org acme --plan pge-e-elec --search "lake street"`,
+			bodyFlag{name: "plan", field: "ratePlanId", value: "", help: "rate `plan` of the homes to list (default all)"},
+			bodyFlag{name: "search", field: "search", value: "", help: "`text` in the id, name, user, zipcode, city or street of the homes to list"}),
 		r.command(operation{
 			use: "update HOME", short: "Change the fields that the flags name, from the next price signal on",
 			example: `  gridhook home update home-1 --org acme --plan pge-e-elec

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,8 @@ func newImportCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Create or replace many resources from files", GroupID: groupOperate,
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
-solar, usage, devices, preferences, onboarding flows and webhook endpoints from files.
-The file "-" is standard input.
+solar, usage, measured loads, devices, preferences, onboarding flows and webhook
+endpoints from files. The file "-" is standard input.
 
 A file is NDJSON with one resource per line, or a CSV of homes with a header row. The
 columns of the CSV are the JSON fields of a home. A line may refer only to resources of
@@ -29,10 +30,14 @@ a warning and has no price; --strict skips such homes.
 
 With --format market a file has the prices of an electricity market, in CSV or NDJSON as
 the market publishes them. The formats of CAISO, PJM, ComEd and ERCOT are recognized by
-their columns.`,
+their columns.
+
+With --format greenbutton a file has the metered energy of a home, as utilities offer it
+for download. It replaces the assumed use and load of the home.`,
 		Example: `  gridhook import acme.ndjson
   gridhook import --org acme homes.csv
   gridhook import --format market --market caiso --node TH_NP15_GEN-APND prices.csv
+  gridhook import --format greenbutton --org acme --home home-1 usage.xml
   echo '{"resource":"home","organizationId":"acme","id":"home-1","ratePlanId":"pge-e-elec"}' | gridhook import -`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -41,12 +46,7 @@ their columns.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch format.name {
-			case "", formatNDJSON, formatCSV, formatMarket:
-			default:
-				return usagef("--format must be %s, %s or %s, not %q", formatNDJSON, formatCSV, formatMarket, format.name)
-			}
-			if err := format.market.check(format.name); err != nil {
+			if err := format.check(g.org, args); err != nil {
 				return err
 			}
 			c, err := g.connect()
@@ -57,7 +57,8 @@ their columns.`,
 		},
 	}
 	cmd.Flags().StringVar(&g.org, "org", "", "`organization` of lines that do not name one (GRIDHOOK_ORG)")
-	cmd.Flags().StringVar(&format.name, "format", "", "file `format`: ndjson, csv or market (default csv for *.csv, otherwise ndjson)")
+	cmd.Flags().StringVar(&format.name, "format", "", "file `format`: ndjson, csv, market or greenbutton (default csv for *.csv, otherwise ndjson)")
+	cmd.Flags().StringVar(&format.home, "home", "", "`home` of Green Button files (default each file's name without its extension)")
 	format.market.flags(cmd)
 	cmd.Flags().BoolVar(&format.strict, "strict", false, "rejection of homes with an unknown plan or zipcode (default a warning)")
 	return g.talks(cmd)
@@ -65,17 +66,36 @@ their columns.`,
 
 // These are the formats of an import.
 const (
-	formatNDJSON = "ndjson"
-	formatCSV    = "csv"
-	formatMarket = "market"
+	formatNDJSON      = "ndjson"
+	formatCSV         = "csv"
+	formatMarket      = "market"
+	formatGreenButton = "greenbutton"
 )
 
 // fileFormat determines how files are read.
 type fileFormat struct {
 	name   string
 	market marketFormat
+	// home is the home of Green Button files. If empty, each file is named for its home.
+	home string
 	// strict skips homes that refer to missing plans or zipcodes.
 	strict bool
+}
+
+// check validates the flags.
+func (f *fileFormat) check(org string, files []string) error {
+	formats := []string{formatNDJSON, formatCSV, formatMarket, formatGreenButton}
+	switch {
+	case f.name != "" && !slices.Contains(formats, f.name):
+		return usagef("--format must be one of %s, not %q", strings.Join(formats, ", "), f.name)
+	case f.home != "" && f.name != formatGreenButton:
+		return usagef("--home needs --format %s", formatGreenButton)
+	case f.name == formatGreenButton && org == "":
+		return usagef("--org must be given with --format %s", formatGreenButton)
+	case f.name == formatGreenButton && f.home == "" && slices.Contains(files, "-"):
+		return usagef("--home must be given with a Green Button file from standard input")
+	}
+	return f.market.check(f.name)
 }
 
 // errBadLines says that some lines were skipped. They are already reported.
@@ -88,6 +108,10 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	refer := newReferences(ctx, c, format.strict)
 	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json()}
 	var stopped error
+	if format.name == formatGreenButton {
+		stopped = g.importMeters(ctx, c, format.home, files, &report)
+		files = nil
+	}
 	for _, name := range files {
 		if stopped = g.importFile(ctx, c, format, name, refer, &report); stopped != nil {
 			break

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -67,18 +68,25 @@ func (m *marketFormat) check(format string) error {
 	return nil
 }
 
-// maxMarketFile bounds a file of market prices, which is read as a whole. A year of
-// five-minute prices takes some 15 MB.
-const maxMarketFile = 256 << 20
+// maxWholeFile bounds a file that is read as a whole. A year of five-minute prices takes
+// some 15 MB, a year of quarter hours of Green Button some 25 MB.
+const maxWholeFile = 256 << 20
+
+// readWhole reads a file as a whole. The result is in data.
+func readWhole(r io.Reader, data *bytes.Buffer) ([]byte, error) {
+	data.Reset()
+	_, err := data.ReadFrom(io.LimitReader(r, maxWholeFile+1))
+	if err == nil && data.Len() > maxWholeFile {
+		err = fmt.Errorf("the file is larger than %d MB: import it in parts", maxWholeFile>>20)
+	}
+	return data.Bytes(), err
+}
 
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	data, err := io.ReadAll(io.LimitReader(r, maxMarketFile+1))
-	switch {
-	case err != nil:
+	data, err := readWhole(r, new(bytes.Buffer))
+	if err != nil {
 		return err
-	case len(data) > maxMarketFile:
-		return fmt.Errorf("the file is larger than %d MB: import it in parts", maxMarketFile>>20)
 	}
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
 	all, bad, err := market.Read(data, market.ReadOptions{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})

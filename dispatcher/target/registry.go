@@ -1,11 +1,8 @@
 package target
 
 import (
-	"cmp"
 	"errors"
 	"maps"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,32 +12,32 @@ import (
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// maxReady limits the targets of a registry. Only callbacks make room, because their
-// gates are kept by server. An endpoint's gate has its breaker and its limits. A setting
-// limits the endpoints of an organization.
-const maxReady = 16384
-
-// Registry holds the targets of a worker. It prepares each target once per revision.
+// Registry holds the targets of a worker. It prepares the target of an endpoint once per
+// revision. It prepares the target of a callback for each use, because an organization may
+// have a hundred thousand, and keeps the gates of their servers.
 type Registry struct {
 	vault *vault.Vault
 	gate  *gate.Gate
+	now   func() time.Time
 
 	mu    sync.Mutex
 	ready map[storage.Ref]*Target
-	// servers holds the gates of callbacks.
-	servers map[server]*gate.Endpoint
+	// servers holds the gates of callbacks, by organization and breaker.
+	servers map[storage.Ref]*server
 }
 
 // server is a receiver of an organization's callbacks.
-type server struct{ org, scheme, host, port string }
-
-func serverOf(org string, u *url.URL) server {
-	return server{org, u.Scheme, strings.ToLower(u.Hostname()), cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")}
+type server struct {
+	gate *gate.Endpoint
+	used time.Time
 }
 
+// forgetServers is the time after which the gate of an unused server is dropped.
+const forgetServers = 10 * time.Minute
+
 // NewRegistry returns an empty registry.
-func NewRegistry(v *vault.Vault, g *gate.Gate) *Registry {
-	return &Registry{vault: v, gate: g, ready: map[storage.Ref]*Target{}, servers: map[server]*gate.Endpoint{}}
+func NewRegistry(v *vault.Vault, g *gate.Gate, now func() time.Time) *Registry {
+	return &Registry{vault: v, gate: g, now: now, ready: map[storage.Ref]*Target{}, servers: map[storage.Ref]*server{}}
 }
 
 // Broken is an endpoint that cannot be prepared.
@@ -61,7 +58,7 @@ func (s *Registry) List(v storage.View, org, eventType string) (ready []*Target,
 			s.drop(r.Ref)
 			return true
 		}
-		t, err := s.prepare(r, decoded(r))
+		t, err := s.prepare(r)
 		switch {
 		case err != nil:
 			broken = append(broken, Broken{r.ID, err})
@@ -84,7 +81,7 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 		s.drop(r.Ref)
 		return nil, storage.ErrNotFound
 	}
-	t, err := s.prepare(r, decoded(r))
+	t, err := s.prepare(r)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
@@ -100,11 +97,10 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 	return t, err
 }
 
-// Callback returns callback n of a subscription, which the caller has decoded from its
-// record. The caller checks whether the organization is suspended. Errors: ErrBroken.
-func (s *Registry) Callback(r storage.Record, o *storage.OpenADRObject, n int) (*Target, error) {
-	r.ID = o.CallbackID(n)
-	t, err := s.prepare(r, func() (storage.WebhookEndpoint, error) { return o.Endpoint(n), nil })
+// Callback returns callback n of a subscription. The caller checks whether the
+// organization is suspended. Errors: ErrBroken.
+func (s *Registry) Callback(o *storage.OpenADRObject, n int) (*Target, error) {
+	t, err := s.callback(o.Endpoint(n))
 	if err != nil {
 		return nil, errors.Join(ErrBroken, err)
 	}
@@ -114,7 +110,8 @@ func (s *Registry) Callback(r storage.Record, o *storage.OpenADRObject, n int) (
 // ErrBroken says that an endpoint cannot be prepared for sending.
 var ErrBroken = errors.New("the endpoint's record cannot be used")
 
-// Sweep drops endpoints that are missing from a view, with their secrets.
+// Sweep drops endpoints that are missing from a view, with their secrets. It also drops
+// unused gates of servers.
 func (s *Registry) Sweep(v storage.View) error {
 	s.mu.Lock()
 	refs := make([]storage.Ref, 0, len(s.ready))
@@ -135,15 +132,15 @@ func (s *Registry) Sweep(v storage.View) error {
 	return nil
 }
 
-// dropServers drops the gates that no target uses.
+// dropServers drops the gates that no callback has used lately. It keeps a server that has
+// asked to wait.
 func (s *Registry) dropServers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	used := map[*gate.Endpoint]bool{}
-	for _, t := range s.ready {
-		used[t.Gate] = true
-	}
-	maps.DeleteFunc(s.servers, func(_ server, g *gate.Endpoint) bool { return !used[g] })
+	now := s.now()
+	maps.DeleteFunc(s.servers, func(_ storage.Ref, r *server) bool {
+		return now.Sub(r.used) >= forgetServers && r.gate.OpenUntil(now).IsZero()
+	})
 }
 
 func (s *Registry) drop(ref storage.Ref) {
@@ -152,74 +149,74 @@ func (s *Registry) drop(ref storage.Ref) {
 	delete(s.ready, ref)
 }
 
-// Down counts the endpoints, and the servers of callbacks, that are down.
-func (s *Registry) Down(now time.Time) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	down := map[*gate.Endpoint]bool{}
-	for _, t := range s.ready {
-		if t.Gate.Down(now) {
-			down[t.Gate] = true
+// gates iterates over the gates of endpoints, and then over the gates of servers. Each has
+// the reference of its breaker. The caller holds mu.
+func (s *Registry) gates(yield func(storage.Ref, *gate.Endpoint) bool) {
+	for ref, t := range s.ready {
+		if !yield(ref, t.Gate) {
+			return
 		}
 	}
-	return len(down)
+	for ref, r := range s.servers {
+		if !yield(ref, r.gate) {
+			return
+		}
+	}
+}
+
+// Down counts the endpoints, and the servers of callbacks, that are down.
+func (s *Registry) Down(now time.Time) (down int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.gates {
+		if g.Down(now) {
+			down++
+		}
+	}
+	return down
 }
 
 // maxReported limits the breakers in a report, so that the report fits into a message.
 // Each has some 150 bytes.
 const maxReported = 4096
 
-// OpenBreakers lists the endpoints whose breakers are not closed. Callbacks come last,
-// because thousands may share one breaker.
+// OpenBreakers lists the breakers that are not closed, those of endpoints first.
 func (s *Registry) OpenBreakers() (list []events.OpenBreaker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var callbacks []events.OpenBreaker
-	for ref, t := range s.ready {
-		since, probeAt, open := t.Gate.Standing()
-		if !open {
-			continue
-		}
-		b := events.OpenBreaker{
-			OrganizationID: t.OrganizationID, EndpointID: t.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
-		}
-		if ref.Kind == storage.KindOpenADRSubscription {
-			callbacks = append(callbacks, b)
-		} else {
-			list = append(list, b)
+	for ref, g := range s.gates {
+		if since, probeAt, open := g.Standing(); open && len(list) < maxReported {
+			list = append(list, events.OpenBreaker{
+				OrganizationID: ref.Org, EndpointID: ref.ID, Since: storage.Time{Time: since.UTC()}, ProbeAt: storage.Time{Time: probeAt.UTC()},
+			})
 		}
 	}
-	list = append(list, callbacks...)
-	return list[:min(len(list), maxReported)]
+	return list
 }
 
-func decoded(r storage.Record) func() (storage.WebhookEndpoint, error) {
-	return func() (storage.WebhookEndpoint, error) { return storage.DecodeEndpoint(r) }
-}
-
-// prepare returns the target of a record. It prepares a target once per revision. The
-// gate's state survives across revisions.
-func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpoint, error)) (*Target, error) {
+// prepare returns the target of a record. The gate's state of an endpoint survives across
+// revisions.
+func (s *Registry) prepare(r storage.Record) (*Target, error) {
+	if r.Kind == storage.KindOpenADRSubscription {
+		stored, err := storage.DecodeEndpoint(r)
+		if err != nil {
+			return nil, err
+		}
+		return s.callback(stored)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.ready[r.Ref]
 	if have != nil && have.revision == r.Revision {
 		return have, nil
 	}
-	stored, err := decode()
+	t, err := Open(s.vault, r)
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(s.vault, stored, r.Revision)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case r.Kind == storage.KindOpenADRSubscription:
-		t.Gate = s.serverGate(serverOf(r.Org, t.Destination.URL))
-	case have == nil:
+	if have == nil {
 		t.Gate = s.gate.NewEndpoint()
-	default:
+	} else {
 		t.Gate = have.Gate
 		t.Destination.Tokens = t.Destination.Tokens.OrSame(have.Destination.Tokens)
 		if *have.Destination.URL != *t.Destination.URL {
@@ -227,24 +224,27 @@ func (s *Registry) prepare(r storage.Record, decode func() (storage.WebhookEndpo
 		}
 	}
 	t.Gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
-	if len(s.ready) >= maxReady {
-		for ref := range s.ready { // any callback; it is prepared again when needed
-			if ref.Kind == storage.KindOpenADRSubscription {
-				delete(s.ready, ref)
-				break
-			}
-		}
-	}
 	s.ready[r.Ref] = t
 	return t, nil
 }
 
-// serverGate returns the gate of an organization's callbacks to one server. They share its
-// limits, so that a server with many subscriptions gets no more requests at once than an
-// endpoint. The caller holds mu.
-func (s *Registry) serverGate(of server) *gate.Endpoint {
-	if s.servers[of] == nil {
-		s.servers[of] = s.gate.NewEndpoint()
+// callback returns the target of a callback. The callbacks of an organization to one
+// server share a gate, so that a server with many subscriptions gets no more requests at
+// once than an endpoint.
+func (s *Registry) callback(stored storage.WebhookEndpoint) (*Target, error) {
+	t, err := open(s.vault, stored, 0)
+	if err != nil {
+		return nil, err
 	}
-	return s.servers[of]
+	ref := storage.WebhookEndpointRef(t.OrganizationID, storage.ServerOf(t.Destination.URL))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.servers[ref]
+	if r == nil {
+		r = &server{gate: s.gate.NewEndpoint()}
+		r.gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
+		s.servers[ref] = r
+	}
+	t.Gate, r.used = r.gate, s.now()
+	return t, nil
 }

@@ -1,7 +1,6 @@
 package target_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -11,52 +10,11 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// Many callbacks of one organization do not reset the gate of another's endpoint.
-func TestRegistry_ManyCallbacks(t *testing.T) {
-	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}))
-	storagetest.Put(t, s, &storage.Organization{ID: "org", Name: "Org"}, &storage.Organization{ID: "other", Name: "Other"})
-	e := storage.NewWebhookEndpoint("org")
-	e.ID, e.URL = "ep", "https://partner.example/"
-	storagetest.Put(t, s, &e)
-	const subscriptions = 2 * 16384 / storage.MaxCallbacks
-	var entities []storage.Entity
-	for i := range subscriptions {
-		o := &storage.OpenADRObject{ID: fmt.Sprintf("sub_%d", i), Type: storage.OpenADRSubscription, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "other"}}
-		for range storage.MaxCallbacks {
-			o.Callbacks = append(o.Callbacks, storage.Callback{URL: "https://ven.example/"})
-		}
-		entities = append(entities, o)
-	}
-	storagetest.Put(t, s, entities...)
-	err := s.View(func(v storage.View) error {
-		before, err := registry.Get(v, "org", "ep")
-		if err != nil {
-			return err
-		}
-		for _, o := range entities {
-			for n := range storage.MaxCallbacks {
-				if _, err := registry.Get(v, "other", o.(*storage.OpenADRObject).CallbackID(n)); err != nil {
-					return err
-				}
-			}
-		}
-		after, err := registry.Get(v, "org", "ep")
-		if err == nil && after.Gate != before.Gate {
-			t.Error("the endpoint has another gate")
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // The callbacks of an organization to one server share a gate. Endpoints, other servers and
 // other organizations have their own. A callback that moves takes the gate of its new server.
 func TestRegistry_CallbacksOfOneServer(t *testing.T) {
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}))
+	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}), time.Now)
 	subscription := func(org, id, url string) {
 		t.Helper()
 		o := &storage.OpenADRObject{ID: id, Type: storage.OpenADRSubscription, Body: []byte(`{}`), Callbacks: []storage.Callback{{URL: url}}, Base: storage.Base{OrganizationID: org}}
@@ -98,10 +56,57 @@ func TestRegistry_CallbacksOfOneServer(t *testing.T) {
 	if gateOf("org", "sub_3") != first {
 		t.Error("a callback that moved to a server does not have its gate")
 	}
-	if err := s.View(registry.Sweep); err != nil {
+}
+
+// The gate of a server outlives its callbacks' targets for a while. The gate of a server
+// that has asked to wait stays until then. Its breaker has the name that the callbacks ask for.
+func TestRegistry_UnusedServers(t *testing.T) {
+	now := storagetest.Start
+	clock := func() time.Time { return now }
+	s, _, _ := storagetest.NewStore(clock)
+	registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: clock}), clock)
+	gateOf := func(url string) (*gate.Endpoint, string) {
+		t.Helper()
+		o := &storage.OpenADRObject{ID: "sub_1", Type: storage.OpenADRSubscription, Callbacks: []storage.Callback{{URL: url}}, Base: storage.Base{OrganizationID: "org"}}
+		found, err := registry.Callback(o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Gate, found.BreakerID()
+	}
+	sweep := func(after time.Duration) {
+		t.Helper()
+		now = now.Add(after)
+		if err := s.View(registry.Sweep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, _ := gateOf("https://ven.example/1")
+	waiting, name := gateOf("https://busy.example/1")
+	pass, err := waiting.Enter(t.Context(), 1)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if gateOf("org", "sub_2") != first {
-		t.Error("the sweep dropped a gate that is in use")
+	pass.Leave(gate.Report{Sent: true, Responded: true, RetryAfter: time.Hour})
+	if list := registry.OpenBreakers(); len(list) != 1 || list[0].OrganizationID != "org" || list[0].EndpointID != name {
+		t.Errorf("open breakers are %+v, want %s", list, name)
+	}
+	if down := registry.Down(now); down != 1 {
+		t.Errorf("%d servers are down", down)
+	}
+	sweep(9 * time.Minute)
+	if same, _ := gateOf("https://ven.example/2"); same != good {
+		t.Error("a gate is dropped 9 minutes after its use")
+	}
+	sweep(11 * time.Minute)
+	if same, _ := gateOf("https://ven.example/2"); same == good {
+		t.Error("a gate is not dropped 11 minutes after its use")
+	}
+	if same, _ := gateOf("https://busy.example/2"); same != waiting {
+		t.Error("the gate of a server that has asked to wait is dropped")
+	}
+	sweep(time.Hour)
+	if same, _ := gateOf("https://busy.example/2"); same == waiting {
+		t.Error("the gate of a server is not dropped after its wait")
 	}
 }

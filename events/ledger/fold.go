@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"maps"
 	"time"
 
@@ -49,21 +50,21 @@ func (t *tally) trigger() events.Trigger {
 // than their receipts, and a trigger without receipts would count as unfinished.
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 	last, oldest := batch[len(batch)-1].Sequence, l.opt.Now().Add(-l.opt.Keep)
-	err := l.file.Update(func(tx *bbolt.Tx) error {
+	err := l.fold(func(f *folding) error {
 		for _, m := range batch {
 			t := m.Value
 			if t.CreatedAt.Before(oldest) {
 				continue
 			}
-			err := update(tx, t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
+			err := f.update(t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
 			if err == nil && t.ScheduleID != "" && t.Change == nil {
-				err = runsTable.Put(tx, key(t.OrganizationID, t.ScheduleID), events.Run{TriggerID: t.ID, At: t.CreatedAt})
+				err = runsTable.Put(f.Tx, key(t.OrganizationID, t.ScheduleID), events.Run{TriggerID: t.ID, At: t.CreatedAt})
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return putSequence(tx, triggersKey, last)
+		return putSequence(f.Tx, triggersKey, last)
 	})
 	if err == nil {
 		l.signal(last)
@@ -73,13 +74,13 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 
 func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 	// gofail: var foldBefore struct{}
-	err := l.file.Update(func(tx *bbolt.Tx) error {
+	err := l.fold(func(f *folding) error {
 		for _, m := range batch {
-			if err := foldReceipt(tx, &m.Value, m.Size); err != nil {
+			if err := f.receipt(&m.Value, m.Size); err != nil {
 				return err
 			}
 		}
-		return putSequence(tx, receiptsKey, batch[len(batch)-1].Sequence)
+		return putSequence(f.Tx, receiptsKey, batch[len(batch)-1].Sequence)
 	})
 	// gofail: var foldAfter struct{}
 	if err == nil {
@@ -88,38 +89,38 @@ func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 	return err
 }
 
-// foldReceipt counts every home and endpoint once, even if a receipt is repeated or out
+// receipt counts every home and endpoint once, even if a receipt is repeated or out
 // of order. The slice's receipt lists the deliveries. Retries decide the final outcome of
 // deliveries that the slice's receipt calls RETRYING. After a crash, a home can be both
 // DELIVERED by its slice and RETRYING by a retry of the crashed run. The slice's outcome
 // is then final.
-func foldReceipt(tx *bbolt.Tx, r *events.Receipt, size int) error {
+func (f *folding) receipt(r *events.Receipt, size int) error {
 	switch {
 	case r.Slice != nil:
-		return foldSlice(tx, r, size)
+		return f.slice(r, size)
 	case r.Notice:
-		return foldHealth(tx, r)
+		return foldHealth(f.Tx, r)
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
-		if err := foldRetried(tx, r, &r.Deliveries[i], counts); err != nil {
+		if err := foldRetried(f.Tx, r, &r.Deliveries[i], counts); err != nil {
 			return err
 		}
 	}
 	if len(r.RetryInputs) > 0 { // the inputs of a slice's deliveries are in the slice
-		if err := inputsTable.Put(tx, key(r.TriggerID, r.Key), r.RetryInputs); err != nil {
+		if err := inputsTable.Put(f.Tx, key(r.TriggerID, r.Key), r.RetryInputs); err != nil {
 			return err
 		}
 	}
-	if err := foldHealth(tx, r); err != nil {
+	if err := foldHealth(f.Tx, r); err != nil {
 		return err
 	}
-	return update(tx, r.OrganizationID, r.TriggerID, size, func(t *tally) { t.add(counts, r.Deliveries) })
+	return f.update(r.OrganizationID, r.TriggerID, size, func(t *tally) { t.add(counts, r.Deliveries) })
 }
 
-func foldSlice(tx *bbolt.Tx, r *events.Receipt, size int) error {
+func (f *folding) slice(r *events.Receipt, size int) error {
 	place := sliceKey(r.TriggerID, r.Slice.Number)
-	stored := tx.Bucket([]byte(slicesBucket))
+	stored := f.Bucket([]byte(slicesBucket))
 	if stored.Get(place) != nil {
 		return nil
 	}
@@ -132,16 +133,16 @@ func foldSlice(tx *bbolt.Tx, r *events.Receipt, size int) error {
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
-		outcome, err := openDelivery(tx, r.TriggerID, &r.Deliveries[i])
+		outcome, err := openDelivery(f.Tx, r.TriggerID, &r.Deliveries[i])
 		if err != nil {
 			return err
 		}
 		counts[outcome]++
 	}
-	if err := foldHealth(tx, r); err != nil {
+	if err := foldHealth(f.Tx, r); err != nil {
 		return err
 	}
-	return update(tx, r.OrganizationID, r.TriggerID, size, func(t *tally) {
+	return f.update(r.OrganizationID, r.TriggerID, size, func(t *tally) {
 		t.Walked += r.Slice.Homes
 		t.Slices++
 		if r.Slice.Last {
@@ -184,26 +185,69 @@ func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery)
 	}
 }
 
+// folding is a transaction that changes tallies. It stores each tally at its end, because a
+// batch has many receipts of one trigger.
+type folding struct {
+	*bbolt.Tx
+	tallies map[string]*changedTally // by their keys
+}
+
+// changedTally is a tally with its state before the transaction.
+type changedTally struct {
+	tally
+	used events.Usage
+	over bool // the present result of ended
+	// toggled reports whether the transaction has changed over.
+	toggled bool
+}
+
+// fold changes tallies in a transaction.
+func (l *Ledger) fold(do func(*folding) error) error {
+	return l.file.Update(func(tx *bbolt.Tx) error {
+		f := &folding{tx, map[string]*changedTally{}}
+		err := do(f)
+		for place, t := range f.tallies {
+			if err == nil {
+				err = t.store(tx, []byte(place))
+			}
+		}
+		return err
+	})
+}
+
 // update changes a trigger's tally for a message of the given size. It creates a missing
 // tally.
-func update(tx *bbolt.Tx, org, triggerID string, size int, change func(*tally)) error {
+func (f *folding) update(org, triggerID string, size int, change func(*tally)) error {
 	place := key(org, triggerID)
-	t, _, err := triggersTable.Get(tx, place)
-	if err != nil {
-		return err
+	t := f.tallies[string(place)]
+	if t == nil {
+		stored, _, err := triggersTable.Get(f.Tx, place)
+		if err != nil {
+			return err
+		}
+		t = &changedTally{tally: stored, used: stored.usage(), over: stored.ended()}
+		f.tallies[string(place)] = t
 	}
-	used, ended := t.usage(), t.ended()
-	change(&t)
+	change(&t.tally)
 	t.Bytes += int64(size)
+	if t.ended() != t.over { // a manual retry may reopen a completed trigger
+		t.over, t.toggled = !t.over, true
+	}
+	return nil
+}
+
+// store stores the tally under its key.
+func (t *changedTally) store(tx *bbolt.Tx, place []byte) error {
 	maps.DeleteFunc(t.Outcomes, func(_ events.Outcome, n int) bool { return n == 0 })
-	if err := triggersTable.Put(tx, place, t); err != nil {
+	if err := triggersTable.Put(tx, place, t.tally); err != nil {
 		return err
 	}
-	if err := changeUsage(tx, org, used, t.usage()); err != nil {
+	org, _, _ := bytes.Cut(place, []byte{0})
+	if err := changeUsage(tx, string(org), t.used, t.usage()); err != nil {
 		return err
 	}
-	if ended != t.ended() { // a manual retry may reopen a completed trigger
-		if err := unnotifiedSet.Put(tx, place, t.ended()); err != nil {
+	if t.toggled {
+		if err := unnotifiedSet.Put(tx, place, t.over); err != nil {
 			return err
 		}
 	}

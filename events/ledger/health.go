@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -33,7 +34,10 @@ func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
 		}
 		h := changed[d.EndpointID]
 		if h == nil {
-			stored, err := health(tx, r.OrganizationID, d.EndpointID)
+			stored, found, err := healthTable.Get(tx, key(r.OrganizationID, d.EndpointID))
+			if !found && a.Outcome != events.OutcomeDelivered { // an earlier success matters only to a failure
+				stored, err = health(tx, r.OrganizationID, d.EndpointID)
+			}
 			if err != nil {
 				return err
 			}
@@ -43,19 +47,35 @@ func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
 		h.Note(&a)
 	}
 	for endpoint, h := range changed {
-		if err := healthTable.Put(tx, key(r.OrganizationID, endpoint), *h); err != nil {
+		if err := putHealth(tx, key(r.OrganizationID, endpoint), h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func health(tx *bbolt.Tx, org, endpointID string) (events.Health, error) {
-	h, found, err := healthTable.Get(tx, key(org, endpointID))
-	if !found {
-		h.State = events.HealthUnknown
+// health returns an endpoint's health. Most endpoints never fail, and an organization may
+// have a hundred thousand callbacks. So an endpoint without a failure has only the time of
+// its last success, and EachHealth reads the others.
+func health(tx *bbolt.Tx, org, endpointID string) (h events.Health, err error) {
+	place := key(org, endpointID)
+	h, found, err := healthTable.Get(tx, place)
+	if found || err != nil {
+		return h, err
+	}
+	at, found, err := successTable.Get(tx, place)
+	h.State = events.HealthUnknown
+	if found {
+		h.State, h.LastSuccessAt = events.HealthGood, storage.Time{Time: time.UnixMilli(at).UTC()}
 	}
 	return h, err
+}
+
+func putHealth(tx *bbolt.Tx, place []byte, h *events.Health) error {
+	if h.LastFailureAt.IsZero() {
+		return successTable.Put(tx, place, h.LastSuccessAt.UnixMilli())
+	}
+	return healthTable.Put(tx, place, *h)
 }
 
 // Health returns an endpoint's recent health.
@@ -67,7 +87,7 @@ func (l *Ledger) Health(org, endpointID string) (h events.Health, err error) {
 	return h, err
 }
 
-// EachHealth calls do for the health of every endpoint.
+// EachHealth calls do for the health of every endpoint that has failed.
 func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health)) error {
 	return l.file.View(func(tx *bbolt.Tx) error {
 		return healthTable.Each(tx, nil, func(k []byte, h events.Health) error {

@@ -64,7 +64,9 @@ var _ events.Ledger = (*Ledger)(nil)
 //     RETRYING
 //   - walking: the key of triggers; triggers with unfinished walks
 //   - runs: organization\x00schedule -> the schedule's last run
-//   - health: organization\x00endpoint -> the endpoint's health
+//   - health: organization\x00endpoint -> the health of an endpoint that has failed
+//   - successes: the key of health -> the last success of an endpoint that never failed,
+//     in milliseconds since 1970
 //   - unnotified: the key of triggers; completed triggers without a notification
 //   - usage: organization -> the usage of its triggers
 const (
@@ -76,6 +78,7 @@ const (
 	inputsTable   = boltfile.Table[[]events.RetryInputs]("inputs")
 	runsTable     = boltfile.Table[events.Run]("runs")
 	healthTable   = boltfile.Table[events.Health]("health")
+	successTable  = boltfile.Table[int64]("successes")
 	usageTable    = boltfile.Table[events.Usage]("usage")
 	waitingSet    = boltfile.Set("waiting")
 	walkingSet    = boltfile.Set("walking")
@@ -85,11 +88,11 @@ const (
 // buckets lists all buckets.
 var buckets = []string{
 	metaBucket, slicesBucket, string(triggersTable), string(retriedTable), string(attemptsTable), string(inputsTable),
-	string(runsTable), string(healthTable), string(usageTable), string(waitingSet), string(walkingSet), string(unnotifiedSet),
+	string(runsTable), string(healthTable), string(successTable), string(usageTable), string(waitingSet), string(walkingSet), string(unnotifiedSet),
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 4"
+const form = " 5"
 
 var (
 	triggersKey = []byte("triggers")

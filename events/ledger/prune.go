@@ -46,7 +46,8 @@ func (l *Ledger) Prune(before time.Time) error {
 			deleteIf(tx, runsTable, erased, func(r events.Run) bool { return r.At.Before(before) }),
 			deleteIf(tx, healthTable, erased, func(h events.Health) bool {
 				return h.LastSuccessAt.Before(before) && h.LastFailureAt.Before(before)
-			}))
+			}),
+			deleteIf(tx, successTable, erased, func(at int64) bool { return time.UnixMilli(at).Before(before) }))
 	})
 	for _, place := range old {
 		if err == nil {

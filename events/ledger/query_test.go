@@ -189,6 +189,43 @@ func TestAttempts_AllStored(t *testing.T) {
 	}
 }
 
+// An endpoint that never failed has the time of its last success, which the prune drops.
+// EachHealth leaves the endpoint out. Its first failure keeps the time.
+func TestHealth_NeverFailed(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 9)
+	sent := func(number int, o events.Outcome, after time.Duration) {
+		t.Helper()
+		d := delivery(fmt.Sprint("h", number), o, 1)
+		d.At, d.Milliseconds = at(after), 5
+		fold(t, l, slice(tr, number, false, d))
+	}
+	check := func(state events.HealthState, success storage.Time, listed int) {
+		t.Helper()
+		h, err := l.Health("org", "ep")
+		must(t, err)
+		if h.State != state || !h.LastSuccessAt.Equal(success.Time) {
+			t.Errorf("health is %+v, want %s with the last success at %s", h, state, success)
+		}
+		must(t, l.EachHealth(func(storage.Ref, events.Health) { listed-- }))
+		if listed != 0 {
+			t.Errorf("EachHealth has %d endpoints too few", listed)
+		}
+	}
+	sent(1, events.OutcomeDelivered, time.Second)
+	sent(2, events.OutcomeDelivered, 2*time.Second)
+	check(events.HealthGood, at(2*time.Second), 0)
+	must(t, l.Prune(noon.Add(time.Second)))
+	check(events.HealthGood, at(2*time.Second), 0)
+	must(t, l.Prune(noon.Add(time.Minute)))
+	check(events.HealthUnknown, storage.Time{}, 0)
+	sent(3, events.OutcomeDelivered, 3*time.Second)
+	sent(4, events.OutcomeFailed, 4*time.Second)
+	check(events.HealthFailing, at(3*time.Second), 1)
+	sent(5, events.OutcomeDelivered, 5*time.Second)
+	check(events.HealthGood, at(5*time.Second), 1)
+}
+
 func TestHealth_Counts(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 9)

@@ -22,7 +22,7 @@ type Ledger interface {
 	// records that endpoints were notified of them.
 	Unnotified(limit int) ([]events.Progress, error)
 	MarkNotified(triggers []events.Progress) error
-	// EachHealth calls do for the health of every endpoint.
+	// EachHealth calls do for the health of every endpoint that has failed.
 	EachHealth(do func(endpoint storage.Ref, h events.Health)) error
 	// EachUsage calls do for the usage of every organization.
 	EachUsage(do func(org string, u events.Usage)) error

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,48 @@ func TestChanges_RatePlans(t *testing.T) {
 			t.Errorf("notifications of %q", got)
 		}
 	})
+}
+
+// A rate plan may become a program long after its last write: with the first home on a plan
+// of unknown place, or with its utility's number. Subscribers are notified of a created
+// program one time.
+func TestChanges_LateProgram(t *testing.T) {
+	placeless := storagetest.RatePlan("org", "placeless", 0.1)
+	common := storagetest.RatePlan(storage.Shared, "common", 0.1)
+	placed := storagetest.RatePlan("org", "placeless", 0.1)
+	placed.Tariff = bytes.Replace(placed.Tariff, []byte("{"), []byte(`{"eiaid":14328,`), 1)
+	for _, tt := range []struct {
+		name  string
+		plan  *storage.RatePlan
+		later func(w *world)
+	}{
+		{"first home", placeless, func(w *world) { w.put(storagetest.Home("org", "h6", "placeless")) }},
+		{"first home on a shared plan", common, func(w *world) { w.put(storagetest.Home("org", "h6", "common")) }},
+		{"a home that changes its plan", placeless, func(w *world) { w.put(storagetest.Home("org", "h2", "placeless")) }},
+		{"the utility's number", placeless, func(w *world) { w.put(placed) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := priceWorld(t)
+				w.put(tt.plan)
+				pass(48 * time.Hour)
+				w.subscribe(storage.OpenADRProgram)
+				stop := w.fleet(2)
+				pass(minute)
+				tt.later(w)
+				pass(minute)
+				w.put(storagetest.Home("org", "h7", tt.plan.ID))
+				pass(10 * minute)
+				stop()
+				stop = w.fleet(2)
+				pass(10 * minute)
+				stop()
+				if got := w.operations(tt.plan.ID); !slices.Equal(got, []string{"CREATE"}) || len(w.changed()) != 1 {
+					t.Errorf("notifications of %q, and of the plan %q", w.changed(), got)
+				}
+			})
+		})
+	}
 }
 
 // The subscribers of a suspended organization are notified of no object and of no changed

@@ -18,7 +18,7 @@ func (c *changes) checkDerived(ctx context.Context) error {
 	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
 		return nil
 	}
-	found := derived{changes: c, now: now, found: map[storage.Ref]string{}}
+	found := derived{changes: c, now: now, found: map[storage.Ref]string{}, programs: map[string]map[string]bool{}}
 	err := c.Store.View(func(v storage.View) error {
 		revision = v.Revision()
 		return storage.EachOrganization(v, func(org string) error { return found.read(v, org) })
@@ -40,7 +40,7 @@ func (c *changes) checkDerived(ctx context.Context) error {
 	c.pending = found.found
 	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found.found[ref] == "" })
 	if !waiting {
-		c.revision, c.at = revision, now
+		c.revision, c.at, c.programs = revision, now, found.programs
 	}
 	return nil
 }
@@ -60,6 +60,8 @@ type derived struct {
 	// fingerprints.
 	found   map[storage.Ref]string
 	changed []derivedChange
+	// programs holds the programs of each organization.
+	programs map[string]map[string]bool
 }
 
 // add adds an object with its JSON, if its fingerprint is new.
@@ -84,12 +86,12 @@ func (f *derived) read(v storage.View, org string) error {
 	if err != nil {
 		return err
 	}
+	known := f.changes.programs[org] // nil if the last check did not read the organization
+	f.programs[org] = map[string]bool{}
 	for i := range programs {
-		p, operation := &programs[i], events.OperationUpdate
-		if p.New {
-			operation = events.OperationCreate
-		}
-		if err := f.addProgram(org, p, operation); err != nil {
+		p := &programs[i]
+		f.programs[org][p.ID] = true
+		if err := f.addProgram(org, p, known != nil && !known[p.ID]); err != nil {
 			return err
 		}
 		if err := f.addDays(prices, org, p); err != nil {
@@ -98,22 +100,40 @@ func (f *derived) read(v storage.View, org string) error {
 	}
 	removed, err := prices.RemovedPrograms(org)
 	for i := range removed {
-		if err == nil {
-			err = f.addProgram(org, &removed[i], events.OperationDelete)
+		if err == nil && f.now.Sub(removed[i].Update) < changesFor {
+			err = f.addWritten(org, &removed[i], events.OperationDelete, events.OperationDelete)
 		}
 	}
 	return err
 }
 
-// addProgram adds the program of a rate plan that was written lately. The emission
-// programs never change.
-func (f *derived) addProgram(org string, p *signals.Program, operation string) error {
-	if p.Region != nil || f.now.Sub(p.Update) >= changesFor || !f.interest.hasAny(org, storage.OpenADRProgram, p.ID) {
+// addProgram adds the program of a rate plan that was written lately, or that has become a
+// program since the last check. A plan becomes a program late if its place was unknown
+// before. The emission programs never change.
+func (f *derived) addProgram(org string, p *signals.Program, late bool) error {
+	written := events.OperationUpdate
+	if p.New {
+		written = events.OperationCreate
+	}
+	switch {
+	case p.Region != nil:
+		return nil
+	case late:
+		return f.addWritten(org, p, written, events.OperationCreate)
+	case f.now.Sub(p.Update) >= changesFor:
+		return nil
+	}
+	return f.addWritten(org, p, written, written)
+}
+
+// addWritten adds the program of a rate plan. written says how the plan was written last.
+func (f *derived) addWritten(org string, p *signals.Program, written, operation string) error {
+	if !f.interest.hasAny(org, storage.OpenADRProgram, p.ID) {
 		return nil
 	}
 	return f.add(org, events.Change{
 		ObjectType: storage.OpenADRProgram, ObjectID: p.ID, ProgramID: p.ID, Operation: operation,
-		Fingerprint: operation + strconv.FormatInt(p.Update.UnixMilli(), 10),
+		Fingerprint: written + strconv.FormatInt(p.Update.UnixMilli(), 10),
 	}, p.Encode)
 }
 

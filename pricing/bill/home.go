@@ -2,6 +2,7 @@ package bill
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,8 +18,11 @@ type Home struct {
 	Place     *climate.Place // nil if unknown
 	Usage     pricing.Usage  // billing day and baseline
 	AnnualKWh float64        // assumed; 0 if nothing is assumed
+	Metered   *solar.Metered // measured load; nil if nothing is measured
 	Solar     *Solar         // nil if the home has none
 	Market    *market.Series // followed by the home's rate; nil if no price is known
+
+	own *Solar // the home's solar, whatever the request says
 }
 
 // Solar is a home's solar system. SizeKw is 0 if its output is metered.
@@ -34,6 +38,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 		return nil, err
 	}
 	rate.Usage, rate.AnyDate = h.Usage, r.Start == ""
+	h.own = h.Solar
 	if err := h.replaceSolar(&r); err != nil {
 		return nil, err
 	}
@@ -52,9 +57,8 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Sun = sun; r.Load == nil && r.AnnualKWh == 0 && h.AnnualKWh == 0 {
-		b.caveat("the energy of the year is the mean of US homes, as nothing is known of this one's")
-	}
+	b.Sun = sun
+	h.caveatLoad(b, &r)
 	b.Caveats = append(b.Caveats, caveats...)
 	if m.SendsOut() {
 		b.Metering = rate.Metering
@@ -64,6 +68,19 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 		}
 	}
 	return b, nil
+}
+
+// caveatLoad adds the caveat of a load that is not measured.
+func (h *Home) caveatLoad(b *Bill, r *Request) {
+	if r.Load != nil {
+		return
+	}
+	switch measured := h.Metered.Months(); {
+	case measured == 0 && r.AnnualKWh == 0 && h.AnnualKWh == 0:
+		b.caveat("the energy of the year is the mean of US homes, as nothing is known of this one's")
+	case measured > 0 && measured < 12:
+		b.caveat(fmt.Sprintf("the load of %d months is not measured: it is estimated from the measured months", 12-measured))
+	}
 }
 
 // replaceSolar overrides the home's solar with the values of a request.

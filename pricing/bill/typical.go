@@ -99,7 +99,8 @@ func yearInForce(t *pricing.Tariff) time.Time {
 	return year
 }
 
-// typicalLoad spreads a year's energy over its hours.
+// typicalLoad spreads a year's energy over its hours, as measured or as usual at the
+// place.
 func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
 	if r.AnnualKWh < 0 {
 		return nil, wrong("annualKwh", "must be above 0")
@@ -107,8 +108,17 @@ func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
 	if h.Place == nil {
 		return nil, wrong("zipcode", "of the home is not known: energy without loadKwh is spread as is usual there")
 	}
-	kwh := cmp.Or(r.AnnualKWh, h.AnnualKWh, solar.TypicalAnnualKWh)
-	shape := solar.NearestLoad(h.Place.Lat, h.Place.Lon)
+	house := solar.Home{AnnualKWh: h.AnnualKWh, Lat: h.Place.Lat, Lon: h.Place.Lon, Location: h.Location, Metered: h.Metered}
+	var profile *solar.Profile
+	if h.Metered != nil && h.own != nil && h.own.SizeKw > 0 {
+		var err error
+		if profile, err = solar.NewProfile(climate.Choose(*h.Place).Year, h.own.Array); err != nil {
+			return nil, wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+		}
+		house.SizeKW = h.own.SizeKw
+	}
+	shape, annual := house.Load(profile)
+	kwh := cmp.Or(r.AnnualKWh, annual)
 	load := make([]float64, climate.Hours)
 	for i := range load {
 		at := start.Add(time.Duration(i) * time.Hour)

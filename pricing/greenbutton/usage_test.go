@@ -3,8 +3,6 @@ package greenbutton_test
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,12 +38,20 @@ func meter(name, kind string) string {
 	return fmt.Sprintf(`<entry><link rel="self" href="/UsagePoint/1/MeterReading/%s"/><link rel="related" href="/ReadingType/%s"/><content><espi:MeterReading/></content></entry>`, name, kind)
 }
 
+func usage(file string) (*greenbutton.Usage, error) {
+	r, err := greenbutton.Read([]byte(file))
+	if err != nil {
+		return nil, err
+	}
+	return r.Usage()
+}
+
 func TestRead_NetOfBothDirections(t *testing.T) {
 	file := header + pacific + readingType("in", 1, 72, 0) + readingType("out", 19, 72, 3) + readingType("volts", 1, 29, 0) +
 		meter("a", "in") + meter("b", "out") + meter("c", "volts") +
 		block("a", map[int]int{0: 500, 1: 9999}) + block("b", map[int]int{0: 0, 1: 2, 2: 1}) + block("c", map[int]int{0: 240}) +
 		block("a", map[int]int{1: 700, 2: 100}) + `</feed>` // the correction of the hour 1 comes later
-	u, err := greenbutton.Read(strings.NewReader(file))
+	u, err := usage(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +76,19 @@ func TestRead_Refuses(t *testing.T) {
 		"gas":                  {header + `<entry><content><espi:UsagePoint><espi:ServiceCategory><espi:kind>1</espi:kind></espi:ServiceCategory></espi:UsagePoint></content></entry></feed>`, "service category 1"},
 		"missing intervals":    {header + in + block("a", map[int]int{0: 1, 1: 1, 4: 1}) + `</feed>`, "lacks 2 intervals of 1h0m0s, the first at 2026-07-01T09:00:00Z"},
 		"energy twice":         {header + in + block("a", map[int]int{0: 1}) + block("b", map[int]int{0: 1}) + `</feed>`, "twice"},
-		"a century of nothing": {header + in + block("a", map[int]int{0: 1, 2_000_000: 1}) + `</feed>`, "spans 2000001 intervals"},
+		"a century of nothing": {header + in + block("a", map[int]int{0: 1, 1_000_000: 1}) + `</feed>`, "lacks 999999 intervals"},
+		"document type":        {`<!DOCTYPE feed [<!ENTITY a "aaaa">]>` + header + in + block("a", map[int]int{0: 1}) + `</feed>`, "document type"},
+		"deep":                 {header + strings.Repeat("<a>", 40), "nested deeper than 32"},
+		"crossed tags":         {header + `<entry><content></entry></content></feed>`, "has no start tag"},
+		"no number":            {header + in + strings.Replace(block("a", map[int]int{0: 1}), "<espi:value>1<", "<espi:value>one<", 1) + `</feed>`, `value of a reading must be a whole number, not "one"`},
+		"no value":             {header + in + strings.Replace(block("a", map[int]int{0: 1}), "<espi:value>1</espi:value>", "", 1) + `</feed>`, "no duration or no value"},
+		"other unit":           {header + readingType("vars", 1, 73, 0) + block("a", map[int]int{0: 1}) + `</feed>`, "no readings of energy"},
+		"huge multiplier":      {header + readingType("in", 1, 72, 300) + block("a", map[int]int{0: 1}) + `</feed>`, "powerOfTenMultiplier is 300"},
+		"before 2000":          {header + in + block("a", map[int]int{-400_000: 1}) + `</feed>`, "begins at 342889200 seconds"},
 		"two lengths": {header + in + strings.Replace(block("a", map[int]int{0: 1}), "3600", "900", 1) +
 			block("a", map[int]int{1: 1}) + `</feed>`, "15m0s and of 1h0m0s"},
 	} {
-		if _, err := greenbutton.Read(strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := usage(tt.file); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, tt.want)
 		}
 	}
@@ -85,7 +99,7 @@ func TestDay_NeedsMidnight(t *testing.T) {
 	for name, file := range map[string]string{
 		"no time zone": in + block("a", map[int]int{0: 1}), "at five": pacific + in + block("a", map[int]int{5: 1}),
 	} {
-		u, err := greenbutton.Read(strings.NewReader(header + file + `</feed>`))
+		u, err := usage(header + file + `</feed>`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,46 +109,25 @@ func TestDay_NeedsMidnight(t *testing.T) {
 	}
 }
 
-// The samples of two utilities and of the standard are read, or refused with the reason.
-func TestRead_Samples(t *testing.T) {
-	folder := os.Getenv("GRIDHOOK_TESTDATA")
-	if folder == "" {
-		t.Skip("GRIDHOOK_TESTDATA is not set")
-	}
-	for name, want := range map[string]string{
-		"BulkSCEIntervalBlock.xml":                "97 of 15m0s from 2015-08-13",
-		"BulkSCEUsageSummaryAndIntervalBlock.xml": "two ReadingTypes with the address",
-		"PGEIntervalBlock.xml":                    "names no ReadingType",
-		"ESPIIntervalBlock.xml":                   "names no ReadingType",
-		"PGEReadingType.xml":                      "no readings of energy",
-	} {
-		file, err := os.Open(filepath.Join(folder, "data", "greenbutton", "spec", "fixtures", name)) //nolint:gosec // test data
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got string
-		u, err := greenbutton.Read(file)
-		if err == nil {
-			day, _ := u.Day()
-			got = fmt.Sprintf("%d of %s from %s", len(u.KWh), u.Step, day)
-		} else {
-			got = err.Error()
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(header + pacific + readingType("in", 1, 72, 0) + block("a", map[int]int{0: 500, 1: 700}) + `</feed>`))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		u, err := greenbutton.Read(strings.NewReader(string(file)))
+		u, err := usage(string(file))
 		if err == nil && (len(u.KWh) == 0 || u.Step <= 0) {
 			t.Errorf("it reads %+v", u)
+		}
+		r, err := greenbutton.Read(file)
+		if err != nil {
+			return
+		}
+		months, err := r.Months(time.UTC)
+		for _, m := range months {
+			if m.Missing < 0 || m.Measured <= 0 || m.Drawn < 0 || m.Sent < 0 {
+				t.Errorf("a month is %+v", m)
+			}
+		}
+		if err == nil && len(months) == 0 {
+			t.Error("it has no months")
 		}
 	})
 }

@@ -14,6 +14,9 @@ type Home struct {
 	AnnualKWh float64 // energy used in a year; 0 means TypicalAnnualKWh
 	Lat, Lon  float64 // degrees north and east
 	Location  *time.Location
+	// Metered replaces the usual load of the place and AnnualKWh in the metered months;
+	// nil if nothing is metered.
+	Metered *Metered
 }
 
 // ErrHome is wrapped by the errors about a Home.
@@ -24,6 +27,7 @@ var ErrHome = errors.New("solar: unusable home")
 type Chance struct {
 	profile  *Profile
 	load     *Load
+	metered  *Metered // nil if nothing is metered
 	location *time.Location
 	use      float64 // kWh a year per kW of modules
 	shift    int64   // seconds from universal time to the time of the tables
@@ -43,8 +47,8 @@ const loadVariation = 0.4
 //
 //	P = mean over days of Phi((ln(size x power) - ln(load) + s2/2) / s),  s2 = ln(1 + 0.4^2)
 //
-// The output is from the typical year. The load is from the nearest city of the load
-// shapes, at the local time of the day. The error wraps ErrHome.
+// The output is from the typical year. The load is metered (see Home.Load), or from the
+// nearest city of the load shapes, at the local time of the day. The error wraps ErrHome.
 func NewChance(p *Profile, h Home) (*Chance, error) {
 	switch {
 	case h.Location == nil:
@@ -56,13 +60,8 @@ func NewChance(p *Profile, h Home) (*Chance, error) {
 	case !(math.Abs(h.Lat) <= 90) || !(math.Abs(h.Lon) <= 180):
 		return nil, fmt.Errorf("%w: no place at %v north, %v east", ErrHome, h.Lat, h.Lon)
 	}
-	if h.AnnualKWh == 0 {
-		h.AnnualKWh = TypicalAnnualKWh
-	}
-	return &Chance{
-		profile: p, load: NearestLoad(h.Lat, h.Lon), location: h.Location, use: h.AnnualKWh / h.SizeKW,
-		shift: int64(p.Year.Offset/time.Second) + int64(math.Round((h.Lon-p.Year.Lon)*secondsADegree)),
-	}, nil
+	load, annual := h.Load(p)
+	return &Chance{profile: p, load: load, metered: h.Metered, location: h.Location, use: annual / h.SizeKW, shift: p.shift(h.Lon)}, nil
 }
 
 // secondsADegree is the delay of the sun for each degree to the west.
@@ -75,7 +74,7 @@ func (c *Chance) month(month int) *[quartersADay]float32 {
 	}
 	table := new([quartersADay]float32)
 	for quarter := range table {
-		mean := c.use * c.load.Power(month, c.localHours(month, quarter))
+		mean := c.use * c.load.Power(month, localHours(c.location, c.shift, month, quarter))
 		table[quarter] = float32(c.profile.above(month, quarter, mean))
 	}
 	c.months[month].Store(table) // concurrent callers store equal tables
@@ -83,11 +82,11 @@ func (c *Chance) month(month int) *[quartersADay]float32 {
 }
 
 // localHours returns the local time of the day at the middle of a quarter hour of the
-// table, in the middle of the month.
-func (c *Chance) localHours(month, quarter int) float64 {
+// table, in the middle of the month. shift is Profile.shift.
+func localHours(location *time.Location, shift int64, month, quarter int) float64 {
 	const middleOfMonth = 15
 	start := time.Date(referenceYear, time.Month(month+1), middleOfMonth, 0, 0, 0, 0, time.UTC)
-	local := start.Add(time.Duration(quarter)*15*time.Minute + 15*time.Minute/2 - time.Duration(c.shift)*time.Second).In(c.location)
+	local := start.Add(time.Duration(quarter)*15*time.Minute + 15*time.Minute/2 - time.Duration(shift)*time.Second).In(location)
 	return float64(local.Hour()) + float64(local.Minute())/60 + float64(local.Second())/3600
 }
 
@@ -107,6 +106,11 @@ func (p *Profile) above(month, quarter int, mean float64) float64 {
 
 // normal returns the standard normal distribution function.
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// Metered reports whether the load of a month is metered.
+func (c *Chance) Metered(month time.Month) bool {
+	return c.metered != nil && c.metered[month-1] != nil
+}
 
 // At returns the probability that the home exports in the quarter hour that starts at an
 // instant, given in Unix seconds.

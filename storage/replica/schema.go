@@ -24,8 +24,9 @@ const (
 	expiringBucket = "expiring"
 )
 
-// form is the version of the storage format. A file of another version is rebuilt.
-const form = " 3"
+// form is the version of the storage format. A file of another version is rebuilt. A new
+// kind needs a new version: an older Gridhook has left the kind's records out of its file.
+const form = " 4"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.

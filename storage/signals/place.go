@@ -66,8 +66,9 @@ type chanceKey struct {
 	climate  *climate.Year
 	lat, lon float64
 	array    solar.Array
-	size     int // in steps of sizeStep, the logarithm of kW per kWh a year
+	size     int // in steps of sizeStep, the logarithm of kW per kWh a year; of kW if measured is set
 	timezone string
+	measured uint64 // revision of the measured load, 0 if there is none
 }
 
 // These constants are the steps of rounded values.
@@ -107,8 +108,9 @@ func nearestArray(a solar.Array) solar.Array {
 	return stepped
 }
 
-// chance returns a home's probability of exporting. Errors: *HomeError.
-func (p *Pricer) chance(k chanceKey) (*solar.Chance, error) {
+// chance returns a home's probability of exporting. measured is nil if the home has no
+// measured load. Errors: *HomeError.
+func (p *Pricer) chance(k chanceKey, measured *measuredLoad) (*solar.Chance, error) {
 	chance, err := p.chances.get(k, func() (*solar.Chance, error) {
 		profile, err := p.profile(profileKey{k.climate, k.array})
 		if err != nil {
@@ -116,6 +118,9 @@ func (p *Pricer) chance(k chanceKey) (*solar.Chance, error) {
 		}
 		location, _ := storage.Location(k.timezone) // callers have checked the time zone
 		home := solar.Home{SizeKW: math.Exp(float64(k.size) * sizeStep), AnnualKWh: 1, Lat: k.lat, Lon: k.lon, Location: location}
+		if measured != nil {
+			home.Metered = measured.load
+		}
 		return calculate(func() (*solar.Chance, error) { return solar.NewChance(profile, home) })
 	})
 	var failed *HomeError

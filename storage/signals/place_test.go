@@ -36,7 +36,7 @@ func TestChance_RoundingError(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shared, err := b.chance(newChanceKey(b.place(zipcode), &s, 0, at.Timezone))
+			shared, err := b.chance(newChanceKey(b.place(zipcode), &s, 0, at.Timezone), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

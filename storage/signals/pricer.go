@@ -39,13 +39,14 @@ type Pricer struct {
 	places   *cache[string, place]           // by zipcode
 	profiles *cache[profileKey, *solar.Profile]
 	chances  *cache[chanceKey, *solar.Chance]
-	programs *cache[uint64, programFacts] // by the revision of a plan
+	loads    *cache[uint64, *measuredLoad] // by the revision of a measured load
+	programs *cache[uint64, programFacts]  // by the revision of a plan
 	// planPlaces maps each organization to its *planPlaces.
 	planPlaces sync.Map
 }
 
 // These limits bound the cached values, beside the curves. A market's series takes up to
-// 2 MB, a profile 140 KB, a chance up to 5 KB. The other values are small.
+// 2 MB, a profile 140 KB, a chance up to 5 KB, a measured load 3 KB. The other values are small.
 const (
 	maxMarkets  = 32
 	maxProfiles = 512
@@ -65,6 +66,7 @@ func NewPricer(curves int) *Pricer {
 		places:   newCache[string, place](maxPlaces),
 		profiles: newCache[profileKey, *solar.Profile](maxProfiles),
 		chances:  newCache[chanceKey, *solar.Chance](maxChances),
+		loads:    newCache[uint64, *measuredLoad](maxChances),
 		programs: newCache[uint64, programFacts](maxPrograms),
 	}
 }

@@ -23,6 +23,9 @@ type Reader struct {
 	view   storage.View
 	plans  map[planName]foundPlan
 	home   Home // the last decoded home
+	// measured reports whether measuredOrg has measured loads.
+	measured    bool
+	measuredOrg string
 }
 
 // planName is a plan's identifier in an organization.
@@ -60,9 +63,9 @@ type curveKey struct {
 	nonNetMetered bool
 	regime        pricing.Regime
 	accPlus       netbilling.Segment
-	connected     int  // year, if accPlus is set
-	exports       bool // whether chance is set
-	chance        chanceKey
+	connected     int       // year, if accPlus is set
+	exports       bool      // whether chance is set
+	chance        chanceKey // without exports it has the measured load alone
 	usage         pricing.Usage
 	grid          *carbon.Region
 	carbon        carbon.Intensity
@@ -79,7 +82,8 @@ type homeInputs struct {
 	location *time.Location
 	plan     *plan
 	series   *series
-	revision uint64 // newest write of all inputs
+	measured *measuredLoad // nil if there is none
+	revision uint64        // newest write of all inputs
 	key      curveKey
 }
 
@@ -172,6 +176,9 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	if s.plan.tiered {
 		s.key.usage = usage.Pricing()
 	}
+	if err := r.addMeasured(s, home); err != nil {
+		return err
+	}
 	if !s.key.solar {
 		return nil
 	}
@@ -189,6 +196,10 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	}
 	if s.key.exports = at.known; at.known {
 		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
+		if s.measured != nil { // its load is absolute, not a share of a year's energy
+			s.key.chance = newChanceKey(at, &solar, 1, home.Timezone)
+			s.key.chance.measured = s.measured.revision
+		}
 	}
 	return nil
 }
@@ -219,6 +230,9 @@ func (r *Reader) input(home *Home) (pricing.Input, error) {
 func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	k := &s.key
 	in = pricing.Input{Location: s.location, Usage: k.usage, MarketBidding: k.bids}
+	if s.measured != nil {
+		in.Usage.Metered = &s.measured.daily
+	}
 	if k.carbon != "" {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
 	}
@@ -237,7 +251,7 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected}
 	}
 	if k.exports {
-		in.ExportChance, err = r.pricer.chance(k.chance)
+		in.ExportChance, err = r.pricer.chance(k.chance, s.measured)
 	}
 	return in, err
 }

@@ -16,6 +16,8 @@ type NATS struct {
 	Dir string
 	// Address is the address for clients.
 	Address string
+	// MQTT is the address for MQTT clients, empty for none.
+	MQTT string
 	// Name, Cluster and Routes configure a member of a cluster. Cluster is its own route
 	// address, Routes are the other members' addresses. All may be empty.
 	Name, Cluster string
@@ -47,6 +49,9 @@ func (n *NATS) config() string {
 		sync = ""
 	}
 	text := fmt.Sprintf("listen: %q\nmax_payload: 8MB\njetstream { store_dir: %q, %s }\n", n.Address, filepath.Join(n.Dir, "js"), sync)
+	if n.MQTT != "" {
+		text += fmt.Sprintf("server_name: \"mqtt\"\nmqtt { listen: %q }\n", n.MQTT)
+	}
 	if n.Cluster == "" {
 		return text
 	}

@@ -30,8 +30,8 @@ func TestPartner_Scopes(t *testing.T) {
 		t.Error("a key without the scope sees write controls")
 	}
 	p.click("nav a", "Homes")
-	p.enter("Home id", home(3))
-	p.click("button", "Show price signal")
+	p.enter("Search", home(3))
+	p.click("td a", home(3))
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.set("in the time zone", zone)
 	p.until(`location.hash.includes("zone=")`)

@@ -36,7 +36,7 @@ func (p *tab) drawSignals() {
 	p.click("nav a", "Homes")
 	p.until(`t.all("tbody").length === 50`)
 	p.look("homes")
-	p.enter("Id begins with", "home_000")
+	p.enter("Search", "home_000")
 	p.until(`t.all("tbody").length === 10`)
 	p.click("td a", home(3))
 	p.sees("h1", home(3))

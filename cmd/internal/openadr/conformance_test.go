@@ -273,6 +273,10 @@ func TestConformance_Searches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	program, other := w.program("One"), w.program("Two")
+	timed := w.program("Timed")
+	for _, year := range []string{"2020", "2100"} {
+		w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+timed+`","intervalPeriod":{"start":"`+year+`-07-01T00:00:00Z","duration":"PT1H"},"intervals":[{"id":0,"payloads":[]}]}`)
+	}
 	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1"]}`).field("id")
 	ven := w.venOf("ven1")
 	for path, body := range map[string]string{
@@ -282,14 +286,24 @@ func TestConformance_Searches(t *testing.T) {
 	} {
 		w.want(http.StatusCreated, "ven1", http.MethodPost, path, body)
 	}
+	for path, body := range map[string]string{
+		"vens":      `{"objectType":"BL_VEN_REQUEST","clientID":"grouped","venName":"grouped","targets":["group2"]}`,
+		"resources": `{"objectType":"BL_RESOURCE_REQUEST","clientID":"` + w.keys["ven1"] + `","venID":"` + ven + `","resourceName":"grouped","targets":["group2"]}`,
+	} {
+		w.want(http.StatusCreated, "bl", http.MethodPost, path, body)
+	}
+	w.want(http.StatusBadRequest, "bl", http.MethodGet, "events?active=perhaps", "")
 	for query, want := range map[string]int{
 		"programs?programName=One": 1, "programs?programName=None": 0,
 		"events?programID=" + program: 1, "events?programID=" + other: 0, "events?programID=" + program + "&targets=group1": 1, "events?programID=" + program + "&targets=group2": 0,
-		"reports?eventID=" + event: 1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
+		"events?programID=" + timed: 2, "events?active=false&programID=" + timed: 2, "events?active=true&programID=" + timed: 1, "events?active=true&programID=ev": 2,
+		"programs?targets=group1": 0, "vens?targets=group1": 0, "resources?targets=group1": 0, "vens?targets=group2": 1, "resources?targets=group2": 1,
+		"subscriptions?objects=EVENT&objects=VEN": 0,
+		"reports?eventID=" + event:                1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
 		"subscriptions?programID=" + program: 1, "subscriptions?programID=" + other: 0, "subscriptions?clientName=c1": 1, "subscriptions?clientName=c2": 0,
 		"subscriptions?objects=EVENT": 1, "subscriptions?objects=VEN": 0,
 		"vens?venName=ven%20of%20ven1": 1, "vens?venName=none": 0,
-		"resources?venID=" + ven: 1, "resources?resourceName=r1": 1, "resources?resourceName=r2": 0,
+		"resources?venID=" + ven: 2, "resources?resourceName=r1": 1, "resources?resourceName=r2": 0,
 	} {
 		if list := w.want(http.StatusOK, "bl", http.MethodGet, query, "").list(); len(list) != want {
 			t.Errorf("%s lists %d, want %d: %v", query, len(list), want, list)

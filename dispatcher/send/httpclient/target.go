@@ -62,29 +62,21 @@ type Target struct {
 	url         *url.URL
 	header      http.Header
 	protocol    Protocol
-	address     string      // host:port
-	tls         *tls.Config // nil for http
-	head        []byte      // the request line and the common headers of HTTP/1.1
+	address     string // host:port
+	identity    Identity
+	head        []byte // the request line and the common headers of HTTP/1.1
 }
 
 // Target prepares a target.
 func (c *Client) Target(o TargetOptions) *Target {
-	t := &Target{client: c, url: o.URL, header: o.Header, protocol: o.Protocol, address: o.URL.Host, head: requestHead(o.URL, o.Header)}
-	port := "80"
-	if o.URL.Scheme == "https" {
-		port = "443"
-		t.tls = c.options.TLS.Clone()
-		t.tls.ServerName = o.URL.Hostname()
-		if certificate := o.Identity.Certificate; certificate != nil {
-			if t.protocol == Auto { // servers that request a certificate late cannot do so over HTTP/2
-				t.protocol = HTTP1
-			}
-			t.tls.ClientSessionCache = nil // otherwise an identity could resume another identity's session
-			// The client sends the certificate whatever authorities the destination
-			// names.
-			t.tls.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }
-		}
-	} else {
+	t := &Target{
+		client: c, url: o.URL, header: o.Header, protocol: o.Protocol, address: o.URL.Host, identity: o.Identity, head: requestHead(o.URL, o.Header),
+	}
+	port := "443"
+	switch {
+	case o.URL.Scheme != "https":
+		port, t.protocol = "80", HTTP1
+	case o.Identity.Certificate != nil && t.protocol == Auto: // servers that request a certificate late cannot do so over HTTP/2
 		t.protocol = HTTP1
 	}
 	if o.URL.Port() == "" {
@@ -97,7 +89,10 @@ func (c *Client) Target(o TargetOptions) *Target {
 }
 
 func requestHead(u *url.URL, header http.Header) []byte {
-	head := []byte("POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n")
+	const enough = 512 // for most targets
+	head := make([]byte, 0, enough)
+	head = append(append(append(head, "POST "...), u.RequestURI()...), " HTTP/1.1\r\n"...)
+	head = appendHeader(head, "Host", u.Host)
 	names := make([]string, 0, len(header))
 	for name := range header {
 		names = append(names, name)
@@ -133,12 +128,10 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 		return nil, because(ctx, err)
 	}
 	checked := newCheckedConn(raw)
-	if t.tls == nil {
+	if t.url.Scheme != "https" {
 		return checked, nil
 	}
-	config := t.tls.Clone()
-	config.NextProtos = protocols
-	secure := tls.Client(checked, config)
+	secure := tls.Client(checked, t.tls(protocols))
 	handshake, cancel := context.WithTimeout(ctx, t.client.options.HandshakeTimeout)
 	defer cancel()
 	started = time.Now()
@@ -152,6 +145,18 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 		return nil, fmt.Errorf("%w: %w: %w", ErrTLS, errNoProtocol, err)
 	}
 	return nil, because(ctx, fmt.Errorf("%w: %w", ErrTLS, err))
+}
+
+// tls returns the configuration of a connection with the given protocols.
+func (t *Target) tls(protocols []string) *tls.Config {
+	config := t.client.options.TLS.Clone()
+	config.ServerName, config.NextProtos = t.url.Hostname(), protocols
+	if certificate := t.identity.Certificate; certificate != nil {
+		config.ClientSessionCache = nil // otherwise an identity could resume another identity's session
+		// The client sends the certificate whatever authorities the destination names.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }
+	}
+	return config
 }
 
 // errNoProtocol says that the destination accepts none of the offered protocols.

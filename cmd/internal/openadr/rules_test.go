@@ -1,0 +1,84 @@
+package openadr_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
+)
+
+// TestRules_Versions checks that every version 3.1 has the same operations, and no other
+// version has any.
+func TestRules_Versions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.base
+	for version, status := range map[string]int{"3.1.0": http.StatusOK, "3.1.1": http.StatusOK, "3.1.9": http.StatusOK, "3.0.1": http.StatusNotFound, "3.2.0": http.StatusNotFound} {
+		w.base = strings.Replace(own, "3.1.1", version, 1)
+		w.want(status, "ven1", http.MethodGet, "programs", "")
+	}
+}
+
+// TestRules_Off checks that a server without the setting has no OpenADR operations.
+func TestRules_Off(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, err := app.Start(t.Context(), app.Local(t.TempDir(), w.app.Log))
+	must(t, err)
+	defer func() { must(t, a.Stop()) }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.URL()+"/openadr3/3.1.1/programs", http.NoBody)
+	must(t, err)
+	w.do(request, http.StatusNotFound, new(any))
+}
+
+// TestRules_RevokedKey checks that the tokens of a revoked key, and those of a suspended
+// organization, end at once.
+func TestRules_RevokedKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.operator.RevokeKey(t.Context(), w.keys["ven1"])
+	must(t, err)
+	w.want(http.StatusUnauthorized, "ven1", http.MethodGet, "programs", "")
+	w.want(http.StatusOK, "ven2", http.MethodGet, "programs", "")
+	suspended := true
+	_, err = w.operator.UpdateOrganization(t.Context(), "acme", client.OrganizationFields{Suspended: &suspended})
+	must(t, err)
+	w.want(http.StatusUnauthorized, "ven2", http.MethodGet, "programs", "")
+	w.want(http.StatusOK, "foreign", http.MethodGet, "programs", "")
+	if a := w.form("auth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["ven1"]}, "client_secret": {w.secrets["ven1"]}}); a.status != http.StatusUnauthorized {
+		t.Errorf("a revoked key gets a token: %d %s", a.status, a.body)
+	}
+}
+
+// TestRules_RateLimit checks that a key's limit of requests holds for its tokens, with
+// Retry-After.
+func TestRules_RateLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *app.Options) { o.Limits.RateLimit, o.Limits.RateBurst = 0.001, 5 })
+	for range 5 {
+		w.ask("ven1", http.MethodGet, "notifiers", "")
+	}
+	if a := w.want(http.StatusTooManyRequests, "ven1", http.MethodGet, "programs", ""); a.header.Get("Retry-After") == "" {
+		t.Errorf("the refusal is %v %s", a.header, a.body)
+	}
+	w.want(http.StatusOK, "ven2", http.MethodGet, "programs", "")
+}
+
+// TestRules_Metrics checks that operations are counted by their path's pattern.
+func TestRules_Metrics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(http.StatusOK, "ven1", http.MethodGet, "programs/ev", "")
+	waitFor(t, "a metric of the operation", func() (struct{}, bool) {
+		response, err := http.Get(w.app.AdminURL() + "/metrics")
+		must(t, err)
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		must(t, err)
+		return struct{}{}, strings.Contains(string(text), `"GET /openadr3/programs/{id}"`)
+	})
+}

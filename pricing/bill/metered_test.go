@@ -1,0 +1,59 @@
+package bill_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/eligibility"
+	"github.com/gridhook/gridhook/pricing/solar"
+)
+
+// meteredHome is a home in Chicago with a net power of 0.5 kW in every hour, by a meter
+// that counts exports.
+func meteredHome(t *testing.T) bill.Home {
+	t.Helper()
+	at, _ := eligibility.Locate("60614")
+	location, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := bill.Home{Place: at.Climate(), Location: location, Metered: new(solar.Metered)}
+	for month := range h.Metered {
+		h.Metered[month] = &solar.MeteredMonth{Exports: true}
+		for hour := range 24 {
+			h.Metered[month].NetKW[hour] = 0.5
+		}
+	}
+	h.Solar = &bill.Solar{Solar: pricing.Solar{SizeKw: 5}, Array: solar.DefaultArray}
+	return h
+}
+
+// The bill of a home with solar has the metered net energy. Another size of the solar
+// changes the generation, not the load of the house.
+func TestForHome_MeteredLoad(t *testing.T) {
+	rate := func() bill.Terms {
+		return bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.2}}}})}
+	}
+	own, err := bill.ForHome(meteredHome(t), rate(), bill.Request{Rules: bill.Rules{Metering: bill.NetMetering}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 0.2 * 0.5 * 8760; math.Abs(own.Total/want-1) > 0.001 || len(own.Caveats) != 0 {
+		t.Errorf("$ %.2f, want %.2f; %v", own.Total, want, own.Caveats)
+	}
+	none := 0.0
+	without, err := bill.ForHome(meteredHome(t), rate(), bill.Request{SolarKW: &none})
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated := 0.0
+	for _, m := range own.Months {
+		generated += m.SolarKWh
+	}
+	if want := own.Total + 0.2*generated; generated < 5000 || math.Abs(without.Total/want-1) > 0.001 {
+		t.Errorf("without the solar $ %.2f, want %.2f", without.Total, want)
+	}
+}

@@ -1,0 +1,114 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/solar"
+)
+
+// MeasuredLoad is the metered energy of a home by month. It selects the tier of tiered
+// tariffs in place of an assumed use. It also replaces the assumed load shape, which the
+// probability of exporting and a bill of a typical year depend on. A home takes about 2 KB.
+type MeasuredLoad struct {
+	HomeID string          `json:"homeId" pattern:"id"`
+	Months []MeasuredMonth `json:"months" minItems:"1" maxItems:"100" doc:"The metered months. A stored month that is not here stays. The service stores the newest 13 months."`
+	Base
+}
+
+// MeasuredMonth is the metered energy of a calendar month in the home's time zone.
+type MeasuredMonth struct {
+	Month        string   `json:"month" pattern:"month" example:"2026-07"`
+	KWh          float64  `json:"kwh" minimum:"0" maximum:"1000000" doc:"The energy from the grid in the hours with readings." example:"812.4"`
+	ExportKWh    *float64 `json:"exportKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The energy to the grid. Absent if the meter does not count it: then watts is the load without solar." example:"120.7"`
+	MissingHours float64  `json:"missingHours,omitempty" minimum:"0" maximum:"745" doc:"The hours of the month without readings. A month is used if at most 72 hours are missing." example:"1.5"`
+	Watts        []int    `json:"watts" minItems:"24" maxItems:"24" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The mean power from the grid, minus to the grid, in each hour of the local day." example:"[310,290,280,280,300,420,610,540,480,450,430,440,460,470,520,640,810,990,1080,1010,860,690,480,360]"`
+}
+
+// monthsKept is the number of stored months: a year, and the same month of the year
+// before, which may share its days with the newest month.
+const monthsKept = 13
+
+// MaxMissingHours is the number of hours that a used month may lack.
+const MaxMissingHours = 72
+
+// MeasuredLoadRef names the measured load of a home.
+func MeasuredLoadRef(org, homeID string) Ref { return Ref{KindMeasuredLoad, org, homeID} }
+
+// Ref names the measured load by its home.
+func (m *MeasuredLoad) Ref() Ref { return MeasuredLoadRef(m.OrganizationID, m.HomeID) }
+
+// Validate names every wrong field.
+func (m *MeasuredLoad) Validate() error {
+	var p Problems
+	seen := map[string]bool{}
+	for i, month := range m.Months {
+		p.Check(!seen[month.Month], index("months", i)+".month", "is there twice: %s", month.Month)
+		seen[month.Month] = true
+	}
+	return p.Err()
+}
+
+// Merge adds the stored months that m does not replace. A new month replaces the stored
+// month unless more of its hours are missing. The newest 13 months remain.
+func (m *MeasuredLoad) Merge(stored *MeasuredLoad) {
+	for _, was := range stored.Months {
+		switch i := slices.IndexFunc(m.Months, func(month MeasuredMonth) bool { return month.Month == was.Month }); {
+		case i < 0:
+			m.Months = append(m.Months, was)
+		case m.Months[i].MissingHours > was.MissingHours:
+			m.Months[i] = was
+		}
+	}
+	slices.SortFunc(m.Months, func(a, b MeasuredMonth) int { return strings.Compare(a.Month, b.Month) })
+	m.Months = m.Months[max(0, len(m.Months)-monthsKept):]
+}
+
+// measured returns the start of the month in universal time, and its hours with readings.
+// It ignores changes of the clock. The tag pattern has checked the text of the month.
+func (m *MeasuredMonth) measured() (start time.Time, hours float64) {
+	start, _ = time.Parse(monthLayout, m.Month)
+	return start, max(0, start.AddDate(0, 1, 0).Sub(start).Hours()-m.MissingHours)
+}
+
+// typicalMonth is the mean of all stored months of the same name, such as all Julys.
+// Usually there is one. The first and the last month of a file may share the days.
+type typicalMonth struct {
+	solar.MeteredMonth
+	drawn, sent, hours float64 // kWh, kWh and hours with readings
+}
+
+// Typical returns the measured use and load by calendar month. Months that lack more than
+// 72 hours are not measured. load is nil if no month is measured.
+func (m *MeasuredLoad) Typical() (daily pricing.MeteredUse, load *solar.Metered) {
+	var all [len(daily)]typicalMonth
+	for i := range m.Months {
+		month := &m.Months[i]
+		start, hours := month.measured()
+		t := &all[start.Month()-1]
+		t.drawn, t.sent, t.hours = t.drawn+month.KWh, t.sent+known(month.ExportKWh, 0), t.hours+hours
+		t.Exports = t.Exports || month.ExportKWh != nil
+		for hour, watts := range month.Watts {
+			t.NetKW[hour] += float64(watts) / 1000 * hours
+		}
+	}
+	for i := range all {
+		t := &all[i]
+		if t.hours < float64(24*daysOfMonth[i]-MaxMissingHours) {
+			continue
+		}
+		for hour := range t.NetKW {
+			t.NetKW[hour] /= t.hours
+		}
+		if load == nil {
+			load = new(solar.Metered)
+		}
+		load[i] = &t.MeteredMonth
+		daily[i] = pricing.MeteredDay{Drawn: 24 * t.drawn / t.hours, Sent: 24 * t.sent / t.hours}
+	}
+	return daily, load
+}
+
+var daysOfMonth = [12]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}

@@ -48,6 +48,8 @@ type Deps struct {
 	Destinations func(rawURL string) error
 	// Tester may be nil. Endpoints and channels cannot be tested then.
 	Tester Tester
+	// Sources may be nil. Sources cannot be checked then.
+	Sources Sources
 	// Eligibility adds facts about places and utilities to the published data, above all
 	// the utilities with available rate plans. Stored rate plans and the operator's
 	// imports count without being listed here.

@@ -66,6 +66,17 @@ func (tester) TestChannel(_ context.Context, c storage.Channel) events.ChannelTe
 	return events.ChannelTest{Delivered: c.Kind != storage.ChannelEmail}
 }
 
+// checker responds to every check of a source.
+type checker struct{}
+
+func (checker) Check(context.Context, storage.Source) (events.SourceCheck, error) {
+	at := storage.Time{Time: start}
+	return events.SourceCheck{
+		SourceRun: storage.SourceRun{At: at, Outcome: storage.SourceStored, Requests: 1, Added: 2}, Alerts: []storage.PlanEvent{},
+		Prices: []events.SourcePrices{{Node: "NP15", Market: "DAY_AHEAD", StepMinutes: 60, StartTime: at, EndTime: at, Prices: 2, Lowest: 0.01, Highest: 0.02}},
+	}, nil
+}
+
 // publicOnly is a destination policy that refuses loopback addresses.
 func publicOnly(url string) error {
 	if strings.Contains(url, "localhost") {
@@ -121,7 +132,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	return api.Deps{
 		Store: store, Requests: conn, Feedback: conn, Audit: conn, Pricer: signals.NewPricer(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
 		LastUsed:     rest.NewLastUsed(store, log),
-		Destinations: publicOnly, Tester: tester{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
+		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
 	}
 }
 

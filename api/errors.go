@@ -22,6 +22,7 @@ func explainError(err error) *rest.Problem {
 		limit       *storage.LimitError
 		quota       *events.QuotaError
 		erased      *storage.ErasedError
+		inUse       *storage.PlanInUseError
 	)
 	switch {
 	case errors.As(err, &window):
@@ -44,6 +45,9 @@ func explainError(err error) *rest.Problem {
 	case errors.As(err, &erased):
 		message := erased.Error()
 		return rest.NewProblem(rest.CodeConflict, strings.ToUpper(message[:1])+message[1:]+".", "Use another identifier.")
+	case errors.As(err, &inUse):
+		return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The plan %q is a part of the plan %q.", inUse.Plan.ID, inUse.By.ID),
+			"Delete the composed plan first, or import it without the part.")
 	case errors.Is(err, storage.ErrNotErasable):
 		return errNotErasable
 	case errors.Is(err, errNoSlot):

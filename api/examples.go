@@ -53,6 +53,13 @@ var examples = map[string]string{
 	"deletePlanEvent":    `{"planId": "plan_1"}`,
 	"listMarketSeries":   `{"limit": 100}`,
 	"deleteMarketSeries": `{}`,
+	"createSource":       `{"id": "np15", "adapter": "csv", "url": "https://prices.example/np15.csv", "parameters": {"node": "NP15"}, "everySeconds": 3600, "timezone": "America/Los_Angeles", "planId": "np15"}`,
+	"listSources":        `{"limit": 100}`,
+	"getSource":          `{}`,
+	"updateSource":       `{"enabled": false}`,
+	"deleteSource":       `{}`,
+	"runSource":          `{}`,
+	"checkSource":        `{}`,
 	"listPlans":          `{"limit": 100}`,
 	"getPlan":            `{}`,
 	"deletePlan":         `{}`,
@@ -76,5 +83,6 @@ var examples = map[string]string{
 {"resource": "userPreferences", "organizationId": "north", "deviceId": "dev_9", "name": "Always"}
 {"resource": "onboarding", "organizationId": "north", "homeId": "home_9"}
 {"resource": "webhookEndpoint", "organizationId": "north", "id": "ep_9", "url": "https://north.example/hooks"}
+{"resource": "source", "id": "hub", "adapter": "csv", "url": "https://prices.example/np15.csv", "parameters": {"node": "NP15"}, "planId": "np15"}
 `,
 }

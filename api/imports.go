@@ -21,6 +21,6 @@ func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) 
 	return importer.Import(ctx, importer.Deps{
 		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
 		Placer: s.placer, ChooseTariff: chooseTariff, SetEvents: s.setEvents,
-		NewSettings: newSettings, Configure: s.configure, CheckSecret: checkSecret, NewSecret: s.newSecret,
+		NewSettings: newSettings, Configure: s.configure, ConfigureSource: s.setSource, CheckSecret: checkSecret, NewSecret: s.newSecret,
 	}, c.Body, c.Now)
 }

@@ -18,8 +18,9 @@ func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldE
 	}
 	chosen, ok := catalog.ByID(in.CatalogID)
 	p.Check(ok, "catalogId", "is not in the catalog: see the operation listCatalog")
-	p.Check(len(plan.Tariff) == 0, "catalogId", "cannot be combined with tariff")
-	if !ok || len(plan.Tariff) > 0 {
+	alone := len(plan.Tariff) == 0 && len(plan.Parts) == 0
+	p.Check(alone, "catalogId", "cannot be combined with tariff or parts")
+	if !ok || !alone {
 		return
 	}
 	plan.Tariff = chosen.URDB()

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -28,7 +27,11 @@ func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.Cre
 func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error) {
 	changes := make([]storage.Change, len(events))
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
-		all, err := planEvents(v, plan)
+		of, _, err := storage.Read[storage.RatePlan](v, plan)
+		if err == nil && len(of.Parts) > 0 {
+			return r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "planId", Message: "has parts: set the event of one of its parts"}}}
+		}
+		all, err := storage.ReadPlanEvents(v, plan)
 		changed := false
 		for i, event := range events {
 			changes[i] = all.Set(event)
@@ -42,20 +45,10 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 	return changes, err
 }
 
-// planEvents returns the events of a plan. A plan without events is not an error.
-func planEvents(v storage.View, plan storage.Ref) (storage.PlanEvents, error) {
-	all, _, err := storage.Read[storage.PlanEvents](v, storage.PlanEventsRef(plan.Org, plan.ID))
-	if errors.Is(err, storage.ErrNotFound) {
-		all, err = storage.PlanEvents{PlanID: plan.ID, Events: []storage.PlanEvent{}}, nil
-		all.OrganizationID = plan.Org
-	}
-	return all, err
-}
-
 func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
 	var all storage.PlanEvents
 	err := s.Store.View(func(v storage.View) (err error) {
-		all, err = planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		all, err = storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 		return err
 	})
 	return wire.PlanEventList{Data: all.Events}, err
@@ -63,7 +56,7 @@ func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanID
 
 func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.PlanIDInput) (wire.Deleted, error) {
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
-		all, err := planEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		all, err := storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 		if err == nil && !all.Remove(c.ID) {
 			err = &storage.NotFoundError{Ref: storage.Ref{Kind: storage.KindPlanEvent, ID: c.ID}}
 		}

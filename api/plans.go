@@ -9,7 +9,7 @@ import (
 )
 
 func showPlan(r *storage.RatePlan) wire.Plan {
-	p := wire.Plan{ID: r.ID, Name: r.Name, Utility: r.Utility, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	p := wire.Plan{ID: r.ID, Name: r.Name, Utility: r.Utility, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Parts: r.Parts}
 	if r.OrganizationID != storage.Shared {
 		p.OrganizationID = r.OrganizationID
 	}
@@ -17,10 +17,13 @@ func showPlan(r *storage.RatePlan) wire.Plan {
 }
 
 func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPlanInput) (wire.Plan, error) {
-	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff}
+	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff, Parts: in.Parts}
 	plan.OrganizationID = in.Owner()
 	chooseTariff(&in.CatalogChoice, &plan, &c.Wrong)
-	err := c.Wrong.With(plan.Validate())
+	err := c.Wrong.AddError(s.Store.View(func(v storage.View) error { return storage.CheckComposed(v, &plan) }))
+	if err == nil {
+		err = c.Wrong.With(plan.Validate())
+	}
 	if err == nil {
 		err = s.replace(ctx, &plan)
 	}

@@ -55,7 +55,7 @@ func (s *server) operatorRoutes() []rest.Route {
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateKey),
 	}
-	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
+	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.sourceRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
 	for i := range rows {
 		rows[i].Operator, rows[i].Group = true, groupOperator
 	}
@@ -102,7 +102,7 @@ func (s *server) planRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate,
 			Summary:     "Create or replace a rate plan",
-			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. All organizations share a plan without an organization.",
+			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
 			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).importPlan),
 		do(s, rest.Route{
@@ -112,13 +112,13 @@ func (s *server) planRoutes() []rest.Route {
 		}, (*server).listPlans),
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead,
-			Summary: "Get a rate plan with its tariff",
+			Summary: "Get a rate plan with its tariff or its parts",
 			Body:    rest.BodyOptional,
 		}, (*server).getPlan),
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 			Summary:     "Delete a rate plan and its events",
-			Description: "Homes on the plan cannot be priced until they have another plan.",
+			Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
 			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deletePlan),
 		do(s, rest.Route{

@@ -13,7 +13,7 @@ func explain(reasons []pricing.Reason) []wire.PriceReason {
 		shown[i] = wire.PriceReason{
 			StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)},
 			Tariff: r.Tariff, Day: r.Day, Calendar: r.Calendar, Period: r.Period, Tier: r.Tier, Import: append([]pricing.Part{}, r.Import...), Export: append([]pricing.Part{}, r.Export...), // empty, not null
-			ExportChance: r.ExportChance, Measured: r.Measured, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
+			Parts: r.Parts, ExportChance: r.ExportChance, Measured: r.Measured, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
 		}
 	}
 	return shown

@@ -203,6 +203,9 @@ func TestTenancy_Lists(t *testing.T) {
 		if r.Operator || r.Open || strings.Contains(r.Path, "{id}") || r.Body == rest.BodyRequired || strings.HasPrefix(r.Name, "create") {
 			continue
 		}
+		if r.Name == "listEventTypes" {
+			continue // the same for everybody, with examples
+		}
 		answer := e.ask(bolt, r.Path, "{}").ok(t)
 		text, err := json.Marshal(answer)
 		must(t, err)

@@ -37,6 +37,8 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"organization","id":"acme","name":"Acme","childOrganizationIds":["bolt"]}`,
 		`{"resource":"organization","id":"bolt","name":"Bolt"}`,
 		`{"resource":"ratePlan","organizationId":"acme","id":"own","name":"Own","tariff":{"energyratestructure":[[{"rate":0.2}]]}}`,
+		`{"resource":"ratePlan","organizationId":"acme","id":"care","tariff":{"energyratestructure":[[{"rate":0}]]}}`,
+		`{"resource":"ratePlan","organizationId":"acme","id":"composed","parts":[{"planId":"own","role":"DELIVERY"},{"planId":"care","role":"ADJUSTMENT","appliesTo":["own"]}]}`,
 		`{"resource":"planEvent","organizationId":"acme","planId":"own","kind":"CRITICAL_PEAK","from":"2026-07-02T21:00:00Z","to":"2026-07-03T01:00:00Z","adder":0.6}`,
 		`{"resource":"planEvent","organizationId":"acme","planId":"own","kind":"PEAK_REBATE","from":"2026-07-04T21:00:00Z","to":"2026-07-05T01:00:00Z","adder":1}`,
 		`{"resource":"marketSeries","organizationId":"acme","node":"COMED","market":"REAL_TIME","timezone":"America/Chicago","startTime":"2026-06-30T22:00:00Z","prices":[0.03,null,0.05,0.04]}`,
@@ -51,9 +53,11 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"Always","scheduleBlocks":[{"startTimeMinutes":0,"endTimeMinutes":60,"mode":"COOL","targetCoolSetpoint":null,"targetHeatSetpoint":60,"maxTemp":80,"minTemp":55,"daysOfWeek":[0,6],"scheduleType":"RECURRING"}]}`,
 		`{"resource":"onboarding","organizationId":"acme","homeId":"h1","zipcode":"60614"}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","batchSize":10}`,
+		`{"resource":"source","organizationId":"acme","id":"hub","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"},"everySeconds":900,"enabled":false}`,
+		`{"resource":"source","id":"foreign","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"}}`,
 	)
 	want := e.exported("acme", "1000")
-	if text := strings.Join(want, "\n"); len(want) != 16 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
+	if text := strings.Join(want, "\n"); len(want) != 19 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
 		t.Errorf("%d lines:\n%s", len(want), text)
 	}
 	if paged := e.exported("acme", "1"); !slices.Equal(paged, want) {

@@ -75,6 +75,26 @@ func DisabledNotice(e *storage.WebhookEndpoint) (n Notice, ok bool, err error) {
 	return n, true, err
 }
 
+// FlexAlert is a time in which a grid operator asks the homes on a rate plan to use less.
+type FlexAlert struct {
+	OrganizationID string       `json:"organizationId" example:"acme"`
+	RatePlanID     string       `json:"ratePlanId" example:"pge-e-elec"`
+	EventID        string       `json:"eventId" doc:"The event of the rate plan." example:"flex-20260702T230000Z"`
+	Name           string       `json:"name" example:"Flex Alert"`
+	From           storage.Time `json:"from"`
+	To             storage.Time `json:"to"`
+}
+
+// FlexAlertNotice returns the notice of an alert that is known at a time. The same alert
+// with another end has another notice.
+func FlexAlertNotice(a FlexAlert, now time.Time) (Notice, error) {
+	data, err := json.Marshal(a)
+	return Notice{
+		ID:   noticeID(a.From.Time, storage.EventFlexAlert, a.OrganizationID, a.RatePlanID, a.EventID, a.To.UTC().Format(time.RFC3339)),
+		Type: storage.EventFlexAlert, OrganizationID: a.OrganizationID, CreatedAt: storage.Time{Time: now.UTC().Truncate(time.Millisecond)}, Data: data,
+	}, err
+}
+
 // MessageID returns the webhook-id of the notice for an endpoint.
 func (n *Notice) MessageID(endpointID string) string { return MessageID(n.ID, "", endpointID) }
 

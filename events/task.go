@@ -24,6 +24,8 @@ const (
 	// TaskChannel notifies one notification channel of a notice, by the message's
 	// identifier.
 	TaskChannel TaskKind = "channel"
+	// TaskSource makes a run of a source.
+	TaskSource TaskKind = "source"
 )
 
 // Task is work for one process of the fleet at a given time. It waits on disk in

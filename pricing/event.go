@@ -12,6 +12,7 @@ type EventKind string
 const (
 	CriticalPeak EventKind = "CRITICAL_PEAK" // energy is more expensive for a few hours of a few days
 	PeakRebate   EventKind = "PEAK_REBATE"   // energy saved against normal use is paid
+	FlexAlert    EventKind = "FLEX_ALERT"    // the grid operator asks for less use, without a price
 )
 
 // Event is a time span with its own price, announced a day or less ahead. It is a

@@ -1,6 +1,9 @@
 package pricing_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,5 +54,24 @@ func TestEvents_OutsideWindow(t *testing.T) {
 	}
 	if got := curveText(price(t, in, w)); string(got) != string(want) {
 		t.Error("an event outside the window changed the signal")
+	}
+}
+
+// An alert changes no price. The reasons name it.
+func TestEvents_Alert(t *testing.T) {
+	w := window("2026-07-01T00:00:00Z", "2026-07-01T06:00:00Z")
+	in := pricing.Input{Tariff: flat(0.2).Parse(t), Location: time.UTC}
+	plain := price(t, in, w)
+	in.Events = []pricing.Event{{Name: "flex alert", Kind: pricing.FlexAlert, From: w.Start.Add(time.Hour), To: w.Start.Add(2 * time.Hour)}}
+	alerted := price(t, in, w)
+	if !slices.Equal(plain.Import, alerted.Import) || !slices.Equal(plain.Price, alerted.Price) || !slices.Equal(plain.Confidence, alerted.Confidence) {
+		t.Errorf("the prices are %v with the alert, %v without", alerted.Import, plain.Import)
+	}
+	reasons, err := pricing.Explain(in, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(reasons[4].Import); !strings.Contains(got, "flex alert") {
+		t.Errorf("the reasons of the alert are %s", got)
 	}
 }

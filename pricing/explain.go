@@ -23,12 +23,17 @@ const (
 	PartKept     PartKind = "KEPT"    // charges that net metering does not credit
 	PartSell     PartKind = "SELL"    // sell rate of a period's tier
 	PartAvoided  PartKind = "AVOIDED" // avoided cost of the hour
+
+	PartDelivery   = PartKind(RoleDelivery)   // price of a composed plan's part with this role
+	PartGeneration = PartKind(RoleGeneration) // likewise
+	PartAdjustment = PartKind(RoleAdjustment) // likewise
 )
 
 // PartKinds returns all values of PartKind.
 func PartKinds() []PartKind {
 	return []PartKind{
 		PartEnergy, PartMarket, PartForecast, PartRider, PartTax, PartEvent, PartCredit, PartKept, PartSell, PartAvoided,
+		PartDelivery, PartGeneration, PartAdjustment,
 	}
 }
 
@@ -54,6 +59,9 @@ type Reason struct {
 	// Import and Export add up to the interval's prices, to within rounding.
 	Import []Part `json:"import"`
 	Export []Part `json:"export"`
+	// Parts are the sections of a composed plan's parts. Import and Export then have an
+	// element for each part.
+	Parts []PartReason `json:"parts,omitempty"`
 
 	ExportChance float64 `json:"exportChance"` // probability that the home exports
 	// Measured reports whether ExportChance is from the home's measured load.
@@ -73,13 +81,14 @@ func Explain(in Input, w Window) ([]Reason, error) {
 		return nil, err
 	}
 	reasons := make([]Reason, 0, w.Len())
+	var q quote
 	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
 		card, err := p.card(s)
 		if err != nil {
 			return nil, err
 		}
 		for i := s.first; i < s.first+s.count; i++ {
-			q := card.quote(i)
+			card.quote(&q, i)
 			if p.err != nil {
 				return nil, p.err
 			}
@@ -93,9 +102,14 @@ func Explain(in Input, w Window) ([]Reason, error) {
 func (c *card) reason(i int, q *quote) Reason {
 	quarter := c.stretch.quarter + i - c.stretch.first
 	r := Reason{
-		Start: c.pricer.window.At(i), Tariff: c.version.sourceOn(c.day.number), Day: c.dayName(), Calendar: c.version.Holidays.String(), Period: c.version.periodName(q.period),
+		Start: c.pricer.window.At(i), Tariff: c.source(),
 		ExportChance: q.chance, Measured: q.chance > 0 && c.pricer.chance.Metered(c.day.date.Month), Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
 	}
+	if c.parts != nil {
+		c.explainParts(i, &r)
+		return r
+	}
+	r.Day, r.Calendar, r.Period = c.dayName(), c.version.Holidays.String(), c.version.periodName(q.period)
 	if tiers := c.version.Periods[q.period]; len(tiers) > 1 {
 		measured := ""
 		if c.meter.metered {
@@ -120,7 +134,31 @@ func (c *card) dayName() string {
 
 // doubt returns the reasons for reduced confidence in a price.
 func (c *card) doubt(q *quote) string {
-	var words []string
+	words := c.tariffDoubts(q)
+	if q.varies {
+		words = append(words, "emissions of the hour vary about their mean")
+	}
+	if q.unsettled {
+		words = append(words, "the net-metering regime of the home is not known")
+	}
+	if c.compensation.Type == NetBilling && c.parts == nil && c.version.ExportValues != nil &&
+		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
+		words = append(words, "the export values belong to another year")
+	}
+	return strings.Join(words, "; ")
+}
+
+// tariffDoubts returns the doubts in the tariff's import price, or in the prices of a
+// composed plan's parts.
+func (c *card) tariffDoubts(q *quote) (words []string) {
+	for k, sub := range c.parts {
+		if doubt := sub.doubt(&c.quotes[k]); doubt != "" {
+			words = append(words, c.pricer.in.Parts[k].PlanID+": "+doubt)
+		}
+	}
+	if c.parts != nil {
+		return words
+	}
 	if c.version.stale(c.day.number) {
 		words = append(words, c.version.staleness())
 	}
@@ -133,17 +171,7 @@ func (c *card) doubt(q *quote) string {
 	if tiers := len(c.version.Periods[q.period]); tiers > 1 && !c.meter.known && c.unmetered[q.period] < 1 {
 		words = append(words, fmt.Sprintf("the home's usage is not known: the first of %d tiers is assumed", tiers))
 	}
-	if q.varies {
-		words = append(words, "emissions of the hour vary about their mean")
-	}
-	if q.unsettled {
-		words = append(words, "the net-metering regime of the home is not known")
-	}
-	if c.compensation.Type == NetBilling && c.version.ExportValues != nil &&
-		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
-		words = append(words, "the export values belong to another year")
-	}
-	return strings.Join(words, "; ")
+	return words
 }
 
 // importParts returns the parts of an import price.
@@ -153,7 +181,7 @@ func (c *card) importParts(i int, q *quote, r *Reason) []Part {
 		parts = append(parts, Part{PartEnergy, r.Period, q.rate})
 	}
 	parts = append(parts, c.marketParts(q)...)
-	before := q.rate + q.wholesale + c.adders.rate
+	before := c.base.imports + q.rate + q.wholesale + c.adders.rate
 	for j := range c.version.Riders {
 		rider := &c.version.Riders[j]
 		switch {
@@ -217,6 +245,9 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 		if kept := c.adders.uncredited * (1 + c.adders.tax); kept != 0 {
 			parts = append(parts, Part{PartKept, "charges on every kWh drawn", -kept})
 		}
+		if kept := c.adders.tax * (c.base.imports - c.base.exports); kept != 0 {
+			parts = append(parts, Part{PartKept, "taxes on uncredited prices", -kept})
+		}
 		return parts
 	case c.compensation.Type == Wholesale && q.market.Forecast:
 		return []Part{{PartForecast, marketName(c.pricer.in.Market) + ", forecast", q.market.Value}}
@@ -239,23 +270,18 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 // String returns the reason in one line for people.
 func (r Reason) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", r.Day, r.Period)
-	if r.Tier != "" {
-		fmt.Fprintf(&b, ", tier %s", r.Tier)
-	}
-	for i, p := range r.Import {
-		if i == 0 && p.Kind == PartEnergy {
-			fmt.Fprintf(&b, " %s", money(p.Rate))
-			continue
+	for i, part := range r.Parts {
+		if i > 0 {
+			b.WriteString(" + ")
 		}
-		fmt.Fprintf(&b, ", %s %s %s", strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+		b.WriteString(part.String())
 	}
-	for i, p := range r.Export {
-		lead := ","
-		if i == 0 {
-			lead = "; export:"
+	if len(r.Parts) == 0 {
+		fmt.Fprintf(&b, "%s: %s", r.Day, r.Period)
+		if r.Tier != "" {
+			fmt.Fprintf(&b, ", tier %s", r.Tier)
 		}
-		fmt.Fprintf(&b, "%s %s %s %s", lead, strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+		writeAmounts(&b, r.Import, r.Export)
 	}
 	if r.ExportChance > 0 {
 		fmt.Fprintf(&b, "; exports with probability %.2f", r.ExportChance)
@@ -272,12 +298,31 @@ func (r Reason) String() string {
 	return b.String()
 }
 
+// writeAmounts writes the amounts of an import and an export price.
+func writeAmounts(b *strings.Builder, imports, exports []Part) {
+	for i, p := range imports {
+		if i == 0 && p.Kind == PartEnergy {
+			fmt.Fprintf(b, " %s", money(p.Rate))
+			continue
+		}
+		fmt.Fprintf(b, ", %s %s %s", strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+	}
+	for i, p := range exports {
+		lead := ","
+		if i == 0 {
+			lead = "; export:"
+		}
+		fmt.Fprintf(b, "%s %s %s %s", lead, strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
+	}
+}
+
 func money(v float64) string { return string(appendNumber(nil, v)) }
 
 // SameAs reports whether two intervals have the same prices for the same reasons. It
 // ignores the usage that selects the tier.
 func (r Reason) SameAs(other Reason) bool {
 	same := r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period && r.Price == other.Price &&
+		slices.EqualFunc(r.Parts, other.Parts, PartReason.sameAs) &&
 		r.ExportChance == other.ExportChance && r.Measured == other.Measured && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
 	return same && slices.Equal(r.Import, other.Import) && slices.Equal(r.Export, other.Export)
 }

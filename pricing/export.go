@@ -136,6 +136,9 @@ func (c *card) inDoubt() bool {
 // described returns the compensation with the home's regime in its description.
 func (c *card) described() ExportCompensation {
 	compensation, solar := c.compensation, c.pricer.in.Solar
+	if c.parts != nil && compensation.Type != Wholesale {
+		compensation.Description += " The export price is the sum of the parts' export prices."
+	}
 	if solar == nil || solar.NonNetMetered || compensation.Type == Wholesale {
 		return compensation
 	}

@@ -10,18 +10,27 @@ import (
 func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 {
 	switch {
 	case c.compensation.Type == NetMetering:
-		return c.credit(q, imports)
+		return c.credit(q, imports) - c.adders.tax*(c.base.credit-c.base.exports)
 	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
 		return c.avoided(q, quarter)
 	case c.compensation.Type == Wholesale:
 		return q.market.Value
+	case c.compensation.Type == NoExport:
+		return 0
 	}
 	return t.Sell
 }
 
 // credit returns the earnings of one exported kWh under net metering.
 func (c *card) credit(q *quote, imports float64) float64 {
-	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax)
+	if c.parts != nil {
+		sum := 0.0
+		for i, part := range c.parts {
+			sum += part.credit(&c.quotes[i], c.quotes[i].imports)
+		}
+		return sum
+	}
+	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax) - c.adders.tax*(c.base.imports-c.base.credit)
 }
 
 // otherRegime is the confidence in prices that another regime would change. It is the share

@@ -51,6 +51,19 @@ func (p *pricer) noMarket(v *version, i int) error {
 	return e
 }
 
+// ownSource names the source of the import prices of a plan without parts. If the whole
+// window is after the market's last price, it says so: the prices are a forecast.
+func (c *card) ownSource() string {
+	words := c.version.sourceOn(c.day.number)
+	if c.version.Passthrough == nil || c.pricer.in.Market == nil {
+		return words
+	}
+	if _, end := c.pricer.in.Market.Span(); !end.After(c.pricer.window.Start) {
+		words += ", forecast: the prices of " + c.version.Passthrough.Node + " end at " + end.Format(time.RFC3339)
+	}
+	return words
+}
+
 // ask sets the market price of an interval, either published or forecast.
 func (c *card) ask(q *quote, at int64, i int) {
 	price, ok := c.pricer.in.Market.At(at)

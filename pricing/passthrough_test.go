@@ -69,6 +69,23 @@ func TestPassthrough_Forecasts(t *testing.T) {
 	}
 }
 
+// The import source says when the market's prices have ended before the window.
+func TestPassthrough_SourceNamesAge(t *testing.T) {
+	for w, want := range map[pricing.Window]string{
+		window("2026-06-30T23:00:00Z", "2026-07-01T23:00:00Z"): "Hourly",
+		window("2026-07-01T00:00:00Z", "2026-07-01T23:00:00Z"): "Hourly, forecast: the prices of HUB end at 2026-07-01T00:00:00Z",
+		window("2026-07-03T00:00:00Z", "2026-07-03T23:00:00Z"): "Hourly, forecast: the prices of HUB end at 2026-07-01T00:00:00Z",
+	} {
+		if c := price(t, pricing.Input{Tariff: passthrough().Parse(t), Location: time.UTC, Market: hourlyMarket(t)}, w); c.ImportSource != want {
+			t.Errorf("%v: %q, want %q", w.Start, c.ImportSource, want)
+		}
+	}
+	c := price(t, pricing.Input{Tariff: flat(0.1).Parse(t), Location: time.UTC, Market: hourlyMarket(t)}, window("2026-07-03T00:00:00Z", "2026-07-03T23:00:00Z"))
+	if c.ImportSource != "Flat" {
+		t.Errorf("a flat rate: %q", c.ImportSource)
+	}
+}
+
 func TestPassthrough_Exports(t *testing.T) {
 	noon := window("2026-06-15T12:00:00Z", "2026-06-15T12:15:00Z")
 	notNet := &pricing.Solar{SizeKw: 5, NonNetMetered: true}

@@ -26,6 +26,11 @@ type Input struct {
 	Usage    Usage          // selects the tier; the zero value selects the first tier
 	Events   []Event        // critical peaks and rebates of the home's plan
 
+	// Parts are the parts of a composed plan. They have events of their own, and Events is
+	// then empty. Tariff is the tariff of the lead part, and Market the market in which the
+	// home sells.
+	Parts []PricedPart
+
 	// Market holds the prices of the market that the tariff passes through, or in which
 	// the home sells.
 	Market *market.Series
@@ -80,6 +85,9 @@ func (e *NotInForceError) Error() string {
 // feed-in, which sells all generation separately. carbon is the cost of the marginal
 // emissions (see carbon.Intensity.Cost).
 //
+// The import and export prices of a composed plan are the sums of its parts' prices. The
+// taxes of an adjustment also apply to the import prices of the parts that it names.
+//
 // The price of an interval is independent of the window: a wider window has the same
 // values.
 //
@@ -93,17 +101,18 @@ func Price(in Input, w Window) (*Curve, error) {
 	}
 	c := newCurve(w, w.Len())
 	first := true
+	var q quote
 	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
 		card, err := p.card(s)
 		if err != nil {
 			return nil, err
 		}
 		if first {
-			c.ImportSource, c.ExportCompensation = card.version.sourceOn(s.day), card.described()
+			c.ImportSource, c.ExportCompensation = card.source(), card.described()
 			first = false
 		}
 		for i := s.first; i < s.first+s.count; i++ {
-			q := card.quote(i)
+			card.quote(&q, i)
 			c.Import[i], c.Export[i], c.Price[i], c.Confidence[i] = q.imports, q.exports, q.price, q.confidence
 		}
 		if p.err != nil {

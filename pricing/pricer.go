@@ -23,6 +23,8 @@ type pricer struct {
 	events []occasion
 	chance *solar.Chance // nil if the home is assumed to import
 	err    error         // error of the first interval without a price
+	parts  []*pricer     // of a composed plan
+	lead   int           // index of the lead part
 }
 
 func newPricer(in *Input, w Window) (*pricer, error) {
@@ -37,6 +39,9 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 	p := &pricer{in: in, window: w, start: w.Start.Unix(), clock: newWallClock(w, in.Location), events: occasionsIn(in.Events, w)}
 	if in.Solar != nil {
 		p.chance = in.ExportChance
+	}
+	if len(in.Parts) > 0 {
+		return p, p.addParts()
 	}
 	return p, nil
 }
@@ -57,10 +62,18 @@ type card struct {
 	market       bool      // prices of the market are needed
 	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
+	base           base // of an adjustment, in the quoted interval
+	// parts are the cards of a composed plan, and quotes their prices in the quoted
+	// interval. version, row, meter and adders are then unset.
+	parts  []*card
+	quotes []quote
 }
 
 // card returns the card of a stretch.
 func (p *pricer) card(s stretch) (*card, error) {
+	if p.parts != nil {
+		return p.composedCard(s)
+	}
 	v := p.in.Tariff.on(s.day)
 	if v == nil {
 		return nil, p.in.Tariff.notInForce(p.window.At(s.first))
@@ -104,9 +117,20 @@ type quote struct {
 }
 
 // quote prices interval i of the window. The interval must be in the card's stretch.
-func (c *card) quote(i int) quote {
+func (c *card) quote(q *quote, i int) {
+	*q = quote{}
+	if c.parts != nil {
+		c.addUp(q, i)
+	} else {
+		c.energy(q, i)
+	}
+	c.expect(q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
+}
+
+// energy sets the import and export price of interval i.
+func (c *card) energy(q *quote, i int) {
 	quarter := c.stretch.quarter + i - c.stretch.first
-	q := quote{period: int(c.row[quarter]), confidence: c.confidence}
+	q.period, q.confidence = int(c.row[quarter]), c.confidence
 	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
@@ -117,17 +141,15 @@ func (c *card) quote(i int) quote {
 	q.rate = tiers[q.tier].Price()
 	at := c.pricer.start + int64(i)*intervalSeconds
 	if c.market {
-		c.ask(&q, at, i)
+		c.ask(q, at, i)
 	}
-	q.tariff = (q.rate + q.wholesale + c.adders.rate) * (1 + c.adders.tax)
+	q.tariff = (c.base.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - c.base.imports
 	imports := q.tariff
 	if len(c.pricer.events) > 0 {
 		imports, q.rebate = applyEvents(c.pricer.events, at, imports)
 	}
 	q.imports = roundPrice(imports)
-	q.exports = roundPrice(c.exports(&q, &tiers[q.tier], imports, quarter))
-	c.expect(&q, at, quarter)
-	return q
+	q.exports = roundPrice(c.exports(q, &tiers[q.tier], imports, quarter))
 }
 
 // expect calculates the expected price: it weights import and export, and adds the cost

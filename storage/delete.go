@@ -26,11 +26,35 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 }
 
 // DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
-// not inherit them. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+// not inherit them. It refuses to delete a part of another plan, unless a shared plan takes
+// its place. Errors: ErrNotFound, *PlanInUseError, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, RatePlanRef(org, id), true, func(View) ([]Ref, error) {
-		return []Ref{PlanEventsRef(org, id)}, nil
+	ref := RatePlanRef(org, id)
+	err := s.View(func(v View) error {
+		by, err := composedOf(v, ref)
+		if by == nil || err != nil {
+			return err
+		}
+		if shared, err := find(v, RatePlanRef(Shared, id)); org != Shared && shared.live() || err != nil {
+			return err
+		}
+		return &PlanInUseError{ref, *by}
 	})
+	if err != nil {
+		return err
+	}
+	return s.deleteWith(ctx, ref, true, fixed(PlanEventsRef(org, id)))
+}
+
+// DeleteSource deletes a source with its state. What it has fetched stays. Errors:
+// ErrNotFound, ErrConflict, ErrUnavailable.
+func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
+	return s.deleteWith(ctx, SourceRef(org, id), false, fixed(SourceStateRef(org, id)))
+}
+
+// fixed returns dependents that do not depend on the stored records.
+func fixed(refs ...Ref) func(View) ([]Ref, error) {
+	return func(View) ([]Ref, error) { return refs, nil }
 }
 
 // deleteWith deletes an entity with its dependents, which are more than one batch only for

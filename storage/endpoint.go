@@ -23,6 +23,7 @@ const (
 	EventPriceSignalChanged = "price_signal.changed"
 	EventTriggerCompleted   = "price_signal.trigger.completed"
 	EventEndpointDisabled   = "endpoint.disabled"
+	EventFlexAlert          = "flex_alert"
 	EventWebhookTest        = "webhook.test"
 )
 
@@ -34,7 +35,7 @@ const EventPriceSignalBatch = "price_signal.batch"
 
 // EventTypes returns all event types.
 func EventTypes() []string {
-	return []string{EventPriceSignalUpdated, EventOpenADRUpdated, EventPriceSignalChanged, EventTriggerCompleted, EventEndpointDisabled, EventWebhookTest}
+	return []string{EventPriceSignalUpdated, EventOpenADRUpdated, EventPriceSignalChanged, EventTriggerCompleted, EventEndpointDisabled, EventFlexAlert, EventWebhookTest}
 }
 
 // DeliveryMode decides which signals are sent.
@@ -108,7 +109,7 @@ func HTTPVersions() []HTTPVersion {
 type EndpointSettings struct {
 	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
 	Description    string            `json:"description" maxLength:"500" example:"production"`
-	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.changed,price_signal.trigger.completed,endpoint.disabled,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
+	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.changed,price_signal.trigger.completed,endpoint.disabled,flex_alert,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
 	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
 	Headers        map[string]string `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Headers of every delivery. Values are stored encrypted and shown as ********. Sending ******** keeps the stored value, unless the URL's host changes." example:"{\"X-Site\":\"eu-1\"}"`
 	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second from each worker process, 0 for no limit. Three workers send up to three times as many." example:"50"`

@@ -53,15 +53,31 @@ const aheadPrices = 45 * 24 * time.Hour
 // If series has no time zone or no step length, AddPrices uses the stored value. A new
 // series defaults to UTC and an hour. Errors: *InvalidError, ErrConflict, ErrUnavailable.
 func (s *Store) AddPrices(ctx context.Context, series MarketSeries, parts []PricesPart) ([]Change, error) {
-	series.ID = marketSeriesID(series.Market, series.Node)
-	var changes []Change
-	err := s.Rewrite(ctx, func(v View) (Revised, error) {
-		w := priceWriter{View: v, series: series, now: s.Now()}
-		r, err := w.write(parts)
-		changes = w.changes
+	var added PricesAdded
+	err := s.Rewrite(ctx, func(v View) (r Revised, err error) {
+		r, added, err = s.RevisePrices(v, series, parts)
 		return r, err
 	})
-	return changes, err
+	return added.Parts, err
+}
+
+// PricesAdded is the effect of adding prices to a series.
+type PricesAdded struct {
+	// Parts has the change of each part.
+	Parts []Change
+	// Added and Changed count the new prices and the prices with a new value.
+	Added, Changed int
+	// End is the end of the last given price.
+	End time.Time
+}
+
+// RevisePrices returns the change that AddPrices makes, for a Rewrite with other
+// entities. Errors: *InvalidError, and the errors of View.
+func (s *Store) RevisePrices(v View, series MarketSeries, parts []PricesPart) (Revised, PricesAdded, error) {
+	series.ID = marketSeriesID(series.Market, series.Node)
+	w := priceWriter{View: v, series: series, now: s.Now()}
+	r, err := w.write(parts)
+	return r, w.added, err
 }
 
 // DeleteMarketSeries deletes a series with its prices. Errors: ErrNotFound,
@@ -86,10 +102,10 @@ func (s *Store) DeleteMarketSeries(ctx context.Context, org, id string) error {
 // priceWriter computes the records of one AddPrices call.
 type priceWriter struct {
 	View
-	series  MarketSeries
-	was     MarketSeries // the stored series, or the zero value
-	now     time.Time
-	changes []Change
+	series MarketSeries
+	was    MarketSeries // the stored series, or the zero value
+	now    time.Time
+	added  PricesAdded
 }
 
 // write merges the parts into the stored prices.
@@ -151,9 +167,13 @@ func (w *priceWriter) check(parts []PricesPart) error {
 func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[time.Time]bool {
 	step, touched := int64(w.series.StepMinutes)*60, map[time.Time]bool{}
 	oldest := w.last(prices, parts) - int64(priceRetention/time.Second)
-	w.changes = make([]Change, len(parts))
+	w.added.Parts = make([]Change, len(parts))
 	for i, part := range parts {
-		w.changes[i] = Unchanged
+		change := &w.added.Parts[i]
+		*change = Unchanged
+		if end := part.Start.Add(time.Duration(len(part.Prices)) * w.series.step()); end.After(w.added.End) {
+			w.added.End = end
+		}
 		for j, price := range part.Prices {
 			start := part.Start.Unix() + int64(j)*step
 			was, known := prices[start]
@@ -165,9 +185,13 @@ func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[ti
 			touched[monthOf(start)] = true
 			switch {
 			case !known:
-				w.changes[i] = Created
-			case w.changes[i] == Unchanged:
-				w.changes[i] = Updated
+				*change = Created
+				w.added.Added++
+			default:
+				w.added.Changed++
+				if *change == Unchanged {
+					*change = Updated
+				}
 			}
 		}
 	}

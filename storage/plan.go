@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
@@ -14,7 +15,9 @@ type RatePlan struct {
 	ID      string          `json:"id" pattern:"id"`
 	Name    string          `json:"name" maxLength:"500" doc:"By default the value in the tariff."`
 	Utility string          `json:"utility" maxLength:"255" doc:"By default the value in the tariff."`
-	Tariff  json.RawMessage `json:"tariff" doc:"The tariff in the JSON of the US Utility Rate Database."`
+	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database."`
+	// Parts are the parts of a composed plan, which has no tariff.
+	Parts []pricing.PlanPart `json:"parts,omitempty" doc:"Two to eight other plans whose prices add up to the plan's, as an alternative to tariff."`
 	Base
 }
 
@@ -28,6 +31,10 @@ func (r *RatePlan) Ref() Ref { return RatePlanRef(r.OrganizationID, r.ID) }
 func (r *RatePlan) Validate() error {
 	var p Problems
 	checkID(&p, "id", r.ID)
+	if len(r.Parts) > 0 {
+		r.checkParts(&p)
+		return p.Err()
+	}
 	tariff, err := urdb.Parse(r.Tariff)
 	var wrong *urdb.Error
 	switch {

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // PlanEvent is a period in which a rate plan has a price of its own. It is a critical
-// peak, or a peak with a rebate for energy not used.
+// peak, or a peak with a rebate for energy not used. An alert has no price.
 type PlanEvent struct {
 	ID    string            `json:"id" pattern:"id" doc:"Unique in the plan, by default the kind and the start." example:"CRITICAL_PEAK-20260702T210000Z"`
 	Kind  pricing.EventKind `json:"kind" example:"CRITICAL_PEAK"`
@@ -44,6 +45,11 @@ func (e *PlanEvent) Validate() error {
 		p.Addf("to", "is required")
 	case !e.From.IsZero() && (length <= 0 || length > longestEvent):
 		p.Addf("to", "must be after from, by at most 7 days")
+	}
+	if e.Kind == pricing.FlexAlert {
+		p.Check(e.Price == nil, "price", "must be left out for a FLEX_ALERT, which changes no price")
+		p.Check(e.Adder == nil, "adder", "must be left out for a FLEX_ALERT, which changes no price")
+		return p.Err()
 	}
 	p.Check(e.Adder != nil || e.Price != nil, "price", "is required without adder")
 	p.Check(e.Adder == nil || e.Price == nil, "adder", "cannot be combined with price")
@@ -79,6 +85,16 @@ func (e *PlanEvents) Validate() error {
 	var p Problems
 	p.Check(len(e.Events) <= MaxPlanEvents, "planId", "would have %d events, at most %d are allowed: delete old events", len(e.Events), MaxPlanEvents)
 	return p.Err()
+}
+
+// ReadPlanEvents returns the events of a plan. A plan without events is not an error.
+func ReadPlanEvents(v View, plan Ref) (PlanEvents, error) {
+	all, _, err := Read[PlanEvents](v, PlanEventsRef(plan.Org, plan.ID))
+	if errors.Is(err, ErrNotFound) {
+		all, err = PlanEvents{PlanID: plan.ID, Events: []PlanEvent{}}, nil
+		all.OrganizationID = plan.Org
+	}
+	return all, err
 }
 
 // Set adds an event, or replaces the event with the same identifier. The events stay

@@ -33,6 +33,8 @@ const (
 	KindChannel         Kind = "channel"
 	KindSchedule        Kind = "schedule"
 	KindReplay          Kind = "replay"
+	KindSource          Kind = "source"
+	KindSourceState     Kind = "sourceState"
 	KindVault           Kind = "vault"
 	KindSchema          Kind = "schema"
 	KindErasure         Kind = "erasure"
@@ -51,7 +53,7 @@ func Kinds() []Kind {
 	return []Kind{
 		KindSchema, KindErasure, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,
 		KindPlanEvent, KindMarketPrices, KindMarketSeries, KindHome, KindSolar, KindUsage, KindMeasuredLoad, KindHomeMarket,
-		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindChannel, KindSchedule, KindReplay,
+		KindHVACDevice, KindUserPreferences, KindOnboarding, KindWebhookEndpoint, KindChannel, KindSchedule, KindReplay, KindSource, KindSourceState,
 		KindOpenADRProgram, KindOpenADREvent, KindOpenADRVEN, KindOpenADRResource, KindOpenADRReport,
 		KindOpenADRSubscription,
 	}

@@ -216,7 +216,7 @@ func TestKinds_Complete(t *testing.T) {
 	entities := []storage.Entity{
 		&storage.Organization{}, &storage.Key{}, &storage.Home{}, &storage.Solar{}, &storage.RatePlan{},
 		&storage.HVACDevice{}, &storage.UserPreferences{}, &storage.Onboarding{}, &storage.WebhookEndpoint{},
-		&storage.Schedule{}, &storage.Replay{}, &storage.KeyUse{}, &storage.OperatorKey{}, &storage.Channel{},
+		&storage.Schedule{}, &storage.Replay{}, &storage.KeyUse{}, &storage.OperatorKey{}, &storage.Channel{}, &storage.Source{}, &storage.SourceState{},
 		&storage.Utility{}, &storage.DemandResponse{}, &storage.Area{},
 		&storage.PlanEvents{}, &storage.MarketSeries{}, &storage.MarketPrices{}, &storage.Usage{}, &storage.MeasuredLoad{}, &storage.HomeMarket{},
 	}

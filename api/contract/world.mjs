@@ -153,6 +153,10 @@ const identifiers = {
     await w.import(JSON.stringify({ resource: "planEvent", planId: "plan_1", id: "gone", kind: "PEAK_REBATE", from, to, adder: 1 }));
     return "gone";
   },
+  "/v1/admin/sources/": async (w) => {
+    const source = { adapter: "csv", url: w.sink.url + "prices.csv", parameters: { node: "NP15" } };
+    return (await w.operate("/v1/admin/sources/create", source)).id;
+  },
   "/v1/admin/market_series/": async (w) => {
     await w.import(`{"resource":"marketSeries","node":"GONE","market":"REAL_TIME","startTime":"2026-07-01T00:00:00Z","prices":[0.02]}`);
     return "REAL_TIME--GONE";

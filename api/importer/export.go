@@ -101,6 +101,12 @@ func (x *exporter) record(r storage.Record) error {
 			return err
 		}
 		return x.add(r.Kind, x.settings(&e), map[string]any{"id": e.ID})
+	case storage.KindSource:
+		s, err := storage.Decode[storage.Source](r)
+		if err != nil {
+			return err
+		}
+		return x.add(r.Kind, s.SourceSettings, map[string]any{"id": s.ID})
 	}
 	return x.add(r.Kind, json.RawMessage(r.Value), nil)
 }

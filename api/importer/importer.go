@@ -58,6 +58,8 @@ type Deps struct {
 	// to an endpoint and checks it. before is the endpoint before the change.
 	NewSettings func() wire.EndpointSettings
 	Configure   func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
+	// ConfigureSource applies settings to a source like Configure.
+	ConfigureSource func(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error
 	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
 	CheckSecret func(secret string, p *rest.FieldErrors)
 	NewSecret   func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
@@ -102,6 +104,8 @@ func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Impor
 	for _, kind := range storage.Kinds() {
 		store := im.store
 		switch kind {
+		case storage.KindRatePlan:
+			store = im.storePlans
 		case storage.KindPlanEvent:
 			store = im.storeEvents
 		case storage.KindMarketSeries:

@@ -44,6 +44,9 @@ var resources = []resourceLine{
 		return &onboardingLine{Onboarding: storage.Onboarding{Status: storage.OnboardingNotStarted, EligibilityStatus: storage.NotEligible}}
 	}},
 	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{} }},
+	{storage.KindSource, func() importLine {
+		return &sourceLine{SourceSettings: storage.SourceSettings{Parameters: map[string]string{}, Enabled: true}}
+	}},
 }
 
 // newLine returns an empty line of a resource, or nil for an unknown resource.
@@ -190,6 +193,7 @@ type ratePlanLine struct {
 func (l *ratePlanLine) prepare(c *check) storage.Entity {
 	c.ChooseTariff(&l.CatalogChoice, &l.RatePlan, &c.p)
 	l.Base.OrganizationID = c.sharedOwner(&l.lineHead)
+	c.failed(c.p.AddError(storage.CheckComposed(c.v, &l.RatePlan)))
 	return &l.RatePlan
 }
 

@@ -2,12 +2,24 @@ package importer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Some lines are only a part of a stored entity: an event of a plan, a day of a market's
 // prices. The importer stores the parts of one entity together.
+
+// storePlans stores the plans with tariffs first, so that the composed plans of an import
+// find their parts.
+func (im *importer) storePlans(ctx context.Context, lines []*pending) error {
+	composed := func(l *pending) bool { return len(l.line.(*ratePlanLine).Parts) > 0 }
+	plain := slices.DeleteFunc(slices.Clone(lines), composed)
+	if err := im.store(ctx, plain); err != nil {
+		return err
+	}
+	return im.store(ctx, slices.DeleteFunc(lines, func(l *pending) bool { return !composed(l) }))
+}
 
 // storeEvents stores the events of plans.
 func (im *importer) storeEvents(ctx context.Context, lines []*pending) error {

@@ -3,23 +3,26 @@ package wire
 import (
 	"encoding/json"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Plan is a rate plan without its tariff.
 type Plan struct {
-	ID             string       `json:"id" example:"plan_1"`
-	OrganizationID string       `json:"organizationId,omitempty" doc:"Absent if all organizations share the plan." example:"acme"`
-	Name           string       `json:"name" example:"Residential Time of Use"`
-	Utility        string       `json:"utility" example:"Acme Electric"`
-	CreatedAt      storage.Time `json:"createdAt"`
-	UpdatedAt      storage.Time `json:"updatedAt"`
+	ID             string `json:"id" example:"plan_1"`
+	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share the plan." example:"acme"`
+	Name           string `json:"name" example:"Residential Time of Use"`
+	Utility        string `json:"utility" example:"Acme Electric"`
+	// Parts are the parts of a composed plan, which has no tariff.
+	Parts     []pricing.PlanPart `json:"parts,omitempty" doc:"The parts of a composed plan. Absent if the plan has a tariff."`
+	CreatedAt storage.Time       `json:"createdAt"`
+	UpdatedAt storage.Time       `json:"updatedAt"`
 }
 
 // PlanWithTariff is a rate plan with its tariff.
 type PlanWithTariff struct {
 	Plan
-	Tariff json.RawMessage `json:"tariff" example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
+	Tariff json.RawMessage `json:"tariff,omitempty" doc:"Absent if the plan has parts." example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
 }
 
 // CatalogPlan is a rate plan of the built-in catalog.

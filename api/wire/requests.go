@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
@@ -127,10 +128,11 @@ type ImportPlanInput struct {
 	_ struct{} `required:"id"`
 
 	PlanOwner
-	ID      string          `json:"id" pattern:"id"`
-	Name    string          `json:"name,omitempty" maxLength:"500" doc:"By default the name in the tariff."`
-	Utility string          `json:"utility,omitempty" maxLength:"255"`
-	Tariff  json.RawMessage `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database, bare or inside items."`
+	ID      string             `json:"id" pattern:"id"`
+	Name    string             `json:"name,omitempty" maxLength:"500" doc:"By default the name in the tariff."`
+	Utility string             `json:"utility,omitempty" maxLength:"255"`
+	Tariff  json.RawMessage    `json:"tariff,omitempty" doc:"The tariff in the JSON of the US Utility Rate Database, bare or inside items."`
+	Parts   []pricing.PlanPart `json:"parts,omitempty" doc:"Two to eight other plans whose prices add up to the plan's, as an alternative to tariff. One or more have the role DELIVERY."`
 	CatalogChoice
 }
 

@@ -79,6 +79,12 @@ type (
 		Timestamp storage.Time            `json:"timestamp" doc:"When the endpoint was disabled."`
 		Data      events.DisabledEndpoint `json:"data"`
 	}
+	// FlexAlertEvent says that a grid operator asks homes to use less.
+	FlexAlertEvent struct {
+		Type      string           `json:"type"`
+		Timestamp storage.Time     `json:"timestamp" doc:"When Gridhook first heard of the alert."`
+		Data      events.FlexAlert `json:"data"`
+	}
 	// TestEvent tests whether an endpoint is reachable.
 	TestEvent struct {
 		Type      string       `json:"type"`
@@ -131,6 +137,10 @@ func Webhooks() []Webhook {
 		{
 			Name: storage.EventEndpointDisabled, Summary: "The service has disabled an endpoint; the organization's other endpoints are notified",
 			Body: DisabledEvent{},
+		},
+		{
+			Name: storage.EventFlexAlert, Summary: "A grid operator asks homes on a rate plan of the organization to use less, once per alert and endpoint",
+			Body: FlexAlertEvent{},
 		},
 		{Name: storage.EventWebhookTest, Summary: "A test by the operation testEndpoint", Body: TestEvent{}},
 	}

@@ -4,15 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // affected adds a flag to commands that change a plan's prices. The flag triggers only
-// the homes on the plan: of the named organization, or of every organization with such
-// homes if the plan is shared.
+// the homes on the plan, and on plans with the plan as a part: of the named organization,
+// or of every organization with such homes if the plan is shared.
 type affected struct {
 	g       *globals
 	plan    string
@@ -29,19 +31,20 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 	if !a.trigger {
 		return response, nil
 	}
+	plans, err := a.composed(ctx, c)
 	organizations := []string{a.g.org}
-	if a.g.org == "" {
-		var err error
-		if organizations, err = havingHomesOn(ctx, c, a.plan); err != nil {
-			return nil, err
-		}
+	if a.g.org == "" && err == nil {
+		organizations, err = havingHomesOn(ctx, c, plans)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(organizations) == 0 {
 		say(a.g.err, "no home is on plan %s: nothing to trigger\n", a.plan)
 	}
 	failed := 0
 	for _, org := range organizations {
-		accepted, err := c.For(org).Trigger(ctx, client.TriggerRequest{RatePlanIDs: []string{a.plan}})
+		accepted, err := c.For(org).Trigger(ctx, client.TriggerRequest{RatePlanIDs: plans})
 		if err != nil {
 			failed++
 			say(a.g.err, "homes of %s not triggered: %v\n", org, err)
@@ -55,15 +58,31 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 	return response, nil
 }
 
-// havingHomesOn returns the organizations that have homes on a plan.
-func havingHomesOn(ctx context.Context, c *client.Client, plan string) (organizations []string, err error) {
+// composed returns the plan, and the plans of the same owner with the plan as a part.
+func (a *affected) composed(ctx context.Context, c *client.Client) ([]string, error) {
+	all, err := client.All(ctx, func(ctx context.Context, p client.Page) ([]client.Plan, string, error) {
+		return c.Plans(ctx, a.g.org, p)
+	})
+	plans := []string{a.plan}
+	for _, p := range all {
+		if slices.ContainsFunc(p.Parts, func(part pricing.PlanPart) bool { return part.PlanID == a.plan }) {
+			plans = append(plans, p.ID)
+		}
+	}
+	return plans, err
+}
+
+// havingHomesOn returns the organizations that have homes on one of the plans.
+func havingHomesOn(ctx context.Context, c *client.Client, plans []string) (organizations []string, err error) {
 	all, err := client.All(ctx, c.Organizations)
 	if err != nil {
 		return nil, err
 	}
 	for i := range all {
-		homes, _, err := c.HomesOn(ctx, all[i].ID, plan, client.Page{Limit: 1})
-		if len(homes) > 0 || err != nil { // the trigger reports the error
+		if slices.ContainsFunc(plans, func(plan string) bool {
+			homes, _, err := c.HomesOn(ctx, all[i].ID, plan, client.Page{Limit: 1})
+			return len(homes) > 0 || err != nil // the trigger reports the error
+		}) {
 			organizations = append(organizations, all[i].ID)
 		}
 	}

@@ -19,6 +19,7 @@ func TestAffectedHomes(t *testing.T) {
 		f := newFake(t)
 		f.on("/v1/admin/plan_events/create", ok(`{"id":"e","kind":"CRITICAL_PEAK","name":"","from":"2026-07-01T21:00:00.000Z","to":"2026-07-02T01:00:00.000Z"}`))
 		f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+		f.on("/v1/admin/plans/list", ok(data(planJSON)))
 		f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"west","name":"W"},{"id":"south","name":"S"}],"next":null}`))
 		f.on("/v1/webhook/price_signal/trigger", ok(accepted))
 		f.on("/v1/admin/homes/list", ok(data(homeJSON)), ok(data()), ok(data(homeJSON)))
@@ -39,6 +40,7 @@ func TestAffectedHomes(t *testing.T) {
 func TestAffectedHomes_OtherOrganizations(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+	f.on("/v1/admin/plans/list", ok(data()))
 	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"north","name":"N"},{"id":"south","name":"S"}],"next":null}`))
 	f.on("/v1/admin/homes/list", answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`}, ok(data(homeJSON)))
 	f.on("/v1/webhook/price_signal/trigger",
@@ -47,5 +49,17 @@ func TestAffectedHomes_OtherOrganizations(t *testing.T) {
 	got := run(t, f, "", strings.Fields("plan event delete flat e --trigger"))
 	if got.code != exitFailure || !strings.Contains(got.err, "triggered 7 homes of south: trg_1\n") || !strings.Contains(got.err, "homes of north not triggered: The service cannot take this now.\n") || !strings.Contains(got.err, "of 1 of 2 organizations are not triggered") {
 		t.Errorf("exit %d, it says %q", got.code, got.err)
+	}
+}
+
+// A change of a part triggers the homes of the plans that are composed with it.
+func TestAffectedHomes_ComposedPlans(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+	f.on("/v1/admin/plans/list", ok(data(`{"id":"cca","parts":[{"planId":"pge","role":"DELIVERY"},{"planId":"mce","role":"GENERATION"}]}`, planJSON)))
+	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":7}`))
+	got := run(t, f, "", strings.Fields("plan event delete mce e --trigger --org acme"))
+	if got.code != 0 || !sameJSON(t, f.last().body, `{"ratePlanIds":["mce","cca"]}`) {
+		t.Errorf("exit %d, requested %s; %s", got.code, f.last().body, got.err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -159,6 +160,9 @@ func (f *billFlags) stored(ctx context.Context, g *globals, id string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
+	if plan.Parts != nil {
+		return nil, usagef("plan %s is composed of parts: name a home for its bill", id)
+	}
 	return plan.Tariff, nil
 }
 
@@ -177,6 +181,10 @@ func (g *globals) showBill(b *bill.Bill) error {
 			row(w, cells...)
 		}
 		say(w, "\nfixed %s + energy %s%s - credit %s = $ %s\n", money(b.Fixed), money(b.Energy), demand, money(b.Credit), money(b.Total))
+		for _, p := range b.Parts {
+			say(w, "%s %s: fixed %s + energy %s + demand %s - credit %s = $ %s\n",
+				strings.ToLower(string(p.Role)), p.PlanID, money(p.Fixed), money(p.Energy), money(p.Demand), money(p.Credit), money(p.Total))
+		}
 		if b.Sun != "" {
 			say(w, "Solar radiation: a typical year at %s.\n", plain(b.Sun))
 		}

@@ -32,6 +32,8 @@ type (
 	}
 	// headers is a flag for headers in the form "Name: value".
 	headers struct{}
+	// assignments is a flag for values by name in the form name=value.
+	assignments struct{}
 	// instantText is a flag for a time or a duration from now.
 	instantText string
 	// sets is a boolean flag that sets the field to value.
@@ -119,6 +121,9 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 	case headers:
 		lines := flags.StringArray(f.name, nil, f.help)
 		return func() (any, error) { return readHeaders(f.name, *lines) }
+	case assignments:
+		given := flags.StringToString(f.name, nil, f.help)
+		return pointed(given)
 	case instantText:
 		return text(string(v), func(text string) (any, error) { return instant("--"+f.name, text, time.Now()) })
 	case enum:

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -50,14 +53,26 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 }
 
 func newPlanAdd(r resource) *cobra.Command {
+	var parts []string
 	cmd := r.command(operation{
-		use: "add CATALOG_ID", path: "import", short: "Create or replace a plan from the catalog", takes: []string{"the plan's identifier in the catalog"},
+		use: "add [CATALOG_ID]", path: "import", short: "Create or replace a plan from the catalog, or from parts", takes: []string{},
+		long: `Create or replace a rate plan: a plan of the catalog, or a plan composed of parts. The
+prices of the parts add up: the DELIVERY of the utility, the GENERATION of a supplier,
+and each ADJUSTMENT, such as a discount. The percentages of an ADJUSTMENT also apply to
+the parts before it, or only to the parts after its colon.`,
 		example: `  gridhook plan add pge-e-elec
-  gridhook plan add pge-ev2-a --id ev --org acme`,
+  gridhook plan add pge-ev2-a --id ev --org acme
+  gridhook plan add --id cca --part DELIVERY=delivery --part GENERATION=mce --part ADJUSTMENT=care:delivery,mce`,
 		flags: []bodyFlag{
 			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it (default the catalog's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
+			if len(parts) > 0 {
+				return composedPlan(body, args, parts)
+			}
+			if len(args) == 0 {
+				return usagef("name a plan of the catalog, or parts with --part")
+			}
 			if err := inCatalog(args[0]); err != nil {
 				return err
 			}
@@ -68,8 +83,35 @@ func newPlanAdd(r resource) *cobra.Command {
 			return nil
 		},
 	})
+	cmd.Args = takesUpTo(1)
+	cmd.Flags().StringArrayVar(&parts, "part", nil, "`part` of a composed plan: ROLE=PLAN, or ADJUSTMENT=PLAN:PLAN,PLAN (repeatable)")
 	cmd.ValidArgsFunction = cobra.FixedCompletions(catalogIDs(), cobra.ShellCompDirectiveNoFileComp)
 	return cmd
+}
+
+// composedPlan sets the parts of a composed plan.
+func composedPlan(body fields, args, parts []string) error {
+	if len(args) > 0 {
+		return usagef("--part conflicts with the plan %s of the catalog", args[0])
+	}
+	if body["id"] == nil {
+		return usagef("--id must be given with --part")
+	}
+	var all []pricing.PlanPart
+	for _, text := range parts {
+		role, plan, ok := strings.Cut(text, "=")
+		if !ok {
+			return usagef("--part must be ROLE=PLAN, not %q", text)
+		}
+		part := pricing.PlanPart{Role: pricing.PlanRole(strings.ToUpper(role))}
+		var others string
+		if part.PlanID, others, ok = strings.Cut(plan, ":"); ok {
+			part.AppliesTo = strings.Split(others, ",")
+		}
+		all = append(all, part)
+	}
+	body["parts"] = all
+	return nil
 }
 
 func catalogIDs() (ids []string) {

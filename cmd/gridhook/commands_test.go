@@ -136,6 +136,13 @@ func TestCommands(t *testing.T) {
 			"plan     flat\nfor      only the homes of acme\nutility  Co\nname     Flat\ncreated  2026-07-01T00:00:00Z\nupdated  2026-07-01T00:00:00Z\n",
 		},
 		{
+			"plan add --id cca --part DELIVERY=pge --part generation=mce --part ADJUSTMENT=care:pge,mce", "/v1/admin/plans/import", "",
+			`{"id":"cca","parts":[{"planId":"pge","role":"DELIVERY"},{"planId":"mce","role":"GENERATION"},{"planId":"care","role":"ADJUSTMENT","appliesTo":["pge","mce"]}]}`,
+			strings.Replace(planJSON, "{", `{"parts":[{"planId":"pge","role":"DELIVERY"},{"planId":"care","role":"ADJUSTMENT","appliesTo":["pge"]}],`, 1),
+			"plan     flat\nfor      the homes of all organizations\nutility  Co\nname     Flat\nparts    DELIVERY=pge ADJUSTMENT=care:pge\n" +
+				"created  2026-07-01T00:00:00Z\nupdated  2026-07-01T00:00:00Z\n",
+		},
+		{
 			"plan list --org acme", "/v1/admin/plans/list", "acme", `{"organizationId":"acme","limit":1000}`, data(planJSON),
 			"ID    UTILITY  NAME  UPDATED\nflat  Co       Flat  2026-07-01T00:00:00Z\n",
 		},

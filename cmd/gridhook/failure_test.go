@@ -38,6 +38,10 @@ func TestUsage_Errors(t *testing.T) {
 		{"worker", `nats (not set) is required by gridhook worker`},
 		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalog: did you mean pge-e-elec; see "gridhook plan add --help"`},
 		{"plan add frobnicate", `plan "frobnicate" not found in the catalog: run gridhook plan catalog for a list`},
+		{"plan add", `name a plan of the catalog, or parts with --part`},
+		{"plan add pge-e-elec --id p --part DELIVERY=a", `--part conflicts with the plan pge-e-elec of the catalog`},
+		{"plan add --part DELIVERY=a", `--id must be given with --part`},
+		{"plan add --id p --part a", `--part must be ROLE=PLAN, not "a"`},
 		{"trigger --org acme --timeout 1m", `--timeout needs --watch`},
 		{"serve extra", `unexpected argument "extra"`},
 	}

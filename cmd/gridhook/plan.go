@@ -2,15 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
 )
 
 func newPlanCommand(g *globals) *cobra.Command {
 	r := resource{
 		g: g, noun: "plan", plural: "plans", path: "/v1/admin/plans", owned: true, scope: g.ownedOrShared, derive: planOwner,
-		columns: "ID:id, UTILITY:utility, NAME:name, UPDATED:updatedAt", more: "ORGANIZATION:organizationId, CREATED:createdAt",
-		fields: "plan:id, for:owner, utility:utility, name:name, created:createdAt, updated:updatedAt",
+		columns: "ID:id, UTILITY:utility, NAME:name, UPDATED:updatedAt", more: "PARTS:composedOf, ORGANIZATION:organizationId, CREATED:createdAt",
+		fields: "plan:id, for:owner, utility:utility, name:name, parts:composedOf, created:createdAt, updated:updatedAt",
 	}
 	return g.talks(group("plan", "Rate plans: the tariffs of homes",
 		newPlanCatalog(g), newPlanAdd(r), newPlanImport(r),
@@ -55,8 +59,19 @@ Database. The tariff may be a bare object or a response of the database's API wi
 	return cmd
 }
 
-// planOwner adds a description of the homes that can have a plan.
+// planOwner adds a description of the homes that can have a plan, and of its parts.
 func planOwner(r record) {
+	var composed client.Plan
+	if decode(r, &composed) == nil && composed.Parts != nil {
+		words := make([]string, len(composed.Parts))
+		for i, part := range composed.Parts {
+			words[i] = fmt.Sprintf("%s=%s", part.Role, part.PlanID)
+			if len(part.AppliesTo) > 0 {
+				words[i] += ":" + strings.Join(part.AppliesTo, ",")
+			}
+		}
+		r["composedOf"] = strings.Join(words, " ")
+	}
 	r["owner"] = "the homes of all organizations"
 	if org := r.text("organizationId"); org != "" {
 		r["owner"] = "only the homes of " + org

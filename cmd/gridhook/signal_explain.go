@@ -24,6 +24,6 @@ func explanation(w io.Writer, s client.Signal) {
 func reason(r client.Reason) pricing.Reason {
 	return pricing.Reason{
 		Start: r.StartTime.Time, Tariff: r.Tariff, Day: r.Day, Calendar: r.Calendar, Period: r.Period, Tier: r.Tier, Import: r.Import, Export: r.Export,
-		ExportChance: r.ExportChance, Measured: r.Measured, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
+		Parts: r.Parts, ExportChance: r.ExportChance, Measured: r.Measured, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
 	}
 }

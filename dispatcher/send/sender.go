@@ -58,6 +58,31 @@ type Options struct {
 	TLS  *tls.Config
 }
 
+func (o *Options) setDefaults() {
+	if o.Dial == nil {
+		o.Dial = o.Egress.dialer(o.Guard)
+	}
+	if o.TLS == nil {
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Egress.Roots, ClientSessionCache: tls.NewLRUClientSessionCache(1024)}
+	}
+}
+
+// transport returns a transport of net/http over the guarded dialer.
+func (o *Options) transport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  nil, // Dial uses the operator's proxy; environment variables must not reroute a signed webhook
+		DialContext:            o.Dial,
+		TLSClientConfig:        o.TLS.Clone(),
+		TLSHandshakeTimeout:    handshakeTimeout,
+		MaxIdleConnsPerHost:    o.IdlePerDestination,
+		MaxConnsPerHost:        0, // the gate limits the requests
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxResponseHeaders,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+	}
+}
+
 // Sender posts webhooks. It follows no redirects, keeps no cookies and does not retry.
 // Close ends it.
 type Sender struct {
@@ -74,12 +99,7 @@ type Sender struct {
 
 // New returns a sender.
 func New(o Options) *Sender {
-	if o.Dial == nil {
-		o.Dial = o.Egress.dialer(o.Guard)
-	}
-	if o.TLS == nil {
-		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Egress.Roots, ClientSessionCache: tls.NewLRUClientSessionCache(1024)}
-	}
+	o.setDefaults()
 	s := &Sender{
 		opt: o,
 		client: httpclient.New(httpclient.Options{
@@ -87,18 +107,7 @@ func New(o Options) *Sender {
 			MaxIdle: o.IdlePerDestination, IdleTimeout: idleTimeout, PingAfter: pingAfter,
 			MaxHeader: maxResponseHeaders, MaxBody: MaxResponse, BodyTimeout: bodyTimeout,
 		}),
-		transport: &http.Transport{
-			Proxy:                  nil, // Dial uses the operator's proxy; environment variables must not reroute a signed webhook
-			DialContext:            o.Dial,
-			TLSClientConfig:        o.TLS.Clone(),
-			TLSHandshakeTimeout:    handshakeTimeout,
-			MaxIdleConnsPerHost:    o.IdlePerDestination,
-			MaxConnsPerHost:        0, // the gate limits the requests
-			IdleConnTimeout:        idleTimeout,
-			MaxResponseHeaderBytes: maxResponseHeaders,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true,
-		},
+		transport: o.transport(),
 	}
 	s.authorities = newAuthorities(s.transport)
 	s.running, s.stop = context.WithCancel(context.Background())

@@ -90,6 +90,18 @@ func (w *world) peak(plan string) {
 	w.put(&storage.PlanEvents{PlanID: plan, Events: []storage.PlanEvent{e}, Base: storage.Base{OrganizationID: "org"}})
 }
 
+// compose adds a home on a plan of the parts p and idle, and waits for its trigger.
+func (w *world) compose() {
+	composed := &storage.RatePlan{ID: "composed", Base: storage.Base{OrganizationID: "org"}, Parts: []pricing.PlanPart{
+		{PlanID: "p", Role: pricing.RoleDelivery}, {PlanID: "idle", Role: pricing.RoleGeneration},
+	}}
+	storagetest.Put(w.t, w.store, composed, storagetest.Home("org", "h6", "composed"))
+	pass(minute)
+	if got := w.triggered(); got != "composed of 1" {
+		w.t.Errorf("a new plan triggers %q", got)
+	}
+}
+
 // triggered returns the plans and homes of the triggers since the last call.
 func (w *world) triggered() string {
 	w.triggers.mu.Lock()
@@ -123,6 +135,14 @@ func TestFollowPrices_AffectedHomes(t *testing.T) {
 			w.spoil(storage.HomeRef("org", "h3"))
 			w.put(storagetest.RatePlan("org", "p", 0.2))
 		}, "p of 2"},
+		{"a part of a composed plan", func(w *world) {
+			w.compose()
+			w.put(storagetest.RatePlan("org", "idle", 0.2))
+		}, "composed of 1"},
+		{"an event of a part of a composed plan, with homes of its own", func(w *world) {
+			w.compose()
+			w.peak("p")
+		}, "composed+p of 3"},
 		{"several in a minute", func(w *world) {
 			w.peak("p")
 			pass(2 * time.Second)

@@ -38,10 +38,12 @@ type Bill struct {
 	Credit float64         `json:"credit" doc:"The savings by solar after the settlement." example:"0"`
 	Total  float64         `json:"total" doc:"fixed + demand + energy - credit" example:"158.8"`
 	// OpenCredit and OpenKWh are not part of Credit.
-	OpenCredit float64  `json:"openCredit" doc:"The open credits in dollars since the last settlement, not part of total." example:"0"`
-	OpenKWh    float64  `json:"openKwh" doc:"The open credits in kWh since the last settlement, not part of total." example:"0"`
-	Sun        string   `json:"sun,omitempty" doc:"The weather station of the typical year." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
-	Caveats    []string `json:"caveats" doc:"The reasons in the rate plan or the meter that make the bill uncertain." example:"[]"`
+	OpenCredit float64 `json:"openCredit" doc:"The open credits in dollars since the last settlement, not part of total." example:"0"`
+	OpenKWh    float64 `json:"openKwh" doc:"The open credits in kWh since the last settlement, not part of total." example:"0"`
+	// Parts are the shares of a composed plan's parts.
+	Parts   []PartBill `json:"parts,omitempty" doc:"The share of each part of a composed plan: the increase of the bill by the part. Absent for a plan with a tariff."`
+	Sun     string     `json:"sun,omitempty" doc:"The weather station of the typical year." example:"Chicago Ohare, IL, 20 km away, 8 m higher, climate zone 5A (the home's: 5A)"`
+	Caveats []string   `json:"caveats" doc:"The reasons in the rate plan or the meter that make the bill uncertain." example:"[]"`
 }
 
 func (b *Bill) caveat(s string) {

@@ -18,7 +18,7 @@ func made(s step) float64  { return s.solar }
 // energy returns the energy charge of a month's flow, $.
 func (t *Terms) energy(m *monthOfSteps, f flow) float64 {
 	if t.HourlyPrices != nil {
-		return sum(m, func(_ *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] })
+		return sum(m, func(d *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] * t.scale(d.date) })
 	}
 	var charge float64
 	if t.Tiers == Prorated {

@@ -49,11 +49,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Solar != nil {
 		rate.SolarKW = h.Solar.SizeKw
 	}
-	caveats, err := h.setMetering(&rate, &m, &r)
-	if err != nil {
-		return nil, err
-	}
-	b, err := Calculate(m, rate)
+	b, caveats, err := h.calculate(&m, rate, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +57,6 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	h.caveatLoad(b, &r)
 	b.Caveats = append(b.Caveats, caveats...)
 	if m.SendsOut() {
-		b.Metering = rate.Metering
 		if h.Solar != nil && h.Solar.Regime.Name != "" {
 			regime := h.Solar.Regime.On(b.Months[0].Start)
 			b.Regime = &regime
@@ -81,6 +76,20 @@ func (h *Home) caveatLoad(b *Bill, r *Request) {
 	case measured > 0 && measured < 12:
 		b.caveat(fmt.Sprintf("the load of %d months is not measured: it is estimated from the measured months", 12-measured))
 	}
+}
+
+// calculate calculates the bill of metered or typical data, of a rate or of its parts.
+func (h *Home) calculate(m *Meter, rate Terms, r *Request) (b *Bill, caveats []string, err error) {
+	if rate.Parts != nil {
+		return h.composed(m, &rate, r)
+	}
+	if caveats, err = h.setMetering(&rate, m, r); err != nil {
+		return nil, nil, err
+	}
+	if b, err = Calculate(*m, rate); err == nil && m.SendsOut() {
+		b.Metering = rate.Metering
+	}
+	return b, caveats, err
 }
 
 // replaceSolar overrides the home's solar with the values of a request.

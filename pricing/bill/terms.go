@@ -54,6 +54,12 @@ const (
 // Terms hold the tariff, the prices and the rules of a bill.
 type Terms struct {
 	Tariff *pricing.Tariff
+	// Parts are the parts of a composed plan. Tariff is then the tariff of the lead part.
+	// Only ForHome reads them.
+	Parts []pricing.PricedPart
+	// adjust multiplies a day's energy prices, taxes included: the adjustments of a composed
+	// plan. nil multiplies by 1.
+	adjust func(pricing.Date) float64
 	// AnyDate selects the newest version of the tariff for every date, for a typical
 	// year.
 	AnyDate bool
@@ -133,9 +139,20 @@ func (t *Terms) check(steps int) error {
 	return nil
 }
 
+// scale returns the factor of a day's energy prices.
+func (t *Terms) scale(d pricing.Date) float64 {
+	if t.adjust == nil {
+		return 1
+	}
+	return t.adjust(d)
+}
+
 // on returns the prices and charges of a day.
 func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 	day, err := t.tariffOn(d)
+	if t.adjust != nil {
+		day.Tax = (1+day.Tax)*t.adjust(d) - 1
+	}
 	if t.Minimum.Unit != "" {
 		day.Info.MinimumCharge = t.Minimum
 	}

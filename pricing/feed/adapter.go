@@ -22,7 +22,9 @@ type Adapter struct {
 	// Every is the default interval between two fetches.
 	Every time.Duration
 	// Timezone is the default time zone of local times and of the prices' daily pattern.
-	Timezone   string
+	Timezone string
+	// Parameters are the settings of a source. The caller checks that a query has the
+	// required ones and allowed values only.
 	Parameters []Parameter
 	// Secret says what the secret of a source is, such as "subscription key". It is empty
 	// if the adapter uses none.
@@ -58,6 +60,11 @@ type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
+	// Optional means that status 404 is no error: the operator has not published the
+	// prices of the day yet.
+	Optional bool
+	// versions are those of a tariff that the response continues.
+	versions []json.RawMessage
 }
 
 // Response is the response to a request.

@@ -20,7 +20,8 @@ type reader struct {
 	options ReadOptions
 	groups  map[group][]Point
 	order   []group
-	taken   int // rows without a time so far
+	taken   int             // rows without a time so far
+	local   map[string]bool // local times so far, by node and text
 }
 
 // The names of columns, in order of preference.
@@ -113,7 +114,7 @@ func (w row) unit() (float64, error) {
 	if w.fields["millisutc"] != "" { // ComEd
 		return 1e-2, nil
 	}
-	switch unit := plain(w.fields["unit"]); unit {
+	switch unit := Plain(w.fields["unit"]); unit {
 	case "kwh", "usdkwh", "usdperkwh":
 		return 1, nil
 	case "mwh", "usdmwh", "usdpermwh":
@@ -136,7 +137,7 @@ func number(s string) (float64, error) {
 
 // kind returns the market of a row.
 func (w row) kind(implied, fallback Kind) (Kind, error) {
-	switch name := plain(w.first(kindColumns)); name {
+	switch name := Plain(w.first(kindColumns)); name {
 	case "dayahead", "dam", "da":
 		return DayAhead, nil
 	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":
@@ -171,7 +172,10 @@ func (r *reader) start(w row) (t time.Time, field string, err error) {
 	}
 	for _, name := range startColumns {
 		if v := w.fields[name]; v != "" {
-			t, err = r.parseTime(v)
+			t, err = r.parseTime(w, v)
+			if r.options.Ending {
+				t = t.Add(-r.options.Step)
+			}
 			return t, name, err
 		}
 	}
@@ -184,19 +188,47 @@ func (r *reader) start(w row) (t time.Time, field string, err error) {
 }
 
 var timeLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
+	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/2006 3:04 PM",
 }
 
-// parseTime parses a time. A time without an offset is UTC, in line with the names of the
-// columns.
-func (r *reader) parseTime(s string) (time.Time, error) {
+// parseTime parses a time, or Unix seconds or milliseconds. A time without an offset is
+// UTC, in line with the names of the columns, unless the options say otherwise.
+func (r *reader) parseTime(w row, s string) (time.Time, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) == 10 {
+		return time.Unix(n, 0).UTC(), nil
+	} else if err == nil && len(s) == 13 {
+		return time.UnixMilli(n).UTC(), nil
+	}
 	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
+		t, err := time.Parse(layout, s)
+		if err != nil {
+			continue
 		}
+		if r.options.Local && r.options.Location != nil && !strings.Contains(layout, "Z07") {
+			return r.parseLocal(w.first(nodeColumns)+" "+s, t)
+		}
+		return t.UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-07-01T00:00:00Z", s)
+}
+
+// parseLocal returns the instant of a local time. The key identifies the time, so that the
+// second of two equal local times is the later one.
+func (r *reader) parseLocal(key string, clock time.Time) (time.Time, error) {
+	named := func(t time.Time) bool { return t.Hour() == clock.Hour() && t.Day() == clock.Day() }
+	t := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, r.options.Location)
+	if !named(t) {
+		return t, fmt.Errorf("%s does not exist in %v: the clocks go forward", clock.Format(time.DateTime), r.options.Location)
+	}
+	if before := t.Add(-time.Hour); named(before) {
+		t = before
+	}
+	if again := t.Add(time.Hour); r.local[key] && named(again) {
+		t = again
+	}
+	r.local[key] = true
+	return t.UTC(), nil
 }
 
 // ercot combines ERCOT's local date and hour. The flag marks the second of two hours with
@@ -206,6 +238,9 @@ func (r *reader) ercot(w row) (time.Time, error) {
 		return time.Time{}, errors.New("is a local date: the time zone of the prices must be given")
 	}
 	day, err := time.Parse("01/02/2006", w.fields["deliverydate"])
+	if err != nil { // the public API has dates of ISO 8601
+		day, err = time.Parse(time.DateOnly, w.fields["deliverydate"])
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is not a date such as 07/01/2026", w.fields["deliverydate"])
 	}
@@ -221,12 +256,13 @@ func (r *reader) ercot(w row) (time.Time, error) {
 	if err != nil || hour < 1 || hour > 24 {
 		return time.Time{}, fmt.Errorf("hour %q is not 1 to 24", ending)
 	}
+	second := strings.EqualFold(w.fields["dstflag"], "Y") || strings.EqualFold(w.fields["dstflag"], "true")
 	t := time.Date(day.Year(), day.Month(), day.Day(), hour-1, (interval-1)*15, 0, 0, r.options.Location)
 	if again := t.Add(time.Hour); again.Hour() == t.Hour() {
-		if strings.EqualFold(w.fields["dstflag"], "Y") {
+		if second {
 			t = again
 		}
-	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !strings.EqualFold(w.fields["dstflag"], "Y") {
+	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !second {
 		t = before
 	}
 	return t.UTC(), nil

@@ -19,6 +19,12 @@ type ReadOptions struct {
 	// Location is the time zone of local times without an offset, as in ERCOT's files. It
 	// is also the time zone of the prices' daily and weekly pattern. nil means UTC.
 	Location *time.Location
+	// Local means that times without an offset are in Location. The second of two equal
+	// local times is the later instant if the clocks go back. Without Local, times without
+	// an offset are UTC.
+	Local bool
+	// Ending means that times are the ends of intervals of length Step.
+	Ending bool
 	// Start and Step are the times of prices in a file without times.
 	Start time.Time
 	Step  time.Duration
@@ -51,7 +57,33 @@ func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
 	if err != nil {
 		return nil, bad, err
 	}
-	r := reader{options: o, groups: map[group][]Point{}}
+	return read(rows, bad, o)
+}
+
+// Rows returns the rows of a file as Read understands them: the fields of a line by the
+// plain names of their columns.
+func Rows(data []byte) ([]map[string]string, []LineError, error) {
+	rows, bad, err := split(data)
+	all := make([]map[string]string, len(rows))
+	for i, row := range rows {
+		all[i] = row.fields
+	}
+	return all, bad, err
+}
+
+// ReadRows reads rows as Read reads a file. The line of an error is the number of its row,
+// from 1.
+func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, error) {
+	all := make([]row, len(rows))
+	for i, fields := range rows {
+		all[i] = row{line: i + 1, fields: fields}
+	}
+	return read(all, nil, o)
+}
+
+// read reads rows, and adds to the lines with errors.
+func read(rows []row, bad []LineError, o ReadOptions) ([]*Series, []LineError, error) {
+	r := reader{options: o, groups: map[group][]Point{}, local: map[string]bool{}}
 	for _, row := range rows {
 		if field, err := r.take(row); err != nil {
 			bad = append(bad, LineError{Line: row.line, Field: field, Reason: err.Error()})
@@ -108,9 +140,9 @@ func splitJSON(data []byte) (rows []row, bad []LineError) {
 		for key, v := range object {
 			switch v := v.(type) {
 			case string:
-				r.fields[plain(key)] = strings.TrimSpace(v)
+				r.fields[Plain(key)] = strings.TrimSpace(v)
 			case json.Number:
-				r.fields[plain(key)] = v.String()
+				r.fields[Plain(key)] = v.String()
 			}
 		}
 		rows = append(rows, r)
@@ -127,7 +159,7 @@ func splitCSV(data []byte) ([]row, []LineError, error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	for i := range header {
-		header[i] = plain(header[i])
+		header[i] = Plain(header[i])
 	}
 	var rows []row
 	var bad []LineError
@@ -161,8 +193,8 @@ func csvError(err error) LineError {
 	return LineError{Field: "line", Reason: err.Error()}
 }
 
-// plain returns a name in lower case, with letters and digits only.
-func plain(name string) string {
+// Plain returns a name in lower case, with letters and digits only.
+func Plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

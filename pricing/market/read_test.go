@@ -97,6 +97,81 @@ func TestRead_ERCOTClockChanges(t *testing.T) {
 	}
 }
 
+// The columns of ERCOT's public API have dates of ISO 8601 and a flag of true or false.
+func TestReadRows_ERCOTAPI(t *testing.T) {
+	row := func(hour, price, flag string) map[string]string {
+		return map[string]string{"deliverydate": "2026-11-01", "hourending": hour, "settlementpoint": "LZ", "settlementpointprice": price, "dstflag": flag}
+	}
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []map[string]string{row("01:00", "1", "false"), row("02:00", "2", "false"), row("02:00", "3", "true"), row("03:00", "4", "false")}
+	all, bad, err := market.ReadRows(rows, market.ReadOptions{Location: chicago})
+	if err != nil || len(bad) > 0 {
+		t.Fatal(bad, err)
+	}
+	points := all[0].Points()
+	for i, p := range points {
+		if want := instant("2026-11-01T05:00:00Z").Add(time.Duration(i) * time.Hour); len(points) != 4 || !p.Start.Equal(want) || math.Abs(p.Price-float64(i+1)/1000) > 1e-12 {
+			t.Errorf("price %v at %v, want %d at %v", p.Price, p.Start, i+1, want)
+		}
+	}
+	rows[1]["hourending"] = "25:00"
+	if _, bad, _ := market.ReadRows(rows, market.ReadOptions{Location: chicago}); len(bad) != 1 || bad[0].Line != 2 {
+		t.Error(bad)
+	}
+}
+
+func TestReadRows_Times(t *testing.T) {
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := market.ReadOptions{Location: newYork, Local: true, Step: time.Hour}
+	ending := local
+	ending.Ending = true
+	for _, tt := range []struct {
+		name   string
+		o      market.ReadOptions
+		starts []string
+		want   []string
+	}{
+		{"UTC", market.ReadOptions{Location: newYork, Step: time.Hour}, []string{"2026-07-01 00:00"}, []string{"2026-07-01T00:00:00Z"}},
+		{"local", local, []string{"07/01/2026 00:00", "2026-07-01T01:00:00-05:00", "1782885600", "1782889200000"},
+			[]string{"2026-07-01T04:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T07:00:00Z"}},
+		{"25 hours", local, []string{"11/01/2026 00:00", "11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"},
+			[]string{"2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z", "2026-11-01T07:00:00Z"}},
+		{"25 hours by their ends", ending, []string{"11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"},
+			[]string{"2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z"}},
+		{"23 hours", local, []string{"03/08/2026 01:00", "03/08/2026 02:00", "03/08/2026 03:00"},
+			[]string{"2026-03-08T06:00:00Z", "", "2026-03-08T07:00:00Z"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for i := range tt.starts {
+				// Each row is the last of a file, so that its time can be told.
+				var rows []map[string]string
+				for j, start := range tt.starts[:i+1] {
+					rows = append(rows, map[string]string{"start": start, "priceusdkwh": map[bool]string{true: "9", false: "1"}[j == i]})
+				}
+				all, bad, err := market.ReadRows(rows, tt.o)
+				if tt.want[i] == "" {
+					if len(bad) != 1 || !strings.Contains(bad[0].Reason, "does not exist in America/New_York") {
+						t.Errorf("%s: %v", tt.starts[i], bad)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if price, ok := all[0].At(instant(tt.want[i]).Unix()); !ok || price.Value != 9 {
+					t.Errorf("%s: %v, %v at %s", tt.starts[i], price, ok, tt.want[i])
+				}
+			}
+		})
+	}
+}
+
 func TestRead_ValidLines(t *testing.T) {
 	file := "start,node,price,unit\n2026-07-01T00:00:00Z,A,30,$/MWh\nnonsense,A,30,$/MWh\n2026-07-01T01:00:00Z,A,cheap,$/MWh\n" +
 		"2026-07-01T01:00:00Z,A,30\n2026-07-01T01:00:00Z,A,30,EUR\n2026-07-01T02:00:00Z,B,30,\n2026-07-01T03:00:00Z,B,30,$/kWh\n"

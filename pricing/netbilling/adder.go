@@ -33,11 +33,11 @@ var adders = map[int]map[Segment][]float64{
 // Adder returns the Avoided Cost Calculator Plus adder of a year on every exported kWh,
 // $/kWh. It depends on the year in which the home's solar was connected. It lasts for
 // nine years from that year on. It is 0 for homes connected outside of 2023 to 2027, for
-// new homes, and at SDG&E. CPUC decision D.22-12-056.
+// new homes, at SDG&E, and in the component Generation alone. CPUC decision D.22-12-056.
 func (v *Values) Adder(segment Segment, connected, year int) float64 {
 	years := adders[v.table.EIAID][segment]
 	i := connected - firstAdder
-	if i < 0 || i >= len(years) || year < connected || year >= connected+adderYears {
+	if v.only == Generation || i < 0 || i >= len(years) || year < connected || year >= connected+adderYears {
 		return 0
 	}
 	return years[i]

@@ -13,7 +13,28 @@ import (
 
 // Values holds one utility's export values for the homes of some vintages. It is
 // immutable and safe for concurrent use.
-type Values struct{ table form.Table }
+type Values struct {
+	table form.Table
+	only  Component
+}
+
+// Component selects a component of a Value. The empty value selects both.
+type Component string
+
+// The values of Component.
+const (
+	Generation Component = "generation"
+	Delivery   Component = "delivery"
+)
+
+// Only returns values whose other component is zero. Delivery includes the adder. Only of
+// nil is nil.
+func (v *Values) Only(c Component) *Values {
+	if v == nil {
+		return nil
+	}
+	return &Values{v.table, c}
+}
 
 // Value is the payment for one exported kWh, $/kWh.
 type Value struct {
@@ -39,7 +60,7 @@ var all = sync.OnceValue(func() []*Values {
 	}
 	list := make([]*Values, len(tables))
 	for i, t := range tables {
-		list[i] = &Values{t}
+		list[i] = &Values{table: t}
 	}
 	return list
 })
@@ -107,8 +128,15 @@ func (v *Values) At(year int, month time.Month, weekend bool, hour int) Value {
 	at := ((int(month)-1)*form.Kinds+kind)*form.Hours + hour
 	const component = form.Months * form.Kinds * form.Hours
 	values := v.table.Values[(y-first)*form.PerYear:][:form.PerYear]
-	return Value{
+	found := Value{
 		Generation: float64(values[at]) / form.Steps, Delivery: float64(values[component+at]) / form.Steps,
 		Published: year >= first && year <= last,
 	}
+	switch v.only {
+	case Generation:
+		found.Delivery = 0
+	case Delivery:
+		found.Generation = 0
+	}
+	return found
 }

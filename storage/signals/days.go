@@ -206,12 +206,12 @@ func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
 	if err != nil {
 		return latest
 	}
-	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, of.RatePlanID)}
+	refs := p.refs()
+	for i := range p.parts {
+		refs = append(refs, p.parts[i].refs()...)
+	}
 	if of.home != nil {
 		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
-	}
-	if s := p.series; s != nil && s.stored > 0 {
-		refs = append(refs, storage.MarketSeriesRef(s.org, s.kind, s.node))
 	}
 	for _, ref := range refs {
 		if record, err := r.view.Get(ref); err == nil && record.At.After(latest) {

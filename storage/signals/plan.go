@@ -12,18 +12,20 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tariffKey identifies a tariff: a revision of a plan, and the export values of a home's
-// own.
+// tariffKey identifies a tariff: a revision of a plan, the export values of a home's own,
+// and the component of the export values that a part of a composed plan pays.
 type tariffKey struct {
 	revision uint64
 	values   string
+	pays     netbilling.Component
 }
 
 // tariff is a tariff with values that every home needs.
 type tariff struct {
-	*pricing.Tariff
-	tiered bool // the price depends on the home's use of energy
-	eiaID  int  // number of the utility; 0 if not given
+	*pricing.Tariff                    // nil for a composed plan
+	composedOf      []pricing.PlanPart // nil for a plan with a tariff
+	tiered          bool               // the price depends on the home's use of energy
+	eiaID           int                // number of the utility; 0 if not given
 	// node is the source of the prices that the tariff passes through. passes says
 	// whether there is such a source.
 	node   pricing.Passthrough
@@ -50,6 +52,9 @@ type plan struct {
 	series *series // of the market that the plan passes through, nil if there is none
 	// newest is the last write of the inputs that the plan's homes share.
 	newest uint64
+	// parts are the parts of a composed plan, and partsKey identifies their inputs.
+	parts    []planPart
+	partsKey string
 }
 
 // series is a market's series in a view.
@@ -76,9 +81,21 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 	if id == "" {
 		return nil, &Unpriceable{"ratePlanId", "the home has no rate plan: set its ratePlanId"}
 	}
+	p, err := r.loadPlan(org, id, fmt.Sprintf("the home's rate plan %q", id))
+	if err == nil && p.composedOf != nil {
+		err = r.addParts(p, org)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// loadPlan looks up a plan without its parts. called names the plan in errors.
+func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
 	record, err := storage.FindShared(r.view, storage.RatePlanRef(org, id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q does not exist: import it", id)}
+		return nil, &Unpriceable{"ratePlanId", called + " does not exist: import it"}
 	}
 	if err != nil {
 		return nil, err
@@ -88,7 +105,7 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 	if p.tariff, err = r.tariff(record); errors.As(err, &failed) {
 		return nil, err
 	} else if err != nil {
-		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("the home's rate plan %q cannot be read: %s", id, err)}
+		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("%s cannot be read: %s", called, err)}
 	}
 	if record.Org != org { // the organization may have deleted its own plan
 		p.newest = max(p.newest, r.lastWrite(storage.RatePlanRef(org, id)))
@@ -112,6 +129,9 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(stored.Parts) > 0 {
+			return &tariff{composedOf: stored.Parts}, nil
+		}
 		return calculate(func() (*tariff, error) {
 			parsed, err := urdb.Parse(stored.Tariff)
 			if err != nil {
@@ -122,18 +142,32 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 	})
 }
 
-// withValues returns the plan's tariff with the export values of a home.
-func (r *Reader) withValues(p *plan, name string) (*tariff, error) {
-	if name == "" {
-		return p.tariff, nil
+// variant returns the plan's tariff with the export values of a home, or the component of
+// the values that a part pays.
+func (r *Reader) variant(p *plan, values string, pays netbilling.Component) (*pricing.Tariff, error) {
+	if values == "" && pays == "" {
+		return p.Tariff, nil
 	}
-	return r.pricer.tariffs.get(tariffKey{p.record.Revision, name}, func() (*tariff, error) {
-		values, ok := netbilling.Named(name)
-		if !ok {
-			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", name)}
+	made, err := r.pricer.tariffs.get(tariffKey{p.record.Revision, values, pays}, func() (*tariff, error) {
+		own, ok := netbilling.Named(values)
+		if !ok && values != "" {
+			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", values)}
 		}
-		return calculate(func() (*tariff, error) { return newTariff(p.WithExportValues(values)), nil })
+		return calculate(func() (*tariff, error) {
+			changed := p.Tariff
+			if values != "" {
+				changed = changed.WithExportValues(own)
+			}
+			if pays != "" {
+				changed = changed.Paying(pays)
+			}
+			return newTariff(changed), nil
+		})
 	})
+	if err != nil {
+		return nil, err
+	}
+	return made.Tariff, nil
 }
 
 // pricedEvents returns the events of a plan.

@@ -114,6 +114,11 @@ func (p *Pricer) HomePrices(v storage.View, home *storage.Home, w pricing.Window
 	if input.Market != nil {
 		input.Market = input.Market.Typical()
 	}
+	for i := range input.Parts {
+		if of := &input.Parts[i]; of.Market != nil {
+			of.Market = of.Market.Typical()
+		}
+	}
 	curve, err := pricing.Price(input, w)
 	if err != nil {
 		return nil, unpriceable(err, "start")

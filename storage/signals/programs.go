@@ -113,6 +113,9 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 		return p, false, err
 	}
 	place := facts.place
+	if composed, err := r.plan(org, record.ID); err == nil && composed.parts != nil {
+		place, _ = catalog.PlaceOf(composed.eiaID)
+	}
 	if place.Timezone == "" {
 		if place, err = r.placeOfHomes(org, record.ID); err != nil {
 			return p, false, err
@@ -160,7 +163,7 @@ func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 		return programFacts{}, &HomeError{"the plan cannot be read", err}
 	}
 	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time, unchanged: plan.CreatedAt.Equal(plan.UpdatedAt.Time)}
-	facts.place, _ = catalog.PlaceOf(t.Info().EIAID)
+	facts.place, _ = catalog.PlaceOf(t.eiaID)
 	return facts, nil
 }
 

@@ -58,6 +58,7 @@ type curveKey struct {
 	timezone      string
 	events        uint64
 	series        uint64
+	parts         string // identifies the parts of a composed plan
 	bids          bool
 	solar         bool
 	nonNetMetered bool
@@ -116,7 +117,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	s.revision = max(home.Revision, s.plan.newest)
 	at := r.pricer.place(home.Zipcode)
 	s.key = curveKey{
-		tariff: tariffKey{revision: s.plan.record.Revision}, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
+		tariff: tariffKey{revision: s.plan.record.Revision}, parts: s.plan.partsKey, timezone: home.Timezone, events: s.plan.events, bids: home.Bids, grid: at.grid,
 	}
 	if at.grid != nil && home.Carbon != storage.CarbonLow {
 		s.key.carbon = carbon.Intensity(home.Carbon)
@@ -236,12 +237,14 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	if k.carbon != "" {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
 	}
-	chosen, err := r.withValues(s.plan, k.tariff.values)
-	if err != nil {
-		return in, err
+	if s.plan.parts != nil {
+		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err == nil {
+			in.Tariff = in.Parts[pricing.Lead(in.Parts)].Tariff
+		}
+	} else if in.Tariff, err = r.variant(s.plan, k.tariff.values, ""); err == nil {
+		in.Events, err = r.pricedEvents(s.plan)
 	}
-	in.Tariff = chosen.Tariff
-	if in.Events, err = r.pricedEvents(s.plan); err != nil {
+	if err != nil {
 		return in, err
 	}
 	if in.Market, err = r.prices(s.series); err != nil {

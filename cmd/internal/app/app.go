@@ -32,6 +32,7 @@ import (
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/events/ledger"
+	"github.com/gridhook/gridhook/events/sources"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/replica"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -77,6 +78,7 @@ type App struct {
 	worker    *dispatcher.Worker
 	breakers  events.Breakers
 	tester    *tester.Tester
+	sources   *sources.Runner
 	estimates *api.Estimates
 	health    health
 	// embedded is nil if NATS is external.
@@ -125,7 +127,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.registerMetrics, a.startGuard)
+	parts = append(parts, a.registerMetrics, a.startGuard, a.startSources)
 	if o.delivers() {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
@@ -270,6 +272,7 @@ func (a *App) limits() []storage.Limit {
 		{Kind: storage.KindSchedule, Max: l.MaxSchedules, Setting: "max-schedules"},
 		{Kind: storage.KindKey, Max: l.MaxKeys, Setting: "max-keys", Counts: storage.CountLive(a.store.Now)},
 		{Kind: storage.KindChannel, Max: l.MaxChannels, Setting: "max-channels"},
+		{Kind: storage.KindSource, Max: l.MaxSources, Setting: "max-sources"},
 		{Kind: storage.KindReplay, Max: maxReplays},
 	}
 	for _, t := range storage.OpenADRTypes() {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events/notifier"
 	"github.com/gridhook/gridhook/events/replayer"
 	"github.com/gridhook/gridhook/events/scheduler"
+	"github.com/gridhook/gridhook/events/sources"
 )
 
 // startTasks starts the scheduler, the replayer and the notifier. They need the ledger: the
@@ -27,5 +29,23 @@ func (a *App) startTasks(context.Context) error {
 		Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}).Run)
 	a.run("the scheduler", scheduler.New(d).Run)
+	return nil
+}
+
+// startSources starts the runner of sources. A process that only serves the API makes no
+// runs, but checks sources on request.
+func (a *App) startSources(context.Context) error {
+	client := send.NewFetcher(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1})
+	a.onStop("the client of sources", func() error { client.Close(); return nil })
+	d := sources.Deps{
+		Store: a.store, Vault: a.vault, Client: client, Tasks: a.conn, Notices: a.conn, Log: a.Log, Now: time.Now,
+	}
+	if a.delivers() {
+		d.Registerer = a.Registry
+	}
+	a.sources = sources.New(d)
+	if a.delivers() {
+		a.run("the sources", a.sources.Run)
+	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 const zebra = "zebra-quagga"
 
 // traces are parts of zebra's identifiers, names and addresses.
-var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
+var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "zqsource", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
 
 // lynx is an organization whose record is changed before its deletion. NATS keeps the
 // earlier version until it compacts the file. A restored backup has only the last.
@@ -61,6 +61,10 @@ func (f *fleet) furnish(homes int) {
 		&storage.WebhookEndpoint{
 			ID: "zqendpoint", Base: of, EndpointSettings: storage.EndpointSettings{URL: "https://quagga.example/hooks", DeliveryMode: storage.DeliverAlways},
 		},
+		&storage.Source{ID: "zqsource", Base: of, SourceSettings: storage.SourceSettings{
+			Adapter: "csv", URL: "https://quagga.example/prices", Parameters: map[string]string{"node": "N"}, EverySeconds: 3600, Timezone: "UTC",
+		}},
+		&storage.SourceState{ID: "zqsource", Base: of},
 		&storage.KeyUse{KeyID: key.ID, LastUsedAt: now, Base: of},
 	}
 	for i := range homes {
@@ -70,6 +74,7 @@ func (f *fleet) furnish(homes int) {
 	}
 	storagetest.Put(t, f.store, entities...)
 	must(t, f.conn.PutTask(ctx, events.Task{Kind: events.TaskSchedule, OrganizationID: zebra, ID: "zqschedule", DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
+	must(t, f.conn.PutTask(ctx, events.Task{Kind: events.TaskSource, OrganizationID: zebra, ID: "zqsource", DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
 	_, err := f.conn.PutRequest(ctx, storage.IdempotentRequest{ID: storage.NewID("", now.Time), Answer: []byte(`"Vermilion Lane"`), Base: storage.Base{OrganizationID: zebra, CreatedAt: now}}, 0)
 	must(t, err)
 	for range triggers {

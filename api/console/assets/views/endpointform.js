@@ -17,6 +17,7 @@ const events = choices(enums.EventType, {
   "price_signal.changed": "A home's new price signal, without its prices",
   "price_signal.trigger.completed": "A trigger is completed",
   "endpoint.disabled": "Another endpoint was disabled: it responded 410 or failed for too long",
+  "flex_alert": "A grid operator asks homes to use less",
   "webhook.test": "Tests",
 });
 

@@ -1,0 +1,267 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Sources fetches the data of a source without storing it. See package sources.
+type Sources interface {
+	Check(ctx context.Context, source storage.Source) (events.SourceCheck, error)
+}
+
+// sourceRoutes returns the operations on sources.
+func (s *server) sourceRoutes() []rest.Route {
+	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/create", Name: "createSource", Role: storage.RoleOperate,
+			Summary: "Create a source, which fetches prices, alerts or a tariff regularly",
+			Description: "The first fetch follows at once. All prices of a fetch are stored or none. " +
+				"Schedules with onPriceChange then send the signals of the affected homes.",
+			Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).createSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/list", Name: "listSources", Role: storage.RoleRead,
+			Summary: "List an organization's sources, or the shared sources",
+			Body:    rest.BodyOptional,
+		}, (*server).listSources),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/{id}/get", Name: "getSource", Role: storage.RoleRead,
+			Summary: "Get a source with the log of its runs",
+			Body:    rest.BodyOptional,
+		}, (*server).getSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/{id}/update", Name: "updateSource", Role: storage.RoleOperate,
+			Summary: "Update, pause or resume a source", Description: "Absent fields keep their values. The changed source fetches at once.",
+			Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).updateSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
+			Summary: "Delete a source", Description: "The prices, plans and events that it has stored stay.",
+			Body: rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).deleteSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate,
+			Summary: "Fetch now instead of at the next time",
+			Body:    rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).runSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate,
+			Summary: "Fetch once and show what a run would store, without storing it", Description: "A failed fetch has the outcome FAILED and its error.",
+			Unaudited: true, Body: rest.BodyOptional, Errors: []string{rest.CodeUnavailable}, Timeout: checkSourceTimeout,
+		}, (*server).checkSource),
+		do(s, rest.Route{
+			Path: "/v1/admin/sources/adapters/list", Name: "listSourceAdapters", Role: storage.RoleRead,
+			Summary: "List the adapters of sources with their parameters",
+		}, (*server).listSourceAdapters),
+	}
+}
+
+// checkSourceTimeout is the timeout of a fetch plus an allowance for the rest of the
+// operation.
+const checkSourceTimeout = 70 * time.Second
+
+// showSource shows a source with its state.
+func showSource(v storage.View, s *storage.Source, revision uint64, now time.Time) (wire.SourceWithRuns, error) {
+	state, err := storage.ReadSourceState(v, s, revision)
+	shown := wire.Source{
+		ID: s.ID, SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),
+	}
+	if s.OrganizationID != storage.Shared {
+		shown.OrganizationID = s.OrganizationID
+	}
+	if s.Enabled {
+		shown.NextRunAt = state.NextRunAt
+	}
+	return wire.SourceWithRuns{Source: shown, Runs: append([]storage.SourceRun{}, state.Runs...)}, err
+}
+
+// source returns a stored source as it is shown.
+func (s *server) source(c *rest.Call, ref storage.Ref) (shown wire.SourceWithRuns, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		source, revision, err := storage.Read[storage.Source](v, ref)
+		if err == nil {
+			shown, err = showSource(v, &source, revision, c.Now)
+		}
+		return storage.NotFound(err, ref)
+	})
+	return shown, err
+}
+
+// setSource applies settings to a source, checks the address by the operator's policy and
+// seals the secret. before is the source before the change, empty for a new source.
+func (s *server) setSource(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error {
+	had := *before
+	if err := s.Vault.OpenSource(&had); err != nil {
+		return err
+	}
+	source.SourceSettings = *in
+	if source.Secret == storage.Masked {
+		source.Secret = had.Secret
+		p.Check(had.Secret != "", "secret", "requires the secret: %s keeps only the stored secret", storage.Masked)
+	}
+	source.SetDefaults()
+	if err := p.AddError(source.Validate()); err != nil {
+		return err
+	}
+	if source.URL != "" {
+		if err := p.AddError(s.Destinations(source.URL)); err != nil {
+			return err
+		}
+	}
+	return s.Vault.SealSource(source, before)
+}
+
+type createSourceInput struct {
+	_ struct{} `required:"adapter"`
+
+	wire.PlanOwner
+	ID string `json:"id,omitempty" pattern:"id" doc:"The identifier of the source. By default the service chooses one." example:"np15"`
+	storage.SourceSettings
+}
+
+func (in *createSourceInput) setDefaults() { in.Parameters, in.Enabled = map[string]string{}, true }
+
+func (s *server) createSource(ctx context.Context, c *rest.Call, in *createSourceInput) (wire.SourceWithRuns, error) {
+	source := storage.Source{ID: in.ID, Base: storage.Base{OrganizationID: in.Owner()}}
+	if source.ID == "" {
+		source.ID = storage.NewID("src_", c.Now)
+	}
+	err := s.setSource(&in.SourceSettings, &source, &storage.Source{}, &c.Wrong)
+	if err == nil {
+		err = s.create(ctx, c, &source)
+	}
+	if err != nil {
+		return wire.SourceWithRuns{}, err
+	}
+	s.fetchNow(ctx, &source)
+	return s.source(c, source.Ref())
+}
+
+// updateSourceInput has the settings to change. An absent field keeps its value.
+type updateSourceInput struct {
+	wire.PlanOwner
+	storage.SourceSettings
+}
+
+func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourceInput) (wire.SourceWithRuns, error) {
+	source, err := update(ctx, s, c, storage.SourceRef(in.Owner(), c.ID), func(source *storage.Source, p *rest.FieldErrors) error {
+		before, settings := *source, updateSourceInput{SourceSettings: source.SourceSettings}
+		settings.Parameters = nil // otherwise the parameters would be added to the stored ones
+		wrong, _ := s.decode(c.Body, &settings, "body")
+		p.Add(wrong)
+		if settings.Parameters == nil {
+			settings.Parameters = before.Parameters
+		}
+		return s.setSource(&settings.SourceSettings, source, &before, p)
+	})
+	if err != nil {
+		return wire.SourceWithRuns{}, err
+	}
+	s.fetchNow(ctx, &source)
+	return s.source(c, source.Ref())
+}
+
+func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (page wire.Page[wire.Source], err error) {
+	err = s.Store.View(func(v storage.View) error {
+		list, err := storage.ReadList[storage.Source](v, storage.KindSource, in.Owner(), in.After, in.Limit+1)
+		if err != nil {
+			return err
+		}
+		page, err = rest.ShowEach(rest.NewPage(list, in.Limit, func(s *storage.Source) string { return s.ID }), func(stored *storage.Source) (wire.Source, error) {
+			_, revision, err := storage.Read[storage.Source](v, stored.Ref())
+			if err != nil {
+				return wire.Source{}, err
+			}
+			shown, err := showSource(v, stored, revision, c.Now)
+			return shown.Source, err
+		})
+		return err
+	})
+	return page, err
+}
+
+func (s *server) getSource(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
+	return s.source(c, storage.SourceRef(in.Owner(), c.ID))
+}
+
+func (s *server) deleteSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
+	return deleted(c, s.Store.DeleteSource(ctx, in.Owner(), c.ID))
+}
+
+var errPausedSource = rest.NewProblem(rest.CodeConflict, "The source is paused.", "Resume the source, or check it.")
+
+func (s *server) runSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
+	ref := storage.SourceRef(in.Owner(), c.ID)
+	if err := s.putSourceTask(ctx, ref, c.Now); err != nil {
+		return wire.SourceWithRuns{}, err
+	}
+	return s.source(c, ref)
+}
+
+// putSourceTask puts a run of a source. Errors: errPausedSource.
+func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Time) error {
+	var task events.Task
+	err := s.Store.View(func(v storage.View) error {
+		source, revision, err := storage.Read[storage.Source](v, ref)
+		if err == nil && !source.Enabled {
+			err = errPausedSource
+		}
+		task = events.SourceTask(&source, revision, due)
+		return storage.NotFound(err, ref)
+	})
+	if err != nil || s.Tasks == nil {
+		return err
+	}
+	return s.Tasks.PutTask(ctx, task)
+}
+
+// fetchNow puts the first run of a changed source. If it fails, a runner puts the same
+// run.
+func (s *server) fetchNow(ctx context.Context, source *storage.Source) {
+	if err := s.putSourceTask(ctx, source.Ref(), source.UpdatedAt.Time); err != nil && !errors.Is(err, errPausedSource) {
+		s.Log.Warn("next run not scheduled, a runner retries", "source", source.ID, "org", source.OrganizationID, "error", err)
+	}
+}
+
+var errNoSources = rest.NewProblem(rest.CodeUnavailable, "This process cannot fetch the data of sources.",
+	"Send the request to a process that fetches.").After(rest.UnavailableSeconds)
+
+func (s *server) checkSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (events.SourceCheck, error) {
+	source, err := storage.Get[storage.Source](s.Store, storage.SourceRef(in.Owner(), c.ID))
+	if err != nil {
+		return events.SourceCheck{}, err
+	}
+	if s.Sources == nil {
+		return events.SourceCheck{}, errNoSources
+	}
+	return s.Sources.Check(ctx, source)
+}
+
+func (s *server) listSourceAdapters(context.Context, *rest.Call, *struct{}) (wire.SourceAdapterList, error) {
+	list := wire.SourceAdapterList{Data: []wire.SourceAdapter{}}
+	for _, a := range feed.Adapters() {
+		var defaults storage.Source
+		defaults.Adapter = a.Name
+		defaults.SetDefaults()
+		shown := wire.SourceAdapter{
+			Name: a.Name, Title: a.Title, Doc: a.Doc, URL: a.URL, EverySeconds: defaults.EverySeconds, Timezone: defaults.Timezone, Secret: a.Secret,
+			Parameters: []wire.SourceParameter{},
+		}
+		for _, p := range a.Parameters {
+			shown.Parameters = append(shown.Parameters, wire.SourceParameter{
+				Name: p.Name, Doc: p.Doc, Example: p.Example, Required: p.Required, Values: append([]string{}, p.Values...),
+			})
+		}
+		list.Data = append(list.Data, shown)
+	}
+	return list, nil
+}

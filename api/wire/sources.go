@@ -1,0 +1,50 @@
+package wire
+
+import "github.com/gridhook/gridhook/storage"
+
+// Source is a source in a response. Its secret is masked.
+type Source struct {
+	ID             string `json:"id" example:"src_01JZ2E6K8M0000000000000000"`
+	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share what the source fetches." example:"acme"`
+	storage.SourceSettings
+	LastRunAt  storage.Time `json:"lastRunAt" nullable:"true" doc:"null if the source has not run since its last change."`
+	LastGoodAt storage.Time `json:"lastGoodAt" nullable:"true" doc:"When a run last succeeded, null if none has since the last change."`
+	NextRunAt  storage.Time `json:"nextRunAt" nullable:"true" doc:"null if the source is paused."`
+	DataEnd    storage.Time `json:"dataEnd" nullable:"true" doc:"The end of the newest fetched price, null if there is none."`
+	Failures   int          `json:"failures" doc:"The number of failed runs since the last good run." example:"0"`
+	Late       bool         `json:"late" doc:"Whether the source has had no good run, or no new price, for much longer than its interval." example:"false"`
+	CreatedAt  storage.Time `json:"createdAt"`
+	UpdatedAt  storage.Time `json:"updatedAt"`
+}
+
+// SourceWithRuns is a source with the log of its runs.
+type SourceWithRuns struct {
+	Source
+	Runs []storage.SourceRun `json:"runs" doc:"The last 20 runs, the newest first."`
+}
+
+// SourceAdapter describes an adapter of sources.
+type SourceAdapter struct {
+	Name         string            `json:"name" example:"caiso"`
+	Title        string            `json:"title" example:"CAISO OASIS"`
+	Doc          string            `json:"doc" doc:"The operator's documentation of the format. It may be empty." example:"https://operator.example/api"`
+	URL          string            `json:"url" doc:"The operator's address. If it is empty, every source names its own." example:"https://operator.example/api"`
+	EverySeconds int               `json:"everySeconds" doc:"The default interval between two fetches." example:"3600"`
+	Timezone     string            `json:"timezone" doc:"The default time zone of the prices' days." example:"America/Los_Angeles"`
+	Secret       string            `json:"secret" doc:"What the secret of a source is. Empty if the adapter uses none." example:"subscription key"`
+	Parameters   []SourceParameter `json:"parameters"`
+}
+
+// SourceParameter is a parameter of an adapter.
+type SourceParameter struct {
+	Name     string   `json:"name" example:"node"`
+	Doc      string   `json:"doc" example:"name of the node"`
+	Example  string   `json:"example" example:"TH_NP15_GEN-APND"`
+	Required bool     `json:"required" example:"true"`
+	Values   []string `json:"values" doc:"The allowed values. An empty list allows any value." example:"[]"`
+}
+
+// SourceAdapterList lists the adapters.
+type SourceAdapterList struct {
+	Data []SourceAdapter `json:"data"`
+}

@@ -1,0 +1,34 @@
+package events
+
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// SourceTask returns the task of a source's run at a time. Each revision of a source has
+// its own chain of runs, as the revisions of a schedule do.
+func SourceTask(s *storage.Source, revision uint64, due time.Time) Task {
+	return Task{
+		Kind: TaskSource, OrganizationID: s.OrganizationID, ID: s.ID, Revision: revision, DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)},
+	}
+}
+
+// SourceCheck is what a source fetched, without storing it.
+type SourceCheck struct {
+	storage.SourceRun
+	Prices []SourcePrices      `json:"prices" doc:"The fetched prices by node and market."`
+	Alerts []storage.PlanEvent `json:"alerts" doc:"The fetched alerts, as events of the plan."`
+}
+
+// SourcePrices are the fetched prices of one node in one market.
+type SourcePrices struct {
+	Node        string       `json:"node" example:"TH_NP15_GEN-APND"`
+	Market      string       `json:"market" example:"DAY_AHEAD"`
+	StepMinutes int          `json:"stepMinutes" example:"60"`
+	StartTime   storage.Time `json:"startTime"`
+	EndTime     storage.Time `json:"endTime"`
+	Prices      int          `json:"prices" doc:"The number of prices." example:"48"`
+	Lowest      float64      `json:"lowest" doc:"The lowest price, in $/kWh." example:"0.012"`
+	Highest     float64      `json:"highest" doc:"The highest price, in $/kWh." example:"0.094"`
+}

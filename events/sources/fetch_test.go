@@ -1,0 +1,132 @@
+package sources
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// paged is an adapter whose responses have pages, with its secret in the URL.
+func paged(pages int) *feed.Adapter {
+	at := func(q *feed.Query, page int) feed.Request {
+		return feed.Request{URL: fmt.Sprintf("%s/%d?key=%s", q.URL, page, url.QueryEscape(q.Secret))}
+	}
+	return &feed.Adapter{
+		Requests: func(q *feed.Query) ([]feed.Request, error) { return []feed.Request{at(q, 0)}, nil },
+		Read: func(q *feed.Query, r *feed.Response) (d feed.Data, err error) {
+			page := 0
+			if _, err := fmt.Sscan(string(r.Body), &page); err != nil {
+				panic(string(r.Body))
+			}
+			d.Prices = []feed.Prices{{Node: "N", Points: []market.Point{{Start: storagetest.Start, Price: float64(page)}}}}
+			if page+1 < pages {
+				d.Next = []feed.Request{at(q, page+1)}
+			}
+			return d, nil
+		},
+	}
+}
+
+// page responds with the number in the path.
+func page(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path[1:])) }
+
+func fetch(t *testing.T, a *feed.Adapter, answer http.HandlerFunc, secret string) (*fetcher, error) {
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	f := &fetcher{client: server.Client(), adapter: a, query: &feed.Query{URL: server.URL, Secret: secret}, now: storagetest.Start}
+	return f, f.run(t.Context())
+}
+
+func TestFetch_Pages(t *testing.T) {
+	f, err := fetch(t, paged(3), page, "")
+	if err != nil || len(f.Prices) != 3 || f.requests != 3 || f.validators.Request != "" {
+		t.Errorf("%+v, %v", f.fetched, err)
+	}
+	if f, err := fetch(t, paged(1000), page, ""); err == nil || f.requests != maxRequests {
+		t.Errorf("%d requests, %v", f.requests, err)
+	}
+}
+
+// TestFetch_Panic has an adapter that fails on the server's response.
+func TestFetch_Panic(t *testing.T) {
+	if _, err := fetch(t, paged(1), text("broken"), ""); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFetch_SecretHidden checks the errors of a source whose secret is in its URL.
+func TestFetch_SecretHidden(t *testing.T) {
+	const secret = "s3cret/+ &x"
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("bad key " + r.URL.Query().Get("key")))
+	}
+	move := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/"+url.PathEscape(secret)+"?"+r.URL.RawQuery, http.StatusFound)
+	}
+	die := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	for name, answer := range map[string]http.HandlerFunc{"echo": echo, "redirect": move, "dies": die, "status": status(http.StatusForbidden)} {
+		_, err := fetch(t, paged(1), answer, secret)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), "s3cret"} {
+			if strings.Contains(err.Error(), form) {
+				t.Errorf("%s: the error %q shows the secret", name, err)
+			}
+		}
+	}
+}
+
+func TestMask_Parts(t *testing.T) {
+	for _, tt := range []struct{ text, secret, want string }{
+		{"bad key abc", "", "bad key abc"},
+		{"bad key abc", "abc", "bad key ********"},
+		{"user ada and p%40ss word of abc", "ada:p@ss:abcd", "user ada and ******** word of abc"},
+	} {
+		if got := mask(tt.text, tt.secret); got != tt.want {
+			t.Errorf("%q without %q: %q, want %q", tt.text, tt.secret, got, tt.want)
+		}
+	}
+}
+
+func TestSpan_Days(t *testing.T) {
+	l, err := time.LoadLocation("America/Los_Angeles")
+	must(t, err)
+	now := time.Date(2026, time.July, 1, 3, 0, 0, 0, time.UTC) // still June there
+	for name, tt := range map[string]struct {
+		end  time.Time
+		from string
+	}{
+		"new":              {time.Time{}, "2026-06-16"},
+		"tomorrow known":   {now.Add(30 * time.Hour), "2026-06-29"},
+		"until today":      {time.Date(2026, time.June, 30, 7, 0, 0, 0, time.UTC), "2026-06-29"},
+		"until last night": {time.Date(2026, time.June, 30, 6, 0, 0, 0, time.UTC), "2026-06-28"},
+		"long ago":         {now.AddDate(0, -3, 0), "2026-05-30"},
+	} {
+		from, to := span(now, tt.end, l)
+		if got := from.Format("2006-01-02"); got != tt.from || from.Hour() != 0 || to.Format(time.DateOnly) != "2026-07-02" {
+			t.Errorf("%s: from %v to %v, want %s", name, from, to, tt.from)
+		}
+	}
+}
+
+func TestRetryAfter_Forms(t *testing.T) {
+	now := storagetest.Start
+	for text, want := range map[string]time.Duration{
+		"": 0, "x": 0, "-5": 0, "120": 2 * time.Minute, "99999999999": 24 * time.Hour,
+		now.Add(time.Hour).Format(http.TimeFormat): time.Hour, now.Add(-time.Hour).Format(http.TimeFormat): 0,
+	} {
+		if got := retryAfter(text, now); got.Round(time.Second) != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

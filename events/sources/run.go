@@ -1,0 +1,194 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// handle makes a due run. If the process ends before, another process repeats it. A run
+// that is recorded is not repeated.
+func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) error {
+	// Earlier changes and deletions must count.
+	if err := r.Store.CatchUp(ctx); err != nil {
+		return err
+	}
+	source, state, err := r.read(task)
+	switch {
+	case errors.Is(err, errOutdated):
+		return nil
+	case err != nil:
+		return err
+	case !state.DueAt.Equal(task.DueAt.Time):
+		if state, err = r.run(ctx, source, state, task); errors.Is(err, errOutdated) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.notify(ctx, source); err != nil {
+		return err
+	}
+	// A pending task of the same name is a run that was asked for meanwhile.
+	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, task.Revision, state.NextRunAt.Time))
+}
+
+// errOutdated says that a source was deleted, paused or changed, or that another process
+// has recorded the run.
+var errOutdated = errors.New("the run is outdated")
+
+// read returns the source of a task and its state. Errors: errOutdated.
+func (r *Runner) read(task events.Task) (source *storage.Source, state storage.SourceState, err error) {
+	err = r.Store.View(func(v storage.View) error {
+		source, state, err = current(v, storage.SourceRef(task.OrganizationID, task.ID), task.Revision)
+		return err
+	})
+	return source, state, err
+}
+
+// current returns a revision of a source and its state. Errors: errOutdated.
+func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source, storage.SourceState, error) {
+	source, found, err := storage.Read[storage.Source](v, ref)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && (found != revision || !source.Enabled) {
+		return nil, storage.SourceState{}, errOutdated
+	}
+	if err != nil {
+		return nil, storage.SourceState{}, err
+	}
+	state, err := storage.ReadSourceState(v, &source, revision)
+	return &source, state, err
+}
+
+// run fetches and stores the data of a source, and records the run. Errors: errOutdated,
+// storage.ErrUnavailable, and the end of ctx.
+func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.SourceState, task events.Task) (storage.SourceState, error) {
+	now := r.Now()
+	suspended := false
+	err := r.Store.View(func(v storage.View) (err error) {
+		suspended, err = storage.IsSuspended(v, source.OrganizationID)
+		return err
+	})
+	if err != nil {
+		return state, err
+	}
+	if suspended { // the runs go on when the organization is resumed
+		state.NextRunAt = storage.Time{Time: now.Add(source.Every())}
+		return state, nil
+	}
+	f, run, failure := r.fetch(ctx, source, &state)
+	if ctx.Err() != nil {
+		return state, ctx.Err()
+	}
+	fail := func(failure error) {
+		run.Outcome, run.Error = storage.SourceFailed, clip(failure.Error())
+		state, err = r.record(ctx, task, f, run)
+	}
+	if failure != nil {
+		fail(failure)
+	} else if state, err = r.record(ctx, task, f, run); isAboutData(err) {
+		fail(err)
+	}
+	if err == nil {
+		r.observe(source, &state)
+	}
+	return state, err
+}
+
+// maxError is the maximum length of an error in the log of a source, in bytes.
+const maxError = 500
+
+func clip(text string) string {
+	if len(text) > maxError {
+		return strings.ToValidUTF8(text[:maxError], "") + "..."
+	}
+	return text
+}
+
+// isAboutData reports whether an error of record is about the data, so that a repetition
+// has the same error.
+func isAboutData(err error) bool {
+	return err != nil && !errors.Is(err, errOutdated) && !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrConflict) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// fetch makes the requests of a source. The run has everything but its effect.
+func (r *Runner) fetch(ctx context.Context, source *storage.Source, state *storage.SourceState) (*fetched, storage.SourceRun, error) {
+	now := r.Now()
+	run := storage.SourceRun{At: storage.Time{Time: now.UTC().Truncate(time.Millisecond)}}
+	opened := *source
+	adapter, known := feed.ByName(source.Adapter)
+	err := r.Vault.OpenSource(&opened)
+	if err == nil && !known {
+		err = errors.New("the adapter " + source.Adapter + " is unknown to this version of Gridhook")
+	}
+	if err != nil {
+		return &fetched{}, run, err
+	}
+	from, to := span(now, state.DataEnd.Time, opened.Location())
+	f := fetcher{client: r.Client, adapter: &adapter, query: opened.Query(&adapter, from, to), now: now, had: state.Validators}
+	err = f.run(ctx)
+	run.Requests, run.Seconds = f.requests, r.Now().Sub(now).Round(time.Millisecond).Seconds()
+	return &f.fetched, run, err
+}
+
+// record stores the data of a fetch together with the state of its source. If the run has
+// failed it stores the state alone.
+func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run storage.SourceRun) (state storage.SourceState, err error) {
+	err = r.Store.Rewrite(ctx, func(v storage.View) (storage.Revised, error) {
+		source, had, err := current(v, storage.SourceRef(task.OrganizationID, task.ID), task.Revision)
+		if err != nil {
+			return storage.Revised{}, err
+		}
+		if had.DueAt.Equal(task.DueAt.Time) && !had.DueAt.IsZero() {
+			return storage.Revised{}, errOutdated
+		}
+		state = had
+		w := writer{View: v, store: r.Store, source: source, now: run.At.Time, change: change{run: run, end: had.DataEnd.Time}}
+		if run.Outcome != storage.SourceFailed {
+			if err := w.write(f); err != nil {
+				return storage.Revised{}, err
+			}
+			w.run.Outcome = storage.SourceUnchanged
+			if len(w.Put)+len(w.Gone) > 0 {
+				w.run.Outcome = storage.SourceStored
+			}
+			state.DataEnd.Time, state.Validators = w.end, f.validators
+		}
+		state.DueAt = task.DueAt
+		state.Record(w.run)
+		state.NextRunAt = storage.Time{Time: r.next(source, &state, f.retryAfter)}
+		w.Put = append(w.Put, &state)
+		return w.Revised, nil
+	})
+	return state, err
+}
+
+// Delays after failures. They double up to the interval, within these bounds. A server
+// that has failed for long is asked seldom.
+const (
+	firstRetry   = 30 * time.Second
+	breakerDelay = 15 * time.Minute
+	longestRetry = time.Hour
+)
+
+// next returns the time of the next run.
+func (r *Runner) next(source *storage.Source, state *storage.SourceState, retryAfter time.Duration) time.Time {
+	now := r.Now().UTC().Truncate(time.Millisecond)
+	if state.Failures == 0 {
+		next := state.DueAt.Add(source.Every())
+		if !next.After(now) { // the runs missed in between are left out
+			next = now.Add(source.Every())
+		}
+		return next
+	}
+	const most = 16 // doublings
+	delay := min(firstRetry<<min(state.Failures-1, most), min(max(source.Every(), breakerDelay), longestRetry))
+	delay -= time.Duration(r.Jitter() * float64(delay) / 2)
+	return now.Add(max(delay, retryAfter))
+}

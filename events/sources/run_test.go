@@ -1,0 +1,222 @@
+package sources
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// bomb responds with a compressed body that is larger than a fetch may be.
+func bomb(w http.ResponseWriter, _ *http.Request) {
+	var member bytes.Buffer
+	z := gzip.NewWriter(&member)
+	_, _ = z.Write(make([]byte, 1<<20))
+	_ = z.Close()
+	w.Header().Set("Content-Encoding", "gzip")
+	for range maxBytes>>20 + 1 {
+		_, _ = w.Write(member.Bytes())
+	}
+}
+
+// TestRun_BadAnswers has good prices and then a bad answer. The good prices stay, the run
+// is recorded as failed, and the next answer is stored again.
+func TestRun_BadAnswers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+		// within is the time to the next run.
+		within time.Duration
+	}{
+		"error":       {status(http.StatusInternalServerError), "500 Internal Server Error", firstRetry},
+		"rate limit":  {status(http.StatusTooManyRequests, "Retry-After", "600"), "429 Too Many Requests", 10 * time.Minute},
+		"not found":   {status(http.StatusNotFound), "404 Not Found", firstRetry},
+		"redirect":    {status(http.StatusFound, "Location", "http://169.254.169.254/latest"), "redirects are not followed", firstRetry},
+		"html":        {text("<!DOCTYPE html><title>Maintenance</title>"), "", firstRetry},
+		"empty":       {text(""), "", firstRetry},
+		"no rows":     {text(hours()), "", firstRetry},
+		"absurd":      {text(hours(31, 60_000)), "60 $/kWh", firstRetry},
+		"not changed": {status(http.StatusNotModified), "304 Not Modified", firstRetry},
+		"died": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(hours(31)))
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, "the response is incomplete", firstRetry},
+		"huge": {bomb, "larger than 64 MiB", firstRetry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.add(nil)
+			w.answer = text(hours(20, 21))
+			w.run(s)
+			w.answer = tt.answer
+			state := w.run(s)
+			if got := state.Runs[0]; got.Outcome != storage.SourceFailed || got.Error == "" || !strings.Contains(got.Error, tt.says) || state.Failures != 1 {
+				t.Errorf("the state is %+v", state)
+			}
+			if wait := state.NextRunAt.Sub(w.now); wait != tt.within {
+				t.Errorf("the next run is in %v, want %v", wait, tt.within)
+			}
+			if got := w.prices(); !slices.Equal(got, []float64{20, 21}) {
+				t.Errorf("the prices are %v", got)
+			}
+			w.answer = text(hours(20, 22, 23))
+			if state := w.run(s); state.Runs[0].Outcome != storage.SourceStored || state.Runs[0].Added != 1 || state.Runs[0].Changed != 1 || state.Failures != 0 || len(state.Runs) != 3 {
+				t.Errorf("after the recovery the state is %+v", state)
+			}
+			if got := w.prices(); !slices.Equal(got, []float64{20, 22, 23}) {
+				t.Errorf("after the recovery the prices are %v", got)
+			}
+		})
+	}
+}
+
+// TestRun_Conditional sends the validators of the last good answer to the same URL, and
+// only then.
+func TestRun_Conditional(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	w.answer = func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("ETag", `"one"`)
+		rw.Header().Set("Last-Modified", "Wed, 01 Jul 2026 11:00:00 GMT")
+		if r.Header.Get("If-None-Match") == `"one"` {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		text(hours(20, 21))(rw, r)
+	}
+	w.run(s)
+	state := w.run(s)
+	if last := w.asked[1].Header; last.Get("If-None-Match") != `"one"` || last.Get("If-Modified-Since") == "" {
+		t.Errorf("the second request has the header %v", last)
+	}
+	if state.Runs[0].Outcome != storage.SourceUnchanged || state.Failures != 0 || state.DataEnd.IsZero() {
+		t.Errorf("the state is %+v", state)
+	}
+	// Another address has another state.
+	_, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { s.URL += "/other"; return nil })
+	must(t, err)
+	w.run(s)
+	if last := w.asked[2].Header; last.Get("If-None-Match") != "" {
+		t.Errorf("the request to another address has the header %v", last)
+	}
+}
+
+// TestRun_Delays lets a source fail for long. The delays double up to a bound, and one
+// good run ends them.
+func TestRun_Delays(t *testing.T) {
+	for every, longest := range map[time.Duration]time.Duration{time.Minute: breakerDelay, 30 * time.Minute: 30 * time.Minute, 24 * time.Hour: time.Hour} {
+		w := newWorld(t)
+		s := w.add(func(s *storage.Source) { s.EverySeconds = int(every / time.Second) })
+		w.answer = status(http.StatusServiceUnavailable)
+		want := firstRetry
+		for range 12 {
+			state := w.run(s)
+			if got := state.NextRunAt.Sub(w.now); got != want {
+				t.Errorf("every %v: after %d failures the delay is %v, want %v", every, state.Failures, got, want)
+			}
+			want = min(2*want, longest)
+		}
+		w.answer = text(hours(20))
+		if state := w.run(s); state.NextRunAt.Sub(w.now) != every || state.Late(&s, w.now) {
+			t.Errorf("every %v: after the recovery the state is %+v", every, state)
+		}
+	}
+}
+
+// TestRun_Late reports a source without a good run as late, and no longer once it has one.
+func TestRun_Late(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	w.answer = text(hours(20))
+	w.run(s)
+	w.answer = status(http.StatusBadGateway)
+	for !w.now.After(w.state(s).LastGoodAt.Add(2*time.Hour + 15*time.Minute)) {
+		if state := w.state(s); state.Late(&s, w.now) {
+			t.Fatalf("late %v after the last good run", w.now.Sub(state.LastGoodAt.Time))
+		}
+		w.run(s)
+	}
+	if state := w.state(s); !state.Late(&s, w.now) {
+		t.Errorf("not late %v after the last good run", w.now.Sub(state.LastGoodAt.Time))
+	}
+	w.answer = text(hours(20))
+	if state := w.run(s); state.Late(&s, w.now) {
+		t.Errorf("late after a good run: %+v", state)
+	}
+}
+
+// TestRun_Redelivered repeats the task of a recorded run. The source is not asked again,
+// and its next run is pending once.
+func TestRun_Redelivered(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	w.answer = text(hours(20))
+	task := w.due(s)
+	for range 3 {
+		must(t, w.handle(t.Context(), task, events.Taken{Redelivered: true}))
+	}
+	if len(w.asked) != 1 || len(w.state(s).Runs) != 1 || len(w.tasks.waiting) != 1 {
+		t.Errorf("%d requests, %d runs, %d pending", len(w.asked), len(w.state(s).Runs), len(w.tasks.waiting))
+	}
+}
+
+// TestRun_Outdated drops the runs of a paused, a changed and a deleted source, and of a
+// source that is changed during the run.
+func TestRun_Outdated(t *testing.T) {
+	pause := func(s *storage.Source) error { s.Enabled = false; return nil }
+	for name, change := range map[string]func(w *world, s storage.Source) error{
+		"paused": func(w *world, s storage.Source) error {
+			_, err := storage.Update(t.Context(), w.Store, s.Ref(), pause)
+			return err
+		},
+		"deleted": func(w *world, s storage.Source) error {
+			return w.Store.DeleteSource(t.Context(), s.OrganizationID, s.ID)
+		},
+	} {
+		for _, during := range []bool{false, true} {
+			w := newWorld(t)
+			s := w.add(nil)
+			task := w.due(s)
+			w.answer = text(hours(20))
+			if during {
+				w.answer = func(rw http.ResponseWriter, r *http.Request) {
+					must(t, change(w, s))
+					text(hours(20))(rw, r)
+				}
+			} else {
+				must(t, change(w, s))
+			}
+			must(t, w.handle(t.Context(), task, events.Taken{}))
+			must(t, w.plan(t.Context()))
+			if len(w.prices()) != 0 || len(w.tasks.waiting) != 0 || during != (len(w.asked) == 1) {
+				t.Errorf("%s, during the run %v: %d prices, %d runs pending, %d requests", name, during, len(w.prices()), len(w.tasks.waiting), len(w.asked))
+			}
+		}
+	}
+}
+
+// TestRun_Suspended asks nobody for a suspended organization, and goes on when the
+// organization is resumed.
+func TestRun_Suspended(t *testing.T) {
+	w := newWorld(t)
+	acme := storage.Organization{ID: "acme", Name: "Acme", Suspended: true, Base: storage.Base{OrganizationID: storage.Shared}}
+	must(t, w.Store.Create(t.Context(), &acme))
+	s := w.add(func(s *storage.Source) { s.OrganizationID = "acme" })
+	w.answer = text(hours(20))
+	if w.run(s); len(w.asked) != 0 {
+		t.Error("a suspended organization's source was asked")
+	}
+	_, err := storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
+	must(t, err)
+	if state := w.run(s); len(w.asked) != 1 || state.Runs[0].Outcome != storage.SourceStored {
+		t.Errorf("after the organization was resumed: %+v", state)
+	}
+}

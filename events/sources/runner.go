@@ -1,0 +1,129 @@
+package sources
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/vault"
+)
+
+const (
+	// slots is the number of simultaneous fetches of a process.
+	slots = 8
+	// planEvery is the interval between searches for sources without a pending run.
+	planEvery = 30 * time.Second
+)
+
+// Deps are the dependencies of a runner.
+type Deps struct {
+	Store  *storage.Store
+	Vault  *vault.Vault
+	Client Client
+	// Tasks, Notices and Registerer may be nil if the runner only checks sources.
+	Tasks      events.Tasks
+	Notices    events.NoticeLog
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+	Now        func() time.Time
+	// Jitter returns a number in [0,1). nil selects a random number.
+	Jitter func() float64
+}
+
+// Runner runs sources. Any number of runners may run: a run is a task of one runner. The
+// effect of a run and its record in the state of the source are stored together.
+type Runner struct {
+	Deps
+	runs *prometheus.CounterVec
+	late prometheus.Gauge
+	age  prometheus.Gauge
+}
+
+// New returns a runner. Run starts it.
+func New(d Deps) *Runner {
+	if d.Jitter == nil {
+		d.Jitter = rand.Float64
+	}
+	metrics := promauto.With(d.Registerer)
+	gauge := func(name, help string) prometheus.Gauge {
+		return metrics.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
+	}
+	return &Runner{
+		Deps: d,
+		runs: metrics.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "source_runs_total", Help: "Runs of sources by this process, by adapter and outcome.",
+		}, []string{"adapter", "outcome"}),
+		late: gauge("sources_late", "Active sources without a good run, or without a new price, for much longer than their interval."),
+		age:  gauge("source_age_seconds", "Time since the last good run of the active source that has had none for longest."),
+	}
+}
+
+// Run makes the scheduled runs until ctx ends. A run in progress is canceled, and another
+// process repeats it.
+func (r *Runner) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.Tasks.ConsumeTasks(ctx, ctx, events.TaskSource, slots, r.handle) })
+	group.Go(func() error { return periodic.Run(ctx, planEvery, r.Log, "store the next run of every source", r.plan) })
+	return group.Wait()
+}
+
+// plan stores the next run of every active source without a pending run, for example
+// after a crash between storing a source and its run. It also measures the ages.
+func (r *Runner) plan(ctx context.Context) error {
+	waiting, err := r.Tasks.Tasks(ctx, events.TaskSource)
+	if err != nil {
+		return err
+	}
+	var missing []events.Task
+	var age time.Duration
+	late, now := 0, r.Now()
+	damaged := func(err error) { r.Log.Error("source record invalid, the source does not run", "error", err) }
+	err = r.Store.View(func(v storage.View) error {
+		return storage.EachSource(v, damaged, func(s *storage.Source, revision uint64) error {
+			state, err := storage.ReadSourceState(v, s, revision)
+			if err != nil || !s.Enabled {
+				return err
+			}
+			if state.Late(s, now) {
+				late++
+			}
+			age = max(age, now.Sub(state.GoodSince(s)))
+			if task := events.SourceTask(s, revision, state.NextRunAt.Time); !waiting[task.Name()] {
+				missing = append(missing, task)
+			}
+			return nil
+		})
+	})
+	r.late.Set(float64(late))
+	r.age.Set(age.Seconds())
+	for _, task := range missing {
+		if err != nil {
+			break
+		}
+		err = r.Tasks.PutNewTask(ctx, task)
+	}
+	return err
+}
+
+// observe counts and logs a run.
+func (r *Runner) observe(s *storage.Source, state *storage.SourceState) {
+	run := &state.Runs[0]
+	r.runs.WithLabelValues(s.Adapter, string(run.Outcome)).Inc()
+	details := []any{"source", s.ID, "org", s.OrganizationID, "adapter", s.Adapter, "requests", run.Requests, "next", state.NextRunAt.Time}
+	switch run.Outcome {
+	case storage.SourceFailed:
+		r.Log.Warn("source run failed", append(details, "failures", state.Failures, "error", run.Error)...)
+	case storage.SourceStored:
+		r.Log.Info("source run stored new data", append(details, "added", run.Added, "changed", run.Changed, "events", run.Events, "tariff", run.Tariff)...)
+	default:
+		r.Log.Debug("source run found nothing new", details...)
+	}
+}

@@ -1,0 +1,240 @@
+package sources
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// change is the change that the data of a fetch makes. All of it is stored, or nothing.
+type change struct {
+	storage.Revised
+	run storage.SourceRun
+	// end is the end of the newest fetched price.
+	end time.Time
+}
+
+// writer computes the change of a fetch on a view.
+type writer struct {
+	storage.View
+	store  *storage.Store
+	source *storage.Source
+	now    time.Time
+	change
+}
+
+// write adds everything that a fetch found to the change. Errors about the data are
+// *storage.InvalidError, feed.ErrResponse or market.ErrSeries.
+func (w *writer) write(f *fetched) error {
+	series := merge(f.Prices)
+	for _, p := range series {
+		if err := w.prices(p); err != nil {
+			return err
+		}
+	}
+	if w.source.PlanID == "" {
+		if f.Tariff != nil || len(f.Alerts) > 0 {
+			return invalid("planId", "is required, because the source has a tariff or alerts")
+		}
+		return nil
+	}
+	if f.Tariff != nil {
+		return w.tariff(f.Tariff)
+	}
+	if f.Alerted {
+		return w.alerts(f.Alerts)
+	}
+	return w.passthrough(series)
+}
+
+func invalid(field, format string, args ...any) error {
+	var p storage.Problems
+	p.Addf(field, format, args...)
+	return p.Err()
+}
+
+// merge joins the prices of each node and market, in the order of the responses.
+func merge(all []feed.Prices) (merged []feed.Prices) {
+	for _, p := range all {
+		i := slices.IndexFunc(merged, func(m feed.Prices) bool { return m.Node == p.Node && m.Kind == p.Kind })
+		if i < 0 {
+			p.Points = slices.Clone(p.Points)
+			merged = append(merged, p)
+			continue
+		}
+		merged[i].Points = append(merged[i].Points, p.Points...)
+		merged[i].Step = cmp.Or(merged[i].Step, p.Step)
+	}
+	return merged
+}
+
+// prices adds the prices of a node to the series of the source's owner.
+func (w *writer) prices(p feed.Prices) error {
+	owner := storage.Base{OrganizationID: w.source.OrganizationID}
+	if p.Step == 0 {
+		stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		p.Step = time.Duration(stored.StepMinutes) * time.Minute
+	}
+	part, step, err := newPart(p)
+	if err != nil {
+		return err
+	}
+	revised, added, err := w.store.RevisePrices(w, storage.MarketSeries{
+		Node: p.Node, Market: p.Kind, Timezone: w.source.Timezone, StepMinutes: int(step / time.Minute), Base: owner,
+	}, []storage.PricesPart{part})
+	if err != nil {
+		return fmt.Errorf("prices of %s: %w", p.Node, err)
+	}
+	w.Put, w.Gone = append(w.Put, revised.Put...), append(w.Gone, revised.Gone...)
+	w.run.Added += added.Added
+	w.run.Changed += added.Changed
+	if added.End.After(w.end) {
+		w.end = added.End
+	}
+	return nil
+}
+
+// newPart returns prices in the form of the store. Of two prices of an interval the later
+// counts: it is a correction.
+func newPart(p feed.Prices) (part storage.PricesPart, step time.Duration, err error) {
+	series, err := market.New(p.Points, market.Options{Node: p.Node, Kind: p.Kind, Step: p.Step})
+	if err != nil {
+		return part, 0, fmt.Errorf("prices of %s: %w", p.Node, err)
+	}
+	step = series.Step()
+	from, to := series.Span()
+	part = storage.PricesPart{Start: from, Prices: slices.Repeat([]float64{math.NaN()}, int(to.Sub(from)/step))}
+	for _, point := range series.Points() {
+		part.Prices[point.Start.Sub(from)/step] = point.Price
+	}
+	return part, step, nil
+}
+
+// passthrough creates the source's plan if it does not exist: a plan whose price is the
+// price of the fetched node.
+func (w *writer) passthrough(series []feed.Prices) error {
+	_, err := storage.FindShared(w, storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID))
+	if !errors.Is(err, storage.ErrNotFound) || len(series) == 0 {
+		return ignoreNotFound(err)
+	}
+	if len(series) > 1 {
+		return invalid("planId", "requires a plan that exists, because the source has the prices of %d nodes or markets", len(series))
+	}
+	tariff, err := json.Marshal(map[string]any{
+		"name": series[0].Node, "market": map[string]any{"node": series[0].Node, "market": series[0].Kind},
+	})
+	if err != nil {
+		return err
+	}
+	return w.plan(tariff)
+}
+
+// tariff replaces the tariff of the source's plan.
+func (w *writer) tariff(tariff json.RawMessage) error {
+	stored, _, err := storage.Read[storage.RatePlan](w, storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID))
+	if err == nil && sameJSON(stored.Tariff, tariff) {
+		return nil
+	}
+	if ignoreNotFound(err) != nil {
+		return err
+	}
+	return w.plan(tariff)
+}
+
+func (w *writer) plan(tariff json.RawMessage) error {
+	plan := storage.RatePlan{ID: w.source.PlanID, Tariff: tariff, Base: storage.Base{OrganizationID: w.source.OrganizationID}}
+	if err := plan.Validate(); err != nil {
+		return err
+	}
+	w.Put, w.run.Tariff = append(w.Put, &plan), true
+	return nil
+}
+
+// sameJSON reports whether two documents have the same values.
+func sameJSON(a, b json.RawMessage) bool {
+	x, err := compact(a)
+	y, failed := compact(b)
+	return err == nil && failed == nil && x == y
+}
+
+// compact returns a document with sorted names and without white space.
+func compact(text json.RawMessage) (string, error) {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return "", err
+	}
+	sorted, err := json.Marshal(v)
+	return string(sorted), err
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// alerts makes alerts the events of the source's plan. It removes its own future events
+// that the source does not list any more.
+func (w *writer) alerts(alerts []feed.Alert) error {
+	plan := storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID)
+	if _, _, err := storage.Read[storage.RatePlan](w, plan); err != nil {
+		return storage.NotFound(err, plan)
+	}
+	all, err := storage.ReadPlanEvents(w, plan)
+	if err != nil {
+		return err
+	}
+	listed := map[string]bool{}
+	for _, e := range planEvents(w.source, alerts) {
+		if err := e.Validate(); err != nil {
+			return err
+		}
+		if listed[e.ID] = true; all.Set(e) != storage.Unchanged {
+			w.run.Events++
+		}
+	}
+	for _, e := range slices.Clone(all.Events) {
+		if isOf(w.source, &e) && !listed[e.ID] && e.From.After(w.now) {
+			all.Remove(e.ID)
+			w.run.Events++
+		}
+	}
+	if w.run.Events > 0 {
+		w.Put = append(w.Put, &all)
+	}
+	return nil
+}
+
+// eventPrefix begins the identifiers of the events of a source.
+func eventPrefix(s *storage.Source) string { return s.ID + "-" }
+
+// isOf reports whether an event of the source's plan is of the source.
+func isOf(s *storage.Source, e *storage.PlanEvent) bool {
+	return e.Kind == pricing.FlexAlert && strings.HasPrefix(e.ID, eventPrefix(s))
+}
+
+// planEvents returns alerts as events of a plan.
+func planEvents(s *storage.Source, alerts []feed.Alert) []storage.PlanEvent {
+	events := make([]storage.PlanEvent, len(alerts))
+	for i, a := range alerts {
+		e := storage.PlanEvent{Kind: pricing.FlexAlert, Name: a.Name, From: storage.Time{Time: a.From.UTC()}, To: storage.Time{Time: a.To.UTC()}}
+		e.SetDefaults()
+		e.ID = eventPrefix(s) + a.From.UTC().Format("20060102T150405Z")
+		events[i] = e
+	}
+	return events
+}

@@ -1,0 +1,197 @@
+package sources
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/urdb"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// store stores data as a run of the source would.
+func (w *world) store(s storage.Source, data feed.Data) (storage.SourceRun, error) {
+	w.t.Helper()
+	task := w.due(s)
+	state, err := w.record(w.t.Context(), task, &fetched{Data: data}, storage.SourceRun{At: storage.Time{Time: w.now}})
+	if err != nil {
+		return storage.SourceRun{}, err
+	}
+	return state.Runs[0], nil
+}
+
+func ofPlan(id string) func(*storage.Source) {
+	return func(s *storage.Source) { s.PlanID = id }
+}
+
+func hourly(node string, kind market.Kind, prices ...float64) feed.Prices {
+	p := feed.Prices{Node: node, Kind: kind, Step: time.Hour}
+	for i, price := range prices {
+		p.Points = append(p.Points, market.Point{Start: storagetest.Start.Truncate(time.Hour).Add(time.Duration(i) * time.Hour), Price: price})
+	}
+	return p
+}
+
+func (w *world) tariff(plan string) *pricing.Tariff {
+	w.t.Helper()
+	p, err := storage.Get[storage.RatePlan](w.Store, storage.RatePlanRef(storage.Shared, plan))
+	must(w.t, err)
+	tariff, err := urdb.Parse(p.Tariff)
+	must(w.t, err)
+	return tariff
+}
+
+// TestStore_CreatesPlan creates the plan of the fetched node once, and does not touch a
+// plan that exists.
+func TestStore_CreatesPlan(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(ofPlan("hub-plan"))
+	for i, want := range []bool{true, false} {
+		run, err := w.store(s, feed.Data{Prices: []feed.Prices{hourly("HUB", market.RealTime, 0.02, 0.03+float64(i))}})
+		if err != nil || run.Tariff != want {
+			t.Errorf("run %d: %+v, %v", i, run, err)
+		}
+	}
+	if got, ok := w.tariff("hub-plan").Market(); !ok || got != (pricing.Passthrough{Node: "HUB", Kind: market.RealTime, Loss: 1}) {
+		t.Errorf("the plan follows %+v", got)
+	}
+	own := w.add(func(s *storage.Source) { s.ID, s.PlanID = "own", "own-plan" })
+	must(t, w.Store.Create(t.Context(), &storage.RatePlan{
+		ID: "own-plan", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared},
+	}))
+	if run, err := w.store(own, feed.Data{Prices: []feed.Prices{hourly("HUB", market.RealTime, 0.5)}}); err != nil || run.Tariff {
+		t.Errorf("a plan that exists: %+v, %v", run, err)
+	}
+	two := w.add(func(s *storage.Source) { s.ID, s.PlanID = "two", "two-plan" })
+	_, err := w.store(two, feed.Data{Prices: []feed.Prices{hourly("A", market.RealTime, 0.5), hourly("B", market.RealTime, 0.5)}})
+	if err == nil || !strings.Contains(err.Error(), "2 nodes") {
+		t.Errorf("a plan of two nodes: %v", err)
+	}
+}
+
+// TestStore_AllOrNothing has one node with good prices and one with bad prices.
+func TestStore_AllOrNothing(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	before := w.Store.Revision()
+	for name, bad := range map[string]feed.Prices{
+		"absurd": hourly("BAD", market.DayAhead, 51), "no step": {Node: "BAD", Kind: market.DayAhead, Step: 7 * time.Minute, Points: hourly("", "", 1).Points},
+		"no node": hourly("", market.DayAhead, 0.1), "no market": hourly("BAD", "", 0.1), "no points": {Node: "BAD", Kind: market.DayAhead},
+	} {
+		if _, err := w.store(s, feed.Data{Prices: []feed.Prices{hourly("HUB", market.DayAhead, 0.02), bad}}); !isAboutData(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := w.Store.Revision(); after != before || len(w.prices()) != 0 {
+		t.Errorf("%d writes", after-before)
+	}
+}
+
+// TestStore_Merges joins the pages of a node. A correction on a later page wins.
+func TestStore_Merges(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	run, err := w.store(s, feed.Data{Prices: []feed.Prices{hourly("HUB", market.DayAhead, 0.01, 0.02), hourly("HUB", market.DayAhead, 0.01, 0.05, 0.03)}})
+	if got := w.prices(); err != nil || run.Added != 3 || len(got) != 3 || got[1] != 50 {
+		t.Errorf("%v, %+v, %v", got, run, err)
+	}
+}
+
+// TestStore_Tariff replaces the plan's tariff by each new version, and only then.
+func TestStore_Tariff(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(ofPlan("ev"))
+	for i, tt := range []struct {
+		tariff string
+		writes bool
+	}{
+		{`{"name":"EV","energyratestructure":[[{"rate":0.1}]]}`, true},
+		{`{ "energyratestructure": [[{"rate": 0.1}]], "name": "EV" }`, false},
+		{`{"name":"EV","energyratestructure":[[{"rate":0.2}]]}`, true},
+	} {
+		if run, err := w.store(s, feed.Data{Tariff: json.RawMessage(tt.tariff)}); err != nil || run.Tariff != tt.writes {
+			t.Errorf("version %d: %+v, %v", i, run, err)
+		}
+	}
+	if _, err := w.store(s, feed.Data{Tariff: json.RawMessage(`{"energyratestructure":"none"}`)}); !isAboutData(err) {
+		t.Errorf("a tariff that is none: %v", err)
+	}
+	if name := w.tariff("ev").Info().Name; name != "EV" {
+		t.Errorf("the plan is %q", name)
+	}
+	aimless := w.add(func(s *storage.Source) { s.ID = "aimless" })
+	if _, err := w.store(aimless, feed.Data{Tariff: json.RawMessage(`{}`)}); err == nil || !strings.Contains(err.Error(), "planId") {
+		t.Errorf("without a plan: %v", err)
+	}
+}
+
+// TestStore_Alerts makes alerts events of the plan, and removes the future ones that are
+// not listed any more. Events of others stay.
+func TestStore_Alerts(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(ofPlan("home"))
+	alert := func(name string, in time.Duration) feed.Alert {
+		from := storagetest.Start.Add(in).Truncate(time.Hour)
+		return feed.Alert{Name: name, From: from, To: from.Add(2 * time.Hour)}
+	}
+	if _, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{alert("x", time.Hour)}}); !isAboutData(err) {
+		t.Errorf("without the plan: %v", err)
+	}
+	plan := storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared}}
+	must(t, w.Store.Create(t.Context(), &plan))
+	price := 0.5
+	others := storage.PlanEvents{PlanID: "home", Base: plan.Base}
+	others.Set(storage.PlanEvent{
+		ID: "own", Kind: pricing.CriticalPeak, Price: &price, From: storage.Time{Time: storagetest.Start.Add(90 * time.Hour)}, To: storage.Time{Time: storagetest.Start.Add(91 * time.Hour)},
+	})
+	must(t, w.Store.Create(t.Context(), &others))
+	for _, org := range []string{"acme", "bolt", "idle"} {
+		storagetest.Put(t, w.Store, &storage.Organization{ID: org, Name: org, Suspended: org == "idle", Base: plan.Base},
+			storagetest.Home(org, "h1", map[string]string{"acme": "home", "bolt": "other", "idle": "home"}[org]))
+	}
+	for i, tt := range []struct {
+		alerts []feed.Alert
+		events int
+		want   string
+	}{
+		{[]feed.Alert{alert("today", -time.Hour), alert("tomorrow", 24*time.Hour)}, 2, "today tomorrow own"},
+		{[]feed.Alert{alert("today", -time.Hour), alert("tomorrow", 24*time.Hour)}, 0, "today tomorrow own"},
+		{[]feed.Alert{alert("later", 26*time.Hour)}, 2, "today later own"}, // today's alert has begun
+		{nil, 1, "today own"},
+	} {
+		run, err := w.store(s, feed.Data{Alerted: true, Alerts: tt.alerts})
+		must(t, err)
+		must(t, w.notify(t.Context(), &s))
+		w.now = storagetest.Start // runs of the same day
+		stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
+		must(t, err)
+		var names []string
+		for _, e := range stored.Events {
+			name := e.Name
+			if e.ID == "own" {
+				name = "own"
+			} else if e.Kind != pricing.FlexAlert || e.Price != nil || e.Adder != nil {
+				t.Errorf("the event is %+v", e)
+			}
+			names = append(names, name)
+		}
+		if got := strings.Join(names, " "); got != tt.want || run.Events != tt.events {
+			t.Errorf("run %d: %q and %d changed, want %q and %d", i, got, run.Events, tt.want, tt.events)
+		}
+	}
+	var told []string
+	for _, n := range w.notified.list {
+		var a events.FlexAlert
+		must(t, json.Unmarshal(n.Data, &a))
+		told = append(told, n.OrganizationID+" "+a.RatePlanID+" "+a.Name)
+	}
+	if got := strings.Join(told, ", "); got != "acme home today, acme home tomorrow, acme home later" {
+		t.Errorf("the notices are %s", got)
+	}
+}

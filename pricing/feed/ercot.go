@@ -1,0 +1,129 @@
+package feed
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// ercotAdapter reads settlement point prices of ERCOT. Source: "ERCOT Public API
+// Registration and Authentication", https://developer.ercot.com: the token request with the
+// public client, the key in the header Ocp-Apim-Subscription-Key, and paging by page and
+// _meta.totalPages; and the products NP4-190-CD (day-ahead) and NP6-905-CD (real-time) at
+// https://www.ercot.com/mp/data-products: prices in $/MWh, local dates and hours, DSTFlag.
+// Without a secret the address is a file of such a product, CSV or zip.
+func ercotAdapter() Adapter {
+	return Adapter{
+		Name: "ercot", Title: "ERCOT: settlement point prices",
+		Doc: "https://developer.ercot.com", URL: "https://api.ercot.com/api/public-reports",
+		Every: time.Hour, Timezone: "America/Chicago",
+		Parameters: []Parameter{
+			{Name: "node", Doc: "name of the settlement point", Example: "LZ_HOUSTON", Required: true}, marketParameter,
+			{Name: "tokenUrl", Doc: "address of the token service, if it is not ERCOT's"},
+		},
+		Secret:   "user name, password and subscription key with colons between them",
+		Requests: ercotRequests, Read: readERCOT,
+	}
+}
+
+const (
+	ercotTokenURL = "https://ercotb2c.b2clogin.com/ercotb2c.onmicrosoft.com/B2C_1_PUBAPI-ROPC-FLOW/oauth2/v2.0/token" //nolint:gosec // an address, no credentials
+	ercotClient   = "fec253ea-0d06-4272-a5e6-b478baeecd70"                                                            // the same for all users
+	ercotRows     = "5000"
+)
+
+func ercotRequests(q *Query) ([]Request, error) {
+	if q.Secret == "" {
+		return []Request{{URL: q.URL}}, nil
+	}
+	user, password, _ := strings.Cut(q.Secret, ":")
+	password = strings.TrimSuffix(password, ":"+ercotKey(q))
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], ercotTokenURL), url.Values{
+		"grant_type": {"password"}, "username": {user}, "password": {password}, "response_type": {"id_token"},
+		"scope": {"openid " + ercotClient + " offline_access"}, "client_id": {ercotClient},
+	})}, nil
+}
+
+func readERCOT(q *Query, r *Response) (Data, error) {
+	if r.Request.Body != nil {
+		token, err := readToken(r, "id_token")
+		if err != nil {
+			return Data{}, err
+		}
+		return Data{Next: []Request{ercotPage(q, token)}}, nil
+	}
+	rows, next, err := ercotRowsOf(r)
+	if err != nil {
+		return Data{}, err
+	}
+	// A load zone also has prices weighted by energy, of the types LZEW and LZ_DCEW.
+	rows = slices.DeleteFunc(rows, func(r row) bool { return strings.HasSuffix(r["settlementpointtype"], "EW") })
+	for _, r := range rows {
+		r["market"] = string(q.kind())
+		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
+	}
+	data, err := q.read(rows, columns{node: "settlementpoint", step: byMarket(q, time.Hour, 15*time.Minute)})
+	data.Next = next
+	return data, err
+}
+
+// ercotKey returns the subscription key, the last part of the secret.
+func ercotKey(q *Query) string { return q.Secret[strings.LastIndex(q.Secret, ":")+1:] }
+
+// ercotPage asks for the first page.
+func ercotPage(q *Query, token string) Request {
+	report := byMarket(q, "/np4-190-cd/dam_stlmnt_pnt_prices", "/np6-905-cd/spp_node_zone_hub")
+	header := bearer(token)
+	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))
+	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
+	return Request{
+		URL: address(q.URL+report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
+			"settlementPoint", q.Parameters["node"], "size", ercotRows, "page", "1"),
+		Header: header,
+	}
+}
+
+// ercotRowsOf returns the rows of a page or a file, and the request of the next page.
+func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
+	body := r.Body
+	if bytes.HasPrefix(body, []byte("PK")) {
+		if body, err = unzip(body); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		rows, err = csvRows(body, "dstflag")
+		return rows, nil, err
+	}
+	var page struct {
+		Meta   struct{ CurrentPage, TotalPages int } `json:"_meta"`
+		Fields []struct{ Name string }
+		Data   [][]any
+	}
+	if err := decode(body, &page); err != nil {
+		return nil, nil, err
+	}
+	if len(page.Fields) == 0 {
+		return nil, nil, refuse("has no fields, it begins with %q", beginning(body))
+	}
+	for i, values := range page.Data {
+		if len(values) != len(page.Fields) {
+			return nil, nil, refuse("row %d has %d values for %d fields", i+1, len(values), len(page.Fields))
+		}
+		one := row{}
+		for j, field := range page.Fields {
+			one[market.Plain(field.Name)] = strings.TrimSpace(fmt.Sprint(values[j]))
+		}
+		rows = append(rows, one)
+	}
+	if page.Meta.CurrentPage < page.Meta.TotalPages && len(rows) > 0 {
+		next = []Request{r.Request.advance("page", 1)}
+	}
+	return rows, next, nil
+}

@@ -1,0 +1,281 @@
+package feed_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// Every adapter reads the prices of a normal day, of a day of 23 hours, of a day of 25
+// hours, and of several days.
+func TestAdapter_Days(t *testing.T) {
+	for name, s := range sources() {
+		for _, day := range []struct {
+			from string
+			days int
+		}{{"2026-07-01", 1}, {"2026-03-08", 1}, {"2026-11-01", 1}, {"2026-12-01", 1}, {"2026-03-08", 2}, {"2026-07-01", 2}} {
+			if s.adapter == "csv" && day.days > 1 {
+				continue // its stand-in has separate days
+			}
+			t.Run(fmt.Sprint(name, " ", day), func(t *testing.T) {
+				data, err := s.fetch(t, day.from, day.days)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkPrices(t, data.Prices, s, s.query("", day.from, day.days))
+			})
+		}
+	}
+}
+
+// checkPrices expects each interval of a query with its published price.
+func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
+	t.Helper()
+	got := map[time.Time]float64{}
+	for _, p := range prices {
+		if p.Step != s.step || p.Node == "" || p.Kind == "" {
+			t.Errorf("node %q, market %q, step %v", p.Node, p.Kind, p.Step)
+		}
+		for _, point := range p.Points {
+			got[point.Start] = point.Price
+		}
+	}
+	want := 0
+	instants(q.From, q.To, s.step, func(at time.Time) {
+		want++
+		if price, ok := got[at]; !ok || math.Abs(price-worth(at)) > 1e-9 {
+			t.Errorf("%v: %v, %v, want %v", at, price, ok, worth(at))
+		}
+	})
+	if len(got) != want {
+		t.Errorf("%d intervals, want %d", len(got), want)
+	}
+}
+
+// A span of months takes several requests: pages, or parts of an operator's limit.
+func TestAdapter_LongSpan(t *testing.T) {
+	for _, name := range []string{"caiso", "pjm", "gridx"} {
+		s := sources()[name]
+		data, err := s.fetch(t, "2026-03-01", 60)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if len(data.Prices) < 2 {
+			t.Errorf("%s: %d responses", name, len(data.Prices))
+		}
+		checkPrices(t, data.Prices, s, s.query("", "2026-03-01", 60))
+	}
+}
+
+// A page of HTML, an error document or nothing with status 200 is never read as data.
+func TestAdapter_NoData(t *testing.T) {
+	for _, body := range []string{
+		"", "\n", "<!DOCTYPE html><html><body>Service unavailable, LMP Node, price</body></html>",
+		`{"message": "internal error", "code": 500}`, `"error"`, "null", "{", "PK\x03\x04", `<?xml version="1.0"?><Error><Code>500</Code></Error>`,
+	} {
+		for name, s := range sources() {
+			s.serve = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+			if data, err := s.fetch(t, "2026-07-01", 1); err == nil {
+				t.Errorf("%s: %q is %+v", name, body, data)
+			} else if !errors.Is(err, feed.ErrResponse) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A response with too many values is refused before they take memory.
+func TestAdapter_TooManyValues(t *testing.T) {
+	for name, body := range map[string]string{
+		"csv":   "Zone,Local Time,Price\n" + strings.Repeat("\n", 2_000_000),
+		"json":  "[" + strings.Repeat("0,", 2_000_001) + "0]",
+		"midas": "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>",
+	} {
+		s := sources()[name]
+		adapter, _ := feed.ByName(s.adapter)
+		_, err := adapter.Read(s.query("http://source", "2026-07-01", 1), response("http://source", body))
+		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "has more than 2000000 values") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An operator's file of the wrong day, node or without the asked values is refused.
+func TestAdapter_OtherNode(t *testing.T) {
+	for name, s := range sources() {
+		parameter := map[string]string{"gridx": "circuit", "midas": "rin", "openadr3": "program"}[s.adapter]
+		if parameter == "" {
+			parameter = "node"
+		}
+		if s.adapter == "comed" || s.adapter == "json" {
+			continue // their responses have no node
+		}
+		serve, asked := s.serve, s.parameters[parameter]
+		s.parameters = map[string]string{}
+		for key, value := range sources()[name].parameters {
+			s.parameters[key] = value
+		}
+		s.parameters[parameter] = "OTHER"
+		s.serve = func(w http.ResponseWriter, r *http.Request) {
+			r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, "OTHER", strings.ReplaceAll(asked, " ", "+"))
+			r.URL.Path = strings.ReplaceAll(r.URL.Path, "OTHER", asked)
+			serve(w, r)
+		}
+		if data, err := s.fetch(t, "2026-07-01", 1); !errors.Is(err, feed.ErrResponse) {
+			t.Errorf("%s: %d prices, %v", name, len(data.Prices), err)
+		}
+	}
+}
+
+func TestAdapter_OtherDay(t *testing.T) {
+	for name, s := range sources() {
+		adapter, _ := feed.ByName(s.adapter)
+		old := s.query("http://source", "2026-07-01", 1)
+		serve := s.serve
+		var bodies [][]byte
+		s.serve = func(w http.ResponseWriter, r *http.Request) {
+			copied := &copyWriter{ResponseWriter: w}
+			serve(copied, r)
+			bodies = append(bodies, copied.body)
+		}
+		if _, err := s.fetch(t, "2026-07-01", 1); err != nil {
+			t.Fatal(name, err)
+		}
+		old.From, old.To = old.From.AddDate(0, 0, 60), old.To.AddDate(0, 0, 60)
+		if s.adapter == "openadr3" || s.adapter == "json" || s.adapter == "csv" || s.adapter == "midas" {
+			continue // their responses have many days
+		}
+		request, _ := adapter.Requests(old)
+		data, err := adapter.Read(old, &feed.Response{Request: &request[len(request)-1], Body: bodies[len(bodies)-1]})
+		if s.adapter == "ercot" {
+			request[0].Body = nil
+			data, err = adapter.Read(old, &feed.Response{Request: &request[0], Body: bodies[len(bodies)-1]})
+		}
+		if !errors.Is(err, feed.ErrResponse) {
+			t.Errorf("%s: %+v, %v", name, data, err)
+		}
+	}
+}
+
+type copyWriter struct {
+	http.ResponseWriter
+	body []byte
+}
+
+func (w *copyWriter) Write(b []byte) (int, error) {
+	w.body = append(w.body, b...)
+	return w.ResponseWriter.Write(b)
+}
+
+func TestAdapter_Optional(t *testing.T) {
+	for _, name := range []string{"nyiso", "isone", "miso", "spp"} {
+		s := sources()[name]
+		serve := s.serve
+		s.serve = func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.String(), "20260702") { // not yet published
+				http.NotFound(w, r)
+				return
+			}
+			serve(w, r)
+		}
+		data, err := s.fetch(t, "2026-07-01", 2)
+		if err != nil || len(data.Prices) == 0 {
+			t.Errorf("%s: %d prices, %v", name, len(data.Prices), err)
+		}
+	}
+}
+
+func TestAdapters_Complete(t *testing.T) {
+	var names []string
+	for _, a := range feed.Adapters() {
+		names = append(names, a.Name)
+		if a.Title == "" || a.Every <= 0 || a.Requests == nil || a.Read == nil {
+			t.Errorf("%s lacks a field", a.Name)
+		}
+		if _, err := time.LoadLocation(a.Timezone); err != nil || a.Timezone == "" {
+			t.Errorf("%s: time zone %q", a.Name, a.Timezone)
+		}
+		for _, p := range a.Parameters {
+			if p.Name == "" || p.Doc == "" {
+				t.Errorf("%s: %+v", a.Name, p)
+			}
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("%v are not sorted", names)
+	}
+	if _, ok := feed.ByName("nobody"); ok {
+		t.Error("an adapter has no name")
+	}
+}
+
+// readCSV reads a file of the generic adapter.
+func readCSV(unit, rows string) (feed.Data, error) {
+	adapter, _ := feed.ByName("csv")
+	q := &feed.Query{
+		Parameters: map[string]string{"node": "A", "timeField": "utc", "priceField": "p", "unit": unit},
+		From:       time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC),
+	}
+	return adapter.Read(q, response("http://source/prices.csv", "utc,p\n"+rows))
+}
+
+func TestCSV_Rows(t *testing.T) {
+	at := func(hour int) time.Time { return time.Date(2026, 7, 1, hour, 0, 0, 0, time.UTC) }
+	for _, tt := range []struct {
+		name, unit, rows string
+		want             []market.Point
+	}{
+		{"a corrected hour", "$/kWh", "2026-07-01T00:00,0.1\n2026-07-01T01:00,0.2\n2026-07-01T00:00,0.3\n", []market.Point{{Start: at(0), Price: 0.3}, {Start: at(1), Price: 0.2}}},
+		{"half a day is missing", "$/MWh", "2026-07-01T00:00,-10\n2026-07-01T13:00,20\n2026-07-01T14:00,30\n",
+			[]market.Point{{Start: at(0), Price: -0.01}, {Start: at(13), Price: 0.02}, {Start: at(14), Price: 0.03}}},
+		{"other days are left out", "cents/kWh", "2026-06-30T23:00,1\n2026-07-01T00:00,2\n2026-07-02T00:00,3\n", []market.Point{{Start: at(0), Price: 0.02}}},
+		{"Unix seconds", "$/kWh", fmt.Sprintf("%d,0.5\n%d,0.6\n", at(3).Unix(), at(4).UnixMilli()), []market.Point{{Start: at(3), Price: 0.5}, {Start: at(4), Price: 0.6}}},
+		{"none yet", "$/kWh", "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			data, err := readCSV(tt.unit, tt.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []market.Point
+			for _, p := range data.Prices {
+				got = append(got, p.Points...)
+			}
+			if !slices.EqualFunc(got, tt.want, func(a, b market.Point) bool { return a.Start.Equal(b.Start) && math.Abs(a.Price-b.Price) < 1e-12 }) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCSV_Refused(t *testing.T) {
+	for rows, want := range map[string]string{
+		"2026-07-01T00:00,NaN\n":                           `"NaN" is not a number`,
+		"2026-07-01T00:00,cheap\n":                         `"cheap" is not a number`,
+		"2026-07-01T00:00,51\n":                            "is beyond 50",
+		"2026-07-01T00:00,1e400\n":                         "is not a number",
+		"2026-07-01T00:00,1\n2026-07-01T00:00,1,2\n":       "line 3",
+		"2026-07-01T00:07,1\n":                             "2026-07-01T00:07:00Z",
+		"noon,1\n":                                         `"noon" is not a time`,
+		"2026-08-01T00:00,1\n":                             "none from 2026-07-01T00:00:00Z",
+		"2026-07-01T00:00,1\n2026-07-01T00:00,\n":          `"" is not a number`,
+		"2026-07-01T00:00,1\n0001-01-01T00:00,1\n":         "steps",
+		strings.Repeat("<html>", 3) + ",x\n":               "is not a",
+		"2026-07-01T00:00,1\n\"2026-07-01T01:00,2\n":       "line 3",
+		"2026-07-01T00:00,1\n2026-07-01T00:00,-50.00001\n": "is beyond 50",
+	} {
+		data, err := readCSV("$/kWh", rows)
+		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v", rows, data, err)
+		}
+	}
+}

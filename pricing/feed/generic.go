@@ -1,0 +1,76 @@
+package feed
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// genericParameters are the parameters of a source of any format.
+var genericParameters = []Parameter{
+	{Name: "node", Doc: "name of the node. It selects rows if nodeField is given", Required: true},
+	marketParameter,
+	{Name: "timeField", Doc: "field of the interval's start. Times without an offset are in the source's time zone, or UTC if the name of the field has utc or gmt", Example: "start"},
+	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read", Example: "price"},
+	{Name: "nodeField", Doc: "field of the node", Example: "zone"},
+	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: []string{"$/kWh", "$/MWh", "cents/kWh"}},
+	{Name: "stepMinutes", Doc: "length of an interval. By default the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
+}
+
+func csvAdapter() Adapter {
+	return Adapter{
+		Name: "csv", Title: "CSV file of prices", Every: time.Hour, Timezone: "UTC",
+		Parameters: genericParameters, Secret: "bearer token, if the server wants one",
+		Requests: genericRequests,
+		Read: func(q *Query, r *Response) (Data, error) {
+			rows, err := csvRows(r.Body, market.Plain(q.Parameters["priceField"]))
+			if err != nil {
+				return Data{}, err
+			}
+			return q.readGeneric(rows)
+		},
+	}
+}
+
+func jsonAdapter() Adapter {
+	list := Parameter{Name: "list", Doc: "path to the list, with dots. By default the whole document. Paths of fields have dots too", Example: "data.prices"}
+	return Adapter{
+		Name: "json", Title: "JSON list of prices", Every: time.Hour, Timezone: "UTC",
+		Parameters: append([]Parameter{list}, genericParameters...), Secret: "bearer token, if the server wants one",
+		Requests: genericRequests,
+		Read: func(q *Query, r *Response) (Data, error) {
+			rows, err := jsonRows(r.Body, q.Parameters["list"])
+			if err != nil {
+				return Data{}, err
+			}
+			return q.readGeneric(rows)
+		},
+	}
+}
+
+// genericRequests returns one request. The address may contain {from} and {to}, the first
+// day of the span and the day after its last day.
+func genericRequests(q *Query) ([]Request, error) {
+	if q.Parameters["priceField"] != "" && (q.Parameters["timeField"] == "" || q.Parameters["unit"] == "") {
+		return nil, errors.New("priceField: timeField and unit are required with it")
+	}
+	from, to := q.From.In(q.location()), q.To.In(q.location())
+	days := strings.NewReplacer("{from}", from.Format(time.DateOnly), "{to}", to.Format(time.DateOnly))
+	return []Request{{URL: days.Replace(q.URL), Header: bearer(q.Secret)}}, nil
+}
+
+func (q *Query) readGeneric(rows []row) (Data, error) {
+	name := strings.ToLower(q.Parameters["timeField"])
+	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
+	return q.read(rows, columns{
+		node:  market.Plain(q.Parameters["nodeField"]),
+		time:  market.Plain(name),
+		price: market.Plain(q.Parameters["priceField"]),
+		unit:  q.Parameters["unit"],
+		kind:  q.kind(), step: time.Duration(minutes) * time.Minute,
+		local: name != "" && !strings.Contains(name, "utc") && !strings.Contains(name, "gmt"),
+	})
+}

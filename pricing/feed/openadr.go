@@ -1,0 +1,221 @@
+package feed
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// openadrAdapter reads the events of a program of an OpenADR 3 server. Source: "OpenADR 3.1
+// Definition" and the OpenAPI document, https://github.com/oadr3-org/specification: paging
+// by skip and limit with at most 50 objects, the token of /auth/token, payload descriptors
+// with units and currency, and durations of ISO 8601.
+func openadrAdapter() Adapter {
+	return Adapter{ //nolint:gosec // the help of a parameter, no credentials
+		Name: "openadr3", Title: "OpenADR 3: price events of a program",
+		Doc:   "https://github.com/oadr3-org/specification",
+		Every: time.Hour, Timezone: "UTC",
+		Parameters: []Parameter{
+			{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
+			{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE"}},
+			{Name: "units", Doc: "units of events without a descriptor, KWH by default", Values: []string{"KWH", "MWH"}},
+			{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
+		},
+		Secret:   "client ID and client secret with a colon between them, or a bearer token",
+		Requests: openadrRequests, Read: readOpenADR,
+	}
+}
+
+// openadrRows is the maximum number of objects of a page.
+const openadrRows = 50
+
+func openadrRequests(q *Query) ([]Request, error) {
+	id, secret, ok := strings.Cut(q.Secret, ":")
+	if !ok {
+		return []Request{q.openadrPrograms(q.Secret)}, nil
+	}
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.URL+"/auth/token"), url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
+	})}, nil
+}
+
+// openadrPrograms asks for the program by its name. A server without a filter for names
+// returns all programs.
+func (q *Query) openadrPrograms(token string) Request {
+	return Request{
+		URL: address(q.URL+"/programs", "programName", q.Parameters["program"],
+			"skip", "0", "limit", strconv.Itoa(openadrRows)),
+		Header: bearer(token),
+	}
+}
+
+func readOpenADR(q *Query, r *Response) (Data, error) {
+	if r.Request.Body != nil {
+		token, err := readToken(r, "access_token")
+		if err != nil {
+			return Data{}, err
+		}
+		return Data{Next: []Request{q.openadrPrograms(token)}}, nil
+	}
+	next := r.Request.advance("skip", openadrRows)
+	if id := r.Request.argument("programID"); id != "" {
+		return q.readEvents(r, id, next)
+	}
+	var programs []struct {
+		ID   string
+		Name string `json:"programName"`
+	}
+	if err := decode(r.Body, &programs); err != nil {
+		return Data{}, err
+	}
+	for _, p := range programs {
+		if p.Name == q.Parameters["program"] {
+			return Data{Next: []Request{{
+				URL:    address(q.URL+"/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
+				Header: r.Request.Header,
+			}}}, nil
+		}
+	}
+	if len(programs) < openadrRows {
+		return Data{}, refuse("has no program %q", q.Parameters["program"])
+	}
+	return Data{Next: []Request{next}}, nil
+}
+
+type openadrEvent struct {
+	ID, ProgramID  string
+	IntervalPeriod *openadrPeriod
+	Descriptors    []openadrDescriptor `json:"payloadDescriptors"`
+	Intervals      []struct {
+		IntervalPeriod *openadrPeriod
+		Payloads       []struct {
+			Type   string
+			Values []any
+		}
+	}
+}
+
+type openadrDescriptor struct{ PayloadType, Units, Currency string }
+
+type openadrPeriod struct{ Start, Duration string }
+
+func (q *Query) readEvents(r *Response, program string, next Request) (Data, error) {
+	var events []openadrEvent
+	if err := decode(r.Body, &events); err != nil {
+		return Data{}, err
+	}
+	payload := cmp.Or(q.Parameters["payload"], "PRICE")
+	var spans []span
+	for _, e := range events {
+		if e.ProgramID != program {
+			return Data{}, refuse("has an event of program %q, not %q", clip(e.ProgramID), program)
+		}
+		units := q.Parameters["units"]
+		for _, d := range e.Descriptors {
+			if d.PayloadType != payload {
+				continue
+			}
+			if d.Currency != "" && d.Currency != "USD" {
+				return Data{}, refuse("event %q: currency %q is not USD", clip(e.ID), clip(d.Currency))
+			}
+			units = d.Units
+		}
+		scale, ok := map[string]float64{"": 1, "KWH": 1, "MWH": 1e-3}[units]
+		if !ok {
+			return Data{}, refuse("event %q: units %q are not KWH or MWH", clip(e.ID), clip(units))
+		}
+		one, err := e.spans(payload, scale)
+		if err != nil {
+			return Data{}, refuse("event %q: %w", clip(e.ID), err)
+		}
+		spans = append(spans, one...)
+	}
+	// A page may have events of other days only.
+	data, err := q.spread(q.clipped(spans), q.Parameters["program"], market.DayAhead)
+	if err != nil {
+		return Data{}, err
+	}
+	if len(events) >= openadrRows {
+		data.Next = []Request{next}
+	}
+	return data, nil
+}
+
+// spans returns the prices of an event. An interval without a period of its own has the
+// event's duration and follows the interval before.
+func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
+	var spans []span
+	var at time.Time
+	for i, interval := range e.Intervals {
+		period := openadrPeriod{}
+		if e.IntervalPeriod != nil {
+			period.Duration = e.IntervalPeriod.Duration
+			if i == 0 {
+				period.Start = e.IntervalPeriod.Start
+			}
+		}
+		if own := interval.IntervalPeriod; own != nil {
+			period = *own
+		}
+		s, err := period.span(at)
+		if err != nil {
+			return nil, refuse("interval %d: %w", i+1, err)
+		}
+		at = s.to
+		for _, p := range interval.Payloads {
+			if p.Type != payload {
+				continue
+			}
+			if len(p.Values) != 1 {
+				return nil, refuse("interval %d: %d values, 1 is expected", i+1, len(p.Values))
+			}
+			number, _ := p.Values[0].(json.Number)
+			value, err := price(number.String())
+			if err != nil {
+				return nil, refuse("interval %d: %w", i+1, err)
+			}
+			s.price = value * scale
+			spans = append(spans, s)
+		}
+	}
+	return spans, nil
+}
+
+// span returns the time of a period. A period without a start begins at the given time.
+func (p *openadrPeriod) span(at time.Time) (span, error) {
+	if p.Start != "" {
+		start, err := time.Parse(time.RFC3339, p.Start)
+		if err != nil {
+			return span{}, refuse("%q is not a time such as 2026-07-01T00:00:00Z", clip(p.Start))
+		}
+		at = start.UTC()
+	}
+	length, ok := isoDuration(p.Duration)
+	if !ok || at.IsZero() {
+		return span{}, refuse("has no start or no duration such as PT1H")
+	}
+	return span{from: at, to: at.Add(length)}, nil
+}
+
+var isoPattern = regexp.MustCompile(`^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
+
+// isoDuration reads a duration of ISO 8601 without years and months. It is false for
+// durations of 0 and of more than a year.
+func isoDuration(s string) (time.Duration, bool) {
+	parts := isoPattern.FindStringSubmatch(s)
+	if parts == nil {
+		return 0, false
+	}
+	var seconds int64
+	for i, unit := range []int64{7 * 24 * 3600, 24 * 3600, 3600, 60, 1} {
+		n, _ := strconv.ParseInt(parts[i+1], 10, 32)
+		seconds += n * unit
+	}
+	return time.Duration(seconds) * time.Second, seconds > 0 && seconds <= 366*24*3600
+}

@@ -1,0 +1,47 @@
+package feed
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// marketParameter selects one of an operator's two markets.
+var marketParameter = Parameter{
+	Name: "market", Doc: "market of the prices, DAY_AHEAD by default",
+	Values: []string{string(market.DayAhead), string(market.RealTime)},
+}
+
+// kind returns the market of a query.
+func (q *Query) kind() market.Kind {
+	return market.Kind(cmp.Or(q.Parameters["market"], string(market.DayAhead)))
+}
+
+// byMarket returns the first value for day-ahead prices, the second for real-time prices.
+func byMarket[T any](q *Query, dayAhead, realTime T) T {
+	if q.kind() == market.RealTime {
+		return realTime
+	}
+	return dayAhead
+}
+
+// location returns the time zone of the query.
+func (q *Query) location() *time.Location {
+	return cmp.Or(q.Location, time.UTC)
+}
+
+// daily returns the requests of the days of the queried span. A day may be unpublished.
+func (q *Query) daily(request func(day time.Time) Request) ([]Request, error) {
+	var requests []Request
+	year, month, first := q.From.In(q.location()).Date()
+	for n := 0; ; n++ {
+		day := time.Date(year, month, first+n, 0, 0, 0, 0, q.location())
+		if !day.Before(q.To) {
+			return requests, nil
+		}
+		r := request(day)
+		r.Optional = true
+		requests = append(requests, r)
+	}
+}

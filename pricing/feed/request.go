@@ -1,0 +1,114 @@
+package feed
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// address returns a URL with a query of names and values in turn. Empty values are left
+// out.
+func address(base string, pairs ...string) string {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(values) == 0 {
+		return base
+	}
+	return base + "?" + values.Encode()
+}
+
+// argument returns a value of the request's query.
+func (r *Request) argument(name string) string {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get(name)
+}
+
+// advance returns the request with a greater number in its query, such as the next page.
+func (r *Request) advance(name string, by int) Request {
+	next := *r
+	if u, err := url.Parse(r.URL); err == nil {
+		values := u.Query()
+		n, _ := strconv.Atoi(values.Get(name))
+		values.Set(name, strconv.Itoa(n+by))
+		u.RawQuery = values.Encode()
+		next.URL = u.String()
+	}
+	return next
+}
+
+// bearer returns the header with an access token, nil if there is no token.
+func bearer(token string) http.Header {
+	if token == "" {
+		return nil
+	}
+	return http.Header{"Authorization": {"Bearer " + token}}
+}
+
+// tokenRequest asks for an access token. Its response is read by readToken.
+func tokenRequest(address string, form url.Values) Request {
+	return Request{
+		URL:    address,
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body:   []byte(form.Encode()),
+	}
+}
+
+// readToken reads the named token of a response to a token request. The error does not
+// show the response.
+func readToken(r *Response, name string) (string, error) {
+	var fields map[string]any
+	err := decode(r.Body, &fields)
+	token, _ := fields[name].(string)
+	if err != nil || token == "" {
+		return "", refuse("has no %s", name)
+	}
+	return token, nil
+}
+
+// maxUnzipped limits the content of a zip file.
+const maxUnzipped = 64 << 20
+
+// unzip returns the content of a zip file with one member.
+func unzip(body []byte) ([]byte, error) {
+	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		return nil, refuse("is no zip file, it begins with %q: %w", beginning(body), err)
+	}
+	if len(archive.File) != 1 {
+		return nil, refuse("is a zip file of %d members, 1 is expected", len(archive.File))
+	}
+	member, err := archive.File[0].Open()
+	if err != nil {
+		return nil, refuse("is a damaged zip file: %w", err)
+	}
+	defer member.Close() //nolint:errcheck // it is only read
+	content, err := io.ReadAll(io.LimitReader(member, maxUnzipped+1))
+	switch {
+	case err != nil:
+		return nil, refuse("is a damaged zip file: %w", err)
+	case len(content) > maxUnzipped:
+		return nil, refuse("unzips to more than %d bytes", maxUnzipped)
+	}
+	return content, nil
+}
+
+// isXML reports whether a body is XML or HTML.
+func isXML(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))), []byte("<"))
+}
+
+// beginning returns the beginning of a body for an error.
+func beginning(body []byte) string {
+	return clip(strings.ToValidUTF8(string(body[:min(len(body), 200)]), "?"))
+}

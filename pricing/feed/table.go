@@ -1,0 +1,219 @@
+package feed
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// row has the fields of a line of a table by the plain names of their columns.
+type row = map[string]string
+
+// refuse returns an error about a response.
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrResponse, fmt.Errorf(format, args...))
+}
+
+// clip shortens a text of a response for an error.
+func clip(s string) string {
+	const longest = 80
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if len(s) > longest {
+		return strings.ToValidUTF8(s[:longest], "") + "..."
+	}
+	return s
+}
+
+// maxValues limits the values of a response. A few bytes of a value need a hundred times as
+// much memory.
+const maxValues = 2_000_000
+
+// checkSize counts what separates the values of CSV, JSON and XML.
+func checkSize(body []byte) error {
+	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("<")) > maxValues {
+		return refuse("has more than %d values", maxValues)
+	}
+	return nil
+}
+
+// csvRows reads CSV with a given column.
+func csvRows(body []byte, column string) ([]row, error) {
+	if err := checkSize(body); err != nil {
+		return nil, err
+	}
+	rows, bad, err := market.Rows(body)
+	header, _, _ := bytes.Cut(body, []byte("\n"))
+	switch {
+	case err != nil:
+		return nil, refuse("%w", err)
+	case isXML(body) || !strings.Contains(market.Plain(string(header)), column):
+		return nil, refuse("has no column %q, it begins with %q", column, beginning(body))
+	case len(bad) > 0:
+		return nil, refuse("line %d: %s", bad[0].Line, clip(bad[0].Reason))
+	}
+	return rows, nil
+}
+
+// decode decodes JSON.
+func decode(body []byte, v any) error {
+	if err := checkSize(body); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
+	decoder.UseNumber()
+	if err := decoder.Decode(v); err != nil {
+		return refuse("is not the expected JSON: it begins with %q: %w", beginning(body), err)
+	}
+	return nil
+}
+
+// price reads a price.
+func price(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", clip(s))
+	}
+	return v, nil
+}
+
+// jsonRows reads the list at a path of names with dots, or the whole document if the path
+// is empty. The name of a field has the names of its path.
+func jsonRows(body []byte, path string) ([]row, error) {
+	var v any
+	if err := decode(body, &v); err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, refuse("is null, not a list")
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := v.(map[string]any)
+		if !ok || path == "" {
+			break
+		}
+		if v, ok = object[name]; !ok {
+			return nil, refuse("has no %q, it begins with %q", path, beginning(body))
+		}
+	}
+	if v == nil || v == "" { // an empty list, also in documents that were XML
+		return nil, nil
+	}
+	list, ok := v.([]any)
+	if object, one := v.(map[string]any); one && path != "" {
+		list = []any{object} // a list of one, in documents that were XML
+	} else if !ok {
+		return nil, refuse("has no list at %q, it begins with %q", path, beginning(body))
+	}
+	rows := make([]row, len(list))
+	for i, element := range list {
+		rows[i] = row{}
+		flatten(rows[i], "", element)
+	}
+	return rows, nil
+}
+
+// flatten adds the values of a JSON object to a row.
+func flatten(r row, path string, v any) {
+	switch v := v.(type) {
+	case string:
+		r[path] = strings.TrimSpace(v)
+	case bool:
+		r[path] = strconv.FormatBool(v)
+	case json.Number:
+		r[path] = v.String()
+	case map[string]any:
+		for name, field := range v {
+			flatten(r, path+market.Plain(name), field)
+		}
+	}
+}
+
+// columns says where the values of rows are.
+type columns struct {
+	node        string // empty if the rows have one node
+	time, price string // empty if package market knows the columns
+	unit        string // $/MWh by default
+	kind        market.Kind
+	step        time.Duration
+	local, ends bool // see market.ReadOptions
+}
+
+// read reads the rows of the queried node. A row with an error refuses the response.
+func (q *Query) read(rows []row, c columns) (Data, error) {
+	node := q.Parameters["node"]
+	if c.node != "" {
+		var err error
+		if rows, err = pick(rows, c.node, node); err != nil {
+			return Data{}, err
+		}
+	}
+	if len(rows) == 0 {
+		return Data{}, nil
+	}
+	if c.price != "" {
+		known := make([]row, len(rows))
+		for i, r := range rows {
+			known[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
+		}
+		rows = known
+	}
+	series, bad, err := market.ReadRows(rows, market.ReadOptions{
+		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,
+	})
+	if len(bad) > 0 {
+		return Data{}, refuse("row %d: %s: %s", bad[0].Line, bad[0].Field, clip(bad[0].Reason))
+	}
+	if err != nil {
+		return Data{}, refuse("%w", err)
+	}
+	return q.within(series...)
+}
+
+// pick returns the rows with a name in a column.
+func pick(rows []row, column, name string) ([]row, error) {
+	var others []string
+	var picked []row
+	for _, r := range rows {
+		if strings.EqualFold(r[column], name) {
+			picked = append(picked, r)
+		} else if len(others) < 5 && !slices.Contains(others, clip(r[column])) {
+			others = append(others, clip(r[column]))
+		}
+	}
+	if len(picked) == 0 && len(rows) > 0 {
+		return nil, refuse("has no %s %q; it has %s", column, name, strings.Join(others, ", "))
+	}
+	return picked, nil
+}
+
+// within returns the prices of the queried span. A response without prices in the span is
+// about other days.
+func (q *Query) within(all ...*market.Series) (Data, error) {
+	var data Data
+	for _, s := range all {
+		points := slices.DeleteFunc(s.Points(), func(p market.Point) bool {
+			return p.Start.Before(q.From) || !p.Start.Before(q.To)
+		})
+		if len(points) == 0 {
+			from, to := s.Span()
+			return Data{}, q.refuseDays(from, to)
+		}
+		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
+	}
+	return data, nil
+}
+
+// refuseDays returns the error about prices of other days.
+func (q *Query) refuseDays(from, to time.Time) error {
+	return refuse("has prices from %s to %s, none from %s to %s", stamp(from), stamp(to), stamp(q.From), stamp(q.To))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

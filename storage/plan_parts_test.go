@@ -1,0 +1,130 @@
+package storage_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func composed(owner, id string, parts ...pricing.PlanPart) *storage.RatePlan {
+	return &storage.RatePlan{ID: id, Parts: parts, Base: storage.Base{OrganizationID: owner}}
+}
+
+func delivery(id string) pricing.PlanPart {
+	return pricing.PlanPart{PlanID: id, Role: pricing.RoleDelivery}
+}
+
+func generation(id string) pricing.PlanPart {
+	return pricing.PlanPart{PlanID: id, Role: pricing.RoleGeneration}
+}
+
+func adjustment(id string, appliesTo ...string) pricing.PlanPart {
+	return pricing.PlanPart{PlanID: id, Role: pricing.RoleAdjustment, AppliesTo: appliesTo}
+}
+
+// wrongFields returns the fields of an *InvalidError.
+func wrongFields(t *testing.T, err error) (fields []string) {
+	t.Helper()
+	var wrong *storage.InvalidError
+	if err != nil && !errors.As(err, &wrong) {
+		t.Fatal(err)
+	}
+	if wrong != nil {
+		for _, f := range wrong.Fields {
+			fields = append(fields, f.Field)
+		}
+	}
+	return fields
+}
+
+func TestRatePlan_ValidateParts(t *testing.T) {
+	nine := []pricing.PlanPart{delivery("a"), generation("b"), generation("c"), generation("d"), generation("e"), generation("f"), generation("g"), generation("h"), generation("i")}
+	for _, tt := range []struct {
+		name  string
+		parts []pricing.PlanPart
+		want  []string
+	}{
+		{"two parts", []pricing.PlanPart{delivery("a"), generation("b")}, nil},
+		{"an adjustment of some parts", []pricing.PlanPart{generation("a"), delivery("b"), adjustment("c", "a"), adjustment("d", "c", "b")}, nil},
+		{"one part", nine[:1], []string{"parts"}},
+		{"nine parts", nine, []string{"parts"}},
+		{"no delivery", nine[1:3], []string{"parts"}},
+		{"wrong everywhere", []pricing.PlanPart{adjustment("p"), {PlanID: "a b", Role: "TAX"}, delivery("p")},
+			[]string{"parts[0].planId", "parts[0].role", "parts[1].planId", "parts[1].role", "parts[2].planId", "parts[2].planId"}},
+		{"applies to", []pricing.PlanPart{{PlanID: "a", Role: pricing.RoleDelivery, AppliesTo: []string{"b"}}, adjustment("b", "c"), generation("c")},
+			[]string{"parts[0].appliesTo", "parts[0].appliesTo[0]", "parts[1].appliesTo[0]"}},
+	} {
+		if got := wrongFields(t, composed("org", "p", tt.parts...).Validate()); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: wrong are %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	both := storagetest.RatePlan("org", "p", 0.1)
+	both.Parts = []pricing.PlanPart{delivery("a"), generation("b")}
+	if got := wrongFields(t, both.Validate()); !slices.Equal(got, []string{"parts"}) {
+		t.Errorf("a tariff and parts: wrong are %v", got)
+	}
+}
+
+func partsStore(t *testing.T) *storage.Store {
+	t.Helper()
+	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	storagetest.Put(t, s, &storage.Organization{ID: "org", Name: "Org"}, &storage.Organization{ID: "other", Name: "Other"},
+		storagetest.RatePlan("org", "own", 0.1), storagetest.RatePlan("org", "free", 0.1), storagetest.RatePlan("other", "theirs", 0.1),
+		storagetest.RatePlan(storage.Shared, "shared", 0.1), storagetest.RatePlan(storage.Shared, "both", 0.1), storagetest.RatePlan("org", "both", 0.1),
+		composed("org", "composed", delivery("own"), generation("shared"), adjustment("both")))
+	return s
+}
+
+func TestCheckComposed(t *testing.T) {
+	s := partsStore(t)
+	for _, tt := range []struct {
+		name string
+		plan *storage.RatePlan
+		want []string
+	}{
+		{"own and shared parts", composed("org", "p", delivery("own"), generation("shared")), nil},
+		{"another organization's part", composed("org", "p", delivery("own"), generation("theirs")), []string{"parts[1].planId"}},
+		{"shared plan of an organization's part", composed(storage.Shared, "p", delivery("own"), generation("shared")), []string{"parts[0].planId"}},
+		{"nested", composed("org", "p", delivery("composed"), generation("missing")), []string{"parts[0].planId", "parts[1].planId"}},
+		{"a part that gets parts", composed("org", "own", delivery("free"), generation("shared")), []string{"parts"}},
+		{"invalid identifiers", composed("org", "p", delivery("a b"), generation("own")), nil},
+	} {
+		err := s.View(func(v storage.View) error { return storage.CheckComposed(v, tt.plan) })
+		if got := wrongFields(t, err); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: wrong are %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A part of another plan cannot be deleted, unless a shared plan takes its place.
+func TestDeleteRatePlan_Part(t *testing.T) {
+	s := partsStore(t)
+	for _, tt := range []struct {
+		owner, id string
+		inUse     bool
+	}{
+		{"org", "own", true},
+		{storage.Shared, "shared", true},
+		{"org", "free", false},
+		{"other", "theirs", false},
+		{"org", "both", false},
+		{storage.Shared, "both", true}, // the organization's own plan is gone
+		{"org", "composed", false},
+		{"org", "own", false},
+		{storage.Shared, "shared", false},
+	} {
+		err := s.DeleteRatePlan(t.Context(), tt.owner, tt.id)
+		var inUse *storage.PlanInUseError
+		if errors.As(err, &inUse) != tt.inUse || err != nil && inUse == nil {
+			t.Errorf("deleting %s of %s: %v", tt.id, tt.owner, err)
+		}
+		if inUse != nil && inUse.By != storage.RatePlanRef("org", "composed") {
+			t.Errorf("%s is a part of %s", tt.id, inUse.By)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package storage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/feed"
+)
+
+// SourceSettings are the settings of a source.
+type SourceSettings struct {
+	Adapter      string            `json:"adapter" minLength:"1" maxLength:"64" nullable:"false" doc:"The adapter, which knows the format of the data. See listSourceAdapters." example:"caiso"`
+	URL          string            `json:"url" maxLength:"2048" nullable:"false" doc:"The address to ask. If it is empty, the source asks the address of the adapter. The rules for the url of an endpoint apply." example:""`
+	Parameters   map[string]string `json:"parameters" nullable:"false" doc:"The parameters of the adapter." example:"{\"node\":\"TH_NP15_GEN-APND\"}"`
+	Secret       string            `json:"secret" maxLength:"4096" nullable:"false" doc:"The secret that the adapter needs, such as a subscription key. It is stored encrypted and shown as ********. Sending ******** keeps the stored secret." example:""`
+	EverySeconds int               `json:"everySeconds" minimum:"60" maximum:"604800" doc:"The interval between two fetches. By default the interval of the adapter." example:"3600"`
+	Timezone     string            `json:"timezone" doc:"The time zone of the prices' days. By default the time zone of the adapter." example:"America/Los_Angeles"`
+	PlanID       string            `json:"planId" nullable:"false" doc:"The rate plan that the source feeds. If the plan does not exist, fetched prices create a plan that passes them through. A tariff replaces the plan's tariff. Alerts become events of the plan." example:"caiso-np15"`
+	Description  string            `json:"description" maxLength:"500" example:"day-ahead prices of NP15"`
+	Enabled      bool              `json:"enabled" doc:"Whether the source fetches. false pauses it." example:"true"`
+}
+
+// Source is a stored, scheduled fetch of prices, alerts or a tariff. A source belongs to
+// one organization or, as Shared, to all of them, like the prices that it fetches. Secret
+// is masked: see package vault.
+type Source struct {
+	ID string `json:"id"`
+	SourceSettings
+	SealedSecret string `json:"sealedSecret,omitempty"`
+	Base
+}
+
+// SourceRef names a source.
+func SourceRef(org, id string) Ref { return Ref{KindSource, org, id} }
+
+// Ref names the source.
+func (s *Source) Ref() Ref { return SourceRef(s.OrganizationID, s.ID) }
+
+// Every returns the interval between two fetches.
+func (s *Source) Every() time.Duration { return time.Duration(s.EverySeconds) * time.Second }
+
+// minEvery is the shortest interval between two fetches.
+const minEvery = time.Minute
+
+// Validate names every wrong field, with the parameters that the adapter defines.
+func (s *Source) Validate() error {
+	var p Problems
+	checkID(&p, "id", s.ID)
+	if s.URL != "" {
+		checkURL(&p, "url", s.URL)
+	}
+	p.Check(s.Every() >= minEvery, "everySeconds", "must be at least %v", minEvery.Seconds())
+	_, ok := Location(s.Timezone)
+	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	checkOptionalID(&p, "planId", s.PlanID)
+	if a, ok := feed.ByName(s.Adapter); ok {
+		s.checkAdapter(&p, &a)
+	} else {
+		p.Addf("adapter", "must be one of %s", strings.Join(adapterNames(), ", "))
+	}
+	return p.Err()
+}
+
+func adapterNames() (names []string) {
+	for _, a := range feed.Adapters() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// SetDefaults sets the interval and the time zone of a source from its adapter, if they
+// are missing.
+func (s *Source) SetDefaults() {
+	a, _ := feed.ByName(s.Adapter)
+	s.EverySeconds = cmp.Or(s.EverySeconds, int(max(a.Every, minEvery)/time.Second))
+	s.Timezone = cmp.Or(s.Timezone, a.Timezone, "UTC")
+}
+
+// checkAdapter checks the fields whose meaning the adapter defines.
+func (s *Source) checkAdapter(p *Problems, a *feed.Adapter) {
+	var wrong Problems
+	names := make([]string, len(a.Parameters))
+	for i, known := range a.Parameters {
+		names[i] = known.Name
+		field, value := "parameters."+known.Name, s.Parameters[known.Name]
+		wrong.Check(value != "" || !known.Required, field, "is required: %s", known.Doc)
+		if value != "" && known.Values != nil {
+			checkEnum(&wrong, field, value, known.Values...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		wrong.Check(slices.Contains(names, name), "parameters."+name, "is not a parameter of the adapter %s: use %s", a.Name, strings.Join(names, ", "))
+	}
+	wrong.Check(s.URL != "" || a.URL != "", "url", "is required by the adapter %s", a.Name)
+	wrong.Check(s.Secret == "" || a.Secret != "", "secret", "is not used by the adapter %s", a.Name)
+	if wrong.Err() == nil {
+		day := time.Date(2026, time.July, 1, 0, 0, 0, 0, s.Location())
+		if _, err := a.Requests(s.Query(a, day, day.AddDate(0, 0, 1))); err != nil {
+			wrong.Addf("parameters", "%v", err)
+		}
+	}
+	p.fields = append(p.fields, wrong.fields...)
+}
+
+// Query returns the query for the prices between two midnights. The secret must be in the
+// clear.
+func (s *Source) Query(a *feed.Adapter, from, to time.Time) *feed.Query {
+	return &feed.Query{
+		URL: strings.TrimSuffix(cmp.Or(s.URL, a.URL), "/"), Parameters: s.Parameters, Secret: s.Secret, Location: s.Location(), From: from, To: to,
+	}
+}
+
+// Location returns the source's time zone, UTC if it is invalid.
+func (s *Source) Location() *time.Location {
+	if l, ok := Location(s.Timezone); ok {
+		return l
+	}
+	return time.UTC
+}
+
+// SourceOutcome is the result of a source's run.
+type SourceOutcome string
+
+// The outcomes.
+const (
+	// SourceStored means that the fetched data changed something.
+	SourceStored SourceOutcome = "STORED"
+	// SourceUnchanged means that the fetched data was stored already.
+	SourceUnchanged SourceOutcome = "UNCHANGED"
+	// SourceFailed means that nothing of the fetch was stored.
+	SourceFailed SourceOutcome = "FAILED"
+)
+
+// SourceOutcomes returns all outcomes.
+func SourceOutcomes() []SourceOutcome {
+	return []SourceOutcome{SourceStored, SourceUnchanged, SourceFailed}
+}
+
+// SourceRun is one run in the log of a source.
+type SourceRun struct {
+	At       Time          `json:"at"`
+	Outcome  SourceOutcome `json:"outcome" example:"STORED"`
+	Error    string        `json:"error,omitempty" doc:"Why the run failed." example:"GET oasis.caiso.com: 503 Service Unavailable"`
+	Requests int           `json:"requests" doc:"The number of requests." example:"2"`
+	Added    int           `json:"added" doc:"The number of new prices." example:"24"`
+	Changed  int           `json:"changed" doc:"The number of prices with another value than before." example:"0"`
+	Events   int           `json:"events" doc:"The number of plan events that the run added, changed or removed." example:"0"`
+	Tariff   bool          `json:"tariff" doc:"Whether the run changed a rate plan." example:"false"`
+	Seconds  float64       `json:"seconds" doc:"The duration of the run." example:"0.8"`
+}
+
+// SourceState is what a source's runs have found. It belongs to one revision of the
+// source: a changed source starts anew.
+type SourceState struct {
+	ID       string `json:"id"`
+	Revision uint64 `json:"revision"`
+	// DueAt is the due time of the last run. A redelivered task with that time has run.
+	DueAt      Time `json:"dueAt"`
+	LastRunAt  Time `json:"lastRunAt"`
+	LastGoodAt Time `json:"lastGoodAt"`
+	NextRunAt  Time `json:"nextRunAt"`
+	// DataEnd is the end of the newest fetched price.
+	DataEnd Time `json:"dataEnd"`
+	// Failures is the number of failed runs since the last good run.
+	Failures int `json:"failures"`
+	// Validators make the next request conditional.
+	Validators SourceValidators `json:"validators"`
+	// Runs are the last runs, the newest first.
+	Runs []SourceRun `json:"runs"`
+	Base
+}
+
+// SourceValidators are the ETag and Last-Modified of a response. Request identifies the
+// request, because validators are of one URL.
+type SourceValidators struct {
+	Request      string `json:"request,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+}
+
+// SourceStateRef names the state of a source.
+func SourceStateRef(org, id string) Ref { return Ref{KindSourceState, org, id} }
+
+// Ref names the state by its source.
+func (s *SourceState) Ref() Ref { return SourceStateRef(s.OrganizationID, s.ID) }
+
+// Validate names every wrong field.
+func (s *SourceState) Validate() error {
+	var p Problems
+	checkID(&p, "id", s.ID)
+	return p.Err()
+}
+
+// maxSourceRuns is the number of runs in the log of a source.
+const maxSourceRuns = 20
+
+// Record adds a run to the log.
+func (s *SourceState) Record(run SourceRun) {
+	s.LastRunAt = run.At
+	if run.Outcome == SourceFailed {
+		s.Failures++
+	} else {
+		s.Failures, s.LastGoodAt = 0, run.At
+	}
+	s.Runs = slices.Insert(s.Runs, 0, run)
+	s.Runs = s.Runs[:min(len(s.Runs), maxSourceRuns)]
+}
+
+// Late reports whether the source has had no good run, or no new price, for much longer
+// than its interval.
+func (s *SourceState) Late(source *Source, now time.Time) bool {
+	tolerated := 2*source.Every() + 15*time.Minute
+	return source.Enabled && (now.Sub(s.GoodSince(source)) > tolerated || !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour)
+}
+
+// GoodSince returns the time of the last good run, or of the source's last change if that
+// is later.
+func (s *SourceState) GoodSince(source *Source) time.Time {
+	if s.LastGoodAt.After(source.UpdatedAt.Time) {
+		return s.LastGoodAt.Time
+	}
+	return source.UpdatedAt.Time
+}
+
+// ReadSourceState returns the state of a revision of a source, and its own revision. A
+// source without a run has an empty state.
+func ReadSourceState(v View, source *Source, revision uint64) (SourceState, error) {
+	ref := SourceStateRef(source.OrganizationID, source.ID)
+	s, _, err := Read[SourceState](v, ref)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return s, fmt.Errorf("state of the source: %w", err)
+	}
+	if s.Revision != revision {
+		s = SourceState{ID: source.ID, Revision: revision, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
+	}
+	if s.NextRunAt.IsZero() {
+		s.NextRunAt = source.UpdatedAt
+	}
+	return s, nil
+}
+
+// EachSource passes every source with its revision to do, the shared sources too. It
+// passes the error of a record that does not decode to damaged and goes on.
+func EachSource(v View, damaged func(error), do func(source *Source, revision uint64) error) error {
+	each := func(org string) error {
+		for r, err := range Live(v, KindSource, org, "") {
+			if err != nil {
+				return err
+			}
+			source, err := Decode[Source](r)
+			if err != nil {
+				damaged(err)
+				continue
+			}
+			if err := do(&source, r.Revision); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := each(Shared); err != nil {
+		return err
+	}
+	return EachOrganization(v, each)
+}

@@ -43,17 +43,17 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref, true, fixed(PlanEventsRef(org, id)))
+	return s.deleteWith(ctx, ref, true, with(PlanEventsRef(org, id)))
 }
 
 // DeleteSource deletes a source with its state. What it has fetched stays. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, SourceRef(org, id), false, fixed(SourceStateRef(org, id)))
+	return s.deleteWith(ctx, SourceRef(org, id), false, with(SourceStateRef(org, id)))
 }
 
-// fixed returns dependents that do not depend on the stored records.
-func fixed(refs ...Ref) func(View) ([]Ref, error) {
+// with returns dependents that need no search.
+func with(refs ...Ref) func(View) ([]Ref, error) {
 	return func(View) ([]Ref, error) { return refs, nil }
 }
 

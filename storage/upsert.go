@@ -41,9 +41,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	results := make([]UpsertResult, len(entities))
 	quota, err := s.quota(ctx, entities...)
 	if err != nil {
-		for i := range results {
-			results[i].Err = err
-		}
+		addError(results, err)
 		return results
 	}
 	defer quota.release()
@@ -96,13 +94,18 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	}
 	flush()
 	if err := s.replica.WaitFor(ctx, newest); err != nil {
-		for i := range results {
-			if results[i].Err == nil && results[i].Change != Unchanged {
-				results[i].Err = err
-			}
-		}
+		addError(results, err)
 	}
 	return results
+}
+
+// addError adds an error to the results of changes that have none.
+func addError(results []UpsertResult, err error) {
+	for i := range results {
+		if results[i].Err == nil && results[i].Change != Unchanged {
+			results[i].Err = err
+		}
+	}
 }
 
 // upsert returns the write that replaces the stored entity with e. Errors: ErrConflict if

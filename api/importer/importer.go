@@ -75,10 +75,10 @@ type importer struct {
 	// endpoints has the endpoints of this import. A repeated line finds the secret of the
 	// previous line.
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
-	// cut is set if the log became unavailable.
-	cut bool
 	// measured has the measured loads of this import. Lines of one home add up.
 	measured map[storage.Ref]*storage.MeasuredLoad
+	// cut is set if the log became unavailable.
+	cut bool
 	// place sets a home's time zone and city. It is nil until the first home needs it.
 	place func(*storage.Home)
 }

@@ -18,7 +18,8 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 			if err != nil {
 				return nil, err
 			}
-			refs = append(refs, d.Ref(), UserPreferencesRef(org, d.ID))
+			// A batch may end in between: the next one finds the device again.
+			refs = append(refs, UserPreferencesRef(org, d.ID), d.Ref())
 		}
 		return refs, nil
 	})

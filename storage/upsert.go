@@ -41,9 +41,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	results := make([]UpsertResult, len(entities))
 	quota, err := s.quota(ctx, entities...)
 	if err != nil {
-		for i := range results {
-			results[i].Err = err
-		}
+		addError(results, err)
 		return results
 	}
 	defer quota.release()
@@ -51,8 +49,13 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	var places []int
 	var newest uint64
 	unseen := map[Ref]bool{} // entities of this call that reads may not include yet
+	own := map[Ref]bool{}    // entities of earlier batches of this call
+	changed := func(current Record) bool { return current.Revision > revision && !own[current.Ref] }
 	flush := func() {
-		last, err := s.flush(ctx, revision, batch)
+		last, err := s.flush(ctx, batch, changed)
+		for i := range batch {
+			own[batch[i].Ref] = err == nil
+		}
 		newest = max(newest, last)
 		if err != nil {
 			for _, i := range places {
@@ -72,7 +75,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 			}
 			clear(unseen)
 		}
-		w, change, err := s.upsert(revision, e)
+		w, change, err := s.upsert(e, changed)
 		if err == nil && change == Created {
 			err = quota.take(w.Ref)
 		}
@@ -91,17 +94,23 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	}
 	flush()
 	if err := s.replica.WaitFor(ctx, newest); err != nil {
-		for i := range results {
-			if results[i].Err == nil && results[i].Change != Unchanged {
-				results[i].Err = err
-			}
-		}
+		addError(results, err)
 	}
 	return results
 }
 
-// upsert returns the write that replaces the stored entity with e.
-func (s *Store) upsert(revision uint64, e Entity) (w Write, change Change, err error) {
+// addError adds an error to the results of changes that have none.
+func addError(results []UpsertResult, err error) {
+	for i := range results {
+		if results[i].Err == nil && results[i].Change != Unchanged {
+			results[i].Err = err
+		}
+	}
+}
+
+// upsert returns the write that replaces the stored entity with e. Errors: ErrConflict if
+// the stored entity has changed.
+func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, change Change, err error) {
 	if err := e.Validate(); err != nil {
 		return w, "", err
 	}
@@ -109,7 +118,7 @@ func (s *Store) upsert(revision uint64, e Entity) (w Write, change Change, err e
 	if err != nil {
 		return w, "", err
 	}
-	if current.Revision > revision {
+	if changed(current) {
 		return w, "", ErrConflict
 	}
 	change = Created
@@ -133,8 +142,8 @@ func unchanged(e Entity, current Record) (bool, error) {
 }
 
 // flush appends a batch. An import states the desired values, so flush overwrites the
-// values of another writer until the revision. It retries only once.
-func (s *Store) flush(ctx context.Context, revision uint64, batch []Write) (uint64, error) {
+// values of another writer, unless they have changed. It retries only once.
+func (s *Store) flush(ctx context.Context, batch []Write, changed func(Record) bool) (uint64, error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
@@ -150,7 +159,7 @@ func (s *Store) flush(ctx context.Context, revision uint64, batch []Write) (uint
 		if err != nil {
 			return last, err
 		}
-		if current.Revision > revision {
+		if changed(current) {
 			return 0, ErrConflict
 		}
 		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()

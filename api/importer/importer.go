@@ -183,6 +183,7 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 		for _, l := range changed {
 			im.decode(l)
 			delete(im.endpoints, l.entity.Ref())
+			delete(im.measured, l.entity.Ref())
 		}
 		lines = changed
 	}

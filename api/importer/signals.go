@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -86,8 +85,7 @@ func (l *measuredLoadLine) prepare(c *check) storage.Entity {
 	if ref := l.MeasuredLoad.Ref(); ref.Valid() && c.p.Err() == nil {
 		earlier := c.measured[ref]
 		if earlier == nil {
-			stored, _, err := storage.Read[storage.MeasuredLoad](c.v, ref)
-			c.failed(rest.Ignore(err, storage.ErrNotFound))
+			stored, _ := replaced[storage.MeasuredLoad](c, ref)
 			earlier = &stored
 		}
 		if c.failed(c.p.AddError(l.Validate())); c.p.Err() == nil {

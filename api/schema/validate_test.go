@@ -1,0 +1,24 @@
+package schema
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// A timestamp in a request has a year from 2000 to 2199 in UTC.
+func TestDecode_TimestampYears(t *testing.T) {
+	for text, valid := range map[string]bool{
+		"2000-01-01T00:00:00Z": true, "2199-12-31T23:59:59.999Z": true, "2199-12-31T23:59:59-01:00": false, "2000-01-01T00:00:00+01:00": false,
+		"1999-12-31T23:59:59Z": false, "2200-01-01T00:00:00Z": false, "0000-01-01T00:00:00Z": false, "9999-12-31T23:59:59Z": false,
+	} {
+		var in struct {
+			At storage.Time `json:"at"`
+		}
+		wrong := decode([]byte(fmt.Sprintf(`{"at":%q}`, text)), &in, "body", maxDepth)
+		if valid != (len(wrong) == 0) {
+			t.Errorf("%s: %v", text, wrong)
+		}
+	}
+}

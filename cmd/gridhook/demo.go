@@ -15,8 +15,8 @@ func newDemoCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Run a demonstration: homes on real tariffs, one trigger, verified webhooks",
 		Long: `Start a whole Gridhook in a temporary folder, import homes on real rate plans, trigger
-their price signals, receive and verify every webhook, and print a report. The command
-removes the folder at the end.`,
+their price signals, receive and verify every webhook, change the prices of a market that
+a source fetches, and print a report. The command removes the folder at the end.`,
 		Example: `  gridhook demo
   gridhook demo --homes 5000
   gridhook demo --json`,

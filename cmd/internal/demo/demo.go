@@ -50,11 +50,13 @@ type Report struct {
 	LastMilliseconds   float64         `json:"lastMs"`
 	Plans              []PlanReport    `json:"plans"`
 	Progress           events.Progress `json:"trigger"`
+	Live               *Live           `json:"live"`
 }
 
 // OK reports whether every home's webhook arrived and verified.
 func (r *Report) OK() bool {
-	return r.Verified == r.Homes && r.Refused == 0 && r.Progress.Outcomes[events.OutcomeDelivered] == r.Homes
+	return r.Verified == r.Homes && r.Refused == 0 && r.Progress.Outcomes[events.OutcomeDelivered] == r.Homes &&
+		r.Live.Verified == r.Live.Homes && r.Live.Others == 0
 }
 
 // Run runs the demonstration and prints its progress to out.
@@ -90,11 +92,11 @@ type demonstration struct {
 }
 
 func (d *demonstration) run(ctx context.Context) (*Report, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	listener, url, err := listen(ctx)
 	if err != nil {
 		return nil, err
 	}
-	url := "http://" + listener.Addr().String() + "/hooks"
+	url += "/hooks"
 	secret, err := d.register(ctx, url)
 	if err != nil {
 		return nil, err
@@ -104,10 +106,7 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := receiver.New(receiver.Options{Verifier: verifier, Each: d.arrivals.add})
-	server := &http.Server{Handler: d.stumbling(r), ReadHeaderTimeout: 5 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	defer func() { _, _ = server.Close(), <-served }()
+	defer serve(listener, d.stumbling(r))()
 	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
 
 	d.left.Store(int64(d.Stumbles))
@@ -126,7 +125,25 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	report.Verified, report.Refused = counts.Messages, counts.Refused
 	report.Stumbled = d.Stumbles - int(max(d.left.Load(), 0))
 	d.arrivals.sumUp(report, accepted)
-	return report, nil
+	report.Live, err = d.changePrices(ctx)
+	return report, err
+}
+
+// listen listens on a free port of the loopback.
+func listen(ctx context.Context) (listener net.Listener, url string, err error) {
+	listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	return listener, "http://" + listener.Addr().String(), nil
+}
+
+// serve serves a handler until stop is called.
+func serve(listener net.Listener, handler http.Handler) (stop func()) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	return func() { _, _ = server.Close(), <-served }
 }
 
 // register registers the receiver with short retry delays.

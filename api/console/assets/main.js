@@ -9,6 +9,7 @@ import { overviewView } from "./views/overview.js";
 import { organizationsView } from "./views/organizations.js";
 import { schedulesView } from "./views/schedules.js";
 import { signInView } from "./views/signin.js";
+import { sourcesView } from "./views/sources.js";
 import { triggerView } from "./views/trigger.js";
 import { triggersView } from "./views/triggers.js";
 import { h } from "./lib/dom.js";
@@ -28,6 +29,7 @@ const views = [
   { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
   { path: /^\/homes$/, section: "homes", name: "Homes", scope: "read", view: homesView },
   { path: /^\/homes\/([\w-]+)$/, section: "homes", scope: "read", view: homeView },
+  { path: /^\/sources$/, section: "sources", name: "Sources", operator: true, view: sourcesView },
   { path: /^\/audit$/, section: "audit", name: "Audit log", operator: true, view: auditView },
 ];
 

@@ -28,6 +28,7 @@ func TestOperator_Console(t *testing.T) {
 	p.useEndpoint(w, id)
 	p.seesABreaker(w)
 	p.drawSignals()
+	p.watchesASource(w)
 	p.storesNothing(w)
 }
 

@@ -273,3 +273,18 @@ func TestComposed_MarketPart(t *testing.T) {
 		t.Errorf("total %v, want %v: %+v", b.Total, want, b.Parts)
 	}
 }
+
+// The rules of settlement belong to the lead part. A part with another metering has its
+// usual rules.
+func TestComposed_MeteringDiffers(t *testing.T) {
+	delivery := oneRate(0.2)
+	delivery["dgrules"] = "Net Metering"
+	supplier := fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "supplier", pricing.RoleGeneration, supplier)}
+	for _, rules := range []bill.Rules{{Rollover: bill.Energy}, {CreditMonths: 12}} {
+		r := bill.Request{Load: []float64{0, 2}, Generated: []float64{1, 0}, StepMinutes: 60, Start: "2026-04-01", Rules: rules}
+		if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); b.Metering != bill.NetMetering {
+			t.Errorf("%+v: metering %s", rules, b.Metering)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -107,6 +108,10 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 	if source.Secret == storage.Masked {
 		source.Secret = had.Secret
 		p.Check(had.Secret != "", "secret", "requires the secret: %s keeps only the stored secret", storage.Masked)
+		// Otherwise, a caller who may change the source could redirect the stored secret to
+		// a host of the caller's choice.
+		p.Check(had.Secret == "" || receiver(source) == receiver(before), "secret",
+			"is required because the adapter, the host of url or the parameter tokenUrl changes")
 	}
 	source.SetDefaults()
 	if err := p.AddError(source.Validate()); err != nil {
@@ -118,6 +123,12 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 		}
 	}
 	return s.Vault.SealSource(source, before)
+}
+
+// receiver says where a source sends its secret.
+func receiver(s *storage.Source) [3]string {
+	adapter, _ := feed.ByName(s.Adapter)
+	return [3]string{s.Adapter, origin(cmp.Or(s.URL, adapter.URL)), s.Parameters["tokenUrl"]}
 }
 
 type createSourceInput struct {

@@ -176,7 +176,8 @@ type SourceState struct {
 }
 
 // SourceValidators are the ETag and Last-Modified of a response. Request identifies the
-// request, because validators are of one URL.
+// request and the days that it asks for, because validators are of one URL, and a run
+// reads only those days of the response.
 type SourceValidators struct {
 	Request      string `json:"request,omitempty"`
 	ETag         string `json:"etag,omitempty"`

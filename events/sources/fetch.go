@@ -149,7 +149,9 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	if err != nil {
 		return data, err
 	}
-	sum := sha256.Sum256([]byte(request.Method + " " + r.URL + "\n" + string(r.Body)))
+	// A response that has not changed has prices beyond an earlier span.
+	asked := fmt.Sprintf("%s %s %d %d\n%s", request.Method, r.URL, f.query.From.Unix(), f.query.To.Unix(), r.Body)
+	sum := sha256.Sum256([]byte(asked))
 	id := hex.EncodeToString(sum[:8])
 	conditional = conditional && f.had.Request == id
 	if conditional {

@@ -78,8 +78,8 @@ func TestRun_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestRun_Conditional sends the validators of the last good answer to the same URL, and
-// only then.
+// TestRun_Conditional sends the validators of the last good answer to the same URL for the
+// same days, and only then.
 func TestRun_Conditional(t *testing.T) {
 	w := newWorld(t)
 	s := w.add(nil)
@@ -92,19 +92,27 @@ func TestRun_Conditional(t *testing.T) {
 		}
 		text(hours(20, 21))(rw, r)
 	}
+	w.run(s) // asks for two weeks
 	w.run(s)
 	state := w.run(s)
-	if last := w.asked[1].Header; last.Get("If-None-Match") != `"one"` || last.Get("If-Modified-Since") == "" {
-		t.Errorf("the second request has the header %v", last)
+	if last := w.asked[2].Header; last.Get("If-None-Match") != `"one"` || last.Get("If-Modified-Since") == "" {
+		t.Errorf("the third request has the header %v", last)
 	}
 	if state.Runs[0].Outcome != storage.SourceUnchanged || state.Failures != 0 || state.DataEnd.IsZero() {
 		t.Errorf("the state is %+v", state)
+	}
+	w.now = w.now.AddDate(0, 0, 1)
+	for i, want := range []string{"", `"one"`} {
+		w.run(s)
+		if last := w.asked[3+i].Header; last.Get("If-None-Match") != want {
+			t.Errorf("request %d of the next day has the header %v", i+1, last)
+		}
 	}
 	// Another address has another state.
 	_, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { s.URL += "/other"; return nil })
 	must(t, err)
 	w.run(s)
-	if last := w.asked[2].Header; last.Get("If-None-Match") != "" {
+	if last := w.asked[5].Header; last.Get("If-None-Match") != "" {
 		t.Errorf("the request to another address has the header %v", last)
 	}
 }

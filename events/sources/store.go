@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -219,12 +218,14 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 	return nil
 }
 
-// eventPrefix begins the identifiers of the events of a source.
-func eventPrefix(s *storage.Source) string { return s.ID + "-" }
+// eventID is the identifier of the event of a source that begins at a time.
+func eventID(s *storage.Source, from time.Time) string {
+	return s.ID + "-" + from.UTC().Format("20060102T150405Z")
+}
 
 // isOf reports whether an event of the source's plan is of the source.
 func isOf(s *storage.Source, e *storage.PlanEvent) bool {
-	return e.Kind == pricing.FlexAlert && strings.HasPrefix(e.ID, eventPrefix(s))
+	return e.Kind == pricing.FlexAlert && e.ID == eventID(s, e.From.Time)
 }
 
 // planEvents returns alerts as events of a plan.
@@ -233,7 +234,7 @@ func planEvents(s *storage.Source, alerts []feed.Alert) []storage.PlanEvent {
 	for i, a := range alerts {
 		e := storage.PlanEvent{Kind: pricing.FlexAlert, Name: a.Name, From: storage.Time{Time: a.From.UTC()}, To: storage.Time{Time: a.To.UTC()}}
 		e.SetDefaults()
-		e.ID = eventPrefix(s) + a.From.UTC().Format("20060102T150405Z")
+		e.ID = eventID(s, a.From)
 		events[i] = e
 	}
 	return events

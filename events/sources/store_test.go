@@ -195,3 +195,34 @@ func TestStore_Alerts(t *testing.T) {
 		t.Errorf("the notices are %s", got)
 	}
 }
+
+// TestStore_AlertsOfOthers keeps the future alerts of a source whose name begins alike, and
+// those of a person.
+func TestStore_AlertsOfOthers(t *testing.T) {
+	w := newWorld(t)
+	plan := storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared}}
+	must(t, w.Store.Create(t.Context(), &plan))
+	from := storagetest.Start.Add(24 * time.Hour).Truncate(time.Hour)
+	others := storage.PlanEvents{PlanID: "home", Base: plan.Base}
+	others.Set(storage.PlanEvent{ID: "flex-summer", Kind: pricing.FlexAlert, From: storage.Time{Time: from}, To: storage.Time{Time: from.Add(time.Hour)}})
+	must(t, w.Store.Create(t.Context(), &others))
+	named := func(id string) storage.Source {
+		return w.add(func(s *storage.Source) { s.ID, s.PlanID = id, "home" })
+	}
+	one, two := named("flex"), named("flex-2")
+	data := feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "x", From: from, To: from.Add(time.Hour)}}}
+	for _, s := range []storage.Source{one, two} {
+		if run, err := w.store(s, data); err != nil || run.Events != 1 {
+			t.Fatalf("%s: %+v, %v", s.ID, run, err)
+		}
+	}
+	w.now = storagetest.Start
+	if run, err := w.store(one, feed.Data{Alerted: true}); err != nil || run.Events != 1 {
+		t.Errorf("without alerts: %+v, %v", run, err)
+	}
+	stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
+	must(t, err)
+	if len(stored.Events) != 2 {
+		t.Errorf("the events are %+v", stored.Events)
+	}
+}

@@ -80,19 +80,17 @@ func merge(all []feed.Prices) (merged []feed.Prices) {
 // prices adds the prices of a node to the series of the source's owner.
 func (w *writer) prices(p feed.Prices) error {
 	owner := storage.Base{OrganizationID: w.source.OrganizationID}
-	if p.Step == 0 {
-		stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return err
-		}
-		p.Step = time.Duration(stored.StepMinutes) * time.Minute
+	stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
+	if ignoreNotFound(err) != nil {
+		return err
 	}
+	p.Step = cmp.Or(p.Step, time.Duration(stored.StepMinutes)*time.Minute)
 	part, step, err := newPart(p)
 	if err != nil {
 		return err
 	}
 	revised, added, err := w.store.RevisePrices(w, storage.MarketSeries{
-		Node: p.Node, Market: p.Kind, Timezone: w.source.Timezone, StepMinutes: int(step / time.Minute), Base: owner,
+		Node: p.Node, Market: p.Kind, Timezone: cmp.Or(stored.Timezone, w.source.Timezone), StepMinutes: int(step / time.Minute), Base: owner,
 	}, []storage.PricesPart{part})
 	if err != nil {
 		return fmt.Errorf("prices of %s: %w", p.Node, err)

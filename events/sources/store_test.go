@@ -103,6 +103,23 @@ func TestStore_Merges(t *testing.T) {
 	}
 }
 
+// TestStore_Timezone gives a new series the time zone of the source, and leaves the time
+// zone of a series that exists.
+func TestStore_Timezone(t *testing.T) {
+	w := newWorld(t)
+	zoned := func(id, zone string) storage.Source {
+		return w.add(func(s *storage.Source) { s.ID, s.Timezone = id, zone })
+	}
+	for i, s := range []storage.Source{zoned("one", "America/Chicago"), zoned("two", "America/Denver")} {
+		_, err := w.store(s, feed.Data{Prices: []feed.Prices{hourly("HUB", market.DayAhead, 0.01+float64(i))}})
+		must(t, err)
+		series, err := storage.Get[storage.MarketSeries](w.Store, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB"))
+		if must(t, err); series.Timezone != "America/Chicago" {
+			t.Errorf("after the source %s the series has the time zone %s", s.ID, series.Timezone)
+		}
+	}
+}
+
 // TestStore_Tariff replaces the plan's tariff by each new version, and only then.
 func TestStore_Tariff(t *testing.T) {
 	w := newWorld(t)

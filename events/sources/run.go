@@ -86,7 +86,7 @@ func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.
 		return state, ctx.Err()
 	}
 	fail := func(failure error) {
-		run.Outcome, run.Error = storage.SourceFailed, clip(failure.Error())
+		run.Outcome, run.Error = storage.SourceFailed, clip(f.hide(failure).Error())
 		state, err = r.record(ctx, task, f, run)
 	}
 	if failure != nil {

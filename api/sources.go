@@ -72,6 +72,9 @@ const checkSourceTimeout = 70 * time.Second
 // showSource shows a source with its state.
 func showSource(v storage.View, s *storage.Source, revision uint64, now time.Time) (wire.SourceWithRuns, error) {
 	state, err := storage.ReadSourceState(v, s, revision)
+	if storage.NoRecord(err) { // the next run replaces the state
+		err = nil
+	}
 	shown := wire.Source{
 		ID: s.ID, SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),

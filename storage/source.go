@@ -2,7 +2,6 @@ package storage
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -229,12 +228,13 @@ func (s *SourceState) GoodSince(source *Source) time.Time {
 }
 
 // ReadSourceState returns the state of a revision of a source, and its own revision. A
-// source without a run has an empty state.
+// source without a run has an empty state, and so has, with a *DecodeError, one whose state
+// does not decode.
 func ReadSourceState(v View, source *Source, revision uint64) (SourceState, error) {
 	ref := SourceStateRef(source.OrganizationID, source.ID)
 	s, _, err := Read[SourceState](v, ref)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, fmt.Errorf("state of the source: %w", err)
+	if err = ignoreNotFound(err); err != nil {
+		s, err = SourceState{}, fmt.Errorf("state of the source: %w", err)
 	}
 	if s.Revision != revision {
 		s = SourceState{ID: source.ID, Revision: revision, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
@@ -242,7 +242,7 @@ func ReadSourceState(v View, source *Source, revision uint64) (SourceState, erro
 	if s.NextRunAt.IsZero() {
 		s.NextRunAt = source.UpdatedAt
 	}
-	return s, nil
+	return s, err
 }
 
 // EachSource passes every source with its revision to do, the shared sources too. It

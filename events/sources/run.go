@@ -62,6 +62,9 @@ func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source,
 		return nil, storage.SourceState{}, err
 	}
 	state, err := storage.ReadSourceState(v, &source, revision)
+	if storage.NoRecord(err) { // this run replaces the state
+		err = nil
+	}
 	return &source, state, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -222,9 +224,34 @@ func TestRun_Suspended(t *testing.T) {
 	if w.run(s); len(w.asked) != 0 {
 		t.Error("a suspended organization's source was asked")
 	}
-	_, err := storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
+	w.now = w.now.AddDate(0, 0, 7)
+	must(t, w.plan(t.Context()))
+	families, err := w.Registerer.(*prometheus.Registry).Gather()
+	must(t, err)
+	for _, f := range families {
+		if f.GetMetric()[0].GetGauge().GetValue() != 0 {
+			t.Errorf("a suspended organization's source counts in %v", f)
+		}
+	}
+	_, err = storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
 	must(t, err)
 	if state := w.run(s); len(w.asked) != 1 || state.Runs[0].Outcome != storage.SourceStored {
 		t.Errorf("after the organization was resumed: %+v", state)
+	}
+}
+
+// TestRun_DamagedState has a state that does not decode. The source runs as if it were new,
+// and the other sources run too.
+func TestRun_DamagedState(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	other := w.add(func(s *storage.Source) { s.ID = "zone" })
+	_, err := w.log.Append(t.Context(), storage.Write{Ref: storage.SourceStateRef(storage.Shared, "hub"), At: w.now, Value: []byte(`{"runs":7}`)})
+	must(t, err)
+	w.answer = text(hours(20))
+	for _, s := range []storage.Source{s, other} {
+		if state := w.run(s); len(state.Runs) != 1 || state.Runs[0].Outcome == storage.SourceFailed {
+			t.Errorf("the state of %s is %+v", s.ID, state)
+		}
 	}
 }

@@ -243,3 +243,35 @@ func TestStore_AlertsOfOthers(t *testing.T) {
 		t.Errorf("the events are %+v", stored.Events)
 	}
 }
+
+// TestHasHome_Plan finds the homes that have the prices of a shared plan.
+func TestHasHome_Plan(t *testing.T) {
+	w := newWorld(t)
+	tariff := json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`)
+	shared := storage.Base{OrganizationID: storage.Shared}
+	parts := []pricing.PlanPart{{PlanID: "tou", Role: pricing.RoleDelivery}, {PlanID: "supply", Role: pricing.RoleGeneration}}
+	plan := func(org, id string) *storage.RatePlan {
+		return &storage.RatePlan{ID: id, Tariff: tariff, Base: storage.Base{OrganizationID: org}}
+	}
+	storagetest.Put(t, w.Store, plan(storage.Shared, "tou"), plan(storage.Shared, "supply"), &storage.RatePlan{ID: "both", Parts: parts, Base: shared})
+	for _, tt := range []struct {
+		org, on string
+		own     bool
+		want    bool
+	}{
+		{"direct", "tou", false, true}, {"hidden", "tou", true, false}, {"composed", "both", false, true},
+		{"other", "supply", false, false}, {"missing", "none", false, false}, {"without", "", false, false},
+	} {
+		storagetest.Put(t, w.Store, &storage.Organization{ID: tt.org, Name: tt.org, Base: shared}, storagetest.Home(tt.org, "h1", tt.on))
+		if tt.own {
+			storagetest.Put(t, w.Store, plan(tt.org, "tou"))
+		}
+		must(t, w.Store.View(func(v storage.View) error {
+			got, err := hasHome(v, tt.org, storage.RatePlanRef(storage.Shared, "tou"))
+			if got != tt.want {
+				t.Errorf("%s has a home: %v", tt.org, got)
+			}
+			return err
+		}))
+	}
+}

@@ -165,6 +165,23 @@ func TestSources_SecretStays(t *testing.T) {
 	}
 }
 
+// TestSources_ImportPaused imports a paused source. It stays paused unless the line resumes
+// it.
+func TestSources_ImportPaused(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.operate(sourcesPath+"create", csvSource+`,"id":"np15","enabled":false}`).ok(t)
+	line := `{"resource":"source","id":"np15",` + csvSource[1:]
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{{line + `}`, false}, {line + `,"enabled":true}`, true}, {line + `}`, true}, {line + `,"enabled":false}`, false}} {
+		e.load(tt.line)
+		if got := e.operate(sourcesPath+"np15/get", "").ok(t); got["enabled"] != tt.want {
+			t.Errorf("after %s: enabled %v", tt.line, got["enabled"])
+		}
+	}
+}
+
 // TestSources_Invalid names every wrong field at once.
 func TestSources_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})

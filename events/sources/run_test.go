@@ -255,3 +255,34 @@ func TestRun_DamagedState(t *testing.T) {
 		}
 	}
 }
+
+// TestRun_ChangedSource keeps the end of the data if the changed source has the same prices,
+// so that a run after an outage asks for all missing days.
+func TestRun_ChangedSource(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*storage.Source)
+		keeps  bool
+	}{
+		"interval":   {func(s *storage.Source) { s.EverySeconds = 600 }, true},
+		"plan":       {func(s *storage.Source) { s.PlanID = "hub" }, true},
+		"adapter":    {func(s *storage.Source) { s.Adapter = "json" }, false},
+		"url":        {func(s *storage.Source) { s.URL += "/other" }, false},
+		"parameters": {func(s *storage.Source) { s.Parameters = map[string]string{"node": "ZONE"} }, false},
+		"timezone":   {func(s *storage.Source) { s.Timezone = "America/Chicago" }, false},
+	} {
+		w := newWorld(t)
+		s := w.add(nil)
+		w.answer = text(hours(20))
+		before := w.run(s)
+		w.now = w.now.AddDate(0, 0, 20)
+		changed, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { tt.change(s); return nil })
+		must(t, err)
+		state := w.state(changed)
+		if state.DataEnd.IsZero() == tt.keeps || tt.keeps && state.DataEnd != before.DataEnd {
+			t.Errorf("%s: the data ended %v, after the change %v", name, before.DataEnd, state.DataEnd)
+		}
+		if !state.LastGoodAt.IsZero() || state.Late(&changed, w.now) {
+			t.Errorf("%s: after the change the state is %+v", name, state)
+		}
+	}
+}

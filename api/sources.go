@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -71,6 +72,9 @@ const checkSourceTimeout = 70 * time.Second
 // showSource shows a source with its state.
 func showSource(v storage.View, s *storage.Source, revision uint64, now time.Time) (wire.SourceWithRuns, error) {
 	state, err := storage.ReadSourceState(v, s, revision)
+	if storage.NoRecord(err) { // the next run replaces the state
+		err = nil
+	}
 	shown := wire.Source{
 		ID: s.ID, SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),
@@ -107,6 +111,10 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 	if source.Secret == storage.Masked {
 		source.Secret = had.Secret
 		p.Check(had.Secret != "", "secret", "requires the secret: %s keeps only the stored secret", storage.Masked)
+		// Otherwise, a caller who may change the source could redirect the stored secret to
+		// a host of the caller's choice.
+		p.Check(had.Secret == "" || receiver(source) == receiver(before), "secret",
+			"is required because the adapter, the host of url or the parameter tokenUrl changes")
 	}
 	source.SetDefaults()
 	if err := p.AddError(source.Validate()); err != nil {
@@ -118,6 +126,12 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 		}
 	}
 	return s.Vault.SealSource(source, before)
+}
+
+// receiver says where a source sends its secret.
+func receiver(s *storage.Source) [3]string {
+	adapter, _ := feed.ByName(s.Adapter)
+	return [3]string{s.Adapter, origin(cmp.Or(s.URL, adapter.URL)), s.Parameters["tokenUrl"]}
 }
 
 type createSourceInput struct {

@@ -131,6 +131,57 @@ func TestSources_Secret(t *testing.T) {
 	e.operate(sourcesPath+"own/update", `{"organizationId":"acme","secret":"********"}`).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
 }
 
+// TestSources_SecretStays requires the secret anew if another host would receive it, in an
+// update and in an import.
+func TestSources_SecretStays(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.operate(sourcesPath+"create", `{"id":"price","adapter":"ercot","url":"https://ercot.example/api","parameters":{"node":"N","tokenUrl":"https://token.example/"},"secret":"a:b:c"}`).ok(t)
+	e.operate(sourcesPath+"create", `{"id":"default","adapter":"ercot","parameters":{"node":"N"},"secret":"a:b:c"}`).ok(t)
+	for _, tt := range []struct{ id, change, wrong string }{
+		{"price", `"url":"https://ercot.example/other"`, ""},
+		{"price", `"parameters":{"node":"M","tokenUrl":"https://token.example/"}`, ""},
+		{"price", `"url":"https://evil.example/api"`, "secret"},
+		{"price", `"url":"https://evil.example/api","secret":"********"`, "secret"},
+		{"price", `"url":"https://ercot.example:444/api"`, "secret"},
+		{"price", `"url":""`, "secret"},
+		{"price", `"parameters":{"node":"N","tokenUrl":"https://evil.example/"}`, "secret"},
+		{"price", `"parameters":{"node":"N"}`, "secret"},
+		{"price", `"adapter":"csv","parameters":{"node":"N"}`, "secret"},
+		{"default", `"url":"https://evil.example/api"`, "secret"},
+		{"default", `"parameters":{"node":"M"}`, ""},
+		{"price", `"url":"https://new.example/api","secret":"d:e:f"`, ""},
+	} {
+		if a := e.operate(sourcesPath+tt.id+"/update", "{"+tt.change+"}"); tt.wrong == "" {
+			a.ok(t)
+		} else if a.status != http.StatusBadRequest || strings.Join(a.fields(t), " ") != tt.wrong {
+			t.Errorf("%s of %s: %d %s", tt.change, tt.id, a.status, a.body)
+		}
+	}
+	line := `{"resource":"source","id":"price","adapter":"ercot","url":"https://HOST/api","parameters":{"node":"N","tokenUrl":"https://token.example/"},"secret":"********"}`
+	for host, failed := range map[string]int{"evil.example": 1, "new.example": 0} {
+		if got := e.imported(strings.Replace(line, "HOST", host, 1)); got.Failed != failed || failed > 0 && got.Errors[0].Fields[0].Field != "secret" {
+			t.Errorf("the import for %s: %+v", host, got)
+		}
+	}
+}
+
+// TestSources_ImportPaused imports a paused source. It stays paused unless the line resumes
+// it.
+func TestSources_ImportPaused(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.operate(sourcesPath+"create", csvSource+`,"id":"np15","enabled":false}`).ok(t)
+	line := `{"resource":"source","id":"np15",` + csvSource[1:]
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{{line + `}`, false}, {line + `,"enabled":true}`, true}, {line + `}`, true}, {line + `,"enabled":false}`, false}} {
+		e.load(tt.line)
+		if got := e.operate(sourcesPath+"np15/get", "").ok(t); got["enabled"] != tt.want {
+			t.Errorf("after %s: enabled %v", tt.line, got["enabled"])
+		}
+	}
+}
+
 // TestSources_Invalid names every wrong field at once.
 func TestSources_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})

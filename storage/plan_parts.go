@@ -122,6 +122,19 @@ func (r *RatePlan) names(id string) bool {
 	return slices.ContainsFunc(r.Parts, func(p pricing.PlanPart) bool { return p.PlanID == id })
 }
 
+// UsesPlan reports whether a home on a plan of its organization, or else on the shared plan
+// of that identifier, has the prices of another plan: it is that plan, or a part of it.
+func UsesPlan(v View, home, plan Ref) (bool, error) {
+	if !home.Valid() {
+		return false, nil // a home without a plan
+	}
+	record, err := FindShared(v, home)
+	if err != nil || record.Ref == plan {
+		return err == nil, ignoreNotFound(err)
+	}
+	return hasPart(v, record, plan)
+}
+
 // hasPart reports whether a stored plan has a part. An undecodable plan has none: it has no
 // price anyway.
 func hasPart(v View, record Record, part Ref) (bool, error) {

@@ -2,7 +2,8 @@ package storage
 
 import (
 	"cmp"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,6 +124,13 @@ func (s *Source) Location() *time.Location {
 	return time.UTC
 }
 
+// feed identifies the prices that a source fetches by the settings that determine them.
+func (s *Source) feed() string {
+	settings := fmt.Sprintf("%q %q %q %q", s.Adapter, s.URL, s.Parameters, s.Timezone) // fmt sorts the parameters
+	sum := sha256.Sum256([]byte(settings))
+	return hex.EncodeToString(sum[:8])
+}
+
 // SourceOutcome is the result of a source's run.
 type SourceOutcome string
 
@@ -155,10 +163,12 @@ type SourceRun struct {
 }
 
 // SourceState is what a source's runs have found. It belongs to one revision of the
-// source: a changed source starts anew.
+// source: a changed source starts anew. But DataEnd stays for the same Feed.
 type SourceState struct {
 	ID       string `json:"id"`
 	Revision uint64 `json:"revision"`
+	// Feed identifies the prices that the source fetches.
+	Feed string `json:"feed"`
 	// DueAt is the due time of the last run. A redelivered task with that time has run.
 	DueAt      Time `json:"dueAt"`
 	LastRunAt  Time `json:"lastRunAt"`
@@ -176,7 +186,8 @@ type SourceState struct {
 }
 
 // SourceValidators are the ETag and Last-Modified of a response. Request identifies the
-// request, because validators are of one URL.
+// request and the days that it asks for, because validators are of one URL, and a run
+// reads only those days of the response.
 type SourceValidators struct {
 	Request      string `json:"request,omitempty"`
 	ETag         string `json:"etag,omitempty"`
@@ -212,10 +223,11 @@ func (s *SourceState) Record(run SourceRun) {
 }
 
 // Late reports whether the source has had no good run, or no new price, for much longer
-// than its interval.
+// than its interval. A source that was changed has that time for its next run.
 func (s *SourceState) Late(source *Source, now time.Time) bool {
 	tolerated := 2*source.Every() + 15*time.Minute
-	return source.Enabled && (now.Sub(s.GoodSince(source)) > tolerated || !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour)
+	noPrice := !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour && s.GoodSince(source).Equal(s.LastGoodAt.Time)
+	return source.Enabled && (now.Sub(s.GoodSince(source)) > tolerated || noPrice)
 }
 
 // GoodSince returns the time of the last good run, or of the source's last change if that
@@ -228,20 +240,26 @@ func (s *SourceState) GoodSince(source *Source) time.Time {
 }
 
 // ReadSourceState returns the state of a revision of a source, and its own revision. A
-// source without a run has an empty state.
+// source without a run has an empty state, and so has, with a *DecodeError, one whose state
+// does not decode.
 func ReadSourceState(v View, source *Source, revision uint64) (SourceState, error) {
 	ref := SourceStateRef(source.OrganizationID, source.ID)
 	s, _, err := Read[SourceState](v, ref)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, fmt.Errorf("state of the source: %w", err)
+	if err = ignoreNotFound(err); err != nil {
+		s, err = SourceState{}, fmt.Errorf("state of the source: %w", err)
 	}
+	fetches := source.feed()
 	if s.Revision != revision {
-		s = SourceState{ID: source.ID, Revision: revision, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
+		if s.Feed != fetches {
+			s.DataEnd = Time{}
+		}
+		s = SourceState{ID: source.ID, Revision: revision, DataEnd: s.DataEnd, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
 	}
+	s.Feed = fetches
 	if s.NextRunAt.IsZero() {
 		s.NextRunAt = source.UpdatedAt
 	}
-	return s, nil
+	return s, err
 }
 
 // EachSource passes every source with its revision to do, the shared sources too. It

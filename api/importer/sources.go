@@ -1,9 +1,6 @@
 package importer
 
-import (
-	"github.com/gridhook/gridhook/api/rest"
-	"github.com/gridhook/gridhook/storage"
-)
+import "github.com/gridhook/gridhook/storage"
 
 // sourceLine is a source of an organization, or a shared source if the line has no
 // organization.
@@ -15,13 +12,18 @@ type sourceLine struct {
 	storage.SourceSettings
 }
 
+// prepare keeps the stored enabled if the line does not name it, because an operator pauses
+// a source.
 func (l *sourceLine) prepare(c *check) storage.Entity {
 	source := storage.Source{ID: l.ID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	var before storage.Source
-	if source.Ref().Valid() {
-		var err error
-		before, _, err = storage.Read[storage.Source](c.v, source.Ref())
-		c.failed(rest.Ignore(err, storage.ErrNotFound))
+	if ref := source.Ref(); ref.Valid() {
+		stored, found := replaced[storage.Source](c, ref)
+		if before = stored; found {
+			over := sourceLine{SourceSettings: storage.SourceSettings{Enabled: stored.Enabled}}
+			c.decodeOver(&over)
+			l.Enabled = over.Enabled
+		}
 	}
 	c.failed(c.ConfigureSource(&l.SourceSettings, &source, &before, &c.p))
 	return &source

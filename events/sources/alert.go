@@ -21,7 +21,7 @@ func (r *Runner) notify(ctx context.Context, source *storage.Source) error {
 			if source.OrganizationID != storage.Shared && source.OrganizationID != org {
 				return nil
 			}
-			if has, err := hasHome(v, org, source.PlanID); !has || err != nil {
+			if has, err := hasHome(v, org, storage.RatePlanRef(source.OrganizationID, source.PlanID)); !has || err != nil {
 				return err
 			}
 			for _, e := range alerts {
@@ -58,17 +58,24 @@ func (r *Runner) alerts(v storage.View, source *storage.Source) (alerts []storag
 	return alerts, err
 }
 
-// hasHome reports whether an organization that is not suspended has a home on a rate plan.
-func hasHome(v storage.View, org, plan string) (bool, error) {
+// hasHome reports whether an organization that is not suspended has a home on a rate plan,
+// or on a plan with that part.
+func hasHome(v storage.View, org string, plan storage.Ref) (bool, error) {
 	if suspended, err := storage.IsSuspended(v, org); suspended || err != nil {
 		return false, err
 	}
+	seen := map[string]bool{}
 	for record, err := range storage.Live(v, storage.KindHome, org, "") {
 		if err != nil {
 			return false, err
 		}
-		if home, err := storage.Decode[storage.Home](record); err == nil && home.RatePlanID == plan {
-			return true, nil
+		home, err := storage.Decode[storage.Home](record)
+		if err != nil || seen[home.RatePlanID] {
+			continue // a home that does not decode has no prices
+		}
+		seen[home.RatePlanID] = true
+		if uses, err := storage.UsesPlan(v, storage.RatePlanRef(org, home.RatePlanID), plan); uses || err != nil {
+			return uses, err
 		}
 	}
 	return false, nil

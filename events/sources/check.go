@@ -27,7 +27,7 @@ func (r *Runner) Check(ctx context.Context, source storage.Source) (events.Sourc
 		})
 	}
 	if failure != nil {
-		result.Outcome, result.Error = storage.SourceFailed, clip(failure.Error())
+		result.Outcome, result.Error = storage.SourceFailed, clip(f.hide(failure).Error())
 		return result, ctx.Err()
 	}
 	for _, p := range merge(f.Prices) {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/feed"
@@ -52,6 +51,7 @@ type fetched struct {
 	validators storage.SourceValidators
 	// retryAfter is the delay that the server asked for, 0 for none.
 	retryAfter time.Duration
+	secret     string
 }
 
 // fetcher makes the requests of one fetch.
@@ -79,11 +79,11 @@ func span(now, end time.Time, l *time.Location) (from, to time.Time) {
 	return today.AddDate(0, 0, -days), today.AddDate(0, 0, aheadDays)
 }
 
-// run makes all requests. Errors do not contain the secret.
+// run makes all requests.
 func (f *fetcher) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	f.left = maxBytes
+	f.left, f.secret = maxBytes, f.query.Secret
 	err := f.all(ctx)
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("no complete response within %v", fetchTimeout)
@@ -91,22 +91,15 @@ func (f *fetcher) run(ctx context.Context) error {
 	if err == nil && !f.unchanged && len(f.Prices) == 0 && f.Tariff == nil && !f.Alerted {
 		err = errors.New("the response has no prices")
 	}
-	if err != nil {
-		err = errors.New(mask(err.Error(), f.query.Secret))
-	}
-	return err
+	return f.hide(err)
 }
 
-// mask hides a secret in a text, and its parts, such as a user name and a password with a
-// colon between them.
-func mask(text, secret string) string {
-	const least = 4 // a shorter part is no secret, and would hide other words
-	for _, part := range append([]string{secret}, strings.Split(secret, ":")...) {
-		if len(part) >= least || part == secret && part != "" {
-			text = strings.NewReplacer(part, storage.Masked, url.QueryEscape(part), storage.Masked, url.PathEscape(part), storage.Masked).Replace(text)
-		}
+// hide returns an error about the data without the source's secret.
+func (f *fetched) hide(err error) error {
+	if err != nil && f.secret != "" {
+		return errors.New(mask(err.Error(), f.secret))
 	}
-	return text
+	return err
 }
 
 func (f *fetcher) all(ctx context.Context) error {
@@ -149,7 +142,9 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	if err != nil {
 		return data, err
 	}
-	sum := sha256.Sum256([]byte(request.Method + " " + r.URL + "\n" + string(r.Body)))
+	// A response that has not changed has prices beyond an earlier span.
+	asked := fmt.Sprintf("%s %s %d %d\n%s", request.Method, r.URL, f.query.From.Unix(), f.query.To.Unix(), r.Body)
+	sum := sha256.Sum256([]byte(asked))
 	id := hex.EncodeToString(sum[:8])
 	conditional = conditional && f.had.Request == id
 	if conditional {
@@ -188,9 +183,24 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	return data, nil
 }
 
-// read reads a response. A panic of the adapter is an error, because foreign data must
+// read reads a response. Errors show beginnings of the response, also one that ends within
+// the secret. So they come from the response without the secret.
+func (f *fetcher) read(r *feed.Response) (feed.Data, error) {
+	data, err := f.tryRead(r)
+	if err == nil || f.secret == "" {
+		return data, err
+	}
+	masked := *r
+	masked.Body = []byte(mask(string(r.Body), f.secret))
+	if _, err = f.tryRead(&masked); err == nil {
+		err = fmt.Errorf("%w: it has the secret of the source in it", feed.ErrResponse)
+	}
+	return data, err
+}
+
+// tryRead reads a response. A panic of the adapter is an error, because foreign data must
 // not stop the other sources.
-func (f *fetcher) read(r *feed.Response) (data feed.Data, err error) {
+func (f *fetcher) tryRead(r *feed.Response) (data feed.Data, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: the adapter failed: %v", feed.ErrResponse, p)

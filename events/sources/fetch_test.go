@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
@@ -86,11 +87,50 @@ func TestFetch_SecretHidden(t *testing.T) {
 	}
 }
 
+// TestFetch_SecretCut has a server that repeats the secret where the error cuts the response.
+func TestFetch_SecretCut(t *testing.T) {
+	const secret = "ada:pa\"ssword1234"
+	adapter, _ := feed.ByName("json")
+	for _, cut := range []int{80, 200} {
+		for long := range len(secret) {
+			_, err := fetch(t, &adapter, text(strings.Repeat("x", cut-long)+secret+" y"), secret)
+			if err == nil || long > 0 && !strings.Contains(err.Error(), "xxx") || strings.Contains(err.Error(), "xa") || strings.Contains(err.Error(), "pa") {
+				t.Errorf("cut after %d characters of the secret: %v", long, err)
+			}
+		}
+	}
+}
+
+// TestRun_SecretHidden has data with the secret that cannot be stored. Neither the log of
+// the source nor a check shows the secret.
+func TestRun_SecretHidden(t *testing.T) {
+	const secret = "s3cret-key"
+	w := newWorld(t)
+	s := w.add(func(s *storage.Source) {
+		s.Secret, s.Parameters = secret, map[string]string{"node": secret}
+	})
+	w.answer = text(hours(60_000))
+	state := w.run(s)
+	checked, err := w.Check(t.Context(), s)
+	must(t, err)
+	for _, run := range []storage.SourceRun{state.Runs[0], checked.SourceRun} {
+		if run.Outcome != storage.SourceFailed || !strings.Contains(run.Error, storage.Masked) || strings.Contains(run.Error, secret) {
+			t.Errorf("the run is %+v", run)
+		}
+	}
+}
+
 func TestMask_Parts(t *testing.T) {
 	for _, tt := range []struct{ text, secret, want string }{
 		{"bad key abc", "", "bad key abc"},
 		{"bad key abc", "abc", "bad key ********"},
 		{"user ada and p%40ss word of abc", "ada:p@ss:abcd", "user ada and ******** word of abc"},
+		{"Basic YWRhOnBAc3M6YWJjZA==.", "ada:p@ss:abcd", "Basic ********."},
+		{"YWRhOnBAc3M of user:w:ord", "ada:p@ss:abcd", "******** of user:w:ord"},
+		{"user:w:ord", "user:w:ord:key1", "********"},
+		{`the "pa\"ss\\word" and "pa\u0026ss\/word"`, `pa"ss\word`, `the "********" and "pa\u0026ss\/word"`},
+		{`the "pa\u0026ss\/word"`, `pa&ss/word`, `the "********"`},
+		{`<p>pa&amp;ss</p>`, `pa&ss`, `<p>********</p>`},
 	} {
 		if got := mask(tt.text, tt.secret); got != tt.want {
 			t.Errorf("%q without %q: %q, want %q", tt.text, tt.secret, got, tt.want)

@@ -72,6 +72,7 @@ type world struct {
 	t        *testing.T
 	tasks    *tasks
 	notified *notices
+	log      *storagetest.Log
 	now      time.Time
 	server   *httptest.Server
 	// answer is the server's response to the next requests.
@@ -82,7 +83,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, now: storagetest.Start, notified: &notices{}, tasks: &tasks{waiting: map[events.TaskName]events.Task{}}}
 	clock := func() time.Time { return w.now }
-	store, _, _ := storagetest.NewStore(clock)
+	store, log, _ := storagetest.NewStore(clock)
+	w.log = log
 	v, err := vault.Open(t.Context(), store)
 	must(t, err)
 	w.server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -62,6 +62,9 @@ func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source,
 		return nil, storage.SourceState{}, err
 	}
 	state, err := storage.ReadSourceState(v, &source, revision)
+	if storage.NoRecord(err) { // this run replaces the state
+		err = nil
+	}
 	return &source, state, err
 }
 
@@ -86,7 +89,7 @@ func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.
 		return state, ctx.Err()
 	}
 	fail := func(failure error) {
-		run.Outcome, run.Error = storage.SourceFailed, clip(failure.Error())
+		run.Outcome, run.Error = storage.SourceFailed, clip(f.hide(failure).Error())
 		state, err = r.record(ctx, task, f, run)
 	}
 	if failure != nil {

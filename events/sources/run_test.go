@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -78,8 +80,8 @@ func TestRun_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestRun_Conditional sends the validators of the last good answer to the same URL, and
-// only then.
+// TestRun_Conditional sends the validators of the last good answer to the same URL for the
+// same days, and only then.
 func TestRun_Conditional(t *testing.T) {
 	w := newWorld(t)
 	s := w.add(nil)
@@ -92,19 +94,27 @@ func TestRun_Conditional(t *testing.T) {
 		}
 		text(hours(20, 21))(rw, r)
 	}
+	w.run(s) // asks for two weeks
 	w.run(s)
 	state := w.run(s)
-	if last := w.asked[1].Header; last.Get("If-None-Match") != `"one"` || last.Get("If-Modified-Since") == "" {
-		t.Errorf("the second request has the header %v", last)
+	if last := w.asked[2].Header; last.Get("If-None-Match") != `"one"` || last.Get("If-Modified-Since") == "" {
+		t.Errorf("the third request has the header %v", last)
 	}
 	if state.Runs[0].Outcome != storage.SourceUnchanged || state.Failures != 0 || state.DataEnd.IsZero() {
 		t.Errorf("the state is %+v", state)
+	}
+	w.now = w.now.AddDate(0, 0, 1)
+	for i, want := range []string{"", `"one"`} {
+		w.run(s)
+		if last := w.asked[3+i].Header; last.Get("If-None-Match") != want {
+			t.Errorf("request %d of the next day has the header %v", i+1, last)
+		}
 	}
 	// Another address has another state.
 	_, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { s.URL += "/other"; return nil })
 	must(t, err)
 	w.run(s)
-	if last := w.asked[2].Header; last.Get("If-None-Match") != "" {
+	if last := w.asked[5].Header; last.Get("If-None-Match") != "" {
 		t.Errorf("the request to another address has the header %v", last)
 	}
 }
@@ -214,9 +224,65 @@ func TestRun_Suspended(t *testing.T) {
 	if w.run(s); len(w.asked) != 0 {
 		t.Error("a suspended organization's source was asked")
 	}
-	_, err := storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
+	w.now = w.now.AddDate(0, 0, 7)
+	must(t, w.plan(t.Context()))
+	families, err := w.Registerer.(*prometheus.Registry).Gather()
+	must(t, err)
+	for _, f := range families {
+		if f.GetMetric()[0].GetGauge().GetValue() != 0 {
+			t.Errorf("a suspended organization's source counts in %v", f)
+		}
+	}
+	_, err = storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
 	must(t, err)
 	if state := w.run(s); len(w.asked) != 1 || state.Runs[0].Outcome != storage.SourceStored {
 		t.Errorf("after the organization was resumed: %+v", state)
+	}
+}
+
+// TestRun_DamagedState has a state that does not decode. The source runs as if it were new,
+// and the other sources run too.
+func TestRun_DamagedState(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	other := w.add(func(s *storage.Source) { s.ID = "zone" })
+	_, err := w.log.Append(t.Context(), storage.Write{Ref: storage.SourceStateRef(storage.Shared, "hub"), At: w.now, Value: []byte(`{"runs":7}`)})
+	must(t, err)
+	w.answer = text(hours(20))
+	for _, s := range []storage.Source{s, other} {
+		if state := w.run(s); len(state.Runs) != 1 || state.Runs[0].Outcome == storage.SourceFailed {
+			t.Errorf("the state of %s is %+v", s.ID, state)
+		}
+	}
+}
+
+// TestRun_ChangedSource keeps the end of the data if the changed source has the same prices,
+// so that a run after an outage asks for all missing days.
+func TestRun_ChangedSource(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*storage.Source)
+		keeps  bool
+	}{
+		"interval":   {func(s *storage.Source) { s.EverySeconds = 600 }, true},
+		"plan":       {func(s *storage.Source) { s.PlanID = "hub" }, true},
+		"adapter":    {func(s *storage.Source) { s.Adapter = "json" }, false},
+		"url":        {func(s *storage.Source) { s.URL += "/other" }, false},
+		"parameters": {func(s *storage.Source) { s.Parameters = map[string]string{"node": "ZONE"} }, false},
+		"timezone":   {func(s *storage.Source) { s.Timezone = "America/Chicago" }, false},
+	} {
+		w := newWorld(t)
+		s := w.add(nil)
+		w.answer = text(hours(20))
+		before := w.run(s)
+		w.now = w.now.AddDate(0, 0, 20)
+		changed, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { tt.change(s); return nil })
+		must(t, err)
+		state := w.state(changed)
+		if state.DataEnd.IsZero() == tt.keeps || tt.keeps && state.DataEnd != before.DataEnd {
+			t.Errorf("%s: the data ended %v, after the change %v", name, before.DataEnd, state.DataEnd)
+		}
+		if !state.LastGoodAt.IsZero() || state.Late(&changed, w.now) {
+			t.Errorf("%s: after the change the state is %+v", name, state)
+		}
 	}
 }

@@ -85,17 +85,27 @@ func (r *Runner) plan(ctx context.Context) error {
 	var missing []events.Task
 	var age time.Duration
 	late, now := 0, r.Now()
-	damaged := func(err error) { r.Log.Error("source record invalid, the source does not run", "error", err) }
+	damaged := func(err error) { r.Log.Error("record of a source invalid", "error", err) }
 	err = r.Store.View(func(v storage.View) error {
 		return storage.EachSource(v, damaged, func(s *storage.Source, revision uint64) error {
 			state, err := storage.ReadSourceState(v, s, revision)
+			if storage.NoRecord(err) { // the next run replaces the state
+				damaged(err)
+				err = nil
+			}
 			if err != nil || !s.Enabled {
 				return err
 			}
-			if state.Late(s, now) {
-				late++
+			suspended, err := storage.IsSuspended(v, s.OrganizationID)
+			if err != nil {
+				return err
 			}
-			age = max(age, now.Sub(state.GoodSince(s)))
+			if !suspended {
+				age = max(age, now.Sub(state.GoodSince(s)))
+				if state.Late(s, now) {
+					late++
+				}
+			}
 			if task := events.SourceTask(s, revision, state.NextRunAt.Time); !waiting[task.Name()] {
 				missing = append(missing, task)
 			}

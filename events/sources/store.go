@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -81,19 +80,17 @@ func merge(all []feed.Prices) (merged []feed.Prices) {
 // prices adds the prices of a node to the series of the source's owner.
 func (w *writer) prices(p feed.Prices) error {
 	owner := storage.Base{OrganizationID: w.source.OrganizationID}
-	if p.Step == 0 {
-		stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return err
-		}
-		p.Step = time.Duration(stored.StepMinutes) * time.Minute
+	stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
+	if ignoreNotFound(err) != nil {
+		return err
 	}
+	p.Step = cmp.Or(p.Step, time.Duration(stored.StepMinutes)*time.Minute)
 	part, step, err := newPart(p)
 	if err != nil {
 		return err
 	}
 	revised, added, err := w.store.RevisePrices(w, storage.MarketSeries{
-		Node: p.Node, Market: p.Kind, Timezone: w.source.Timezone, StepMinutes: int(step / time.Minute), Base: owner,
+		Node: p.Node, Market: p.Kind, Timezone: cmp.Or(stored.Timezone, w.source.Timezone), StepMinutes: int(step / time.Minute), Base: owner,
 	}, []storage.PricesPart{part})
 	if err != nil {
 		return fmt.Errorf("prices of %s: %w", p.Node, err)
@@ -219,12 +216,14 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 	return nil
 }
 
-// eventPrefix begins the identifiers of the events of a source.
-func eventPrefix(s *storage.Source) string { return s.ID + "-" }
+// eventID is the identifier of the event of a source that begins at a time.
+func eventID(s *storage.Source, from time.Time) string {
+	return s.ID + "-" + from.UTC().Format("20060102T150405Z")
+}
 
 // isOf reports whether an event of the source's plan is of the source.
 func isOf(s *storage.Source, e *storage.PlanEvent) bool {
-	return e.Kind == pricing.FlexAlert && strings.HasPrefix(e.ID, eventPrefix(s))
+	return e.Kind == pricing.FlexAlert && e.ID == eventID(s, e.From.Time)
 }
 
 // planEvents returns alerts as events of a plan.
@@ -233,7 +232,7 @@ func planEvents(s *storage.Source, alerts []feed.Alert) []storage.PlanEvent {
 	for i, a := range alerts {
 		e := storage.PlanEvent{Kind: pricing.FlexAlert, Name: a.Name, From: storage.Time{Time: a.From.UTC()}, To: storage.Time{Time: a.To.UTC()}}
 		e.SetDefaults()
-		e.ID = eventPrefix(s) + a.From.UTC().Format("20060102T150405Z")
+		e.ID = eventID(s, a.From)
 		events[i] = e
 	}
 	return events

@@ -103,6 +103,23 @@ func TestStore_Merges(t *testing.T) {
 	}
 }
 
+// TestStore_Timezone gives a new series the time zone of the source, and leaves the time
+// zone of a series that exists.
+func TestStore_Timezone(t *testing.T) {
+	w := newWorld(t)
+	zoned := func(id, zone string) storage.Source {
+		return w.add(func(s *storage.Source) { s.ID, s.Timezone = id, zone })
+	}
+	for i, s := range []storage.Source{zoned("one", "America/Chicago"), zoned("two", "America/Denver")} {
+		_, err := w.store(s, feed.Data{Prices: []feed.Prices{hourly("HUB", market.DayAhead, 0.01+float64(i))}})
+		must(t, err)
+		series, err := storage.Get[storage.MarketSeries](w.Store, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB"))
+		if must(t, err); series.Timezone != "America/Chicago" {
+			t.Errorf("after the source %s the series has the time zone %s", s.ID, series.Timezone)
+		}
+	}
+}
+
 // TestStore_Tariff replaces the plan's tariff by each new version, and only then.
 func TestStore_Tariff(t *testing.T) {
 	w := newWorld(t)
@@ -193,5 +210,68 @@ func TestStore_Alerts(t *testing.T) {
 	}
 	if got := strings.Join(told, ", "); got != "acme home today, acme home tomorrow, acme home later" {
 		t.Errorf("the notices are %s", got)
+	}
+}
+
+// TestStore_AlertsOfOthers keeps the future alerts of a source whose name begins alike, and
+// those of a person.
+func TestStore_AlertsOfOthers(t *testing.T) {
+	w := newWorld(t)
+	plan := storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared}}
+	must(t, w.Store.Create(t.Context(), &plan))
+	from := storagetest.Start.Add(24 * time.Hour).Truncate(time.Hour)
+	others := storage.PlanEvents{PlanID: "home", Base: plan.Base}
+	others.Set(storage.PlanEvent{ID: "flex-summer", Kind: pricing.FlexAlert, From: storage.Time{Time: from}, To: storage.Time{Time: from.Add(time.Hour)}})
+	must(t, w.Store.Create(t.Context(), &others))
+	named := func(id string) storage.Source {
+		return w.add(func(s *storage.Source) { s.ID, s.PlanID = id, "home" })
+	}
+	one, two := named("flex"), named("flex-2")
+	data := feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "x", From: from, To: from.Add(time.Hour)}}}
+	for _, s := range []storage.Source{one, two} {
+		if run, err := w.store(s, data); err != nil || run.Events != 1 {
+			t.Fatalf("%s: %+v, %v", s.ID, run, err)
+		}
+	}
+	w.now = storagetest.Start
+	if run, err := w.store(one, feed.Data{Alerted: true}); err != nil || run.Events != 1 {
+		t.Errorf("without alerts: %+v, %v", run, err)
+	}
+	stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
+	must(t, err)
+	if len(stored.Events) != 2 {
+		t.Errorf("the events are %+v", stored.Events)
+	}
+}
+
+// TestHasHome_Plan finds the homes that have the prices of a shared plan.
+func TestHasHome_Plan(t *testing.T) {
+	w := newWorld(t)
+	tariff := json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`)
+	shared := storage.Base{OrganizationID: storage.Shared}
+	parts := []pricing.PlanPart{{PlanID: "tou", Role: pricing.RoleDelivery}, {PlanID: "supply", Role: pricing.RoleGeneration}}
+	plan := func(org, id string) *storage.RatePlan {
+		return &storage.RatePlan{ID: id, Tariff: tariff, Base: storage.Base{OrganizationID: org}}
+	}
+	storagetest.Put(t, w.Store, plan(storage.Shared, "tou"), plan(storage.Shared, "supply"), &storage.RatePlan{ID: "both", Parts: parts, Base: shared})
+	for _, tt := range []struct {
+		org, on string
+		own     bool
+		want    bool
+	}{
+		{"direct", "tou", false, true}, {"hidden", "tou", true, false}, {"composed", "both", false, true},
+		{"other", "supply", false, false}, {"missing", "none", false, false}, {"without", "", false, false},
+	} {
+		storagetest.Put(t, w.Store, &storage.Organization{ID: tt.org, Name: tt.org, Base: shared}, storagetest.Home(tt.org, "h1", tt.on))
+		if tt.own {
+			storagetest.Put(t, w.Store, plan(tt.org, "tou"))
+		}
+		must(t, w.Store.View(func(v storage.View) error {
+			got, err := hasHome(v, tt.org, storage.RatePlanRef(storage.Shared, "tou"))
+			if got != tt.want {
+				t.Errorf("%s has a home: %v", tt.org, got)
+			}
+			return err
+		}))
 	}
 }

@@ -109,6 +109,30 @@ func TestAdapter_TooManyValues(t *testing.T) {
 	}
 }
 
+// A field with a long path is refused, because each field stores its path.
+func TestJSON_Depth(t *testing.T) {
+	nested := func(levels int, name string) string {
+		return "[" + strings.Repeat(`{"a":1,"`+name+`":`, levels) + "1" + strings.Repeat("}", levels) + "]"
+	}
+	for _, tt := range []struct {
+		name, body string
+		refused    bool
+	}{
+		{"16 levels", nested(16, "b"), false},
+		{"17 levels", nested(17, "b"), true},
+		{"a path of 512 bytes", nested(1, strings.Repeat("b", 512)), false},
+		{"a path of 513 bytes", nested(1, strings.Repeat("b", 513)), true},
+		{"names that add up", nested(9, strings.Repeat("b", 60)), true},
+	} {
+		s := sources()["json"]
+		s.parameters = map[string]string{"node": "A", "timeField": "t", "priceField": "p", "unit": "$/kWh"}
+		_, err := readOne(s, "", tt.body)
+		if refused := err != nil && strings.Contains(err.Error(), "at most 16 levels"); refused != tt.refused {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
 // An operator's file of the wrong day, node or without the asked values is refused.
 func TestAdapter_OtherNode(t *testing.T) {
 	for name, s := range sources() {

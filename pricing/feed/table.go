@@ -115,13 +115,25 @@ func jsonRows(body []byte, path string) ([]row, error) {
 	rows := make([]row, len(list))
 	for i, element := range list {
 		rows[i] = row{}
-		flatten(rows[i], "", element)
+		if err := flatten(rows[i], "", element, 0); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }
 
+// Limits of the path of a field. Each field stores its whole path, so that long paths need
+// much more memory than their response.
+const (
+	maxLevels = 16
+	maxPath   = 512
+)
+
 // flatten adds the values of a JSON object to a row.
-func flatten(r row, path string, v any) {
+func flatten(r row, path string, v any, level int) error {
+	if level > maxLevels || len(path) > maxPath {
+		return refuse("has a field below %q: at most %d levels and names of %d bytes together are read", clip(path), maxLevels, maxPath)
+	}
 	switch v := v.(type) {
 	case string:
 		r[path] = strings.TrimSpace(v)
@@ -131,9 +143,12 @@ func flatten(r row, path string, v any) {
 		r[path] = v.String()
 	case map[string]any:
 		for name, field := range v {
-			flatten(r, path+market.Plain(name), field)
+			if err := flatten(r, path+market.Plain(name), field, level+1); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // columns says where the values of rows are.

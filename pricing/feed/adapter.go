@@ -65,6 +65,8 @@ type Request struct {
 	Optional bool
 	// versions are those of a tariff that the response continues.
 	versions []json.RawMessage
+	// descriptors are those of the program whose events the response has.
+	descriptors []openadrDescriptor
 }
 
 // Response is the response to a request.

@@ -294,3 +294,41 @@ func TestOpenADR_Events(t *testing.T) {
 		}
 	}
 }
+
+// The units of a price are those of the event, of its program or of the source.
+func TestOpenADR_Units(t *testing.T) {
+	descriptor := func(units, currency string) string {
+		return fmt.Sprintf(`[{"payloadType":"GHG","units":"G"},{"payloadType":"PRICE","units":%q,"currency":%q}]`, units, currency)
+	}
+	for _, tt := range []struct {
+		name, program, event, parameter, err string
+		price                                float64
+	}{
+		{"none", "null", "null", "", "", 10},
+		{"of the source", "null", "null", "MWH", "", 0.01},
+		{"descriptors without units", descriptor("", "USD"), descriptor("", "USD"), "MWH", "", 0.01},
+		{"of the program", descriptor("MWH", "USD"), "null", "", "", 0.01},
+		{"of the event", "[]", descriptor("MWH", "USD"), "", "", 0.01},
+		{"of all", descriptor("MWH", "USD"), descriptor("MWH", "USD"), "MWH", "", 0.01},
+		{"event and program differ", descriptor("MWH", "USD"), descriptor("KWH", "USD"), "", `"KWH" contradict the units "MWH"`, 0},
+		{"program and source differ", descriptor("MWH", "USD"), "null", "KWH", `"MWH" contradict the units "KWH"`, 0},
+		{"currency of the program", descriptor("MWH", "EUR"), "null", "", `currency "EUR" is not USD`, 0},
+	} {
+		s := sources()["openadr3"]
+		s.secret, s.parameters = "token", map[string]string{"program": "P", "units": tt.parameter}
+		s.serve = func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/programs" {
+				fmt.Fprintf(w, `[{"id":"p","programName":"P","payloadDescriptors":%s}]`, tt.program)
+				return
+			}
+			fmt.Fprintf(w, `[{"id":"e","programID":"p","payloadDescriptors":%s,"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},
+				"intervals":[{"payloads":[{"type":"PRICE","values":[10]}]}]}]`, tt.event)
+		}
+		data, err := s.fetch(t, "2026-07-01", 1)
+		if tt.err == "" {
+			expect(t, tt.name, data, err, map[string]float64{"2026-07-01T07:00Z": tt.price})
+		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
+		}
+	}
+}

@@ -109,6 +109,38 @@ func TestAdapter_TooManyValues(t *testing.T) {
 	}
 }
 
+// The columns node and market of a file select rows. They never name another series.
+func TestCSV_OtherSeries(t *testing.T) {
+	const header = "start,price_usd_mwh,node,market\n"
+	for _, tt := range []struct {
+		name, body, nodeField, err string
+		want                       map[string]float64
+	}{
+		{"other nodes", header + "2026-07-01T05:00Z,10,A,\n2026-07-01T05:00Z,20,B,\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"other markets", header + "2026-07-01T05:00Z,10,A,DAM\n2026-07-01T05:00Z,20,A,RTM\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"no columns", "start,price_usd_mwh\n2026-07-01T05:00Z,10\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"a field of the node", "start,price_usd_mwh,node,zone\n2026-07-01T05:00Z,10,7,a\n2026-07-01T05:00Z,20,8,B\n", "zone", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"another node only", header + "2026-07-01T05:00Z,20,B,\n", "", "has no DAY_AHEAD prices of A; it has DAY_AHEAD prices of B", nil},
+		{"another market only", header + "2026-07-01T05:00Z,20,A,RTM\n", "", "it has REAL_TIME prices of A", nil},
+	} {
+		s := sources()["csv"]
+		s.parameters = map[string]string{"node": "A", "nodeField": tt.nodeField}
+		data, err := readOne(s, "", tt.body)
+		if tt.err != "" {
+			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		expect(t, tt.name, data, err, tt.want)
+		for _, p := range data.Prices {
+			if p.Node != "A" || p.Kind != market.DayAhead {
+				t.Errorf("%s: prices of %s %s", tt.name, p.Node, p.Kind)
+			}
+		}
+	}
+}
+
 // A field with a long path is refused, because each field stores its path.
 func TestJSON_Depth(t *testing.T) {
 	nested := func(levels int, name string) string {

@@ -11,8 +11,8 @@ import (
 
 // genericParameters are the parameters of a source of any format.
 var genericParameters = []Parameter{
-	{Name: "node", Doc: "name of the node. It selects rows if nodeField is given", Required: true},
-	marketParameter,
+	{Name: "node", Doc: "name of the node. Prices of other nodes are ignored", Required: true},
+	{Name: "market", Doc: marketParameter.Doc + ". Prices of another market are ignored", Values: marketParameter.Values},
 	{Name: "timeField", Doc: "field of the interval's start. Times without an offset are in the source's time zone, or UTC if the name of the field has utc or gmt", Example: "start"},
 	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read", Example: "price"},
 	{Name: "nodeField", Doc: "field of the node", Example: "zone"},

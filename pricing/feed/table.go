@@ -156,7 +156,7 @@ type columns struct {
 	node        string // empty if the rows have one node
 	time, price string // empty if package market knows the columns
 	unit        string // $/MWh by default
-	kind        market.Kind
+	kind        market.Kind // empty if the rows have the queried market
 	step        time.Duration
 	local, ends bool // see market.ReadOptions
 }
@@ -168,6 +168,9 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 		var err error
 		if rows, err = pick(rows, c.node, node); err != nil {
 			return Data{}, err
+		}
+		for _, r := range rows {
+			r["node"] = node // whatever else the row has in other columns of nodes
 		}
 	}
 	if len(rows) == 0 {
@@ -189,7 +192,29 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 	if err != nil {
 		return Data{}, refuse("%w", err)
 	}
+	series, err = c.own(series, node)
+	if err != nil {
+		return Data{}, err
+	}
 	return q.within(series...)
+}
+
+// own returns the series of the queried node and market. A file must not decide which
+// series of its owner it changes.
+func (c *columns) own(all []*market.Series, node string) ([]*market.Series, error) {
+	var own []*market.Series
+	var others []string
+	for _, s := range all {
+		if s.Node == node && (s.Kind == c.kind || c.kind == "") {
+			own = append(own, s)
+		} else if len(others) < 5 {
+			others = append(others, clip(fmt.Sprint(s.Kind, " prices of ", s.Node)))
+		}
+	}
+	if len(own) == 0 {
+		return nil, refuse("has no %s prices of %s; it has %s", c.kind, node, strings.Join(others, ", "))
+	}
+	return own, nil
 }
 
 // pick returns the rows with a name in a column.

@@ -153,9 +153,9 @@ func flatten(r row, path string, v any, level int) error {
 
 // columns says where the values of rows are.
 type columns struct {
-	node        string // empty if the rows have one node
-	time, price string // empty if package market knows the columns
-	unit        string // $/MWh by default
+	node        string      // empty if the rows have one node
+	time, price string      // empty if package market knows the columns
+	unit        string      // $/MWh by default
 	kind        market.Kind // empty if the rows have the queried market
 	step        time.Duration
 	local, ends bool // see market.ReadOptions
@@ -239,9 +239,7 @@ func pick(rows []row, column, name string) ([]row, error) {
 func (q *Query) within(all ...*market.Series) (Data, error) {
 	var data Data
 	for _, s := range all {
-		points := slices.DeleteFunc(s.Points(), func(p market.Point) bool {
-			return p.Start.Before(q.From) || !p.Start.Before(q.To)
-		})
+		points := slices.DeleteFunc(s.Points(), q.outside)
 		if len(points) == 0 {
 			from, to := s.Span()
 			return Data{}, q.refuseDays(from, to)
@@ -249,6 +247,11 @@ func (q *Query) within(all ...*market.Series) (Data, error) {
 		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
 	}
 	return data, nil
+}
+
+// outside reports whether a price is outside of the queried span.
+func (q *Query) outside(p market.Point) bool {
+	return p.Start.Before(q.From) || !p.Start.Before(q.To)
 }
 
 // refuseDays returns the error about prices of other days.

@@ -109,6 +109,41 @@ func TestAdapter_TooManyValues(t *testing.T) {
 	}
 }
 
+// Times without an offset are in the source's time zone, also in the default columns.
+func TestCSV_LocalTimes(t *testing.T) {
+	for _, tt := range []struct{ column, time, want string }{
+		{"start", "2026-07-01 05:00", "2026-07-01T09:00Z"},
+		{"timestamp", "07/01/2026 05:00", "2026-07-01T09:00Z"},
+		{"start", "2026-07-01T05:00Z", "2026-07-01T05:00Z"},
+		{"utc_start", "2026-07-01 05:00", "2026-07-01T05:00Z"},
+		{"datetime_beginning_utc", "2026-07-01T05:00:00", "2026-07-01T05:00Z"},
+		{"INTERVALSTARTTIME_GMT", "2026-07-01T05:00", "2026-07-01T05:00Z"},
+	} {
+		s := sources()["csv"] // of New York
+		s.parameters = map[string]string{"node": "A"}
+		data, err := readOne(s, "", tt.column+",price_usd_mwh\n"+tt.time+",10\n")
+		expect(t, tt.column, data, err, map[string]float64{tt.want: 0.01})
+	}
+}
+
+// Parameters that mean nothing without each other are refused.
+func TestCSV_Fields(t *testing.T) {
+	adapter, _ := feed.ByName("csv")
+	for _, tt := range []struct{ time, price, unit, want string }{
+		{"", "", "", ""},
+		{"t", "p", "$/kWh", ""},
+		{"t", "", "", "timeField: priceField is required"},
+		{"", "p", "$/kWh", "priceField: timeField and unit are required"},
+		{"t", "p", "", "priceField: timeField and unit are required"},
+	} {
+		q := sources()["csv"].query("http://source", "2026-07-01", 1)
+		q.Parameters = map[string]string{"node": "A", "timeField": tt.time, "priceField": tt.price, "unit": tt.unit}
+		if _, err := adapter.Requests(q); (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
 // The columns node and market of a file select rows. They never name another series.
 func TestCSV_OtherSeries(t *testing.T) {
 	const header = "start,price_usd_mwh,node,market\n"

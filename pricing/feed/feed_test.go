@@ -40,9 +40,12 @@ func TestAdapter_Days(t *testing.T) {
 // checkPrices expects each interval of a query with its published price.
 func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 	t.Helper()
-	got := map[time.Time]float64{}
+	got, step := map[time.Time]float64{}, s.step
+	if s.adapter == "csv" {
+		step = 0 // its source has no stepMinutes
+	}
 	for _, p := range prices {
-		if p.Step != s.step || p.Node == "" || p.Kind == "" {
+		if p.Step != step || p.Node == "" || p.Kind == "" {
 			t.Errorf("node %q, market %q, step %v", p.Node, p.Kind, p.Step)
 		}
 		for _, point := range p.Points {
@@ -123,6 +126,18 @@ func TestCSV_LocalTimes(t *testing.T) {
 		s.parameters = map[string]string{"node": "A"}
 		data, err := readOne(s, "", tt.column+",price_usd_mwh\n"+tt.time+",10\n")
 		expect(t, tt.column, data, err, map[string]float64{tt.want: 0.01})
+	}
+}
+
+// The step of a file is not guessed: the stored series may have a shorter one.
+func TestCSV_Step(t *testing.T) {
+	for minutes, want := range map[string]time.Duration{"": 0, "15": 15 * time.Minute} {
+		s := sources()["csv"]
+		s.parameters = map[string]string{"node": "A", "stepMinutes": minutes}
+		data, err := readOne(s, "", "start,price_usd_mwh\n2026-07-01T05:00Z,10\n")
+		if err != nil || data.Prices[0].Step != want {
+			t.Errorf("stepMinutes %q: %+v, %v", minutes, data.Prices, err)
+		}
 	}
 }
 

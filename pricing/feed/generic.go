@@ -17,7 +17,7 @@ var genericParameters = []Parameter{
 	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read, with the rule of timeField for times", Example: "price"},
 	{Name: "nodeField", Doc: "field of the node", Example: "zone"},
 	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: []string{"$/kWh", "$/MWh", "cents/kWh"}},
-	{Name: "stepMinutes", Doc: "length of an interval. By default the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
+	{Name: "stepMinutes", Doc: "length of an interval. By default that of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
 }
 
 func csvAdapter() Adapter {
@@ -68,12 +68,18 @@ func genericRequests(q *Query) ([]Request, error) {
 func (q *Query) readGeneric(rows []row) (Data, error) {
 	name := q.Parameters["timeField"]
 	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
-	return q.read(rows, columns{
+	step := time.Duration(minutes) * time.Minute
+	data, err := q.read(rows, columns{
 		node:  market.Plain(q.Parameters["nodeField"]),
 		time:  market.Plain(name),
 		price: market.Plain(q.Parameters["priceField"]),
 		unit:  q.Parameters["unit"],
-		kind:  q.kind(), step: time.Duration(minutes) * time.Minute,
+		kind:  q.kind(), step: step,
 		local: !market.IsUTC(name), // package market checks the names of its own columns
 	})
+	for i := range data.Prices {
+		// The step of a response with few prices is a guess. The one of the series counts.
+		data.Prices[i].Step = step
+	}
+	return data, err
 }

@@ -196,7 +196,7 @@ func TestGridX_Samples(t *testing.T) {
 }
 
 // A label is followed to the newest version of its rate. A version that ends within the
-// days of the query stays with its successor.
+// days of the query stays with its successor. An ended version without successor is refused.
 func TestOpenEI_Newest(t *testing.T) {
 	item := func(label, before, end string) string {
 		return fmt.Sprintf(`{"label":%q,"eiaid":14328,"sector":"Residential","name":"E-1","startdate":1700000000%s%s}`, label, before, end)
@@ -235,10 +235,17 @@ func TestOpenEI_Newest(t *testing.T) {
 		"still in force":    {map[string]string{"a": item("a", "", running), "b": item("b", supersedes("a"), "")}, []string{"a"}},
 		"two later":         {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended), "c": item("c", supersedes("b"), "")}, []string{"c"}},
 		"ends in the span":  {map[string]string{"a": item("a", "", ending), "b": item("b", supersedes("a"), "")}, []string{"a", "b"}},
-		"without successor": {map[string]string{"a": item("a", "", ended)}, []string{"a"}},
+		"without successor": {map[string]string{"a": item("a", "", ended)}, nil},
+		"successor ended":   {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended)}, nil},
 	} {
 		s := source{"openei", map[string]string{"label": "a"}, "key", "UTC", 0, serve(tt.rates)}
 		data, err := s.fetch(t, "2026-07-01", 2)
+		if tt.want == nil {
+			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "which ends on 2025-02-19") || data.Tariff != nil {
+				t.Errorf("%s: %s, %v", name, data.Tariff, err)
+			}
+			continue
+		}
 		var want []string
 		for _, label := range tt.want {
 			want = append(want, tt.rates[label])

@@ -46,7 +46,7 @@ type Parameter struct {
 
 // Query is what a fetch asks for.
 type Query struct {
-	// URL is the address of the source, without a slash at the end.
+	// URL is the address of the source. It may have a query.
 	URL        string
 	Parameters map[string]string
 	Secret     string

@@ -95,7 +95,7 @@ func ercotPage(q *Query, token string) Request {
 	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))
 	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
 	return Request{
-		URL: address(q.URL+report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
+		URL: q.address(report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
 			"settlementPoint", q.Parameters["node"], "size", ercotRows, "page", "1"),
 		Header: header,
 	}

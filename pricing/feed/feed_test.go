@@ -159,6 +159,41 @@ func TestCSV_Fields(t *testing.T) {
 	}
 }
 
+// The address of a source may have a slash at the end and a query of its own. A file's
+// address is used as it is.
+func TestAdapter_Address(t *testing.T) {
+	for name, s := range sources() {
+		if s.adapter == "ercot" {
+			continue // its first request has the address of the token service
+		}
+		adapter, _ := feed.ByName(s.adapter)
+		s.secret = "token"
+		first := func(address string) string {
+			t.Helper()
+			requests, err := adapter.Requests(s.query(address, "2026-07-01", 1))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return requests[0].URL
+		}
+		plain := first("http://source/api")
+		if s.adapter == "csv" || s.adapter == "json" {
+			if got := first("http://source/api/?k=1"); got != "http://source/api/?k=1" {
+				t.Errorf("%s: %s", name, got)
+			}
+			continue
+		}
+		if got := first("http://source/api/"); got != plain {
+			t.Errorf("%s: %s, want %s", name, got, plain)
+		}
+		path, query, _ := strings.Cut(plain, "?")
+		want := strings.TrimSuffix(path+"?k=1&"+query, "&")
+		if got := first("http://source/api?k=1"); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // The columns node and market of a file select rows. They never name another series.
 func TestCSV_OtherSeries(t *testing.T) {
 	const header = "start,price_usd_mwh,node,market\n"

@@ -30,7 +30,7 @@ func nyisoRequests(q *Query) ([]Request, error) {
 		return nil, err
 	}
 	file := byMarket(q, "/damlbmp/20060102damlbmp_zone.csv", "/realtime/20060102realtime_zone.csv")
-	return q.daily(func(day time.Time) Request { return Request{URL: q.URL + day.Format(file)} })
+	return q.daily(func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} })
 }
 
 func readNYISO(q *Query, r *Response) (Data, error) {

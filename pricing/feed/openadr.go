@@ -41,7 +41,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 	if !ok {
 		return []Request{q.openadrPrograms(q.Secret)}, nil
 	}
-	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.URL+"/auth/token"), url.Values{
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.address("/auth/token")), url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
 	})}, nil
 }
@@ -50,7 +50,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 // returns all programs.
 func (q *Query) openadrPrograms(token string) Request {
 	return Request{
-		URL: address(q.URL+"/programs", "programName", q.Parameters["program"],
+		URL: q.address("/programs", "programName", q.Parameters["program"],
 			"skip", "0", "limit", strconv.Itoa(openadrRows)),
 		Header: bearer(token),
 	}
@@ -79,7 +79,7 @@ func readOpenADR(q *Query, r *Response) (Data, error) {
 	for _, p := range programs {
 		if p.Name == q.Parameters["program"] {
 			return Data{Next: []Request{{
-				URL:    address(q.URL+"/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
+				URL:    q.address("/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
 				Header: r.Request.Header, descriptors: p.Descriptors,
 			}}}, nil
 		}

@@ -30,7 +30,7 @@ func openeiAdapter() Adapter {
 const openeiRows = 100
 
 func (q *Query) openei(pairs ...string) string {
-	return address(q.URL, append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
+	return q.address("", append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
 }
 
 // openeiRate has the fields that lead to a rate's successor. Numbers may be strings.

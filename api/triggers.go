@@ -80,7 +80,7 @@ func countHomes(v storage.View, t *events.Trigger) (n int, err error) {
 }
 
 // scanHomesOn calls do for an organization's homes on the given rate plans. It visits the
-// homes whose identifiers sort after the argument after. It stops when do returns false.
+// homes in order and stops when do returns false.
 func scanHomesOn(v storage.View, org string, plans []string, do func(h *storage.Home) (more bool)) error {
 	// A search in the encoded record avoids decoding most homes on other plans.
 	marks := make([][]byte, len(plans))

@@ -72,14 +72,18 @@ type meter struct {
 	elapsed  float64 // days since the billing month began, at noon
 }
 
-// used returns the use from a day to the start of a later day of the same billing month.
+// used returns the use from a day to the start of a later day of the same billing month. If
+// nothing is known of the first day's month, the later month stands for it.
 func (u *Usage) used(from Date, to localDay, netted bool) float64 {
 	daily, _, _ := u.daily(to.date.Month, netted)
 	first := Date{Year: to.date.Year, Month: to.date.Month, Day: 1}
 	if u.Metered == nil || !from.Before(first) {
 		return daily * float64(to.number-from.dayNumber())
 	}
-	before, _, _ := u.daily(from.Month, netted)
+	before, known, _ := u.daily(from.Month, netted)
+	if !known {
+		before = daily
+	}
 	return before*float64(first.dayNumber()-from.dayNumber()) + daily*float64(to.number-first.dayNumber())
 }
 

@@ -104,6 +104,7 @@ func TestTiers_MeteredUse(t *testing.T) {
 		// From 25 June on: 6 days of 100 kWh, then 10 kWh a day.
 		{"a billing month over two months", jackson, pricing.Usage{BillingDay: 25, Metered: crossing}, "2026-07-05T23:45:00Z", 0.0896},
 		{"650 kWh are reached", jackson, pricing.Usage{BillingDay: 25, Metered: crossing}, "2026-07-06T00:00:00Z", 0.1121},
+		{"the month before is unknown", jackson, pricing.Usage{BillingDay: 25, Metered: use(50, 0, time.July)}, "2026-07-08T00:00:00Z", 0.1121},
 		{"exports do not count", jackson.With("dgrules", "Net Billing Instantaneous"), pricing.Usage{Metered: use(50, 30, time.July)}, "2026-07-14T00:00:00Z", 0.1121},
 		{"net metering counts the net", netted, pricing.Usage{Metered: use(50, 30, time.July)}, "2026-07-14T00:00:00Z", 0.0896},
 		{"a home that sends more", netted, pricing.Usage{Metered: use(50, 90, time.July)}, "2026-07-31T00:00:00Z", 0.0896},

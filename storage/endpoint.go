@@ -272,6 +272,7 @@ func (e *WebhookEndpoint) Validate() error {
 	checkURL(&p, "url", e.URL)
 	checkHeaders(&p, e.Headers)
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
+	p.Check(e.MinPriceChange == 0 || e.MinPriceChange >= 1e-6, "minPriceChange", "must be 0 or at least 0.000001, the precision of prices")
 	p.Check(e.MinPriceChange == 0 || e.DeliveryMode == DeliverOnChange, "minPriceChange", "must be 0 unless deliveryMode is onChange")
 	if e.HTTPVersion == HTTPVersion2 {
 		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")

@@ -29,6 +29,7 @@ func TestWebhookEndpoint_Validate(t *testing.T) {
 			{"a mode", func(e *endpoint) { e.DeliveryMode = storage.DeliverOnChange }, ""},
 			{"no mode", func(e *endpoint) { e.DeliveryMode = "" }, "deliveryMode"},
 			{"a least change", func(e *endpoint) { e.DeliveryMode, e.MinPriceChange = storage.DeliverOnChange, 0.01 }, ""},
+			{"a least change below the precision", func(e *endpoint) { e.DeliveryMode, e.MinPriceChange = storage.DeliverOnChange, 1e-7 }, "minPriceChange"},
 			{"a least change of every signal", func(e *endpoint) { e.MinPriceChange = 0.01 }, "minPriceChange"},
 			{"HTTP/2", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion2 }, ""},
 			{"HTTP/1.1", func(e *endpoint) { e.HTTPVersion = storage.HTTPVersion1 }, ""},

@@ -60,7 +60,7 @@ func CheckComposed(v View, r *RatePlan) error {
 		p.Check(err != nil || len(of.Parts) == 0, join(index("parts", i), "planId"), "%q has parts itself: a part needs a tariff", part.PlanID)
 	}
 	if len(r.Parts) > 0 {
-		by, err := composedOf(v, r.Ref())
+		by, err := composedWith(v, r.Ref())
 		if err != nil {
 			return err
 		}
@@ -97,11 +97,36 @@ func composedOf(v View, part Ref) (*Ref, error) {
 	return nil, nil //nolint:nilnil // no plan is the usual answer
 }
 
+// composedWith returns a composed plan that would have the given plan as a part once it is
+// stored, nil if there is none. An organization's plan takes the place of a shared part.
+func composedWith(v View, plan Ref) (*Ref, error) {
+	if plan.Org == Shared {
+		return composedOf(v, plan)
+	}
+	for _, owner := range []string{plan.Org, Shared} {
+		for record, err := range Live(v, KindRatePlan, owner, "") {
+			if err != nil {
+				return nil, err
+			}
+			of, err := Decode[RatePlan](record)
+			if err == nil && of.names(plan.ID) {
+				return &record.Ref, nil
+			}
+		}
+	}
+	return nil, nil //nolint:nilnil // no plan is the usual answer
+}
+
+// names reports whether a plan has a part with the identifier.
+func (r *RatePlan) names(id string) bool {
+	return slices.ContainsFunc(r.Parts, func(p pricing.PlanPart) bool { return p.PlanID == id })
+}
+
 // hasPart reports whether a stored plan has a part. An undecodable plan has none: it has no
 // price anyway.
 func hasPart(v View, record Record, part Ref) (bool, error) {
 	plan, err := Decode[RatePlan](record)
-	if err != nil || !slices.ContainsFunc(plan.Parts, func(p pricing.PlanPart) bool { return p.PlanID == part.ID }) {
+	if err != nil || !plan.names(part.ID) {
 		return false, nil //nolint:nilerr // see above
 	}
 	found, err := FindShared(v, RatePlanRef(record.Org, part.ID))

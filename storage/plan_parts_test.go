@@ -92,6 +92,7 @@ func TestCheckComposed(t *testing.T) {
 		{"shared plan of an organization's part", composed(storage.Shared, "p", delivery("own"), generation("shared")), []string{"parts[0].planId"}},
 		{"nested", composed("org", "p", delivery("composed"), generation("missing")), []string{"parts[0].planId", "parts[1].planId"}},
 		{"a part that gets parts", composed("org", "own", delivery("free"), generation("shared")), []string{"parts"}},
+		{"parts in the place of a shared part", composed("org", "shared", delivery("own"), generation("free")), []string{"parts"}},
 		{"invalid identifiers", composed("org", "p", delivery("a b"), generation("own")), nil},
 	} {
 		err := s.View(func(v storage.View) error { return storage.CheckComposed(v, tt.plan) })

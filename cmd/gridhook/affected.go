@@ -31,11 +31,7 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 	if !a.trigger {
 		return response, nil
 	}
-	plans, err := a.composed(ctx, c)
-	organizations := []string{a.g.org}
-	if a.g.org == "" && err == nil {
-		organizations, err = havingHomesOn(ctx, c, plans)
-	}
+	organizations, err := a.organizations(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -43,14 +39,14 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 		say(a.g.err, "no home is on plan %s: nothing to trigger\n", a.plan)
 	}
 	failed := 0
-	for _, org := range organizations {
-		accepted, err := c.For(org).Trigger(ctx, client.TriggerRequest{RatePlanIDs: plans})
+	for _, o := range organizations {
+		accepted, err := c.For(o.id).Trigger(ctx, client.TriggerRequest{RatePlanIDs: o.plans})
 		if err != nil {
 			failed++
-			say(a.g.err, "homes of %s not triggered: %v\n", org, err)
+			say(a.g.err, "homes of %s not triggered: %v\n", o.id, err)
 			continue
 		}
-		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, org, accepted.TriggerID)
+		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, o.id, accepted.TriggerID)
 	}
 	if failed > 0 {
 		return nil, fmt.Errorf("%w: the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", errPartly, failed, len(organizations), a.plan)
@@ -58,12 +54,50 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 	return response, nil
 }
 
-// composed returns the plan, and the plans of the same owner with the plan as a part.
-func (a *affected) composed(ctx context.Context, c *client.Client) ([]string, error) {
+// affectedOrganization is an organization with the plans whose homes are affected.
+type affectedOrganization struct {
+	id    string
+	plans []string
+}
+
+// organizations returns the named organization, or every organization with affected homes.
+// The affected plans are the plan itself and the organization's own and shared plans with
+// the plan as a part.
+func (a *affected) organizations(ctx context.Context, c *client.Client) (list []affectedOrganization, err error) {
+	shared, err := a.composed(ctx, c, "")
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{a.g.org}
+	if a.g.org == "" {
+		all, err := client.All(ctx, c.Organizations)
+		if err != nil {
+			return nil, err
+		}
+		ids = nil
+		for i := range all {
+			ids = append(ids, all[i].ID)
+		}
+	}
+	for _, id := range ids {
+		own, err := a.composed(ctx, c, id)
+		if err != nil {
+			return nil, err
+		}
+		plans := slices.Concat([]string{a.plan}, own, shared)
+		slices.Sort(plans)
+		if plans = slices.Compact(plans); a.g.org != "" || hasHomesOn(ctx, c, id, plans) {
+			list = append(list, affectedOrganization{id, plans})
+		}
+	}
+	return list, nil
+}
+
+// composed returns the plans of an owner with the plan as a part.
+func (a *affected) composed(ctx context.Context, c *client.Client, owner string) (plans []string, err error) {
 	all, err := client.All(ctx, func(ctx context.Context, p client.Page) ([]client.Plan, string, error) {
-		return c.Plans(ctx, a.g.org, p)
+		return c.Plans(ctx, owner, p)
 	})
-	plans := []string{a.plan}
 	for _, p := range all {
 		if slices.ContainsFunc(p.Parts, func(part pricing.PlanPart) bool { return part.PlanID == a.plan }) {
 			plans = append(plans, p.ID)
@@ -72,19 +106,19 @@ func (a *affected) composed(ctx context.Context, c *client.Client) ([]string, er
 	return plans, err
 }
 
-// havingHomesOn returns the organizations that have homes on one of the plans.
-func havingHomesOn(ctx context.Context, c *client.Client, plans []string) (organizations []string, err error) {
-	all, err := client.All(ctx, c.Organizations)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if slices.ContainsFunc(plans, func(plan string) bool {
-			homes, _, err := c.HomesOn(ctx, all[i].ID, plan, client.Page{Limit: 1})
-			return len(homes) > 0 || err != nil // the trigger reports the error
-		}) {
-			organizations = append(organizations, all[i].ID)
+// hasHomesOn reports whether an organization has homes on one of the plans. On an error it
+// reports true: the trigger reports the error.
+func hasHomesOn(ctx context.Context, c *client.Client, organization string, plans []string) bool {
+	return slices.ContainsFunc(plans, func(plan string) bool {
+		for page := (client.Page{Limit: 1}); ; {
+			homes, next, err := c.HomesOn(ctx, organization, plan, page)
+			if len(homes) > 0 || err != nil {
+				return true
+			}
+			if next == "" {
+				return false
+			}
+			page.After = next // a page may be empty before the last page
 		}
-	}
-	return organizations, nil
+	})
 }

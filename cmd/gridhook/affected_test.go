@@ -59,7 +59,22 @@ func TestAffectedHomes_ComposedPlans(t *testing.T) {
 	f.on("/v1/admin/plans/list", ok(data(`{"id":"cca","parts":[{"planId":"pge","role":"DELIVERY"},{"planId":"mce","role":"GENERATION"}]}`, planJSON)))
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":7}`))
 	got := run(t, f, "", strings.Fields("plan event delete mce e --trigger --org acme"))
-	if got.code != 0 || !sameJSON(t, f.last().body, `{"ratePlanIds":["mce","cca"]}`) {
+	if got.code != 0 || !sameJSON(t, f.last().body, `{"ratePlanIds":["cca","mce"]}`) {
+		t.Errorf("exit %d, requested %s; %s", got.code, f.last().body, got.err)
+	}
+}
+
+// A change of a shared part triggers the homes of an organization's own plans with the
+// part. A page of homes may be empty before the last page.
+func TestAffectedHomes_SharedPart(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plan_events/e/delete", ok(`{"id":"e","deleted":true}`))
+	f.on("/v1/admin/organizations/list", ok(`{"data":[{"id":"acme","name":"A"}],"next":null}`))
+	f.on("/v1/admin/plans/list", ok(data(planJSON)), ok(data(`{"id":"cca","parts":[{"planId":"pge","role":"DELIVERY"}]}`)))
+	f.on("/v1/admin/homes/list", ok(`{"data":[],"next":"home_9999"}`), ok(data(homeJSON)))
+	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":7}`))
+	got := run(t, f, "", strings.Fields("plan event delete pge e --trigger"))
+	if got.code != 0 || !sameJSON(t, f.last().body, `{"ratePlanIds":["cca","pge"]}`) {
 		t.Errorf("exit %d, requested %s; %s", got.code, f.last().body, got.err)
 	}
 }

@@ -45,9 +45,7 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 		for i, name := range some {
 			group.Go(func() error { return g.importMeter(ctx, c, home, name, &done[i]) })
 		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
+		stopped := group.Wait() // the finished files are reported too
 		for i, name := range some {
 			m := &done[i]
 			for _, warning := range m.warnings {
@@ -59,6 +57,9 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 				report.leftOut(errs[0])
 			}
 			g.reportErrors(report, errs)
+		}
+		if stopped != nil {
+			return stopped
 		}
 	}
 	return nil

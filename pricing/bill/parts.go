@@ -84,6 +84,9 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 		if part.Role == pricing.RoleAdjustment {
 			terms[i].Metering, terms[i].ExportPrices = terms[lead].Metering, unpaid
 		}
+		if terms[i].Metering != terms[lead].Metering { // addUp settles by the lead's rules
+			terms[i].Rollover, terms[i].CreditMonths = "", 0
+		}
 	}
 	return terms, caveats, nil
 }

@@ -273,3 +273,32 @@ func TestComposed_MarketPart(t *testing.T) {
 		t.Errorf("total %v, want %v: %+v", b.Total, want, b.Parts)
 	}
 }
+
+// The rules of settlement belong to the lead part. A part with another metering has its
+// usual rules.
+func TestComposed_MeteringDiffers(t *testing.T) {
+	delivery := oneRate(0.2)
+	delivery["dgrules"] = "Net Metering"
+	supplier := fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "supplier", pricing.RoleGeneration, supplier)}
+	for _, rules := range []bill.Rules{{Rollover: bill.Energy}, {CreditMonths: 12}} {
+		r := bill.Request{Load: []float64{0, 2}, Generated: []float64{1, 0}, StepMinutes: 60, Start: "2026-04-01", Rules: rules}
+		if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); b.Metering != bill.NetMetering {
+			t.Errorf("%+v: metering %s", rules, b.Metering)
+		}
+	}
+}
+
+// A typical year begins when every part is in force.
+func TestComposed_TypicalYear(t *testing.T) {
+	delivery := oneRate(0.2)
+	delivery["dgrules"] = "Net Billing Instantaneous"
+	supplier := fields{"startdate": time.Date(2026, time.June, 1, 0, 0, 0, 0, time.UTC).Unix(), "energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "supplier", pricing.RoleGeneration, supplier)}
+	load, generated := make([]float64, 365*24), make([]float64, 365*24)
+	generated[12] = 1
+	b := composedBill(t, parts, bill.Home{Location: time.UTC}, bill.Request{Load: load, Generated: generated})
+	if start := b.Months[0].Start.Year; start != 2027 {
+		t.Errorf("the year begins in %d, want 2027", start)
+	}
+}

@@ -72,7 +72,7 @@ func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	case r.CalendarYear == 0 && t.Tariff == nil:
 		return typicalYear, nil
 	case r.CalendarYear == 0:
-		return yearInForce(t.Tariff), nil
+		return yearInForce(t), nil
 	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(year):
 		return year, wrong("calendarYear", "must be from 1900 to 2200 and no leap year, not %d", r.CalendarYear)
 	default:
@@ -85,13 +85,24 @@ var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func isLeap(year time.Time) bool { return year.AddDate(0, 0, 365).Day() != 1 }
 
-// yearInForce returns the start of a year without a leap day. The newest version of the
-// tariff is in force at that time, if such a year exists.
-func yearInForce(t *pricing.Tariff) time.Time {
-	year, first := typicalYear, typicalYear
-	if from := t.Info().EffectiveFrom; !from.IsZero() {
-		first = time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC)
-		year = time.Date(from.Year, time.January, 1, 0, 0, 0, 0, time.UTC)
+// yearInForce returns the start of a year without a leap day. The newest versions of the
+// tariff and of all parts are in force at that time, if such a year exists.
+func yearInForce(t *Terms) time.Time {
+	tariffs := []*pricing.Tariff{t.Tariff}
+	for _, part := range t.Parts {
+		tariffs = append(tariffs, part.Tariff)
+	}
+	var first time.Time // zero if no version has a first day
+	for _, tariff := range tariffs {
+		if from := tariff.Info().EffectiveFrom; !from.IsZero() {
+			if day := time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC); day.After(first) {
+				first = day
+			}
+		}
+	}
+	year := typicalYear
+	if !first.IsZero() {
+		year = time.Date(first.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
 	for year.Before(first) || isLeap(year) {
 		year = year.AddDate(1, 0, 0)

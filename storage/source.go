@@ -112,7 +112,7 @@ func (s *Source) checkAdapter(p *Problems, a *feed.Adapter) {
 // clear.
 func (s *Source) Query(a *feed.Adapter, from, to time.Time) *feed.Query {
 	return &feed.Query{
-		URL: strings.TrimSuffix(cmp.Or(s.URL, a.URL), "/"), Parameters: s.Parameters, Secret: s.Secret, Location: s.Location(), From: from, To: to,
+		URL: cmp.Or(s.URL, a.URL), Parameters: s.Parameters, Secret: s.Secret, Location: s.Location(), From: from, To: to,
 	}
 }
 

@@ -62,7 +62,8 @@ func invalid(field, format string, args ...any) error {
 	return p.Err()
 }
 
-// merge joins the prices of each node and market, in the order of the responses.
+// merge joins the prices of each node and market, in the order of the responses and in
+// the shortest of their steps.
 func merge(all []feed.Prices) (merged []feed.Prices) {
 	for _, p := range all {
 		i := slices.IndexFunc(merged, func(m feed.Prices) bool { return m.Node == p.Node && m.Kind == p.Kind })
@@ -71,10 +72,27 @@ func merge(all []feed.Prices) (merged []feed.Prices) {
 			merged = append(merged, p)
 			continue
 		}
-		merged[i].Points = append(merged[i].Points, p.Points...)
-		merged[i].Step = cmp.Or(merged[i].Step, p.Step)
+		m := &merged[i]
+		refine(m, p.Step)
+		refine(&p, m.Step)
+		m.Points, m.Step = append(m.Points, p.Points...), cmp.Or(m.Step, p.Step)
 	}
 	return merged
+}
+
+// refine splits the intervals of prices into a shorter step. So prices of different steps
+// have no gaps between them. It leaves unknown steps.
+func refine(p *feed.Prices, step time.Duration) {
+	if step == 0 || p.Step <= step || p.Step%step != 0 {
+		return
+	}
+	var points []market.Point
+	for _, whole := range p.Points {
+		for after := time.Duration(0); after < p.Step; after += step {
+			points = append(points, market.Point{Start: whole.Start.Add(after), Price: whole.Price})
+		}
+	}
+	p.Points, p.Step = points, step
 }
 
 // prices adds the prices of a node to the series of the source's owner.
@@ -84,7 +102,9 @@ func (w *writer) prices(p feed.Prices) error {
 	if ignoreNotFound(err) != nil {
 		return err
 	}
-	p.Step = cmp.Or(p.Step, time.Duration(stored.StepMinutes)*time.Minute)
+	step := time.Duration(stored.StepMinutes) * time.Minute
+	refine(&p, step)
+	p.Step = cmp.Or(p.Step, step)
 	part, step, err := newPart(p)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,40 @@ func TestStore_Timezone(t *testing.T) {
 		if must(t, err); series.Timezone != "America/Chicago" {
 			t.Errorf("after the source %s the series has the time zone %s", s.ID, series.Timezone)
 		}
+	}
+}
+
+// TestStore_Steps adds prices to a series of 30 minutes. A price of an hour counts for both
+// halves. Prices of an unknown step have the step of the series.
+func TestStore_Steps(t *testing.T) {
+	prices := func(step time.Duration, points ...market.Point) feed.Prices {
+		return feed.Prices{Node: "HUB", Kind: market.DayAhead, Step: step, Points: points}
+	}
+	at := func(minutes int, price float64) market.Point {
+		return market.Point{Start: storagetest.Start.Truncate(time.Hour).Add(time.Duration(minutes) * time.Minute), Price: price}
+	}
+	half, hour := 30*time.Minute, time.Hour
+	for _, tt := range []struct {
+		name string
+		runs [][]feed.Prices
+		want []float64 // $/MWh
+	}{
+		{"one price of an unknown step", [][]feed.Prices{{prices(half, at(0, 0.01), at(30, 0.02))}, {prices(0, at(60, 0.03))}}, []float64{10, 20, 30}},
+		{"a run of hours", [][]feed.Prices{{prices(half, at(0, 0.01), at(30, 0.02))}, {prices(hour, at(60, 0.03))}}, []float64{10, 20, 30, 30}},
+		{"pages of halves and hours", [][]feed.Prices{{prices(half, at(0, 0.01), at(30, 0.02)), prices(hour, at(60, 0.03))}}, []float64{10, 20, 30, 30}},
+		{"pages of hours and halves", [][]feed.Prices{{prices(hour, at(0, 0.01)), prices(half, at(30, 0.02), at(60, 0.03))}}, []float64{10, 20, 30}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.add(nil)
+			for _, run := range tt.runs {
+				_, err := w.store(s, feed.Data{Prices: run})
+				must(t, err)
+			}
+			if got := w.prices(); !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -46,7 +46,7 @@ type Parameter struct {
 
 // Query is what a fetch asks for.
 type Query struct {
-	// URL is the address of the source, without a slash at the end.
+	// URL is the address of the source. It may have a query.
 	URL        string
 	Parameters map[string]string
 	Secret     string
@@ -65,6 +65,8 @@ type Request struct {
 	Optional bool
 	// versions are those of a tariff that the response continues.
 	versions []json.RawMessage
+	// descriptors are those of the program whose events the response has.
+	descriptors []openadrDescriptor
 }
 
 // Response is the response to a request.

@@ -47,7 +47,7 @@ func caisoRequests(q *Query) ([]Request, error) {
 		if to.After(q.To) {
 			to = q.To.UTC()
 		}
-		requests = append(requests, Request{URL: address(q.URL+"/SingleZip", "queryname", name, "version", report.version,
+		requests = append(requests, Request{URL: q.address("/SingleZip", "queryname", name, "version", report.version,
 			"market_run_id", report.run, "node", q.Parameters["node"], "resultformat", "6",
 			"startdatetime", from.Format(layout), "enddatetime", to.Format(layout))})
 	}

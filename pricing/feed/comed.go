@@ -21,11 +21,11 @@ func comedAdapter() Adapter {
 		},
 		Requests: func(q *Query) ([]Request, error) {
 			if q.Parameters["feed"] == "currenthouraverage" {
-				return []Request{{URL: address(q.URL, "type", "currenthouraverage", "format", "json")}}, nil
+				return []Request{{URL: q.address("", "type", "currenthouraverage", "format", "json")}}, nil
 			}
 			// Prevailing Central time is at most an hour later than standard time.
 			central, layout := time.FixedZone("CST", -6*60*60), "200601021504"
-			return []Request{{URL: address(q.URL, "type", "5minutefeed", "format", "json",
+			return []Request{{URL: q.address("", "type", "5minutefeed", "format", "json",
 				"datestart", q.From.In(central).Format(layout), "dateend", q.To.Add(time.Hour).In(central).Format(layout))}}, nil
 		},
 		Read: readComEd,

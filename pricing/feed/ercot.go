@@ -22,7 +22,7 @@ func ercotAdapter() Adapter {
 	return Adapter{
 		Name: "ercot", Title: "ERCOT: settlement point prices",
 		Doc: "https://developer.ercot.com", URL: "https://api.ercot.com/api/public-reports",
-		Every: time.Hour, Timezone: "America/Chicago",
+		Every: time.Hour, Timezone: ercotZone,
 		Parameters: []Parameter{
 			{Name: "node", Doc: "name of the settlement point", Example: "LZ_HOUSTON", Required: true}, marketParameter,
 			{Name: "tokenUrl", Doc: "address of the token service, if it is not ERCOT's"},
@@ -33,6 +33,7 @@ func ercotAdapter() Adapter {
 }
 
 const (
+	ercotZone     = "America/Chicago"                                                                                 // of ERCOT's local dates, whatever the source's is
 	ercotTokenURL = "https://ercotb2c.b2clogin.com/ercotb2c.onmicrosoft.com/B2C_1_PUBAPI-ROPC-FLOW/oauth2/v2.0/token" //nolint:gosec // an address, no credentials
 	ercotClient   = "fec253ea-0d06-4272-a5e6-b478baeecd70"                                                            // the same for all users
 	ercotRows     = "5000"
@@ -51,6 +52,10 @@ func ercotRequests(q *Query) ([]Request, error) {
 }
 
 func readERCOT(q *Query, r *Response) (Data, error) {
+	q, err := q.in(ercotZone)
+	if err != nil {
+		return Data{}, err
+	}
 	if r.Request.Body != nil {
 		token, err := readToken(r, "id_token")
 		if err != nil {
@@ -68,7 +73,14 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 		r["market"] = string(q.kind())
 		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
 	}
-	data, err := q.read(rows, columns{node: "settlementpoint", step: byMarket(q, time.Hour, 15*time.Minute)})
+	// Central days are not the source's days. So a page may have hours beside the span only.
+	days := *q
+	days.From, days.To = q.From.AddDate(0, 0, -1), q.To.AddDate(0, 0, 1)
+	data, err := days.read(rows, columns{node: "settlementpoint", step: byMarket(q, time.Hour, 15*time.Minute)})
+	for i, p := range data.Prices {
+		data.Prices[i].Points = slices.DeleteFunc(p.Points, q.outside)
+	}
+	data.Prices = slices.DeleteFunc(data.Prices, func(p Prices) bool { return len(p.Points) == 0 })
 	data.Next = next
 	return data, err
 }
@@ -83,7 +95,7 @@ func ercotPage(q *Query, token string) Request {
 	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))
 	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
 	return Request{
-		URL: address(q.URL+report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
+		URL: q.address(report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
 			"settlementPoint", q.Parameters["node"], "size", ercotRows, "page", "1"),
 		Header: header,
 	}

@@ -40,9 +40,12 @@ func TestAdapter_Days(t *testing.T) {
 // checkPrices expects each interval of a query with its published price.
 func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 	t.Helper()
-	got := map[time.Time]float64{}
+	got, step := map[time.Time]float64{}, s.step
+	if s.adapter == "csv" {
+		step = 0 // its source has no stepMinutes
+	}
 	for _, p := range prices {
-		if p.Step != s.step || p.Node == "" || p.Kind == "" {
+		if p.Step != step || p.Node == "" || p.Kind == "" {
 			t.Errorf("node %q, market %q, step %v", p.Node, p.Kind, p.Step)
 		}
 		for _, point := range p.Points {
@@ -105,6 +108,144 @@ func TestAdapter_TooManyValues(t *testing.T) {
 		_, err := adapter.Read(s.query("http://source", "2026-07-01", 1), response("http://source", body))
 		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "has more than 2000000 values") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Times without an offset are in the source's time zone, also in the default columns.
+func TestCSV_LocalTimes(t *testing.T) {
+	for _, tt := range []struct{ column, time, want string }{
+		{"start", "2026-07-01 05:00", "2026-07-01T09:00Z"},
+		{"timestamp", "07/01/2026 05:00", "2026-07-01T09:00Z"},
+		{"start", "2026-07-01T05:00Z", "2026-07-01T05:00Z"},
+		{"utc_start", "2026-07-01 05:00", "2026-07-01T05:00Z"},
+		{"datetime_beginning_utc", "2026-07-01T05:00:00", "2026-07-01T05:00Z"},
+		{"INTERVALSTARTTIME_GMT", "2026-07-01T05:00", "2026-07-01T05:00Z"},
+	} {
+		s := sources()["csv"] // of New York
+		s.parameters = map[string]string{"node": "A"}
+		data, err := readOne(s, "", tt.column+",price_usd_mwh\n"+tt.time+",10\n")
+		expect(t, tt.column, data, err, map[string]float64{tt.want: 0.01})
+	}
+}
+
+// The step of a file is not guessed: the stored series may have a shorter one.
+func TestCSV_Step(t *testing.T) {
+	for minutes, want := range map[string]time.Duration{"": 0, "15": 15 * time.Minute} {
+		s := sources()["csv"]
+		s.parameters = map[string]string{"node": "A", "stepMinutes": minutes}
+		data, err := readOne(s, "", "start,price_usd_mwh\n2026-07-01T05:00Z,10\n")
+		if err != nil || data.Prices[0].Step != want {
+			t.Errorf("stepMinutes %q: %+v, %v", minutes, data.Prices, err)
+		}
+	}
+}
+
+// Parameters that mean nothing without each other are refused.
+func TestCSV_Fields(t *testing.T) {
+	adapter, _ := feed.ByName("csv")
+	for _, tt := range []struct{ time, price, unit, want string }{
+		{"", "", "", ""},
+		{"t", "p", "$/kWh", ""},
+		{"t", "", "", "timeField: priceField is required"},
+		{"", "p", "$/kWh", "priceField: timeField and unit are required"},
+		{"t", "p", "", "priceField: timeField and unit are required"},
+	} {
+		q := sources()["csv"].query("http://source", "2026-07-01", 1)
+		q.Parameters = map[string]string{"node": "A", "timeField": tt.time, "priceField": tt.price, "unit": tt.unit}
+		if _, err := adapter.Requests(q); (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// The address of a source may have a slash at the end and a query of its own. A file's
+// address is used as it is.
+func TestAdapter_Address(t *testing.T) {
+	for name, s := range sources() {
+		if s.adapter == "ercot" {
+			continue // its first request has the address of the token service
+		}
+		adapter, _ := feed.ByName(s.adapter)
+		s.secret = "token"
+		first := func(address string) string {
+			t.Helper()
+			requests, err := adapter.Requests(s.query(address, "2026-07-01", 1))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return requests[0].URL
+		}
+		plain := first("http://source/api")
+		if s.adapter == "csv" || s.adapter == "json" {
+			if got := first("http://source/api/?k=1"); got != "http://source/api/?k=1" {
+				t.Errorf("%s: %s", name, got)
+			}
+			continue
+		}
+		if got := first("http://source/api/"); got != plain {
+			t.Errorf("%s: %s, want %s", name, got, plain)
+		}
+		path, query, _ := strings.Cut(plain, "?")
+		want := strings.TrimSuffix(path+"?k=1&"+query, "&")
+		if got := first("http://source/api?k=1"); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// The columns node and market of a file select rows. They never name another series.
+func TestCSV_OtherSeries(t *testing.T) {
+	const header = "start,price_usd_mwh,node,market\n"
+	for _, tt := range []struct {
+		name, body, nodeField, err string
+		want                       map[string]float64
+	}{
+		{"other nodes", header + "2026-07-01T05:00Z,10,A,\n2026-07-01T05:00Z,20,B,\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"other markets", header + "2026-07-01T05:00Z,10,A,DAM\n2026-07-01T05:00Z,20,A,RTM\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"no columns", "start,price_usd_mwh\n2026-07-01T05:00Z,10\n", "", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"a field of the node", "start,price_usd_mwh,node,zone\n2026-07-01T05:00Z,10,7,a\n2026-07-01T05:00Z,20,8,B\n", "zone", "", map[string]float64{"2026-07-01T05:00Z": 0.01}},
+		{"another node only", header + "2026-07-01T05:00Z,20,B,\n", "", "has no DAY_AHEAD prices of A; it has DAY_AHEAD prices of B", nil},
+		{"another market only", header + "2026-07-01T05:00Z,20,A,RTM\n", "", "it has REAL_TIME prices of A", nil},
+	} {
+		s := sources()["csv"]
+		s.parameters = map[string]string{"node": "A", "nodeField": tt.nodeField}
+		data, err := readOne(s, "", tt.body)
+		if tt.err != "" {
+			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		expect(t, tt.name, data, err, tt.want)
+		for _, p := range data.Prices {
+			if p.Node != "A" || p.Kind != market.DayAhead {
+				t.Errorf("%s: prices of %s %s", tt.name, p.Node, p.Kind)
+			}
+		}
+	}
+}
+
+// A field with a long path is refused, because each field stores its path.
+func TestJSON_Depth(t *testing.T) {
+	nested := func(levels int, name string) string {
+		return "[" + strings.Repeat(`{"a":1,"`+name+`":`, levels) + "1" + strings.Repeat("}", levels) + "]"
+	}
+	for _, tt := range []struct {
+		name, body string
+		refused    bool
+	}{
+		{"16 levels", nested(16, "b"), false},
+		{"17 levels", nested(17, "b"), true},
+		{"a path of 512 bytes", nested(1, strings.Repeat("b", 512)), false},
+		{"a path of 513 bytes", nested(1, strings.Repeat("b", 513)), true},
+		{"names that add up", nested(9, strings.Repeat("b", 60)), true},
+	} {
+		s := sources()["json"]
+		s.parameters = map[string]string{"node": "A", "timeField": "t", "priceField": "p", "unit": "$/kWh"}
+		_, err := readOne(s, "", tt.body)
+		if refused := err != nil && strings.Contains(err.Error(), "at most 16 levels"); refused != tt.refused {
+			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 }

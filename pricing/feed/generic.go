@@ -11,13 +11,13 @@ import (
 
 // genericParameters are the parameters of a source of any format.
 var genericParameters = []Parameter{
-	{Name: "node", Doc: "name of the node. It selects rows if nodeField is given", Required: true},
-	marketParameter,
-	{Name: "timeField", Doc: "field of the interval's start. Times without an offset are in the source's time zone, or UTC if the name of the field has utc or gmt", Example: "start"},
-	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read", Example: "price"},
+	{Name: "node", Doc: "name of the node. Prices of other nodes are ignored", Required: true},
+	{Name: "market", Doc: marketParameter.Doc + ". Prices of another market are ignored", Values: marketParameter.Values},
+	{Name: "timeField", Doc: "field of the interval's start, if priceField is given. Times without an offset are in the source's time zone, or UTC if the name of the field has utc or gmt", Example: "start"},
+	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read, with the rule of timeField for times", Example: "price"},
 	{Name: "nodeField", Doc: "field of the node", Example: "zone"},
 	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: []string{"$/kWh", "$/MWh", "cents/kWh"}},
-	{Name: "stepMinutes", Doc: "length of an interval. By default the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
+	{Name: "stepMinutes", Doc: "length of an interval. By default that of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
 }
 
 func csvAdapter() Adapter {
@@ -57,20 +57,29 @@ func genericRequests(q *Query) ([]Request, error) {
 	if q.Parameters["priceField"] != "" && (q.Parameters["timeField"] == "" || q.Parameters["unit"] == "") {
 		return nil, errors.New("priceField: timeField and unit are required with it")
 	}
+	if q.Parameters["timeField"] != "" && q.Parameters["priceField"] == "" {
+		return nil, errors.New("timeField: priceField is required with it")
+	}
 	from, to := q.From.In(q.location()), q.To.In(q.location())
 	days := strings.NewReplacer("{from}", from.Format(time.DateOnly), "{to}", to.Format(time.DateOnly))
 	return []Request{{URL: days.Replace(q.URL), Header: bearer(q.Secret)}}, nil
 }
 
 func (q *Query) readGeneric(rows []row) (Data, error) {
-	name := strings.ToLower(q.Parameters["timeField"])
+	name := q.Parameters["timeField"]
 	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
-	return q.read(rows, columns{
+	step := time.Duration(minutes) * time.Minute
+	data, err := q.read(rows, columns{
 		node:  market.Plain(q.Parameters["nodeField"]),
 		time:  market.Plain(name),
 		price: market.Plain(q.Parameters["priceField"]),
 		unit:  q.Parameters["unit"],
-		kind:  q.kind(), step: time.Duration(minutes) * time.Minute,
-		local: name != "" && !strings.Contains(name, "utc") && !strings.Contains(name, "gmt"),
+		kind:  q.kind(), step: step,
+		local: !market.IsUTC(name), // package market checks the names of its own columns
 	})
+	for i := range data.Prices {
+		// The step of a response with few prices is a guess. The one of the series counts.
+		data.Prices[i].Step = step
+	}
+	return data, err
 }

@@ -36,7 +36,7 @@ func gridxRequests(q *Query) ([]Request, error) {
 		if end := q.To.In(q.location()).AddDate(0, 0, -1); last.After(end) {
 			last = end
 		}
-		requests = append(requests, Request{URL: address(q.URL+"/getPricing", "utility", q.Parameters["utility"], "market", "DAM",
+		requests = append(requests, Request{URL: q.address("/getPricing", "utility", q.Parameters["utility"], "market", "DAM",
 			"program", "CalFUSE", "startdate", from.Format(layout), "enddate", last.Format(layout),
 			"ratename", q.Parameters["rate"], "representativeCircuitId", q.Parameters["circuit"], "cca", q.Parameters["cca"])})
 	}

@@ -28,7 +28,7 @@ func isoneRequests(q *Query) ([]Request, error) {
 		"Accept":        {"application/json"},
 	}
 	return q.daily(func(day time.Time) Request {
-		return Request{URL: q.URL + report + day.Format("20060102") + "/location/" + q.Parameters["node"], Header: header}
+		return Request{URL: q.address(report + day.Format("20060102") + "/location/" + q.Parameters["node"]), Header: header}
 	})
 }
 

@@ -41,7 +41,7 @@ func midasRequests(q *Query) ([]Request, error) {
 		window = "alldata"
 	}
 	return []Request{{
-		URL:    address(q.URL+"/api/valuedata", "ID", rin, "QueryType", window),
+		URL:    q.address("/api/valuedata", "ID", rin, "QueryType", window),
 		Header: http.Header{"Accept": {"application/json"}},
 	}}, nil
 }

@@ -35,7 +35,7 @@ func misoRequests(q *Query) ([]Request, error) {
 	own := *q
 	own.Location = eastern
 	return own.daily(func(day time.Time) Request {
-		return Request{URL: q.URL + "/" + day.Format("20060102") + "_" + report + ".csv"}
+		return Request{URL: q.address("/" + day.Format("20060102") + "_" + report + ".csv")}
 	})
 }
 

@@ -15,18 +15,29 @@ func nyisoAdapter() Adapter {
 	return Adapter{
 		Name: "nyiso", Title: "NYISO: zonal day-ahead and real-time prices",
 		Doc: "https://www.nyiso.com/energy-market-operational-data", URL: "https://mis.nyiso.com/public/csv",
-		Every: time.Hour, Timezone: "America/New_York",
+		Every: time.Hour, Timezone: nyisoZone,
 		Parameters: []Parameter{{Name: "node", Doc: "name of the zone", Example: "N.Y.C.", Required: true}, marketParameter},
 		Requests:   nyisoRequests, Read: readNYISO,
 	}
 }
 
+// nyisoZone is the time zone of NYISO's files, whatever the source's is.
+const nyisoZone = "America/New_York"
+
 func nyisoRequests(q *Query) ([]Request, error) {
+	q, err := q.in(nyisoZone)
+	if err != nil {
+		return nil, err
+	}
 	file := byMarket(q, "/damlbmp/20060102damlbmp_zone.csv", "/realtime/20060102realtime_zone.csv")
-	return q.daily(func(day time.Time) Request { return Request{URL: q.URL + day.Format(file)} })
+	return q.daily(func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} })
 }
 
 func readNYISO(q *Query, r *Response) (Data, error) {
+	q, err := q.in(nyisoZone)
+	if err != nil {
+		return Data{}, err
+	}
 	rows, err := csvRows(r.Body, "timestamp")
 	if err != nil {
 		return Data{}, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ func openadrAdapter() Adapter {
 		Parameters: []Parameter{
 			{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
 			{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE"}},
-			{Name: "units", Doc: "units of events without a descriptor, KWH by default", Values: []string{"KWH", "MWH"}},
+			{Name: "units", Doc: "units of prices without a descriptor, KWH by default. A descriptor with other units is an error", Values: []string{"KWH", "MWH"}},
 			{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
 		},
 		Secret:   "client ID and client secret with a colon between them, or a bearer token",
@@ -40,7 +41,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 	if !ok {
 		return []Request{q.openadrPrograms(q.Secret)}, nil
 	}
-	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.URL+"/auth/token"), url.Values{
+	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.address("/auth/token")), url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
 	})}, nil
 }
@@ -49,7 +50,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 // returns all programs.
 func (q *Query) openadrPrograms(token string) Request {
 	return Request{
-		URL: address(q.URL+"/programs", "programName", q.Parameters["program"],
+		URL: q.address("/programs", "programName", q.Parameters["program"],
 			"skip", "0", "limit", strconv.Itoa(openadrRows)),
 		Header: bearer(token),
 	}
@@ -68,8 +69,9 @@ func readOpenADR(q *Query, r *Response) (Data, error) {
 		return q.readEvents(r, id, next)
 	}
 	var programs []struct {
-		ID   string
-		Name string `json:"programName"`
+		ID          string
+		Name        string              `json:"programName"`
+		Descriptors []openadrDescriptor `json:"payloadDescriptors"`
 	}
 	if err := decode(r.Body, &programs); err != nil {
 		return Data{}, err
@@ -77,8 +79,8 @@ func readOpenADR(q *Query, r *Response) (Data, error) {
 	for _, p := range programs {
 		if p.Name == q.Parameters["program"] {
 			return Data{Next: []Request{{
-				URL:    address(q.URL+"/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
-				Header: r.Request.Header,
+				URL:    q.address("/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
+				Header: r.Request.Header, descriptors: p.Descriptors,
 			}}}, nil
 		}
 	}
@@ -116,19 +118,10 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		if e.ProgramID != program {
 			return Data{}, refuse("has an event of program %q, not %q", clip(e.ProgramID), program)
 		}
-		units := q.Parameters["units"]
-		for _, d := range e.Descriptors {
-			if d.PayloadType != payload {
-				continue
-			}
-			if d.Currency != "" && d.Currency != "USD" {
-				return Data{}, refuse("event %q: currency %q is not USD", clip(e.ID), clip(d.Currency))
-			}
-			units = d.Units
-		}
-		scale, ok := map[string]float64{"": 1, "KWH": 1, "MWH": 1e-3}[units]
-		if !ok {
-			return Data{}, refuse("event %q: units %q are not KWH or MWH", clip(e.ID), clip(units))
+		// The descriptors of a program are the default of its events.
+		scale, err := q.openadrScale(payload, slices.Concat(r.Request.descriptors, e.Descriptors))
+		if err != nil {
+			return Data{}, refuse("event %q: %w", clip(e.ID), err)
 		}
 		one, err := e.spans(payload, scale)
 		if err != nil {
@@ -145,6 +138,28 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		data.Next = []Request{next}
 	}
 	return data, nil
+}
+
+// openadrScale returns the factor from a payload's values to $/kWh. The parameter and all
+// descriptors of the payload with units must have the same units.
+func (q *Query) openadrScale(payload string, descriptors []openadrDescriptor) (float64, error) {
+	units := q.Parameters["units"]
+	for _, d := range descriptors {
+		switch {
+		case d.PayloadType != payload:
+			continue
+		case d.Currency != "" && d.Currency != "USD":
+			return 0, refuse("currency %q is not USD", clip(d.Currency))
+		case d.Units != "" && units != "" && d.Units != units:
+			return 0, refuse("units %q contradict the units %q of the program or of the source", clip(d.Units), clip(units))
+		}
+		units = cmp.Or(d.Units, units)
+	}
+	scale, ok := map[string]float64{"": 1, "KWH": 1, "MWH": 1e-3}[units]
+	if !ok {
+		return 0, refuse("units %q are not KWH or MWH", clip(units))
+	}
+	return scale, nil
 }
 
 // spans returns the prices of an event. An interval without a period of its own has the

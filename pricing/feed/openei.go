@@ -30,7 +30,7 @@ func openeiAdapter() Adapter {
 const openeiRows = 100
 
 func (q *Query) openei(pairs ...string) string {
-	return address(q.URL, append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
+	return q.address("", append(pairs, "version", "latest", "format", "json", "detail", "full", "api_key", q.Secret)...)
 }
 
 // openeiRate has the fields that lead to a rate's successor. Numbers may be strings.
@@ -69,7 +69,9 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 	case len(page.Items) >= openeiRows:
 		return Data{Next: []Request{r.Request.advance("offset", openeiRows)}}, nil
 	}
-	return q.tariff(versions), nil
+	// A rate that has ended must not replace the stored plan.
+	last, _ := before.last()
+	return Data{}, refuse("has no successor of rate %q, which ends on %s: set label to the new rate", clip(before.Label), last.Format(time.DateOnly))
 }
 
 // follow asks for the successor of a version that ends within the queried span.
@@ -83,7 +85,7 @@ func (q *Query) follow(versions []json.RawMessage, last openeiRate) Data {
 	}}}
 }
 
-// tariff returns the versions that are in force in the queried span, or the last version.
+// tariff returns the versions that are in force in the queried span.
 func (q *Query) tariff(versions []json.RawMessage) Data {
 	for len(versions) > 1 {
 		var first openeiRate
@@ -98,6 +100,12 @@ func (q *Query) tariff(versions []json.RawMessage) Data {
 
 // ended reports whether the last day of a version is before a time.
 func (r *openeiRate) ended(t time.Time) bool {
+	last, ok := r.last()
+	return ok && last.AddDate(0, 0, 1).Before(t)
+}
+
+// last returns the last day of a version. It is false if the version has no end.
+func (r *openeiRate) last() (time.Time, bool) {
 	seconds, err := strconv.ParseInt(strings.Trim(string(r.EndDate), `"`), 10, 64)
-	return err == nil && time.Unix(seconds, 0).AddDate(0, 0, 1).Before(t)
+	return time.Unix(seconds, 0).UTC(), err == nil
 }

@@ -196,7 +196,7 @@ func TestGridX_Samples(t *testing.T) {
 }
 
 // A label is followed to the newest version of its rate. A version that ends within the
-// days of the query stays with its successor.
+// days of the query stays with its successor. An ended version without successor is refused.
 func TestOpenEI_Newest(t *testing.T) {
 	item := func(label, before, end string) string {
 		return fmt.Sprintf(`{"label":%q,"eiaid":14328,"sector":"Residential","name":"E-1","startdate":1700000000%s%s}`, label, before, end)
@@ -235,10 +235,17 @@ func TestOpenEI_Newest(t *testing.T) {
 		"still in force":    {map[string]string{"a": item("a", "", running), "b": item("b", supersedes("a"), "")}, []string{"a"}},
 		"two later":         {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended), "c": item("c", supersedes("b"), "")}, []string{"c"}},
 		"ends in the span":  {map[string]string{"a": item("a", "", ending), "b": item("b", supersedes("a"), "")}, []string{"a", "b"}},
-		"without successor": {map[string]string{"a": item("a", "", ended)}, []string{"a"}},
+		"without successor": {map[string]string{"a": item("a", "", ended)}, nil},
+		"successor ended":   {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended)}, nil},
 	} {
 		s := source{"openei", map[string]string{"label": "a"}, "key", "UTC", 0, serve(tt.rates)}
 		data, err := s.fetch(t, "2026-07-01", 2)
+		if tt.want == nil {
+			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "which ends on 2025-02-19") || data.Tariff != nil {
+				t.Errorf("%s: %s, %v", name, data.Tariff, err)
+			}
+			continue
+		}
 		var want []string
 		for _, label := range tt.want {
 			want = append(want, tt.rates[label])
@@ -289,6 +296,44 @@ func TestOpenADR_Events(t *testing.T) {
 		data, err := readOne(sources()["openadr3"], "/events?programID=p&skip=0&limit=50", tt.body)
 		if tt.err == "" {
 			expect(t, tt.name, data, err, tt.want)
+		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
+		}
+	}
+}
+
+// The units of a price are those of the event, of its program or of the source.
+func TestOpenADR_Units(t *testing.T) {
+	descriptor := func(units, currency string) string {
+		return fmt.Sprintf(`[{"payloadType":"GHG","units":"G"},{"payloadType":"PRICE","units":%q,"currency":%q}]`, units, currency)
+	}
+	for _, tt := range []struct {
+		name, program, event, parameter, err string
+		price                                float64
+	}{
+		{"none", "null", "null", "", "", 10},
+		{"of the source", "null", "null", "MWH", "", 0.01},
+		{"descriptors without units", descriptor("", "USD"), descriptor("", "USD"), "MWH", "", 0.01},
+		{"of the program", descriptor("MWH", "USD"), "null", "", "", 0.01},
+		{"of the event", "[]", descriptor("MWH", "USD"), "", "", 0.01},
+		{"of all", descriptor("MWH", "USD"), descriptor("MWH", "USD"), "MWH", "", 0.01},
+		{"event and program differ", descriptor("MWH", "USD"), descriptor("KWH", "USD"), "", `"KWH" contradict the units "MWH"`, 0},
+		{"program and source differ", descriptor("MWH", "USD"), "null", "KWH", `"MWH" contradict the units "KWH"`, 0},
+		{"currency of the program", descriptor("MWH", "EUR"), "null", "", `currency "EUR" is not USD`, 0},
+	} {
+		s := sources()["openadr3"]
+		s.secret, s.parameters = "token", map[string]string{"program": "P", "units": tt.parameter}
+		s.serve = func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/programs" {
+				fmt.Fprintf(w, `[{"id":"p","programName":"P","payloadDescriptors":%s}]`, tt.program)
+				return
+			}
+			fmt.Fprintf(w, `[{"id":"e","programID":"p","payloadDescriptors":%s,"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},
+				"intervals":[{"payloads":[{"type":"PRICE","values":[10]}]}]}]`, tt.event)
+		}
+		data, err := s.fetch(t, "2026-07-01", 1)
+		if tt.err == "" {
+			expect(t, tt.name, data, err, map[string]float64{"2026-07-01T07:00Z": tt.price})
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
 		}

@@ -33,7 +33,7 @@ func pjmRequests(q *Query) ([]Request, error) {
 	const layout = "01/02/2006 15:04"
 	hours := q.From.In(eastern).Format(layout) + "to" + q.To.Add(time.Hour).In(eastern).Format(layout)
 	return []Request{{
-		URL: address(q.URL+byMarket(q, "/da_hrl_lmps", "/rt_hrl_lmps"), "pnode_id", q.Parameters["node"], "datetime_beginning_ept", hours,
+		URL: q.address(byMarket(q, "/da_hrl_lmps", "/rt_hrl_lmps"), "pnode_id", q.Parameters["node"], "datetime_beginning_ept", hours,
 			"row_is_current", "TRUE", "startRow", "1", "rowCount", strconv.Itoa(pjmRows)),
 		Header: http.Header{"Ocp-Apim-Subscription-Key": {q.Secret}},
 	}}, nil

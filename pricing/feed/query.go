@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/market"
@@ -29,6 +30,18 @@ func byMarket[T any](q *Query, dayAhead, realTime T) T {
 // location returns the time zone of the query.
 func (q *Query) location() *time.Location {
 	return cmp.Or(q.Location, time.UTC)
+}
+
+// in returns the query in the time zone of an operator's local times and files. The zone of
+// the source may be another.
+func (q *Query) in(zone string) (*Query, error) {
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, fmt.Errorf("time zone of the operator: %w", err)
+	}
+	own := *q
+	own.Location = location
+	return &own, nil
 }
 
 // daily returns the requests of the days of the queried span. A day may be unpublished.

@@ -10,19 +10,24 @@ import (
 	"strings"
 )
 
-// address returns a URL with a query of names and values in turn. Empty values are left
-// out.
-func address(base string, pairs ...string) string {
+// address returns the URL of a path below the source's address, with a query of names and
+// values in turn. Empty values are left out. A query of the source's address comes first.
+func (q *Query) address(path string, pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
 			values.Set(pairs[i], pairs[i+1])
 		}
 	}
-	if len(values) == 0 {
+	base, query, _ := strings.Cut(q.URL, "?")
+	if len(values) > 0 {
+		query = strings.TrimPrefix(query+"&"+values.Encode(), "&")
+	}
+	base = strings.TrimSuffix(base, "/") + path
+	if query == "" {
 		return base
 	}
-	return base + "?" + values.Encode()
+	return base + "?" + query
 }
 
 // argument returns a value of the request's query.

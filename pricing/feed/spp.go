@@ -22,11 +22,11 @@ func sppAdapter() Adapter {
 
 func sppRequests(q *Query) ([]Request, error) {
 	if q.kind() == market.RealTime {
-		return []Request{{URL: address(q.URL+"/rtbm-lmp-by-location", "path", "/RTBM-LMP-SL-latestInterval.csv")}}, nil
+		return []Request{{URL: q.address("/rtbm-lmp-by-location", "path", "/RTBM-LMP-SL-latestInterval.csv")}}, nil
 	}
 	return q.daily(func(day time.Time) Request {
 		file := day.Format("/2006/01/By_Day/DA-LMP-SL-20060102") + "0100.csv"
-		return Request{URL: address(q.URL+"/da-lmp-by-settlement-location", "path", file)}
+		return Request{URL: q.address("/da-lmp-by-settlement-location", "path", file)}
 	})
 }
 

@@ -115,13 +115,25 @@ func jsonRows(body []byte, path string) ([]row, error) {
 	rows := make([]row, len(list))
 	for i, element := range list {
 		rows[i] = row{}
-		flatten(rows[i], "", element)
+		if err := flatten(rows[i], "", element, 0); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }
 
+// Limits of the path of a field. Each field stores its whole path, so that long paths need
+// much more memory than their response.
+const (
+	maxLevels = 16
+	maxPath   = 512
+)
+
 // flatten adds the values of a JSON object to a row.
-func flatten(r row, path string, v any) {
+func flatten(r row, path string, v any, level int) error {
+	if level > maxLevels || len(path) > maxPath {
+		return refuse("has a field below %q: at most %d levels and names of %d bytes together are read", clip(path), maxLevels, maxPath)
+	}
 	switch v := v.(type) {
 	case string:
 		r[path] = strings.TrimSpace(v)
@@ -131,17 +143,20 @@ func flatten(r row, path string, v any) {
 		r[path] = v.String()
 	case map[string]any:
 		for name, field := range v {
-			flatten(r, path+market.Plain(name), field)
+			if err := flatten(r, path+market.Plain(name), field, level+1); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // columns says where the values of rows are.
 type columns struct {
-	node        string // empty if the rows have one node
-	time, price string // empty if package market knows the columns
-	unit        string // $/MWh by default
-	kind        market.Kind
+	node        string      // empty if the rows have one node
+	time, price string      // empty if package market knows the columns
+	unit        string      // $/MWh by default
+	kind        market.Kind // empty if the rows have the queried market
 	step        time.Duration
 	local, ends bool // see market.ReadOptions
 }
@@ -153,6 +168,9 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 		var err error
 		if rows, err = pick(rows, c.node, node); err != nil {
 			return Data{}, err
+		}
+		for _, r := range rows {
+			r["node"] = node // whatever else the row has in other columns of nodes
 		}
 	}
 	if len(rows) == 0 {
@@ -174,7 +192,29 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 	if err != nil {
 		return Data{}, refuse("%w", err)
 	}
+	series, err = c.own(series, node)
+	if err != nil {
+		return Data{}, err
+	}
 	return q.within(series...)
+}
+
+// own returns the series of the queried node and market. A file must not decide which
+// series of its owner it changes.
+func (c *columns) own(all []*market.Series, node string) ([]*market.Series, error) {
+	var own []*market.Series
+	var others []string
+	for _, s := range all {
+		if s.Node == node && (s.Kind == c.kind || c.kind == "") {
+			own = append(own, s)
+		} else if len(others) < 5 {
+			others = append(others, clip(fmt.Sprint(s.Kind, " prices of ", s.Node)))
+		}
+	}
+	if len(own) == 0 {
+		return nil, refuse("has no %s prices of %s; it has %s", c.kind, node, strings.Join(others, ", "))
+	}
+	return own, nil
 }
 
 // pick returns the rows with a name in a column.
@@ -199,9 +239,7 @@ func pick(rows []row, column, name string) ([]row, error) {
 func (q *Query) within(all ...*market.Series) (Data, error) {
 	var data Data
 	for _, s := range all {
-		points := slices.DeleteFunc(s.Points(), func(p market.Point) bool {
-			return p.Start.Before(q.From) || !p.Start.Before(q.To)
-		})
+		points := slices.DeleteFunc(s.Points(), q.outside)
 		if len(points) == 0 {
 			from, to := s.Span()
 			return Data{}, q.refuseDays(from, to)
@@ -209,6 +247,11 @@ func (q *Query) within(all ...*market.Series) (Data, error) {
 		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
 	}
 	return data, nil
+}
+
+// outside reports whether a price is outside of the queried span.
+func (q *Query) outside(p market.Point) bool {
+	return p.Start.Before(q.From) || !p.Start.Before(q.To)
 }
 
 // refuseDays returns the error about prices of other days.

@@ -172,7 +172,7 @@ func (r *reader) start(w row) (t time.Time, field string, err error) {
 	}
 	for _, name := range startColumns {
 		if v := w.fields[name]; v != "" {
-			t, err = r.parseTime(w, v)
+			t, err = r.parseTime(w, name, v)
 			if r.options.Ending {
 				t = t.Add(-r.options.Step)
 			}
@@ -192,9 +192,15 @@ var timeLayouts = []string{
 	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/2006 3:04 PM",
 }
 
-// parseTime parses a time, or Unix seconds or milliseconds. A time without an offset is
-// UTC, in line with the names of the columns, unless the options say otherwise.
-func (r *reader) parseTime(w row, s string) (time.Time, error) {
+// IsUTC reports whether the name of a column says that its times are UTC.
+func IsUTC(column string) bool {
+	column = strings.ToLower(column)
+	return strings.Contains(column, "utc") || strings.Contains(column, "gmt")
+}
+
+// parseTime parses a time of a column, or Unix seconds or milliseconds. A time without an
+// offset is UTC, unless the options and the name of the column say otherwise.
+func (r *reader) parseTime(w row, column, s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) == 10 {
 		return time.Unix(n, 0).UTC(), nil
 	} else if err == nil && len(s) == 13 {
@@ -205,7 +211,7 @@ func (r *reader) parseTime(w row, s string) (time.Time, error) {
 		if err != nil {
 			continue
 		}
-		if r.options.Local && r.options.Location != nil && !strings.Contains(layout, "Z07") {
+		if r.options.Local && !IsUTC(column) && r.options.Location != nil && !strings.Contains(layout, "Z07") {
 			return r.parseLocal(w.first(nodeColumns)+" "+s, t)
 		}
 		return t.UTC(), nil

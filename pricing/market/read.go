@@ -19,7 +19,8 @@ type ReadOptions struct {
 	// Location is the time zone of local times without an offset, as in ERCOT's files. It
 	// is also the time zone of the prices' daily and weekly pattern. nil means UTC.
 	Location *time.Location
-	// Local means that times without an offset are in Location. The second of two equal
+	// Local means that times without an offset are in Location, except in columns with utc
+	// or gmt in their names. The second of two equal
 	// local times is the later instant if the clocks go back. Without Local, times without
 	// an offset are UTC.
 	Local bool

@@ -58,7 +58,7 @@ func with(refs ...Ref) func(View) ([]Ref, error) {
 }
 
 // deleteWith deletes an entity with its dependents, which are more than one batch only for
-// a home with hundreds of devices. If a shared entity takes the place of the deleted entity,
+// a home with hundreds of devices. If a shared entity replaces the deleted entity,
 // Whole is false: the tombstone is then the newest change of what remains.
 func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, dependents func(View) ([]Ref, error)) (err error) {
 	for more := true; more && err == nil; {

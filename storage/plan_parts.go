@@ -98,7 +98,7 @@ func composedOf(v View, part Ref) (*Ref, error) {
 }
 
 // composedWith returns a composed plan that would have the given plan as a part once it is
-// stored, nil if there is none. An organization's plan takes the place of a shared part.
+// stored, nil if there is none. An organization's plan hides a shared part.
 func composedWith(v View, plan Ref) (*Ref, error) {
 	if plan.Org == Shared {
 		return composedOf(v, plan)

@@ -39,14 +39,15 @@ export async function serve(binary) {
 }
 
 // partner receives webhooks and stores them. A path that ends in /gone responds 410. The
-// path /chat takes messages to notification channels, which are no webhooks.
+// path /chat takes messages to notification channels, which are no webhooks. Sources fetch by
+// GET.
 export async function partner() {
   const received = [];
   const server = createServer((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
-      if (request.url !== "/chat") received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+      if (request.method === "POST" && request.url !== "/chat") received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
       response.writeHead(request.url.endsWith("/gone") ? 410 : 204).end();
     });
   });

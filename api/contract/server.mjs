@@ -38,16 +38,27 @@ export async function serve(binary) {
   };
 }
 
+// flexAlert is the response of MIDAS with an alert from the next hour on.
+function flexAlert() {
+  const hour = new Date(Math.ceil(Date.now() / 3_600_000) * 3_600_000).toISOString();
+  const [date, clock] = [hour.slice(0, 10), hour.slice(11, 13)];
+  return JSON.stringify({
+    RateID: "USCA-FLEX-ALRT-0000", RateName: "Flex Alert Status",
+    ValueInformation: [{ ValueName: "Active Flex Alert", DateStart: date, DateEnd: date, TimeStart: `${clock}:00:00`, TimeEnd: `${clock}:59:59`, value: 1, Unit: "Event" }],
+  });
+}
+
 // partner receives webhooks and stores them. A path that ends in /gone responds 410. The
-// path /chat takes messages to notification channels, which are no webhooks. Sources fetch by
-// GET.
+// path /chat takes messages to notification channels, which are no webhooks. It
+// responds to the GET requests of sources as MIDAS does during a Flex Alert.
 export async function partner() {
   const received = [];
   const server = createServer((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
-      if (request.method === "POST" && request.url !== "/chat") received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+      if (request.method === "GET") return response.writeHead(200, { "content-type": "application/json" }).end(flexAlert());
+      if (request.url !== "/chat") received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
       response.writeHead(request.url.endsWith("/gone") ? 410 : 204).end();
     });
   });

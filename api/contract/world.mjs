@@ -47,7 +47,7 @@ export class World {
     await this.arrived("endpoint.disabled");
   }
 
-  // forms triggers signals in batches, as OpenADR events and without prices.
+  // forms triggers signals in batches, as OpenADR events and without prices, and fetches an alert.
   async forms() {
     await this.newEndpoint("", { batchSize: 10 });
     await this.newEndpoint("", { format: "openadr3" });
@@ -56,6 +56,8 @@ export class World {
     await this.arrived("price_signal.batch");
     await this.arrived("openadr.event.updated");
     await this.arrived("price_signal.changed");
+    await this.operate("/v1/admin/sources/create", { adapter: "midas", url: this.sink.url, parameters: { rin: "USCA-FLEX-ALRT-0000" }, planId: "plan_1" });
+    await this.arrived("flex_alert");
   }
 
   // arrived waits for an event of a type. Events while an endpoint is disabled are not

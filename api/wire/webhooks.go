@@ -16,11 +16,15 @@ type (
 		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
 		Data      SignalData   `json:"data"`
 	}
-	// SignalData is a price signal with its trigger.
-	SignalData struct {
+	// SignalOrigin names the trigger of a price signal.
+	SignalOrigin struct {
 		TriggerID      string `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
 		OrganizationID string `json:"organizationId" example:"acme"`
 		Sequence       uint64 `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
+	}
+	// SignalData is a price signal with its trigger.
+	SignalData struct {
+		SignalOrigin
 		PriceSignal
 	}
 	// BatchEvent notifies an endpoint of the signals of several homes. The endpoint's
@@ -43,11 +47,9 @@ type (
 	}
 	// OpenADRSignalData has OpenADR 3 events with their trigger.
 	OpenADRSignalData struct {
-		TriggerID      string         `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
-		OrganizationID string         `json:"organizationId" example:"acme"`
-		Sequence       uint64         `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
-		HomeID         string         `json:"homeId" example:"home_1"`
-		Events         []OpenADREvent `json:"events" doc:"A list with one event."`
+		SignalOrigin
+		HomeID string         `json:"homeId" example:"home_1"`
+		Events []OpenADREvent `json:"events" doc:"A list with one event."`
 	}
 	// ThinEvent is a SignalEvent without prices, for an endpoint whose format is thin.
 	ThinEvent struct {
@@ -57,15 +59,13 @@ type (
 	}
 	// ThinData identifies a price signal.
 	ThinData struct {
-		TriggerID      string       `json:"triggerId" example:"trg_01JZ2E6K8M0000000000000000"`
-		OrganizationID string       `json:"organizationId" example:"acme"`
-		Sequence       uint64       `json:"sequence" doc:"Rises with every trigger. Of two signals of a home, the higher sequence is newer." example:"1841"`
-		HomeID         string       `json:"homeId" example:"home_1"`
-		RatePlanID     string       `json:"ratePlanId" example:"pge-e-elec"`
-		StartTime      storage.Time `json:"startTime" doc:"The start of the signal's window. endTime is its end. Send both to path."`
-		EndTime        storage.Time `json:"endTime"`
-		Fingerprint    string       `json:"fingerprint" doc:"Differs for signals with other prices, another window or another rate plan." example:"9f86d081884c7d65"`
-		Path           string       `json:"path" doc:"The operation that returns the signal." example:"/v1/homes/home_1/price_signal"`
+		SignalOrigin
+		HomeID      string       `json:"homeId" example:"home_1"`
+		RatePlanID  string       `json:"ratePlanId" example:"pge-e-elec"`
+		StartTime   storage.Time `json:"startTime" doc:"The start of the signal's window. endTime is its end. Send both to path."`
+		EndTime     storage.Time `json:"endTime"`
+		Fingerprint string       `json:"fingerprint" doc:"Differs for signals with other prices, another window or another rate plan." example:"9f86d081884c7d65"`
+		Path        string       `json:"path" doc:"The operation that returns the signal." example:"/v1/homes/home_1/price_signal"`
 	}
 	// CompletedEvent notifies an endpoint of the end of a trigger.
 	CompletedEvent struct {

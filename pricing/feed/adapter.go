@@ -63,7 +63,7 @@ type Request struct {
 	// Optional means that status 404 is no error: the operator has not published the
 	// prices of the day yet.
 	Optional bool
-	// versions are those of a tariff that the response continues.
+	// versions holds the versions of the tariff that the response continues.
 	versions []json.RawMessage
 	// descriptors are those of the program whose events the response has.
 	descriptors []openadrDescriptor

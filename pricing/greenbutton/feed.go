@@ -31,7 +31,7 @@ type entry struct {
 	// themselves, such as ReadingType/uom. has names the elements with parts.
 	leaves map[string]string
 	has    map[string]bool
-	// readings are those of the entry's interval blocks.
+	// readings holds the readings of the entry's interval blocks.
 	readings []reading
 }
 

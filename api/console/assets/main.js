@@ -1,6 +1,7 @@
 // The page: the session, the view of the address, and the frame.
 import { auditView } from "./views/audit.js";
 import { banner } from "./views/banner.js";
+import { deliveryView } from "./views/delivery.js";
 import { endpointView } from "./views/endpoint.js";
 import { endpointsView } from "./views/endpoints.js";
 import { homeView } from "./views/home.js";
@@ -24,6 +25,7 @@ const views = [
   { path: /^\/overview$/, section: "overview", name: "Overview", scope: "read", view: overviewView },
   { path: /^\/triggers$/, section: "triggers", name: "Triggers", view: triggersView },
   { path: /^\/triggers\/([\w-]+)$/, section: "triggers", scope: "read", view: triggerView },
+  { path: /^\/deliveries\/([\w-]+)$/, section: "triggers", scope: "read", view: deliveryView },
   { path: /^\/schedules$/, section: "schedules", name: "Schedules", scope: "read", view: schedulesView },
   { path: /^\/endpoints$/, section: "endpoints", name: "Endpoints", scope: "read", view: endpointsView },
   { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
@@ -95,6 +97,27 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address says which view is open
   main.focus();
 });
-window.addEventListener("hashchange", show);
+
+/** openLink signs in with the key of a console link and removes the key from the address. */
+async function openLink(key) {
+  history.replaceState(null, "", location.pathname);
+  kept.forget();
+  session = null;
+  try {
+    const fresh = kept.session({ key });
+    signIn(kept.session({ key, scopes: await kept.scopesOf(fresh.client) }));
+  } catch {
+    signOut("The link is not valid: it expired or was revoked. Ask for a new link.");
+  }
+}
+
+/** arrive shows the view of the address, or opens the link in it. */
+function arrive() {
+  const link = /^#\/link\/(ghk_\w+)$/.exec(location.hash);
+  if (link && !kept.operator) openLink(link[1]);
+  else show();
+}
+
+window.addEventListener("hashchange", arrive);
 setInterval(refreshTimes, 5000);
-show();
+arrive();

@@ -1,5 +1,5 @@
 // Dialogs: modal, closed by Escape, and the focus returns to where it was.
-import { button, h, uniqueId } from "./dom.js";
+import { button, h, say, uniqueId } from "./dom.js";
 
 /** open shows a dialog with the content that build returns. build receives a function that closes the dialog. */
 function open(title, build) {
@@ -32,19 +32,25 @@ export async function confirm({ title, text, action, danger = false }) {
   ])) === true;
 }
 
+/** copyButton copies a text. Without a secure origin there is no clipboard, and no button. */
+export function copyButton(label, text, properties = {}) {
+  if (!navigator.clipboard) return null;
+  const press = button(label, async () => {
+    await navigator.clipboard.writeText(text);
+    say("Copied.");
+    press.textContent = "Copied";
+  }, properties);
+  return press;
+}
+
 /** showSecret shows a secret that is shown only once. */
 export function showSecret({ title, text, label, secret }) {
   const id = uniqueId("secret");
   const field = h("textarea", { id, class: "secret", rows: 2, readonly: true, spellcheck: "false", value: secret, autofocus: true, on: { focus: () => field.select() } });
-  const copied = h("span", { role: "status", class: "hint" });
-  const copy = button("Copy", async () => {
-    await navigator.clipboard.writeText(secret);
-    copied.textContent = "Copied.";
-  }, { class: "primary" });
   return open(title, (close) => [
     h("p", {}, text),
     h("label", { for: id }, label),
     field,
-    h("div", { class: "actions" }, navigator.clipboard && copy, button("I have stored it", () => close()), copied),
+    h("div", { class: "actions" }, copyButton("Copy", secret, { class: "primary" }), button("I have stored it", () => close())),
   ]);
 }

@@ -1,16 +1,21 @@
 // The page: the session, the view of the address, and the frame.
 import { auditView } from "./views/audit.js";
 import { banner } from "./views/banner.js";
+import { channelsView } from "./views/channels.js";
 import { deliveryView } from "./views/delivery.js";
+import { deviceView } from "./views/device.js";
 import { endpointView } from "./views/endpoint.js";
 import { endpointsView } from "./views/endpoints.js";
 import { homeView } from "./views/home.js";
 import { homesView } from "./views/homes.js";
+import { keysView } from "./views/keys.js";
 import { overviewView } from "./views/overview.js";
 import { organizationsView } from "./views/organizations.js";
+import { planView, plansView } from "./views/plans.js";
 import { schedulesView } from "./views/schedules.js";
 import { signInView } from "./views/signin.js";
 import { sourcesView } from "./views/sources.js";
+import { toolsView } from "./views/tools.js";
 import { triggerView } from "./views/trigger.js";
 import { triggersView } from "./views/triggers.js";
 import { h } from "./lib/dom.js";
@@ -31,7 +36,13 @@ const views = [
   { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
   { path: /^\/homes$/, section: "homes", name: "Homes", scope: "read", view: homesView },
   { path: /^\/homes\/([\w-]+)$/, section: "homes", scope: "read", view: homeView },
+  { path: /^\/devices\/([\w-]+)$/, section: "homes", scope: "read", view: deviceView },
+  { path: /^\/channels$/, section: "channels", name: "Channels", scope: "read", view: channelsView },
+  { path: /^\/tools$/, section: "tools", name: "Tools", scope: "read", view: toolsView },
+  { path: /^\/plans$/, section: "plans", name: "Plans", operator: true, view: plansView },
+  { path: /^\/plans\/([\w-]+)$/, section: "plans", operator: true, view: planView },
   { path: /^\/sources$/, section: "sources", name: "Sources", operator: true, view: sourcesView },
+  { path: /^\/keys$/, section: "keys", name: "Keys", operator: true, view: keysView },
   { path: /^\/audit$/, section: "audit", name: "Audit log", operator: true, view: auditView },
 ];
 

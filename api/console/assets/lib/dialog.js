@@ -22,14 +22,21 @@ function open(title, build) {
   });
 }
 
-/** confirm asks before an action, and returns whether to go on. */
-export async function confirm({ title, text, action, danger = false }) {
-  return (await open(title, (close) => [
-    h("p", {}, text),
-    h("div", { class: "actions" },
-      button(action, () => close(true), { class: danger ? "danger" : "primary" }),
-      button("Cancel", () => close(false), { autofocus: true })),
-  ])) === true;
+/** confirm asks before an action, and returns whether to go on. With word, the user must type it first. */
+export async function confirm({ title, text, action, danger = false, word = "" }) {
+  const typed = h("input", { type: "text", id: uniqueId("word"), autocomplete: "off", spellcheck: "false", autofocus: true });
+  return (await open(title, (close) => {
+    const go = button(action, () => {
+      if (!word || typed.value === word) close(true);
+      else typed.focus();
+    }, { class: danger ? "danger" : "primary", "aria-disabled": word ? "true" : null });
+    typed.addEventListener("input", () => go.setAttribute("aria-disabled", String(typed.value !== word)));
+    return [
+      h("p", {}, text),
+      word && [h("label", { for: typed.id }, `Type ${word} to confirm`), typed],
+      h("div", { class: "actions" }, go, button("Cancel", () => close(false), { autofocus: !word })),
+    ].flat().filter(Boolean);
+  })) === true;
 }
 
 /** copyButton copies a text. Without a secure origin there is no clipboard, and no button. */

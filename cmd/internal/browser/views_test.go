@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestOperator_Views uses the views of a delivery's request, plans, channels, keys, tools
@@ -23,8 +24,9 @@ func TestOperator_Views(t *testing.T) {
 
 	p.showsRequest(w)
 	p.findsObjects()
-	p.readsPlans(w)
-	p.usesTools()
+	day := time.Now().AddDate(0, 0, 7).Format(time.DateOnly)
+	p.readsPlans(w, day)
+	p.usesTools(day)
 	p.usesChannels(w)
 	p.usesKeys()
 	p.savesFiles()
@@ -74,14 +76,14 @@ func (p *tab) findsObjects() {
 }
 
 // readsPlans opens a plan with the curve of a home on it.
-func (p *tab) readsPlans(w *world) {
+func (p *tab) readsPlans(w *world, day string) {
 	p.t.Helper()
 	p.click("nav a", "Plans")
 	p.look("plans")
 	p.click("td a", plan(p.t).ID)
 	p.until(`t.all(".plot path.line.import").length === 1`)
-	p.set("From local midnight in "+zone+" of", "2030-01-15")
-	p.until(`location.hash.includes("day=2030-01-15")`)
+	p.set("From local midnight in "+zone+" of", day)
+	p.until(`location.hash.includes("day=`+day+`")`)
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.look("plan")
 	p.open(w.Admin + "/console/#/homes/" + home(3))
@@ -93,11 +95,11 @@ func (p *tab) readsPlans(w *world) {
 }
 
 // usesTools compares two days and checks a zipcode.
-func (p *tab) usesTools() {
+func (p *tab) usesTools(day string) {
 	p.t.Helper()
 	p.click("nav a", "Tools")
 	p.enter("First home", home(3))
-	p.set("Second day", "2030-01-15")
+	p.set("Second day", day)
 	p.click("button", "Compare")
 	p.until(`t.all(".plot path.line.import").length === 2`)
 	p.enter("Zipcode", "94110")

@@ -53,7 +53,7 @@ export function planView({ session, signal, parameters, go }, id) {
       await draw(homes[0]);
     } catch (error) {
       if (signal.aborted) return;
-      about.replaceChildren();
+      about.querySelector(".nothing")?.remove();
       problem.show(error);
     }
   }
@@ -67,9 +67,10 @@ export function planView({ session, signal, parameters, go }, id) {
     }
     const asked = requested(parameters, home);
     const query = (q) => go(`/plans/${id}${q}${parameters.get("owner") ? `${q ? "&" : "?"}owner=own` : ""}`);
-    const answer = await call(`/v1/homes/${inPath(home.id)}/price_signal`, windowOf(asked));
+    const place = h("div");
     curve.replaceChildren(title, h("p", { class: "hint" }, "Of the first home on the plan, ", h("a", { href: `#/homes/${home.id}` }, home.id), "."),
-      windowForm({ ...asked, fixedZone: Boolean(home.timezone), go: query }), ...signalPart(answer, asked.zone, null));
+      windowForm({ ...asked, fixedZone: Boolean(home.timezone), go: query }), problem.element, place);
+    place.replaceChildren(...signalPart(await call(`/v1/homes/${inPath(home.id)}/price_signal`, windowOf(asked)), asked.zone, null));
   }
 
   load();

@@ -47,5 +47,7 @@ export function valuesOf(object, level = 3) {
     else if (Array.isArray(value)) parts.push([name, rowsOf(value, words(name))]);
     else parts.push([name, valuesOf(value, level + 1)]);
   }
-  return h("div", { class: "values" }, facts(plain), parts.map(([name, element]) => [h(`h${Math.min(level, 6)}`, {}, words(name)), element]));
+  const long = plain.filter(([, text]) => text.length > 120);
+  const brief = plain.filter((f) => !long.includes(f));
+  return h("div", { class: "values" }, brief.length > 0 && facts(brief), long.length > 0 && facts(long, "facts wide"), parts.map(([name, element]) => [h(`h${Math.min(level, 6)}`, {}, words(name)), element]));
 }

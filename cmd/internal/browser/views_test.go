@@ -83,7 +83,7 @@ func (p *tab) readsPlans(w *world, day string) {
 	p.click("td a", plan(p.t).ID)
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.set("From local midnight in "+zone+" of", day)
-	p.until(`location.hash.includes("day=`+day+`")`)
+	p.until(`location.hash.includes("day=` + day + `")`)
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.look("plan")
 	p.open(w.Admin + "/console/#/homes/" + home(3))

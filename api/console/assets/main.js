@@ -117,8 +117,8 @@ async function openLink(key) {
   try {
     const fresh = kept.session({ key });
     signIn(kept.session({ key, scopes: await kept.scopesOf(fresh.client) }));
-  } catch {
-    signOut("The link is not valid: it expired or was revoked. Ask for a new link.");
+  } catch (error) {
+    signOut(error.status !== 401 ? error.message : "The link is not valid: it expired or was revoked. Ask for a new link.");
   }
 }
 

@@ -40,6 +40,13 @@ func (p *tab) showsRequest(w *world) {
 	if err := json.Unmarshal([]byte(w.command("delivery", "list", "--org", organization, "--home", home(3), "--json")), &list); err != nil || len(list) != 1 {
 		p.t.Fatalf("%d deliveries: %v", len(list), err)
 	}
+	var made struct{ Body, BodySource string }
+	if err := json.Unmarshal([]byte(w.command("delivery", "request", list[0].ID, "--org", organization, "--json")), &made); err != nil {
+		p.t.Fatal(err)
+	}
+	if sent := w.receiver.body(home(3)); made.Body != sent || made.BodySource != "REBUILT" {
+		p.t.Errorf("%s body is\n%s\nbut the receiver got\n%s", made.BodySource, made.Body, sent)
+	}
 	p.find(list[0].ID)
 	p.sees("h1", list[0].ID)
 	p.click("button", "Show the request")

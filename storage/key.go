@@ -47,6 +47,8 @@ type Key struct {
 	// the first rotation: the new key of each rotation has it.
 	Rotated           bool `json:"rotated,omitempty"`
 	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
+	// Link says that the key is of a console link.
+	Link bool `json:"link,omitempty"`
 	Base
 }
 

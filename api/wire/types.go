@@ -69,6 +69,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[events.HealthState]():            texts(events.HealthStates()),
 	reflect.TypeFor[events.BreakerState]():           texts(events.BreakerStates()),
 	reflect.TypeFor[events.ErrorClass]():             texts(events.ErrorClasses()),
+	reflect.TypeFor[BodySource]():                    texts(BodySources()),
 	reflect.TypeFor[events.TriggerStatus]():          {"ACCEPTED", "RUNNING", "COMPLETED"},
 	reflect.TypeFor[pricing.CompensationType]():      {"NET_METERING", "NET_BILLING", "FEED_IN", "WHOLESALE", "NONE"},
 	reflect.TypeFor[bill.Metering]():                 texts(bill.Meterings()),

@@ -85,7 +85,7 @@ func requestOptions(c *config.Config) rest.Options {
 	return rest.Options{
 		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
 		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
-		Origins: strings.FieldsFunc(l.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
+		Origins: origins(l.CORSOrigins),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},
 	}
 }
@@ -116,4 +116,9 @@ func newLog(cfg config.Config, w io.Writer) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.NewJSONHandler(w, o))
+}
+
+// origins splits a setting with a list of origins.
+func origins(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -79,7 +79,7 @@ func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, e
 	if err := s.facts.add(v, &options.Overrides); err != nil {
 		return nil, err
 	}
-	return eligibility.New(options)
+	return eligibility.New(options), nil
 }
 
 // eligible returns the eligibility of a home in a zipcode.

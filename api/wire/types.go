@@ -22,6 +22,7 @@ func NewTypes() *schema.Types {
 // names has the components whose names differ from their types.
 var names = map[reflect.Type]string{
 	reflect.TypeFor[savings.Result]():          "SavingsEstimate",
+	reflect.TypeFor[savings.Start]():           "SavingsStart",
 	reflect.TypeFor[savings.Month]():           "SavingsMonth",
 	reflect.TypeFor[savings.Assumptions]():     "SavingsAssumptions",
 	reflect.TypeFor[savings.Uncertainty]():     "SavingsUncertainty",

@@ -59,12 +59,14 @@ func NoRecord(err error) bool {
 	return damaged || errors.Is(err, ErrNotFound)
 }
 
-// FieldError, InvalidError and Problems describe wrong fields of entities and requests.
-type (
-	FieldError   = pricing.FieldError
-	InvalidError = pricing.InvalidError
-	Problems     = pricing.Problems
-)
+// FieldError is one error in one field.
+type FieldError = pricing.FieldError
+
+// InvalidError lists every wrong field.
+type InvalidError = pricing.InvalidError
+
+// Problems collects wrong fields.
+type Problems = pricing.Problems
 
 // ignoreNotFound returns an error unless it is ErrNotFound.
 func ignoreNotFound(err error) error {

@@ -4,8 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 )
 
@@ -82,9 +80,9 @@ type Season struct {
 //go:embed plans.json
 var plansJSON []byte
 
-// Plans returns the plans from tariff sheets, each checked, in a fixed order. The caller
-// owns the result. All also returns the US catalog.
-func Plans() []Plan { return clonePlans(append(featured(sheetPlans()), otherPlans()...)) }
+// Plans returns the plans from tariff sheets, each checked, in a fixed order. Do not change
+// them. All also returns the US catalog.
+func Plans() []Plan { return append(featured(sheetPlans()), otherPlans()...) }
 
 // otherPlans returns the plans of plans.json. A plan that is also in the US catalog has
 // the catalog's confidence.
@@ -114,21 +112,4 @@ func featured(plans []Plan) []Plan {
 		}
 	}
 	return list
-}
-
-// clonePlans returns a deep copy of the plans.
-func clonePlans(plans []Plan) []Plan {
-	copies := slices.Clone(plans)
-	for i := range copies {
-		p := &copies[i]
-		p.Periods, p.Riders, p.Holidays = slices.Clone(p.Periods), slices.Clone(p.Riders), slices.Clone(p.Holidays)
-		p.Baseline, p.Confidence = slices.Clone(p.Baseline), slices.Clone(p.Confidence)
-		p.Seasons = slices.Clone(p.Seasons)
-		for j := range p.Seasons {
-			s := &p.Seasons[j]
-			s.Months, s.Weekday, s.Weekend = slices.Clone(s.Months), maps.Clone(s.Weekday), maps.Clone(s.Weekend)
-		}
-		p.Earlier = clonePlans(p.Earlier)
-	}
-	return copies
 }

@@ -1,5 +1,7 @@
 package eligibility
 
+import "cmp"
+
 // Overrides are the operator's corrections of the embedded facts. The zero value changes
 // nothing. Package storage validates them.
 type Overrides struct {
@@ -88,7 +90,7 @@ func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 			}
 			a.Utilities = append(a.Utilities, u)
 		}
-		a.Timezone, a.State = or(t.Timezone, a.Timezone), or(t.State, a.State)
+		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 	}
 	for i, u := range a.Utilities {
 		if replaced, ok := x.utilities[u.EIAID]; ok {
@@ -108,11 +110,4 @@ func marketPrograms(name string) []string {
 		}
 	}
 	return nil
-}
-
-func or(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
 }

@@ -44,11 +44,10 @@ func US() []Plan { return usRates() }
 
 // planOf converts a rate of the catalog to a plan.
 func planOf(r *form.Rate) Plan {
-	p := Plan{
-		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name,
-		Timezone: r.Utility.Timezone, URDBLabel: r.Label, SourceDate: enteredOn(r.Label),
+	p := Plan{URDBLabel: r.Label, SourceDate: enteredOn(r.Label), Summary: Summary{
+		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name, Timezone: r.Utility.Timezone,
 		Source: "US Utility Rate Database, rate " + r.Label + ", through open-energy-tariffs (updated " + Updated + ")",
-	}
+	}}
 	if r.Daily != 0 {
 		p.FixedCharge = Charge{Amount: r.Daily, Unit: "$/day"}
 	}

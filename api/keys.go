@@ -71,9 +71,7 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 		return wire.Key{}, err
 	}
 	key, err := storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = storage.Time{Time: c.Now}
-		}
+		k.Revoke(c.Now)
 		return nil
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/savings"
@@ -21,7 +22,10 @@ func NewTypes() *schema.Types {
 
 // names has the components whose names differ from their types.
 var names = map[reflect.Type]string{
+	reflect.TypeFor[catalog.Summary]():         "CatalogPlan",
+	reflect.TypeFor[Page[catalog.Summary]]():   "CatalogPlanPage",
 	reflect.TypeFor[savings.Result]():          "SavingsEstimate",
+	reflect.TypeFor[savings.Start]():           "SavingsStart",
 	reflect.TypeFor[savings.Month]():           "SavingsMonth",
 	reflect.TypeFor[savings.Assumptions]():     "SavingsAssumptions",
 	reflect.TypeFor[savings.Uncertainty]():     "SavingsUncertainty",

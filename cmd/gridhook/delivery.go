@@ -76,12 +76,7 @@ func knownOutcome(_ *cobra.Command, _ []string, body fields) error {
 
 // showAttempts prints the attempts of a delivery and the last response's body.
 func showAttempts(w io.Writer, r record) {
-	var log struct{ Attempts []record }
-	if decode(r, &log) != nil || log.Attempts == nil {
-		return
-	}
-	say(w, "\n")
-	printTable(w, log.Attempts, "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
+	printBelow(w, r["attempts"], "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
 	if answer := r.text("answer"); answer != "" {
 		say(w, "\n%s\n", plain(answer))
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
-	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 // listenPublic serves the partners' operations and their console.
@@ -84,7 +83,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,
 		Sources:      a.sources,
-		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
+		Tariffs:      utilitiesAtHand(),
 		Estimates:    a.estimates,
 		Breakers:     &a.breakers,
 		LastUsed:     a.uses,

@@ -48,6 +48,8 @@ type Deps struct {
 	Destinations func(rawURL string) error
 	// Tester may be nil. Endpoints and channels cannot be tested then.
 	Tester Tester
+	// Relay may be nil. Clients cannot listen at relay endpoints then.
+	Relay Relay
 	// Sources may be nil. Sources cannot be checked then.
 	Sources Sources
 	// Eligibility adds facts about places and utilities to the published data, above all
@@ -123,6 +125,8 @@ type server struct {
 	plans    *index[int]
 	facts    facts
 	checkers checkerCache
+
+	relayClients relayClients
 }
 
 func newServer(d Deps, o rest.Options) *server {

@@ -49,6 +49,8 @@ type Deps struct {
 	Destinations func(rawURL string) error
 	// Tester may be nil. Endpoints and channels cannot be tested then.
 	Tester Tester
+	// Relay may be nil. Clients cannot listen at relay endpoints then.
+	Relay Relay
 	// Sources may be nil. Sources cannot be checked then.
 	Sources Sources
 	// Tariffs are the EIA numbers of the utilities whose rate plans are at hand. Stored
@@ -120,6 +122,8 @@ type server struct {
 	Deps
 	rest     *rest.Server
 	checkers checkerCache
+
+	relayClients relayClients
 }
 
 func newServer(d Deps, o rest.Options) *server {

@@ -77,6 +77,8 @@ func (s *stage) identifier(r rest.Route) string {
 		return s.replay
 	case r.Name == "replayEndpoint":
 		return s.newEndpoint() // it has one replay at a time
+	case r.Name == "listenEndpoint", r.Name == "respondEndpoint":
+		return s.newRelay(s.key)
 	case r.Name == "deleteSchedule":
 		return s.newSchedule()
 	case strings.Contains(r.Path, "/schedules/"):

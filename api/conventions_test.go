@@ -316,6 +316,7 @@ func TestTenancy_ForeignIdentifiers(t *testing.T) {
 func foreignBody(r rest.Route) string {
 	bodies := map[string]string{
 		"updateHVACLinkedFlag": `{"linked":true}`, "getHVACEstimatedSavings": `{"type":"monthly"}`, "replayEndpoint": `{"since":"2026-07-01T00:00:00Z"}`,
+		"listenEndpoint": `{"seconds":1}`, "respondEndpoint": `{"id":"x","status":200}`,
 	}
 	if body, ok := bodies[r.Name]; ok {
 		return body

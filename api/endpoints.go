@@ -49,8 +49,10 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 	if err := p.AddError(e.Validate()); err != nil {
 		return err
 	}
-	if err := p.AddError(s.Destinations(e.URL)); err != nil {
-		return err
+	if !e.IsRelay() {
+		if err := p.AddError(s.Destinations(e.URL)); err != nil {
+			return err
+		}
 	}
 	return s.Vault.SealEndpoint(e, before)
 }

@@ -9,6 +9,8 @@ var examples = map[string]string{
 	"listEndpoints":              `{"limit": 100}`,
 	"updateEndpoint":             `{"enabled": false}`,
 	"rotateEndpointSecret":       `{}`,
+	"listenEndpoint":             `{"seconds": 600}`,
+	"respondEndpoint":            `{"id": "Rk4LzQyMjZ1RkZ3bXhQ", "status": 204}`,
 	"replayEndpoint":             `{"since": "2026-07-01T00:00:00Z", "outcomes": ["FAILED"]}`,
 	"listReplays":                `{"limit": 100}`,
 	"createSchedule":             `{"description": "day ahead", "cron": "30 13 * * *", "timezone": "America/Chicago", "window": {"offsetMinutes": 630, "lengthMinutes": 1440}}`,

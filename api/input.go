@@ -81,7 +81,8 @@ func (s *server) decode(text []byte, dst any, root string) (wrong []storage.Fiel
 
 // do completes a route with the method that it runs.
 func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
-	r.In, r.Out = reflect.TypeFor[In](), responseType(reflect.TypeFor[Out]())
+	r.In = reflect.TypeFor[In]()
+	r.Out, r.Streams = responseType(reflect.TypeFor[Out]())
 	in := new(In)
 	setDefaults(in)
 	if !r.Partial {
@@ -94,13 +95,16 @@ func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
 	return r
 }
 
-// responseType returns the JSON type of a response. An Encoder documents a type other than
-// its Go type.
-func responseType(t reflect.Type) reflect.Type {
-	if made, ok := reflect.Zero(t).Interface().(rest.Encoder); ok {
-		return made.Documented()
+// responseType returns the JSON type of a response, and whether the response is a stream of
+// it. An Encoder and a Stream document a type other than their Go type.
+func responseType(t reflect.Type) (documented reflect.Type, streams bool) {
+	switch made := reflect.Zero(t).Interface().(type) {
+	case rest.Encoder:
+		return made.Documented(), false
+	case rest.Stream:
+		return made.Documented(), true
 	}
-	return t
+	return t, false
 }
 
 // resolveWindow returns the window of two timestamps, or nil if both are absent. It adds

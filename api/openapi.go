@@ -192,7 +192,7 @@ func (d *document) responses(r *rest.Route) object {
 		out = &schema.Schema{OneOf: []*schema.Schema{out, d.types.Of(r.Also, schema.Response)}}
 	}
 	all := object{"200": object{
-		"description": "Success.", "headers": requestIDHeader, "content": object{"application/json": object{"schema": out}},
+		"description": "Success.", "headers": requestIDHeader, "content": object{r.ResponseType(): object{"schema": out}},
 	}}
 	codes := r.Codes()
 	for _, p := range Problems() {

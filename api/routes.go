@@ -22,7 +22,8 @@ const (
 
 // partnerRoutes returns the table of the partners' operations.
 func (s *server) partnerRoutes() []rest.Route {
-	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.channelRoutes(), s.linkRoutes(), s.homeRoutes(), s.onboardingRoutes())
+	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.relayRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.channelRoutes(), s.linkRoutes(),
+		s.homeRoutes(), s.onboardingRoutes())
 }
 
 // webhookRoutes returns the operations on triggers and deliveries.
@@ -122,6 +123,27 @@ func (s *server) endpointRoutes() []rest.Route {
 			Summary: "Send one webhook.test to an endpoint immediately and return the outcome",
 			Scope:   storage.ScopeTrigger, Errors: []string{rest.CodeUnavailable}, Timeout: testTimeout,
 		}, (*server).testEndpoint),
+	}
+}
+
+// relayRoutes returns the operations of a client that listens at a relay endpoint. The audit
+// log has neither: the delivery log has each response.
+func (s *server) relayRoutes() []rest.Route {
+	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/webhook/endpoints/{id}/listen", Name: "listenEndpoint", Group: groupEndpoints,
+			Summary: "Receive the webhooks of an endpoint over this connection",
+			Description: "The url of the endpoint must be relay:listen. The response has one JSON object a line. Each line with a request needs " +
+				"a response by /v1/webhook/endpoints/{id}/respond before the endpoint's timeout. Without a client that listens, attempts fail and are " +
+				"retried. Several clients share the requests. An endpoint is deleted an hour after a client last began to listen.",
+			Scope: storage.ScopeWrite, Unaudited: true, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).listenEndpoint),
+		do(s, rest.Route{
+			Path: "/v1/webhook/endpoints/{id}/respond", Name: "respondEndpoint", Group: groupEndpoints,
+			Summary:     "Respond to a webhook that was received by listening",
+			Description: "The status is the outcome of the attempt, as if the endpoint's url had responded. A response after the timeout has no effect.",
+			Scope:       storage.ScopeWrite, Unaudited: true, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).respondEndpoint),
 	}
 }
 

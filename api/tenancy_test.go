@@ -28,6 +28,8 @@ var tenancyBodies = map[string]string{
 	"updateChannel":              `{"address":"bolt@bolt.example"}`,
 	"getHVACEstimatedSavings":    `{"type":"monthly"}`,
 	"updateHVACLinkedFlag":       `{"linked":false}`,
+	"listenEndpoint":             `{"seconds":1}`,
+	"respondEndpoint":            `{"id":"x","status":200}`,
 	"checkEligibilityForZipcode": `{"zipcode":"94110"}`,
 	"triggerPriceSignalWebhooks": `{"organizationId":"ID"}`,
 	"createSolar":                `{"homeId":"ID","solarSystemSizeKw":5}`,

@@ -76,6 +76,8 @@ type Deps struct {
 	Jitter func() float64
 	// Tracer makes the spans. nil disables spans.
 	Tracer trace.Tracer
+	// Relay passes the requests to relay endpoints.
+	Relay send.Relay
 	// Sender sends the webhooks. If it is nil, New makes a sender from the options. The
 	// worker closes the sender.
 	Sender *send.Sender
@@ -167,7 +169,7 @@ func New(d Deps, o Options) *Worker {
 	}
 	if d.Sender == nil {
 		d.Sender = send.New(send.Options{
-			Guard: o.Guard(), Egress: o.Egress, IdlePerDestination: o.EndpointConcurrency,
+			Guard: o.Guard(), Egress: o.Egress, Relay: d.Relay, IdlePerDestination: o.EndpointConcurrency,
 			Tracer: d.Tracer, TracedRequests: o.TracedRequests,
 		})
 	}

@@ -107,7 +107,7 @@ func HTTPVersions() []HTTPVersion {
 // authentication. Format, Compression and HTTPVersion may be empty in older records: the
 // defaults apply.
 type EndpointSettings struct {
-	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
+	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. relay:listen has the webhooks received by a client that listens at the endpoint. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
 	Description    string            `json:"description" maxLength:"500" example:"production"`
 	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.changed,price_signal.trigger.completed,endpoint.disabled,flex_alert,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
 	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
@@ -269,7 +269,9 @@ func (e *WebhookEndpoint) Ref() Ref { return WebhookEndpointRef(e.OrganizationID
 func (e *WebhookEndpoint) Validate() error {
 	var p Problems
 	checkID(&p, "id", e.ID)
-	checkURL(&p, "url", e.URL)
+	if !e.IsRelay() {
+		checkURL(&p, "url", e.URL)
+	}
 	checkHeaders(&p, e.Headers)
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
 	p.Check(e.MinPriceChange == 0 || e.MinPriceChange >= 1e-6, "minPriceChange", "must be 0 or at least 0.000001, the precision of prices")

@@ -83,6 +83,7 @@ class Operation {
   problems(status, body) {
     const { value: response, pointer } = this.document.at(`${this.pointer()}/responses/${status}`);
     if (!response) return [`${status} is not documented: ${JSON.stringify(body)}`];
-    return this.document.problems(`${pointer}/content/application~1json/schema`, body);
+    const [type] = Object.keys(response.content); // a stream's schema is that of a line
+    return this.document.problems(`${pointer}/content/${escaped(type)}/schema`, body);
   }
 }

@@ -35,7 +35,8 @@ class Driver {
       bodySerializer: (value) => (typeof value === "string" ? value : JSON.stringify(value)),
       parseAs: "text",
     });
-    const answer = JSON.parse(data ?? JSON.stringify(error));
+    const [first] = (data ?? JSON.stringify(error)).split("\n"); // of a stream
+    const answer = JSON.parse(first);
     const where = `${this.audience} ${operation.name}`;
     fail(`${where} answered ${response.status}`, operation.problems(response.status, answer));
     if (!response.headers.get("x-request-id")) fail(where, ["the header X-Request-Id is missing"]);

@@ -78,6 +78,11 @@ export class World {
     return this.operate("/v1/webhook/endpoints/create", { url: this.sink.url + path, ...fields });
   }
 
+  // newRelay creates an endpoint that clients listen at.
+  async newRelay() {
+    return (await this.newEndpoint("", { url: "relay:listen", enabled: false })).id;
+  }
+
   // ended waits until a trigger has walked all homes.
   async ended(trigger) {
     for (let tries = 0; tries < 200; tries++) {
@@ -120,6 +125,7 @@ export class World {
     if (example !== null && typeof example === "object") {
       return Object.fromEntries(Object.entries(example).map(([field, value]) => [field, this.body(value, field)]));
     }
+    if (name === "seconds") return 1; // of a stream
     if (typeof example !== "string") return example;
     if (name === "triggerId") return this.trigger;
     if (name === "url") return this.sink.url;
@@ -132,6 +138,8 @@ const identifiers = {
   "/v1/webhook/price_signal/trigger/": (w) => w.trigger,
   "/v1/webhook/deliveries/": (w) => w.delivery(),
   "/v1/webhook/endpoints/": async (w) => (await w.newEndpoint("")).id,
+  "/v1/webhook/endpoints/{id}/listen": (w) => w.newRelay(),
+  "/v1/webhook/endpoints/{id}/respond": (w) => w.newRelay(),
   "/v1/webhook/replays/": (w) => w.replay(),
   "/v1/webhook/schedules/": async (w) => (await w.operate("/v1/webhook/schedules/create", {})).id,
   "/v1/console/links/": async (w) => (await w.operate("/v1/console/links/create", {})).keyId,

@@ -62,6 +62,9 @@ func (s *Server) Observe(operation string, f Format, respond Responder) http.Han
 		endSpan(span, &o)
 		measured.observe(&o)
 		s.record(r, &o)
+		if lines, ok := value.(Stream); ok && o.err == nil {
+			s.stream(w, r, lines)
+		}
 	})
 }
 
@@ -108,6 +111,10 @@ var responseHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-C
 // write writes the response. If the value fails to encode or exceeds the limit on unread
 // responses, write sets *err and writes that error instead.
 func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err *error) (status int, code string) {
+	if _, ok := value.(Stream); ok && *err == nil {
+		writeStreamHead(w, c.RequestID)
+		return http.StatusOK, ""
+	}
 	body, recycle := buffer()
 	defer recycle()
 	if *err == nil {

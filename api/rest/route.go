@@ -31,7 +31,7 @@ func (b Body) Required() bool { return b >= BodyRequired }
 // MediaType returns the required Content-Type of a body.
 func (b Body) MediaType() string {
 	if b == BodyLines {
-		return "application/x-ndjson"
+		return linesType
 	}
 	return "application/json"
 }
@@ -81,6 +81,8 @@ type Route struct {
 	Errors []string
 	// In and Out are the types of the decoded body and of the response.
 	In, Out reflect.Type
+	// Streams marks an operation whose response is a Stream. Out is the type of a line.
+	Streams bool
 	// Also is an alternative type of the response that the body may request. It is nil if
 	// there is no alternative.
 	Also reflect.Type
@@ -96,6 +98,14 @@ type Route struct {
 
 // ForOrganization reports whether the operation acts for an organization.
 func (r *Route) ForOrganization() bool { return !r.Operator && !r.Open }
+
+// ResponseType returns the Content-Type of the operation's response.
+func (r *Route) ResponseType() string {
+	if r.Streams {
+		return linesType
+	}
+	return "application/json"
+}
 
 // Needs returns the role that an operator key needs. A partner's operation needs the role
 // that corresponds to its scope.

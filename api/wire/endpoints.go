@@ -32,6 +32,11 @@ type EndpointWithSecret struct {
 	Secret string `json:"secret" doc:"The signing secret." example:"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="`
 }
 
+// Relayed confirms the response to a webhook that was received by listening.
+type Relayed struct {
+	ID string `json:"id" doc:"The identifier of the request." example:"Rk4LzQyMjZ1RkZ3bXhQ"`
+}
+
 // SecretChoice selects the signature scheme and the secret of future deliveries.
 type SecretChoice struct {
 	Secret    string            `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`

@@ -21,24 +21,34 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
+// listenHelp is the description of the listen command.
+const listenHelp = `Receive webhooks, verify their signatures and print one line each, until Ctrl-C. The
+response is 401 to a delivery that does not verify. Otherwise it is 204, or the response
+of the receiver at --forward.
+
+With an organization or a partner's key, and without a secret, the command creates a
+temporary endpoint and removes it at the end. The webhooks come over a connection that
+the command opens to the server, so this works behind NAT and firewalls. The server
+retries what fails while the command does not run, and removes the endpoint of a killed
+command after an hour. --endpoint continues at that endpoint. With --public-url the
+server sends the webhooks to the URL of a tunnel to --address instead.
+
+With a secret the command receives webhooks at --address, for an endpoint that you
+register. Without a secret and an organization the response is always 401, unless
+--unverified is set.
+
+Simulated faults show how retries work. A share is a fraction or a percentage of the
+deliveries that verify.`
+
 func newListenCommand(g *globals) *cobra.Command {
 	var l listenOptions
 	var forward string
 	var secrets secretFlags
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Receive, verify and print webhooks, with simulated faults",
-		Long: `Receive webhooks on an address, verify their signatures and print one line each, until
-Ctrl-C. The response is 401 to a delivery that does not verify. Otherwise it is 204, or
-the response of the receiver at --forward.
-
-Without a secret the command registers a temporary endpoint of the organization and
-removes it at the end. The server must reach the address. For a remote server, name the
-URL of a tunnel with --public-url. Without a secret and an organization the response is
-always 401, unless --unverified is set.
-
-Simulated faults show how retries work. A share is a fraction or a percentage of the
-deliveries that verify.`,
+		Long: listenHelp,
 		Example: `  gridhook listen --org acme
+  gridhook listen --api-url https://gridhook.example.com --forward http://127.0.0.1:3000/hooks
   gridhook listen --org acme --public-url https://abc.tunnel.example --forward http://127.0.0.1:3000/hooks
   gridhook listen --secret whsec_...
   gridhook listen --secret-file secret.txt --forward http://127.0.0.1:3000/hooks
@@ -49,7 +59,8 @@ deliveries that verify.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&l.address, "address", "127.0.0.1:9090", "`address` to listen on")
-	flags.StringVar(&l.publicURL, "public-url", "", "`URL` of the temporary endpoint, as the server reaches it (default the address)")
+	flags.StringVar(&l.publicURL, "public-url", "", "`URL` of a tunnel to the address, for the temporary endpoint")
+	flags.StringVar(&l.endpoint, "endpoint", "", "`identifier` of the temporary endpoint of a command that was killed")
 	flags.StringVar(&g.org, "org", "", "`organization` of the temporary endpoint (GRIDHOOK_ORG)")
 	flags.BoolVar(&l.options.Unverified, "unverified", false, "acceptance of deliveries without verification")
 	flags.StringVar(&forward, "forward", "", "`URL` that receives verified deliveries unchanged and determines the response")
@@ -76,6 +87,15 @@ deliveries that verify.`,
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
+		l.options.Each = func(e receiver.Event) {
+			g.showEvent(e, l.options.Verifier != nil)
+			if err := saveEvent(l.folder, e); err != nil {
+				say(g.err, "request not saved: %v\n", err)
+			}
+		}
+		if l.endpoint != "" || l.publicURL == "" && l.options.Verifier == nil && !l.options.Unverified && (g.org != "" || g.isPartner()) {
+			return g.listenByRelay(ctx, &l)
+		}
 		return g.listen(ctx, &l)
 	}
 	g.talks(cmd)
@@ -85,8 +105,8 @@ deliveries that verify.`,
 
 // listenOptions are the options of the listen command.
 type listenOptions struct {
-	address, publicURL, folder string
-	options                    receiver.Options
+	address, publicURL, folder, endpoint string
+	options                              receiver.Options
 }
 
 func forwardURL(text string) (*url.URL, error) {
@@ -100,7 +120,8 @@ func forwardURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
+// listen receives webhooks at an address.
+func (g *globals) listen(ctx context.Context, o *listenOptions) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: choose another address with --address (%w)", o.address, err)
@@ -109,7 +130,7 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
 	switch {
 	case o.options.Verifier != nil || o.options.Unverified:
 		say(g.err, "listening on http://%s; register it as an endpoint, and stop with Ctrl-C\n", l.Addr())
-	case g.org != "" || g.isPartner():
+	case o.publicURL != "":
 		remove, err := g.registerTemporary(ctx, o, "http://"+l.Addr().String())
 		if err != nil {
 			return err
@@ -118,58 +139,52 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) (err error) {
 	default:
 		say(g.err, "listening on http://%s; every delivery is refused without a secret: give one with --secret-file, or name an --org for a temporary endpoint\n", l.Addr())
 	}
-	o.options.Each = func(e receiver.Event) {
-		g.showEvent(e, o.options.Verifier != nil)
-		if err := saveEvent(o.folder, e); err != nil {
-			say(g.err, "request not saved: %v\n", err)
-		}
-	}
 	r := receiver.New(o.options)
 	server := &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	n := r.Counts()
-	say(g.err, "%d messages, %d repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
+	g.sumUp(r)
 	return nil
 }
 
-// registerTemporary registers an endpoint while the command listens and verifies with its
-// secret. remove removes the endpoint.
+// sumUp prints a receiver's counts.
+func (g *globals) sumUp(r *receiver.Receiver) {
+	n := r.Counts()
+	say(g.err, "%d messages, %d repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
+}
+
+// registerTemporary registers an endpoint at the public URL while the command listens, and
+// verifies with its secret. remove removes the endpoint.
 func (g *globals) registerTemporary(ctx context.Context, o *listenOptions, address string) (remove func(), err error) {
-	url := address + "/"
-	if o.publicURL != "" {
-		url = o.publicURL
-	}
 	c, err := g.connect()
 	if err != nil {
 		return nil, err
 	}
-	description := "gridhook listen (temporary)"
-	endpoint, err := c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: client.EndpointFields{URL: &url, Description: &description}})
+	endpoint, err := c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: temporaryFields(o.publicURL)})
 	if err != nil {
-		if o.publicURL == "" {
-			say(g.err, "the server refused the endpoint %s: name the URL of a tunnel with --public-url, or start the server with --allow-private-destinations\n", url)
-		}
 		return nil, err
 	}
-	remove = func() {
-		const wait = 10 * time.Second
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
-		defer cancel()
-		if err := c.DeleteEndpoint(ctx, endpoint.ID); err != nil {
-			say(g.err, "temporary endpoint not removed: run gridhook endpoint delete %s%s: %v\n", endpoint.ID, g.orgFlag(), err)
-			return
-		}
-		say(g.err, "temporary endpoint %s removed\n", endpoint.ID)
-	}
+	remove = func() { g.removeTemporary(ctx, c, endpoint.ID) }
 	if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
 		remove()
 		return nil, err
 	}
-	say(g.err, "listening on %s; the temporary endpoint %s delivers to %s; stop with Ctrl-C\n", address, endpoint.ID, url)
+	say(g.err, "listening on %s; the temporary endpoint %s delivers to %s; stop with Ctrl-C\n", address, endpoint.ID, o.publicURL)
 	return remove, nil
+}
+
+// removeTemporary removes the command's endpoint, even after ctx has ended.
+func (g *globals) removeTemporary(ctx context.Context, c *client.Client, endpoint string) {
+	const wait = 10 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+	defer cancel()
+	if err := c.DeleteEndpoint(ctx, endpoint); err != nil {
+		say(g.err, "temporary endpoint not removed: run gridhook endpoint delete %s%s: %v\n", endpoint, g.orgFlag(), err)
+		return
+	}
+	say(g.err, "temporary endpoint %s removed\n", endpoint)
 }
 
 // saveEvent writes a request to a folder, if one is set. Only a valid identifier names

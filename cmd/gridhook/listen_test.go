@@ -88,13 +88,13 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Without a secret the command registers an endpoint, and deletes it at the end.
-func TestListen_TemporaryEndpoint(t *testing.T) {
+// With a public URL the command registers an endpoint, and deletes it at the end.
+func TestListen_PublicURL(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/create", ok(strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1)))
 	f.on("/v1/webhook/endpoints/ep_1/delete", ok(`{"id":"ep_1","deleted":true}`))
-	url, stop := listening(t, "--org", "acme", "--admin-url", f.URL)
-	if r := f.last(); r.org != "acme" || !sameJSON(t, r.body, `{"url":"`+url+`/","description":"gridhook listen (temporary)"}`) {
+	url, stop := listening(t, "--org", "acme", "--admin-url", f.URL, "--public-url", "https://tunnel.example/")
+	if r := f.last(); r.org != "acme" || !sameJSON(t, r.body, `{"url":"https://tunnel.example/","description":"gridhook listen (temporary)"}`) {
 		t.Errorf("it sent %+v", r)
 	}
 	if status := deliver(t, url); status != 204 {

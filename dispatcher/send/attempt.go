@@ -112,7 +112,7 @@ func classify(err error) events.ErrorClass {
 	case errors.Is(err, httpclient.ErrTLS), errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record), errors.As(err, &alert),
 		errors.As(err, &operation) && operation.Op == "remote error": // a late alert, as for a client certificate
 		return events.ErrorTLS
-	case errors.As(err, &operation) && operation.Op == "dial":
+	case errors.Is(err, events.ErrNoRelayClient), errors.As(err, &operation) && operation.Op == "dial":
 		return events.ErrorConnect
 	}
 	return events.ErrorResponse

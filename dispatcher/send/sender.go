@@ -45,6 +45,8 @@ type Options struct {
 	Guard Guard
 	// Egress configures the way to destinations.
 	Egress Egress
+	// Relay passes the requests to relay endpoints.
+	Relay Relay
 	// IdlePerDestination is the maximum number of idle connections to one destination.
 	IdlePerDestination int
 	// Tracer makes a span for the first TracedRequests requests of a message to an
@@ -197,7 +199,7 @@ func (s *Sender) post(ctx context.Context, d *Destination, r *Request, more ...H
 
 // exchange makes a request and records its response.
 func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) error {
-	response, err := d.target(s.client).Do(ctx, r, &a.Timing)
+	response, err := s.do(ctx, d, r, a)
 	if response == nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func (s *Registry) prepare(r storage.Record) (*Target, error) {
 	} else {
 		t.Gate = have.Gate
 		t.Destination.Tokens = t.Destination.Tokens.OrSame(have.Destination.Tokens)
-		if *have.Destination.URL != *t.Destination.URL {
+		if *have.Destination.URL != *t.Destination.URL || t.IsRelay() { // a client has begun to listen
 			t.Gate.Moved()
 		}
 	}

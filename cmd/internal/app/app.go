@@ -352,7 +352,7 @@ func (a *App) recordUses(context.Context) error {
 
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
-		Bus: a.conn, Store: a.store, Pricer: a.pricer, Vault: a.vault,
+		Bus: a.conn, Relay: a.conn, Store: a.store, Pricer: a.pricer, Vault: a.vault,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)
@@ -361,7 +361,7 @@ func (a *App) startWorker(context.Context) error {
 
 // startTester starts the sender of test events.
 func (a *App) startTester(context.Context) error {
-	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
+	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, Relay: a.conn, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
 	a.onStop("the tester", func() error { a.tester.Close(); return nil })
 	return nil
 }

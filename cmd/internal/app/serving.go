@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -42,6 +43,9 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
+	stopping, stop := context.WithCancel(context.Background())
+	s.BaseContext = func(net.Listener) context.Context { return stopping }
+	s.RegisterOnShutdown(stop) // ends the streams, which Shutdown would wait for
 	start := func() error { return s.Serve(l) }
 	if s.TLSConfig != nil {
 		start = func() error { return s.ServeTLS(l, "", "") }

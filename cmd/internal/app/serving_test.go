@@ -3,12 +3,17 @@ package app
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/config"
 )
 
 // TestStopServer_SlowRequest checks that a request that outlives the stop's timeout is cut
@@ -44,5 +49,34 @@ func TestStopServer_SlowRequest(t *testing.T) {
 	}
 	if err := <-answered; err == nil {
 		t.Error("the request got a response")
+	}
+}
+
+// TestServe_StopEndsStreams checks that a stop does not wait for a response that goes on
+// until its context ends.
+func TestServe_StopEndsStreams(t *testing.T) {
+	var log bytes.Buffer
+	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, running: new(errgroup.Group)}
+	address, err := a.serve(t.Context(), "the API", "127.0.0.1:0", config.KeyPair{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if err := a.stops[0].run(); err != nil || log.Len() > 0 {
+		t.Errorf("the stop returned %v and logged %s", err, log.String())
+	}
+	if _, err := io.ReadAll(response.Body); err != nil {
+		t.Errorf("the response ended with %v", err)
 	}
 }

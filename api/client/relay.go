@@ -1,0 +1,88 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
+)
+
+// RelayRequest is a webhook request that a client receives by listening.
+type RelayRequest = events.RelayRequest
+
+// RelayResponse is the response to a RelayRequest.
+type RelayResponse = events.RelayResponse
+
+const (
+	// listenSeconds is how long one connection listens.
+	listenSeconds = 600
+	// listenSilence is the time without a line, three times the server's interval, after
+	// which a connection counts as broken.
+	listenSilence = 45 * time.Second
+)
+
+// streamHTTP has no timeout, because a response goes on for minutes.
+var streamHTTP = &http.Client{}
+
+// ListenEndpoint receives the requests to an endpoint whose URL is relay:listen, over one
+// connection of ten minutes. It calls each for each request, and with nil when the
+// connection is established or idle. Respond to each request with RespondEndpoint. It
+// returns nil when the server ends the connection.
+func (c *Client) ListenEndpoint(ctx context.Context, id string, each func(*RelayRequest)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(listenSilence, func() { cancel(fmt.Errorf("the connection was silent for %s", listenSilence)) })
+	defer silence.Stop()
+	path := endpointPath(id, "listen")
+	request, err := c.request(ctx, path, jsonType, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, listenSeconds)))
+	if err != nil {
+		return err
+	}
+	h := c.HTTP
+	if h == nil {
+		h = streamHTTP
+	}
+	response, err := h.Do(request)
+	if err != nil {
+		return errors.Join(err, silent(ctx))
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse)) // what was read explains the refusal
+		return serverError(response, text)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, maxResponse)
+	for lines.Scan() {
+		silence.Reset(listenSilence)
+		var line events.RelayLine
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return fmt.Errorf("read a line of %s: %w", path, err)
+		}
+		each(line.Request)
+	}
+	return errors.Join(lines.Err(), silent(ctx))
+}
+
+// silent returns why the client ended a silent connection, nil if it did not.
+func silent(ctx context.Context) error {
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// RespondEndpoint sends the response to a request of ListenEndpoint. A response after the
+// endpoint's timeout has no effect.
+func (c *Client) RespondEndpoint(ctx context.Context, id string, r RelayResponse) error {
+	_, err := call[wire.Relayed](ctx, c, endpointPath(id, "respond"), r)
+	return err
+}

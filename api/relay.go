@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Relay connects the clients that listen at relay endpoints with the workers.
+type Relay interface {
+	// ListenRelay receives the requests to an endpoint. Errors: storage.ErrUnavailable.
+	ListenRelay(org, endpointID string) (events.RelaySubscription, error)
+	// RespondRelay passes on a client's response. Errors: storage.ErrUnavailable.
+	RespondRelay(org, endpointID string, r events.RelayResponse) error
+}
+
+const (
+	// relayBeat is the time without a request after which a client gets a line without one,
+	// so that both sides notice a broken connection.
+	relayBeat = 15 * time.Second
+	// maxRelayClients is the maximum number of clients of an organization that listen at
+	// once at this process.
+	maxRelayClients = 8
+)
+
+// listenInput says how long a client listens.
+type listenInput struct {
+	_ struct{} `required:"seconds"`
+
+	Seconds int `json:"seconds" minimum:"1" maximum:"600" doc:"How long the connection stays open." example:"600"`
+}
+
+// listenEndpoint subscribes to the endpoint before the response begins, and keeps the
+// endpoint for another storage.RelayRetention.
+func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInput) (*relayStream, error) {
+	if err := s.relayOf(c); err != nil {
+		return nil, err
+	}
+	if err := s.relayClients.add(c.Org); err != nil {
+		return nil, err
+	}
+	subscription, err := s.Relay.ListenRelay(c.Org, c.ID)
+	if err != nil {
+		s.relayClients.remove(c.Org)
+		return nil, err
+	}
+	_, err = storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(*storage.WebhookEndpoint) error { return nil })
+	stream := &relayStream{server: s, call: c, subscription: subscription, seconds: in.Seconds}
+	if err != nil {
+		stream.close()
+		return nil, err
+	}
+	return stream, nil
+}
+
+func (s *server) respondEndpoint(_ context.Context, c *rest.Call, in *events.RelayResponse) (wire.Relayed, error) {
+	if err := s.relayOf(c); err != nil {
+		return wire.Relayed{}, err
+	}
+	return wire.Relayed{ID: in.ID}, s.Relay.RespondRelay(c.Org, c.ID, *in)
+}
+
+// errNotRelay refuses to listen at an endpoint with another URL.
+var errNotRelay = rest.NewProblem(rest.CodeConflict, "The url of the endpoint is not "+storage.RelayURL+".",
+	"Create an endpoint with that url, or use gridhook listen.")
+
+// relayOf checks that the call's endpoint is a relay endpoint of the call's organization.
+func (s *server) relayOf(c *rest.Call) error {
+	if err := c.Wrong.Err(); err != nil {
+		return err
+	}
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, c.ID))
+	switch {
+	case err != nil:
+		return err
+	case !e.IsRelay():
+		return errNotRelay
+	case s.Relay == nil:
+		return rest.ErrUnavailable
+	}
+	return nil
+}
+
+// relayStream passes an endpoint's requests to a client.
+type relayStream struct {
+	server       *server
+	call         *rest.Call
+	subscription events.RelaySubscription
+	seconds      int
+}
+
+// Documented implements rest.Stream.
+func (*relayStream) Documented() reflect.Type { return reflect.TypeFor[events.RelayLine]() }
+
+func (l *relayStream) close() {
+	l.subscription.Close()
+	l.server.relayClients.remove(l.call.Org)
+}
+
+// idleLine says that there is no request.
+var idleLine = []byte(`{"request":null}`)
+
+// Run implements rest.Stream.
+func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
+	defer l.close()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(l.seconds)*time.Second)
+	defer cancel()
+	for line := idleLine; l.allowed() && write(line) == nil; {
+		waiting, stop := context.WithTimeout(ctx, relayBeat)
+		next, err := l.subscription.Next(waiting)
+		stop()
+		switch {
+		case err == nil:
+			line = next
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			line = idleLine
+		default:
+			return
+		}
+	}
+}
+
+// allowed reports whether the client may still listen: the endpoint may be deleted, the
+// key revoked, or the organization suspended.
+func (l *relayStream) allowed() bool {
+	s, c := l.server, l.call
+	if s.relayOf(c) != nil {
+		return false
+	}
+	if c.Key == nil {
+		return true // the operator's key
+	}
+	key, err := storage.Get[storage.Key](s.Store, storage.Ref{Kind: storage.KindKey, Org: c.Key.OrganizationID, ID: c.Key.ID})
+	suspended := true
+	if err == nil {
+		err = s.Store.View(func(v storage.View) (err error) {
+			suspended, err = storage.IsSuspended(v, c.Org)
+			return err
+		})
+	}
+	return err == nil && !suspended && key.Live(s.Now())
+}
+
+// relayClients counts the clients that listen, by organization.
+type relayClients struct {
+	mu    sync.Mutex
+	byOrg map[string]int
+}
+
+// add counts a client, unless the organization has the maximum.
+func (r *relayClients) add(org string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byOrg[org] >= maxRelayClients {
+		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d clients that listen, which is the limit.", maxRelayClients),
+			"Stop a client.").After(1)
+	}
+	if r.byOrg == nil {
+		r.byOrg = map[string]int{}
+	}
+	r.byOrg[org]++
+	return nil
+}
+
+func (r *relayClients) remove(org string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byOrg[org]--; r.byOrg[org] == 0 {
+		delete(r.byOrg, org)
+	}
+}

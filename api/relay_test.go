@@ -1,0 +1,171 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// briefRelay ends each stream after its first line.
+type briefRelay struct{ api.Relay }
+
+func (briefRelay) ListenRelay(string, string) (events.RelaySubscription, error) { return ended{}, nil }
+
+type ended struct{}
+
+func (ended) Next(context.Context) ([]byte, error) { return nil, io.EOF }
+func (ended) Close()                               {}
+
+// newRelay creates a relay endpoint.
+func (e *env) newRelay(key string) string {
+	e.t.Helper()
+	return e.ask(key, endpointsPath+"create", `{"url":"relay:listen"}`).ok(e.t)["id"].(string)
+}
+
+// relaying serves the operations with the relay of the process.
+func (e *env) relaying() *listening {
+	d := e.deps
+	d.Relay, d.Registerer = e.bus, nil
+	return e.serve(api.Public(d, rest.Options{Rate: 1e6, Burst: 1e6}))
+}
+
+// listenAt begins to listen at an endpoint. The response is read up to its first line.
+func (e *env) listenAt(s *listening, key, endpoint string) (*http.Response, *bufio.Reader) {
+	e.t.Helper()
+	request, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, s.URL+endpointsPath+endpoint+"/listen", strings.NewReader(`{"seconds":600}`))
+	must(e.t, err)
+	request.Header = http.Header{rest.KeyHeader: {key}, "Content-Type": {"application/json"}}
+	response, err := http.DefaultClient.Do(request)
+	must(e.t, err)
+	e.t.Cleanup(func() { _ = response.Body.Close() })
+	lines := bufio.NewReader(response.Body)
+	if response.StatusCode == http.StatusOK {
+		if line, err := lines.ReadString('\n'); err != nil || line != `{"request":null}`+"\n" {
+			e.t.Fatalf("the first line is %q, %v", line, err)
+		}
+	}
+	return response, lines
+}
+
+// TestRelay passes a worker's request to the client that listens, and the client's response
+// to the worker.
+func TestRelay(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	endpoint := e.newRelay(acme)
+	ctx := t.Context()
+	if _, err := e.bus.Relay(ctx, "acme", endpoint, events.RelayRequest{}); err == nil || !strings.Contains(err.Error(), "no client listens") {
+		t.Errorf("without a client: %v", err)
+	}
+	s := e.relaying()
+	response, lines := e.listenAt(s, acme, endpoint)
+	if got := response.Header.Get("Content-Type"); got != "application/x-ndjson" {
+		t.Errorf("the type is %s", got)
+	}
+	type result struct {
+		events.RelayResponse
+		err error
+	}
+	results := make(chan result)
+	go func() {
+		r, err := e.bus.Relay(ctx, "acme", endpoint, events.RelayRequest{Headers: map[string]string{"Webhook-Id": "msg_1"}, Body: "e30="})
+		results <- result{r, err}
+	}()
+	text, err := lines.ReadString('\n')
+	must(t, err)
+	var id string
+	if before, ok := strings.CutPrefix(text, `{"request":{"id":"`); !ok {
+		t.Fatalf("the line is %s", text)
+	} else if id, before, _ = strings.Cut(before, `"`); before != `,"headers":{"Webhook-Id":"msg_1"},"body":"e30="}}`+"\n" {
+		t.Errorf("the line is %s", text)
+	}
+	body := `{"id":"` + id + `","status":503,"retryAfter":"7","body":"busy"}`
+	e.send(request{url: s.URL + endpointsPath + endpoint + "/respond", body: body, header: http.Header{rest.KeyHeader: {acme}, "Content-Type": {"application/json"}}}).ok(t)
+	if got := <-results; got.err != nil || got.Status != 503 || got.RetryAfter != "7" || got.Body != "busy" {
+		t.Errorf("the worker gets %+v", got)
+	}
+}
+
+// TestRelay_Ends checks what ends a client's stream at the next line.
+func TestRelay_Ends(t *testing.T) {
+	for name, end := range map[string]func(e *env, key, endpoint string){
+		"a deleted endpoint": func(e *env, key, endpoint string) { e.ask(key, endpointsPath+endpoint+"/delete", "").ok(e.t) },
+		"another URL": func(e *env, key, endpoint string) {
+			e.ask(key, endpointsPath+endpoint+"/update", `{"url":"https://acme.example/"}`).ok(e.t)
+		},
+		"a suspended organization": func(e *env, _, _ string) {
+			e.operate("/v1/admin/organizations/acme/update", `{"suspended":true}`).ok(e.t)
+		},
+		"a revoked key": func(e *env, key, _ string) {
+			id, _, _ := storage.SplitKey(key)
+			e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(e.t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, rest.Options{})
+			acme, _ := e.twoTenants()
+			endpoint := e.newRelay(acme)
+			_, lines := e.listenAt(e.relaying(), acme, endpoint)
+			end(e, acme, endpoint)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = e.bus.Relay(ctx, "acme", endpoint, events.RelayRequest{}) // nobody responds
+			}()
+			if line, err := lines.ReadString('\n'); err != io.EOF || line != "" {
+				t.Errorf("it gets %q, %v", line, err)
+			}
+			cancel()
+			<-done
+		})
+	}
+}
+
+// TestRelay_Refused checks who cannot listen.
+func TestRelay_Refused(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	relay, other := e.newRelay(acme), e.newEndpoint(acme)
+	s := e.relaying()
+	for _, tt := range []struct {
+		name, key, endpoint string
+		status              int
+	}{
+		{"another organization", bolt, relay, http.StatusNotFound},
+		{"another URL", acme, other, http.StatusConflict},
+		{"a key that reads", e.key("acme", storage.ScopeRead), relay, http.StatusForbidden},
+	} {
+		if response, _ := e.listenAt(s, tt.key, tt.endpoint); response.StatusCode != tt.status {
+			t.Errorf("%s: response %s, want %d", tt.name, response.Status, tt.status)
+		}
+	}
+	for range 8 {
+		e.listenAt(s, acme, relay)
+	}
+	if response, _ := e.listenAt(s, acme, relay); response.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("the ninth client: response %s", response.Status)
+	}
+}
+
+// TestRelay_OnlyEndpoints checks that no other destination may be a relay.
+func TestRelay_OnlyEndpoints(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	for path, body := range map[string]string{
+		"/v1/channels/create":      `{"kind":"SLACK","address":"relay:listen"}`,
+		endpointsPath + "create":   `{"url":"https://acme.example/","authentication":{"type":"oauth2","tokenUrl":"relay:listen","clientId":"a","clientSecret":"b"}}`,
+		endpointsPath + "create?2": `{"url":"relay:other"}`,
+	} {
+		path, _, _ = strings.Cut(path, "?")
+		e.ask(acme, path, body).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
+	}
+}

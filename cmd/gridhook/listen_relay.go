@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/receiver"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const (
+	// relayTimeout is the timeout of an attempt at a relay endpoint.
+	relayTimeout = 30 * time.Second
+	// relayAtOnce is the maximum number of relayed requests that the command handles at
+	// once.
+	relayAtOnce = 64
+	// relayRate is the number of deliveries a second from each worker. Each response is a
+	// request, which counts against the rate limit of the key.
+	relayRate = 25.0
+	// relayPause is the pause before the next connection after a connection broke.
+	relayPause = time.Second
+)
+
+// temporaryFields are the settings of the command's endpoint at a URL.
+func temporaryFields(url string) client.EndpointFields {
+	description := "gridhook listen (temporary)"
+	return client.EndpointFields{URL: &url, Description: &description}
+}
+
+// listenByRelay receives webhooks over connections to the server, at the endpoint of
+// --endpoint or at a new endpoint.
+func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
+	c, err := g.connect()
+	if err != nil {
+		return err
+	}
+	endpoint, err := relayEndpoint(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	defer g.removeTemporary(ctx, c, endpoint.ID)
+	if endpoint.Secret != "" {
+		if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
+			return err
+		}
+		say(g.err, "signing secret %s\n", endpoint.Secret)
+	}
+	l := &relayLoop{g: g, c: c, endpoint: endpoint.ID, r: receiver.New(o.options)}
+	err = l.run(ctx)
+	g.sumUp(l.r)
+	return err
+}
+
+// relayEndpoint creates an endpoint, or takes the endpoint of --endpoint. Without a secret
+// to verify with, that endpoint gets a new secret.
+func relayEndpoint(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
+	switch {
+	case o.endpoint == "":
+		timeout, rate, fields := relayTimeout.Seconds(), relayRate, temporaryFields(storage.RelayURL)
+		fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
+		return c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: fields})
+	case o.options.Verifier == nil && !o.options.Unverified:
+		return c.RotateSecret(ctx, o.endpoint)
+	}
+	return c.GetEndpoint(ctx, o.endpoint)
+}
+
+// relayLoop listens at an endpoint and responds to its requests.
+type relayLoop struct {
+	g         *globals
+	c         *client.Client
+	endpoint  string
+	r         *receiver.Receiver
+	announced bool
+}
+
+// run listens over one connection after another until ctx ends or the server refuses.
+func (l *relayLoop) run(ctx context.Context) error {
+	responding, stop := context.WithCancel(ctx)
+	var requests errgroup.Group
+	requests.SetLimit(relayAtOnce)
+	defer requests.Wait() //nolint:errcheck // they return no errors
+	defer stop()
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := l.c.ListenEndpoint(ctx, l.endpoint, func(request *client.RelayRequest) {
+			l.announce()
+			if request != nil {
+				requests.Go(func() error { l.respond(responding, request); return nil })
+			}
+		})
+		switch {
+		case ctx.Err() != nil, err == nil && time.Since(began) > relayPause: // the end of a connection's time
+			continue
+		case err == nil:
+		case !temporary(err):
+			return err
+		default:
+			say(l.g.err, "connection lost, connecting again: %v\n", err)
+		}
+		select {
+		case <-time.After(relayPause):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// announce says once that the command listens, and how to continue after a kill.
+func (l *relayLoop) announce() {
+	if l.announced {
+		return
+	}
+	l.announced = true
+	say(l.g.err, "listening at the temporary endpoint %s of %s; stop with Ctrl-C\n", l.endpoint, l.g.server())
+	say(l.g.err, "to continue after an interruption: gridhook listen%s --endpoint %s\n", l.g.orgFlag(), l.endpoint)
+}
+
+// respond handles a request and sends the response. The server reports a lost response as
+// a timeout, and retries the request.
+func (l *relayLoop) respond(ctx context.Context, request *client.RelayRequest) {
+	ctx, cancel := context.WithTimeout(ctx, relayTimeout)
+	defer cancel()
+	response, responds, err := l.r.Relayed(ctx, request)
+	if err == nil && responds {
+		err = l.c.RespondEndpoint(ctx, l.endpoint, response)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		say(l.g.err, "response not sent: %v\n", err)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/receiver"
+	"github.com/gridhook/gridhook/events"
+)
+
+// relayServer relays one webhook to each client that listens.
+type relayServer struct {
+	*httptest.Server
+	webhook events.RelayRequest
+	// called receives each other operation with its body.
+	called chan [2]string
+}
+
+func newRelayServer(t *testing.T, webhook events.RelayRequest) *relayServer {
+	s := &relayServer{webhook: webhook, called: make(chan [2]string, 16)}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *relayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	operation := path.Base(r.URL.Path)
+	if operation != "listen" {
+		body, _ := io.ReadAll(r.Body) // a part fails the test
+		s.called <- [2]string{operation, string(body)}
+		_, _ = io.WriteString(w, strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1))
+		return
+	}
+	lines := json.NewEncoder(w)
+	_ = lines.Encode(events.RelayLine{})
+	_ = lines.Encode(events.RelayLine{Request: &s.webhook})
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+// listeningByRelay runs the listen command until the test calls stop, which returns the
+// output and then the messages.
+func listeningByRelay(t *testing.T, args ...string) (stop func() string) {
+	t.Helper()
+	var out, errs strings.Builder
+	read, write := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	g := &globals{out: &out, err: write, environ: []string{contextsEnv + "=" + filepath.Join(t.TempDir(), "none")}}
+	code := make(chan int, 1)
+	go func() {
+		code <- g.execute(ctx, append([]string{"listen"}, args...))
+		_ = write.Close()
+	}()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(&errs, read) // it ends with the command
+	}()
+	return func() string {
+		cancel()
+		<-copied
+		if got := <-code; got != 0 {
+			t.Errorf("exit %d", got)
+		}
+		return out.String() + errs.String()
+	}
+}
+
+// TestListen_Relay receives a webhook over the command's own connection, and sends the
+// response.
+func TestListen_Relay(t *testing.T) {
+	header, err := receiver.ReadHeaders([]byte(signedHeaders(t, time.Now())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook := events.RelayRequest{ID: "r_1", Headers: map[string]string{}, Body: base64.StdEncoding.EncodeToString([]byte(hookBody))}
+	for name := range header {
+		webhook.Headers[name] = header.Get(name)
+	}
+	unsigned := events.RelayRequest{ID: "r_1", Body: webhook.Body}
+	const created = `{"url":"relay:listen","description":"gridhook listen (temporary)","timeoutSeconds":30,"rateLimit":25}`
+	for name, tt := range map[string]struct {
+		webhook             events.RelayRequest
+		args                []string
+		first, body         string
+		response, says, not string
+	}{
+		"verified": {
+			webhook, nil, "create", created,
+			`{"id":"r_1","status":204,"retryAfter":"","body":""}`, "msg_1 webhook.test  verified\n", "REFUSED",
+		},
+		"failing": {
+			webhook, []string{"--fail", "1", "--fail-status", "503"}, "create", created,
+			`{"id":"r_1","status":503,"retryAfter":"","body":"simulated fault\n"}`, "verified, response 503", "REFUSED",
+		},
+		"not signed": {
+			unsigned, nil, "create", created,
+			`{"id":"r_1","status":401,"retryAfter":"","body":"webhook-id, webhook-timestamp, webhook-signature: missing; the request is not from Gridhook, or was captured without its headers\n"}`,
+			"REFUSED", "verified\n",
+		},
+		"continued": {
+			webhook, []string{"--endpoint", "ep_1"}, "rotate_secret", "{}",
+			`{"id":"r_1","status":204,"retryAfter":"","body":""}`, "verified\n", "REFUSED",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRelayServer(t, tt.webhook)
+			stop := listeningByRelay(t, append([]string{"--api-url", s.URL, "--api-key", "ghk_key_1_s"}, tt.args...)...)
+			if got := <-s.called; got[0] != tt.first || !sameJSON(t, got[1], tt.body) {
+				t.Errorf("it begins with %q", got)
+			}
+			if got := <-s.called; got[0] != "respond" || !sameJSON(t, got[1], tt.response) {
+				t.Errorf("it responds %q", got)
+			}
+			said := stop()
+			if got := <-s.called; got[0] != "delete" || !strings.HasSuffix(said, "temporary endpoint ep_1 removed\n") {
+				t.Errorf("it ends with %q", got)
+			}
+			if !strings.Contains(said, tt.says) || strings.Contains(said, tt.not) || !strings.Contains(said, "gridhook listen --endpoint ep_1\n") {
+				t.Errorf("output\n%s", said)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Subjects of relayed requests and of their responses. They belong to no stream: only a
+// client that listens now receives a request. The endpoint is in the subject of a
+// response, so that no organization can respond for another.
+const (
+	relayRequestPrefix  = "gridhook.relay.request."
+	relayResponsePrefix = "gridhook.relay.response."
+)
+
+func relaySubject(prefix, org, endpointID string) string { return prefix + org + "." + endpointID }
+
+// Relay passes a request to a client that listens at a relay endpoint, and waits for the
+// client's response until ctx ends. It sets the identifier of the request. Errors:
+// events.ErrNoRelayClient, the error of ctx, storage.ErrUnavailable.
+func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.RelayRequest) (response events.RelayResponse, err error) {
+	r.ID = nuid.Next()
+	data, err := json.Marshal(events.RelayLine{Request: &r})
+	if err != nil {
+		return response, err
+	}
+	if most := c.nc.MaxPayload(); int64(len(data)) > most {
+		return response, fmt.Errorf("the request has %d bytes for the relay, more than %d, the largest message of NATS", len(data), most)
+	}
+	reply := relaySubject(relayResponsePrefix, org, endpointID) + "." + r.ID
+	sub, err := c.nc.SubscribeSync(reply)
+	if err != nil {
+		return response, fmt.Errorf("%w: subscribe to the response: %w", storage.ErrUnavailable, err)
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // it fails only with the connection, which ends the subscription
+	if err := c.nc.PublishRequest(relaySubject(relayRequestPrefix, org, endpointID), reply, data); err != nil {
+		return response, fmt.Errorf("%w: publish the request: %w", storage.ErrUnavailable, err)
+	}
+	m, err := sub.NextMsgWithContext(ctx)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return response, events.ErrNoRelayClient
+	case err != nil:
+		return response, err
+	}
+	return response, json.Unmarshal(m.Data, &response)
+}
+
+// RespondRelay passes a client's response to the worker that waits for it. A response that
+// is too late has no effect. Errors: storage.ErrUnavailable.
+func (c *Conn) RespondRelay(org, endpointID string, r events.RelayResponse) error {
+	return c.send(relaySubject(relayResponsePrefix, org, endpointID)+"."+r.ID, r)
+}
+
+// Limits of the requests that wait for a client that reads slowly. Further requests are
+// dropped and time out.
+const (
+	relayMessages = 256
+	relayBytes    = 4 << 20
+)
+
+// ListenRelay receives the requests to a relay endpoint. Errors: storage.ErrUnavailable.
+func (c *Conn) ListenRelay(org, endpointID string) (events.RelaySubscription, error) {
+	subject := relaySubject(relayRequestPrefix, org, endpointID)
+	sub, err := c.nc.QueueSubscribeSync(subject, "clients")
+	if err == nil {
+		err = sub.SetPendingLimits(relayMessages, relayBytes)
+	}
+	if err == nil {
+		err = c.nc.Flush() // from now on the server knows the subscription
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: subscribe to relayed requests: %w", storage.ErrUnavailable, err)
+	}
+	return &relaySubscription{sub}, nil
+}
+
+// relaySubscription is the subscription of one client.
+type relaySubscription struct{ sub *nats.Subscription }
+
+// Next implements events.RelaySubscription. A dropped request does not end the subscription.
+func (l *relaySubscription) Next(ctx context.Context) ([]byte, error) {
+	for {
+		m, err := l.sub.NextMsgWithContext(ctx)
+		switch {
+		case errors.Is(err, nats.ErrSlowConsumer):
+		case err == nil:
+			return m.Data, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		default:
+			return nil, fmt.Errorf("%w: receive a relayed request: %w", storage.ErrUnavailable, err)
+		}
+	}
+}
+
+// Close implements events.RelaySubscription.
+func (l *relaySubscription) Close() { _ = l.sub.Unsubscribe() } // it fails only with the connection, which ends the subscription

@@ -283,7 +283,7 @@ func TestOpenADR_Events(t *testing.T) {
 		{"a correction", event("", start+hour, interval("0.2"))[:len(event("", start+hour, interval("0.2")))-1] + "," + event("", start+hour, interval("0.4"))[1:], map[string]float64{"2026-07-01T07:00Z": 0.4}, ""},
 		{"another day", event("", `"start":"2026-06-01T00:00:00Z"`+hour, interval("0.2")), nil, ""},
 		{"no events", `[]`, nil, ""},
-		{"units", event(descriptor("THERMS", "USD"), start+hour, interval("1")), nil, `units "THERMS" are not KWH or MWH`},
+		{"units", event(descriptor("THERMS", "USD"), start+hour, interval("1")), nil, `units "THERMS" are not those of PRICE`},
 		{"currency", event(descriptor("KWH", "EUR"), start+hour, interval("1")), nil, `currency "EUR" is not USD`},
 		{"two values", event("", start+hour, interval("1,2")), nil, "2 values, 1 is expected"},
 		{"text", event("", start+hour, interval(`"1"`)), nil, "is not a number"},

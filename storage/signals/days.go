@@ -170,7 +170,16 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
-		channels = []channel{emissionChannel(emissions(p.Region, p.Location, d.Window))}
+		published, err := r.findEmissions(org, p.Region.Code)
+		if err != nil {
+			return EncodedEvent{}, err
+		}
+		values, err := r.prices(published)
+		if err != nil {
+			return EncodedEvent{}, err
+		}
+		revision, channels = published.newest, []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
+		changed = r.latest(changed, published.refs())
 	} else {
 		home := p.home
 		if home == nil {
@@ -184,9 +193,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
 			channels = append(channels, emissionChannel(grams))
 		}
-		if at := r.changedAt(org, p); at.After(changed) {
-			changed = at
-		}
+		changed = r.latest(changed, r.refs(org, p))
 	}
 	e.Modified = storage.Time{Time: changed}
 	e.adrSeries = newADRSeries(d.Window, channels, longestStep(channels))
@@ -199,12 +206,12 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
 }
 
-// changedAt returns the time of the last write of a program's inputs: the plan, its events
-// and its market series, and the home with its solar system.
-func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
+// refs names a program's inputs: the plan, its events and its market series, and the home
+// with its solar system.
+func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
-		return latest
+		return nil
 	}
 	refs := p.refs()
 	for i := range p.parts {
@@ -213,12 +220,17 @@ func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
 	if of.home != nil {
 		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
 	}
+	return refs
+}
+
+// latest returns the time of the last write of entities, or the given time if it is later.
+func (r *Reader) latest(at time.Time, refs []storage.Ref) time.Time {
 	for _, ref := range refs {
-		if record, err := r.view.Get(ref); err == nil && record.At.After(latest) {
-			latest = record.At
+		if record, err := r.view.Get(ref); err == nil && record.At.After(at) {
+			at = record.At
 		}
 	}
-	return latest
+	return at
 }
 
 func priceChannels(c *pricing.Curve) []channel {

@@ -302,6 +302,28 @@ func TestOpenADR_Events(t *testing.T) {
 	}
 }
 
+// A program of marginal emissions feeds a grid region, in kg CO2 a kWh.
+func TestOpenADR_Emissions(t *testing.T) {
+	adapter, _ := feed.ByName("openadr3")
+	event := func(units string) string {
+		return fmt.Sprintf(`[{"id":"e","programID":"p","payloadDescriptors":[{"payloadType":"GHG","units":%q}],
+			"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"GHG","values":[250]}]}]}]`, units)
+	}
+	s := sources()["openadr3"]
+	s.parameters = map[string]string{"program": "MOER", "payload": "GHG", "region": "TE"}
+	data, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("GHG"))
+	if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != "TE" || data.Prices[0].Kind != market.Emissions || data.Prices[0].Points[0].Price != 0.25 {
+		t.Errorf("%+v, %v", data, err)
+	}
+	if _, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("KWH")); err == nil || !strings.Contains(err.Error(), `units "KWH" are not those of GHG`) {
+		t.Error(err)
+	}
+	delete(s.parameters, "region")
+	if _, err := adapter.Requests(s.query("http://source", "2026-07-01", 1)); err == nil || !strings.Contains(err.Error(), "region:") {
+		t.Error(err)
+	}
+}
+
 // The units of a price are those of the event, of its program or of the source.
 func TestOpenADR_Units(t *testing.T) {
 	descriptor := func(units, currency string) string {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -222,6 +222,9 @@ func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 	return spans, nil
 }
 
+// longestPeriod bounds the time of one price.
+const longestPeriod = 366 * 24 * time.Hour
+
 // span returns the time of a period. A period without a start begins at the given time.
 func (p *openadrPeriod) span(at time.Time) (span, error) {
 	if p.Start != "" {
@@ -231,26 +234,9 @@ func (p *openadrPeriod) span(at time.Time) (span, error) {
 		}
 		at = start.UTC()
 	}
-	length, ok := isoDuration(p.Duration)
-	if !ok || at.IsZero() {
+	end, ok := pricing.AddDuration(at, p.Duration)
+	if !ok || at.IsZero() || !end.After(at) || end.Sub(at) > longestPeriod {
 		return span{}, refuse("has no start or no duration such as PT1H")
 	}
-	return span{from: at, to: at.Add(length)}, nil
-}
-
-var isoPattern = regexp.MustCompile(`^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
-
-// isoDuration reads a duration of ISO 8601 without years and months. It is false for
-// durations of 0 and of more than a year.
-func isoDuration(s string) (time.Duration, bool) {
-	parts := isoPattern.FindStringSubmatch(s)
-	if parts == nil {
-		return 0, false
-	}
-	var seconds int64
-	for i, unit := range []int64{7 * 24 * 3600, 24 * 3600, 3600, 60, 1} {
-		n, _ := strconv.ParseInt(parts[i+1], 10, 32)
-		seconds += n * unit
-	}
-	return time.Duration(seconds) * time.Second, seconds > 0 && seconds <= 366*24*3600
+	return span{from: at, to: end}, nil
 }

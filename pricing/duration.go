@@ -16,16 +16,19 @@ func AddDuration(t time.Time, text string) (end time.Time, ok bool) {
 		maxDays    = 200 * 366
 		maxSeconds = maxDays * 24 * 60 * 60
 	)
-	units := []struct {
+	parts := isoDuration.FindStringSubmatch(text)
+	if parts == nil {
+		return t, false
+	}
+	for i, u := range []struct {
 		years, months, days int
 		seconds             float64
-	}{{years: 1}, {months: 1}, {days: 7}, {days: 1}, {seconds: 60 * 60}, {seconds: 60}, {seconds: 1}}
-	for i, part := range isoDuration.FindStringSubmatch(text) {
-		if i == 0 || part == "" {
+	}{{years: 1}, {months: 1}, {days: 7}, {days: 1}, {seconds: 60 * 60}, {seconds: 60}, {seconds: 1}} {
+		part := parts[i+1]
+		if part == "" {
 			continue
 		}
 		n, err := strconv.ParseFloat(part, 64)
-		u := units[i-1]
 		days := n * float64(366*u.years+31*u.months+u.days)
 		if err != nil || days > maxDays || n*u.seconds > maxSeconds {
 			return t, false

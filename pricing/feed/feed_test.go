@@ -37,6 +37,39 @@ func TestAdapter_Days(t *testing.T) {
 	}
 }
 
+// Half a day that is missing stays missing, and no other price changes.
+func TestAdapter_HalfADay(t *testing.T) {
+	unpublished = func(at time.Time) bool { return at.Hour() >= 8 && at.Hour() < 20 }
+	defer func() { unpublished = nil }()
+	for name, s := range sources() {
+		data, err := s.fetch(t, "2026-07-01", 1)
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		checkPrices(t, data.Prices, s, s.query("", "2026-07-01", 1))
+	}
+}
+
+// Of two prices of an interval the later in the response counts, also on a day of 23 hours.
+func TestAdapter_CorrectedPrices(t *testing.T) {
+	for name, s := range sources() {
+		if s.adapter == "miso" {
+			continue // its file has one column for each hour
+		}
+		for _, day := range []string{"2026-07-01", "2026-03-08"} {
+			corrects = true
+			data, err := s.fetch(t, day, 1)
+			corrects = false
+			if err != nil {
+				t.Error(name, day, err)
+				continue
+			}
+			checkPrices(t, data.Prices, s, s.query("", day, 1))
+		}
+	}
+}
+
 // checkPrices expects each interval of a query with its published price.
 func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 	t.Helper()

@@ -68,8 +68,14 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	field, secret := secretField(in), *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
 		p.Check(in.Token == "", "authentication.token", "is for bearer only")
-		unmaskTokenURL(&a, was.Authentication, p)
-		s.checkTokenURL(a.TokenURL, p)
+		had := ""
+		if was.Authentication != nil {
+			had = was.Authentication.TokenURL
+		}
+		unmaskURL(&a.TokenURL, had, "authentication.tokenUrl", p)
+		if err := s.checkDestination("authentication.tokenUrl", a.TokenURL, p); err != nil {
+			return err
+		}
 	} else {
 		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 only")
 	}
@@ -99,28 +105,29 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	return err
 }
 
-// unmaskTokenURL replaces a masked query with the stored query of the same URL.
-func unmaskTokenURL(a, was *storage.Authentication, p *rest.FieldErrors) {
+// unmaskURL replaces a masked query with the stored query of the same URL. had is the stored
+// URL in the clear, empty if there is none.
+func unmaskURL(given *string, had, field string, p *rest.FieldErrors) {
 	switch {
-	case was != nil && a.TokenURL == storage.MaskURL(was.TokenURL):
-		a.TokenURL = was.TokenURL
-	case strings.HasSuffix(a.TokenURL, "?"+masked):
-		p.Addf("authentication.tokenUrl", "must be given with its whole query: %s stands for the stored query of the stored URL alone", masked)
+	case *given == storage.MaskURL(had):
+		*given = had
+	case strings.HasSuffix(*given, "?"+masked):
+		p.Addf(field, "requires the whole query: %s keeps only the stored query of the stored URL", masked)
 	}
 }
 
-// checkTokenURL checks a token endpoint against the operator's policy on destinations.
-func (s *server) checkTokenURL(raw string, p *rest.FieldErrors) {
-	if raw == "" {
-		return // another check reports it
-	}
+// checkDestination checks an address against the operator's policy on destinations. Another
+// check reports a missing address.
+func (s *server) checkDestination(field, address string, p *rest.FieldErrors) error {
 	var found rest.FieldErrors
-	if found.AddError(s.Destinations(raw)) != nil {
-		return
+	if address == "" {
+		return nil
 	}
+	err := found.AddError(s.Destinations(address))
 	for _, f := range found.List() {
-		p.Add([]storage.FieldError{{Field: "authentication.tokenUrl", Message: f.Message}})
+		p.Add([]storage.FieldError{{Field: field, Message: f.Message}})
 	}
+	return err
 }
 
 func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) error {

@@ -50,7 +50,7 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 		return err
 	}
 	if !e.IsRelay() {
-		if err := p.AddError(s.Destinations(e.URL)); err != nil {
+		if err := s.checkDestination("url", e.URL, p); err != nil {
 			return err
 		}
 	}
@@ -73,12 +73,7 @@ func maskedHeaders(e *storage.WebhookEndpoint) map[string]string {
 // their host. Otherwise, a caller who may change the endpoint could redirect the values
 // to another host.
 func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
-	switch {
-	case e.URL == storage.MaskURL(had.URL):
-		e.URL = had.URL
-	case strings.HasSuffix(e.URL, "?"+masked):
-		p.Addf("url", "requires the whole query: %s keeps only the stored query of the stored URL", masked)
-	}
+	unmaskURL(&e.URL, had.URL, "url", p)
 	headers := maps.Clone(e.Headers)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if headers[name] != masked {

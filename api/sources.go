@@ -79,6 +79,7 @@ func showSource(v storage.View, s *storage.Source, revision uint64, now time.Tim
 		ID: s.ID, SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),
 	}
+	shown.URL = storage.MaskURL(s.URL)
 	if s.OrganizationID != storage.Shared {
 		shown.OrganizationID = s.OrganizationID
 	}
@@ -100,14 +101,15 @@ func (s *server) source(c *rest.Call, ref storage.Ref) (shown wire.SourceWithRun
 	return shown, err
 }
 
-// setSource applies settings to a source, checks the address by the operator's policy and
-// seals the secret. before is the source before the change, empty for a new source.
+// setSource applies settings to a source, checks the addresses by the operator's policy and
+// seals the secrets. before is the source before the change, empty for a new source.
 func (s *server) setSource(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error {
 	had := *before
 	if err := s.Vault.OpenSource(&had); err != nil {
 		return err
 	}
 	source.SourceSettings = *in
+	unmaskURL(&source.URL, had.URL, "url", p)
 	if source.Secret == storage.Masked {
 		source.Secret = had.Secret
 		p.Check(had.Secret != "", "secret", "requires the secret: %s keeps only the stored secret", storage.Masked)
@@ -120,10 +122,11 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 	if err := p.AddError(source.Validate()); err != nil {
 		return err
 	}
-	if source.URL != "" {
-		if err := p.AddError(s.Destinations(source.URL)); err != nil {
-			return err
-		}
+	if err := s.checkDestination("url", source.URL, p); err != nil {
+		return err
+	}
+	if err := s.checkDestination("parameters."+storage.TokenURL, source.Parameters[storage.TokenURL], p); err != nil {
+		return err
 	}
 	return s.Vault.SealSource(source, before)
 }
@@ -131,7 +134,7 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 // receiver says where a source sends its secret.
 func receiver(s *storage.Source) [3]string {
 	adapter, _ := feed.ByName(s.Adapter)
-	return [3]string{s.Adapter, origin(cmp.Or(s.URL, adapter.URL)), s.Parameters["tokenUrl"]}
+	return [3]string{s.Adapter, origin(cmp.Or(s.URL, adapter.URL)), s.Parameters[storage.TokenURL]}
 }
 
 type createSourceInput struct {

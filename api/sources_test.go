@@ -131,6 +131,32 @@ func TestSources_Secret(t *testing.T) {
 	e.operate(sourcesPath+"own/update", `{"organizationId":"acme","secret":"********"}`).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
 }
 
+// TestSources_Query seals the query of a source's address, masks it in responses, and keeps it
+// with its mask.
+func TestSources_Query(t *testing.T) {
+	const address, shown = "https://prices.example/file.csv?sig=opaque-q", "https://prices.example/file.csv?********"
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	e.operate(sourcesPath+"create", `{"id":"own","organizationId":"acme","adapter":"csv","url":"`+address+`","parameters":{"node":"N"}}`).ok(t)
+	for _, body := range []string{`{"organizationId":"acme","everySeconds":600}`, `{"organizationId":"acme","url":"` + shown + `"}`} {
+		if got := e.operate(sourcesPath+"own/update", body).ok(t); got["url"] != shown {
+			t.Errorf("%s: the address is shown as %v", body, got["url"])
+		}
+		s, err := storage.Get[storage.Source](e.store, storage.SourceRef("acme", "own"))
+		must(t, err)
+		if text := jsonOf(t, s); strings.Contains(text, "opaque") {
+			t.Errorf("%s: it is stored as %s", body, text)
+		}
+		if must(t, e.vault.OpenSource(&s)); s.URL != address {
+			t.Errorf("%s: the address opens as %s", body, s.URL)
+		}
+	}
+	e.operate(sourcesPath+"own/update", `{"organizationId":"acme","url":"https://prices.example/other.csv?********"}`).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
+	if a := e.operate("/v1/admin/organizations/acme/export", `{}`); strings.Contains(string(a.body), "opaque") || !strings.Contains(string(a.body), shown) {
+		t.Errorf("the export is %s", a.body)
+	}
+}
+
 // TestSources_SecretStays requires the secret anew if another host would receive it, in an
 // update and in an import.
 func TestSources_SecretStays(t *testing.T) {
@@ -191,9 +217,12 @@ func TestSources_Invalid(t *testing.T) {
 		`{"adapter":"csv","url":"ftp://x/","parameters":{"node":"N"}}`:                                                    "url",
 		`{"adapter":"csv","url":"https://user:pw@x.example/","parameters":{"node":"N"}}`:                                  "url",
 		`{"adapter":"csv","url":"https://localhost/","parameters":{"node":"N"}}`:                                          "url",
-		csvSource + `,"everySeconds":59}`:                                                                                 "everySeconds",
-		csvSource + `,"secret":"********"}`:                                                                               "secret",
-		`{"adapter":"csv","url":"https://x.example/","parameters":{"node":"N","priceField":"p"}}`:                         "parameters",
+		`{"adapter":"ercot","parameters":{"node":"N","tokenUrl":"https://localhost/"},"secret":"a:b:c"}`:                  "parameters.tokenUrl",
+		`{"adapter":"ercot","parameters":{"node":"N","tokenUrl":"token"},"secret":"a:b:c"}`:                               "parameters.tokenUrl",
+		`{"adapter":"csv","url":"https://x.example/?********","parameters":{"node":"N"}}`:                                 "url",
+		csvSource + `,"everySeconds":59}`:   "everySeconds",
+		csvSource + `,"secret":"********"}`: "secret",
+		`{"adapter":"csv","url":"https://x.example/","parameters":{"node":"N","priceField":"p"}}`: "parameters",
 	} {
 		a := e.operate(sourcesPath+"create", body)
 		a.expect(t, http.StatusBadRequest, rest.CodeValidationFailed)

@@ -44,6 +44,8 @@ type Input struct {
 	// CarbonIntensity; nil includes no emissions.
 	Carbon          *carbon.Region
 	CarbonIntensity carbon.Intensity
+	// Emissions holds the published emissions of the region, nil if there are none.
+	Emissions *market.Series
 }
 
 // NotInForceError reports a tariff that does not apply to a whole window.
@@ -83,7 +85,7 @@ func (e *NotInForceError) Error() string {
 //
 // p is the probability that the home exports (see solar.NewChance). It is 0 under
 // feed-in, which sells all generation separately. carbon is the cost of the marginal
-// emissions (see carbon.Intensity.Cost).
+// emissions (see MarginalEmissions and carbon.Intensity.Cost).
 //
 // The import and export prices of a composed plan are the sums of its parts' prices. The
 // taxes of an adjustment also apply to the import prices of the parts that it names.

@@ -165,9 +165,10 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 	}
 	if region := c.pricer.in.Carbon; region != nil {
 		intensity := c.pricer.in.CarbonIntensity
-		q.carbon = intensity.Cost(region.Rate(c.day.date.Month, quarter/quartersAnHour))
+		rate, published := MarginalEmissions(region, c.pricer.in.Emissions, at, c.day.date.Month, quarter/quartersAnHour)
+		q.carbon = intensity.Cost(rate)
 		q.price += q.carbon
-		if perPound := intensity.Cost(1); perPound > 0 {
+		if perPound := intensity.Cost(1); perPound > 0 && !published {
 			within := region.Within(alike * math.Abs(q.price) / perPound)
 			q.varies = within < 1
 			q.confidence = min(q.confidence, within)

@@ -7,7 +7,7 @@ import "github.com/gridhook/gridhook/pricing/market"
 type HomeMarket struct {
 	HomeID string      `json:"homeId" pattern:"id"`
 	Node   string      `json:"node" minLength:"1" maxLength:"64"`
-	Market market.Kind `json:"market"`
+	Market market.Kind `json:"market" enum:"DAY_AHEAD,REAL_TIME"`
 	Base
 }
 

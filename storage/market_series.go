@@ -9,16 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
-// MarketSeries describes the published prices of a node. MarketPrices holds the prices by
-// month. Every change of a price writes the series, so its revision also covers the
-// prices. A series belongs to one organization or, as Shared, to all.
+// MarketSeries describes the published prices of a node, or the published emissions of a
+// grid region. MarketPrices holds the values by month. Every change of a value writes the
+// series, so its revision also covers the values. A series belongs to one organization or,
+// as Shared, to all.
 type MarketSeries struct {
 	ID          string      `json:"id" example:"REAL_TIME--COMED"`
-	Node        string      `json:"node" example:"COMED"`
-	Market      market.Kind `json:"market"`
+	Node        string      `json:"node" doc:"The node, or the grid region of emissions, such as CA." example:"COMED"`
+	Market      market.Kind `json:"market" doc:"EMISSIONS has the marginal emissions of a grid region, in kg CO2 per kWh."`
 	Timezone    string      `json:"timezone" maxLength:"64" doc:"The time zone of the prices." example:"America/Chicago"`
 	StepMinutes int         `json:"stepMinutes" doc:"The length of a price's step." example:"60"`
 	StartTime   Time        `json:"startTime" doc:"The start of the first price. endTime is the end of the last price."`
@@ -57,7 +59,12 @@ func (m *MarketSeries) Ref() Ref { return Ref{KindMarketSeries, m.OrganizationID
 // Validate names every wrong field.
 func (m *MarketSeries) Validate() error {
 	var p Problems
-	checkMarket(&p, m.Node, m.Market)
+	if m.Market == market.Emissions {
+		region, ok := carbon.Named(m.Node)
+		p.Check(ok && region.Code == m.Node, "node", "must be the grid region of the emissions, such as CA")
+	} else {
+		checkMarket(&p, m.Node, m.Market)
+	}
 	p.Check(m.Timezone != "", "timezone", "is required")
 	checkLocation(&p, m.Timezone)
 	switch m.StepMinutes {

@@ -16,7 +16,7 @@ import (
 // SourceSettings are the settings of a source.
 type SourceSettings struct {
 	Adapter      string            `json:"adapter" minLength:"1" maxLength:"64" nullable:"false" doc:"The adapter, which knows the format of the data. See listSourceAdapters." example:"caiso"`
-	URL          string            `json:"url" maxLength:"2048" nullable:"false" doc:"The address to ask. If it is empty, the source asks the address of the adapter. The rules for the url of an endpoint apply." example:""`
+	URL          string            `json:"url" maxLength:"2048" nullable:"false" doc:"The address to ask. If it is empty, the source asks the address of the adapter. The rules for the url of an endpoint apply. Its query is stored encrypted and shown as ********." example:""`
 	Parameters   map[string]string `json:"parameters" nullable:"false" doc:"The parameters of the adapter." example:"{\"node\":\"TH_NP15_GEN-APND\"}"`
 	Secret       string            `json:"secret" maxLength:"4096" nullable:"false" doc:"The secret that the adapter needs, such as a subscription key. It is stored encrypted and shown as ********. Sending ******** keeps the stored secret." example:""`
 	EverySeconds int               `json:"everySeconds" minimum:"60" maximum:"604800" doc:"The interval between two fetches. By default the interval of the adapter." example:"3600"`
@@ -28,11 +28,13 @@ type SourceSettings struct {
 
 // Source is a stored, scheduled fetch of prices, alerts or a tariff. A source belongs to
 // one organization or, as Shared, to all of them, like the prices that it fetches. Secret
-// is masked: see package vault.
+// and the query of URL are masked: see package vault.
 type Source struct {
 	ID string `json:"id"`
 	SourceSettings
 	SealedSecret string `json:"sealedSecret,omitempty"`
+	// SealedURL is the whole URL, empty if the URL has no query.
+	SealedURL string `json:"sealedUrl,omitempty"`
 	Base
 }
 
@@ -45,6 +47,10 @@ func (s *Source) Ref() Ref { return SourceRef(s.OrganizationID, s.ID) }
 // Every returns the interval between two fetches.
 func (s *Source) Every() time.Duration { return time.Duration(s.EverySeconds) * time.Second }
 
+// TokenURL is the parameter with the address of the token service, of adapters that ask for
+// a token.
+const TokenURL = "tokenUrl"
+
 // minEvery is the shortest interval between two fetches.
 const minEvery = time.Minute
 
@@ -56,6 +62,9 @@ func (s *Source) Validate() error {
 		checkURL(&p, "url", s.URL)
 	}
 	p.Check(s.Every() >= minEvery, "everySeconds", "must be at least %v", minEvery.Seconds())
+	if token := s.Parameters[TokenURL]; token != "" {
+		checkURL(&p, "parameters."+TokenURL, token)
+	}
 	_, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
 	checkOptionalID(&p, "planId", s.PlanID)
@@ -126,7 +135,7 @@ func (s *Source) Location() *time.Location {
 
 // feed identifies the prices that a source fetches by the settings that determine them.
 func (s *Source) feed() string {
-	settings := fmt.Sprintf("%q %q %q %q", s.Adapter, s.URL, s.Parameters, s.Timezone) // fmt sorts the parameters
+	settings := fmt.Sprintf("%q %q %q %q", s.Adapter, cmp.Or(s.SealedURL, s.URL), s.Parameters, s.Timezone) // fmt sorts the parameters
 	sum := sha256.Sum256([]byte(settings))
 	return hex.EncodeToString(sum[:8])
 }

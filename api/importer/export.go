@@ -106,6 +106,7 @@ func (x *exporter) record(r storage.Record) error {
 		if err != nil {
 			return err
 		}
+		s.URL = storage.MaskURL(s.URL)
 		return x.add(r.Kind, s.SourceSettings, map[string]any{"id": s.ID})
 	}
 	return x.add(r.Kind, json.RawMessage(r.Value), nil)

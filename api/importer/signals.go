@@ -16,12 +16,12 @@ type marketSeriesLine struct {
 	_ struct{} `required:"resource,node,market,startTime,prices"`
 
 	lineHead
-	Node        string       `json:"node" minLength:"1" maxLength:"64" doc:"The pricing node by the market operator's name."`
+	Node        string       `json:"node" minLength:"1" maxLength:"64" doc:"The pricing node by the market operator's name, or the grid region of EMISSIONS, such as CA."`
 	Market      market.Kind  `json:"market"`
 	Timezone    string       `json:"timezone" doc:"The time zone of the prices, by default the time zone of the series. For a new series it is UTC."`
 	StepMinutes int          `json:"stepMinutes" doc:"The length of a price's step: 5, 15, 30 or 60, by default the length in the series. For a new series it is 60."`
 	StartTime   storage.Time `json:"startTime" nullable:"false" doc:"The start of the first price's step."`
-	Prices      []*float64   `json:"prices" minItems:"1" itemsMinimum:"-50" itemsMaximum:"50" doc:"One price per step, in $/kWh. null keeps the stored price of a step."`
+	Prices      []*float64   `json:"prices" minItems:"1" itemsMinimum:"-50" itemsMaximum:"50" doc:"One price per step, in $/kWh, or in kg CO2 per kWh for EMISSIONS. null keeps the stored price of a step."`
 }
 
 // prepare returns the line's series. storePrices adds the prices.

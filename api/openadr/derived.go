@@ -31,7 +31,7 @@ func (s *server) programOfEvent(v storage.View, org, id string) (string, error) 
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		return "", err
 	}
-	p, err := s.derivedProgram(v, org, signals.ProgramOfDay(id))
+	p, err := s.derivedProgram(v, org, signals.ProgramOfEvent(id))
 	if p == nil {
 		return "", err
 	}
@@ -132,9 +132,14 @@ func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.
 
 // addDays adds a program's events to a page. A day without prices has no event.
 func (s *server) addDays(v storage.View, a *audience, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
+	prices := s.Pricer.Reader(v)
+	days, err := prices.Events(a.OrganizationID, program, r.Now)
+	if err != nil {
+		return false, err
+	}
 	more = true
-	for _, day := range program.Days(r.Now) {
-		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
+	for _, day := range days {
+		e, err := prices.Encode(a.OrganizationID, &day)
 		if signals.IsDataError(err) {
 			continue
 		}
@@ -167,7 +172,7 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 		}
 		return p.Encode()
 	case storage.OpenADREvent:
-		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfDay(r.id))
+		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfEvent(r.id))
 		if p != nil {
 			return s.findDay(v, a, r, p)
 		}
@@ -189,11 +194,16 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 // findDay returns the program's event of a path, or nil if there is none. Errors: errGone
 // for a day without prices.
 func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Program) (json.RawMessage, error) {
-	for _, day := range p.Days(r.Now) {
+	prices := s.Pricer.Reader(v)
+	days, err := prices.Events(a.OrganizationID, p, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	for _, day := range days {
 		if day.ID != r.id {
 			continue
 		}
-		e, err := s.Pricer.Reader(v).Encode(a.OrganizationID, &day)
+		e, err := prices.Encode(a.OrganizationID, &day)
 		if signals.IsDataError(err) {
 			return nil, errGone
 		}

@@ -55,7 +55,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[pricing.EventKind]():             {"CRITICAL_PEAK", "PEAK_REBATE", "FLEX_ALERT"},
 	reflect.TypeFor[pricing.PartKind]():              texts(pricing.PartKinds()),
 	reflect.TypeFor[pricing.PlanRole]():              texts(pricing.PlanRoles()),
-	reflect.TypeFor[market.Kind]():                   {"DAY_AHEAD", "REAL_TIME"},
+	reflect.TypeFor[market.Kind]():                   {"DAY_AHEAD", "REAL_TIME", "EMISSIONS"},
 	reflect.TypeFor[storage.Signature]():             {"hmac", "ed25519"},
 	reflect.TypeFor[storage.CarbonSignalIntensity](): {"LOW", "MEDIUM", "HIGH"},
 	reflect.TypeFor[storage.TempUnits]():             {"F", "C"},

@@ -33,6 +33,8 @@ type changes struct {
 	revision uint64
 	at       time.Time
 	programs map[string]map[string]bool
+	// alerts holds the alerts of that check.
+	alerts map[storage.Ref]alert
 }
 
 const (

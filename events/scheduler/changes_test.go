@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
@@ -191,6 +193,56 @@ func TestChanges_Days(t *testing.T) {
 					t.Errorf("%s: %q", id, got)
 				}
 			}
+		}
+		stop()
+	})
+}
+
+// flexAlert makes an alert the only event of a plan, or removes it if its length is 0. It
+// returns the identifier of the OpenADR event.
+func (w *world) flexAlert(plan string, from time.Time, length time.Duration) string {
+	list := &storage.PlanEvents{PlanID: plan, Events: []storage.PlanEvent{}, Base: storage.Base{OrganizationID: "org"}}
+	if length > 0 {
+		e := storage.PlanEvent{Kind: pricing.FlexAlert, From: storage.Time{Time: from}, To: storage.Time{Time: from.Add(length)}}
+		e.SetDefaults()
+		list.Events = append(list.Events, e)
+	}
+	w.put(list)
+	return fmt.Sprintf("%s_%08x", plan, from.Unix())
+}
+
+// Subscribers are notified of an alert, of its new end, and of its removal before its end.
+// They are not notified when it ends. The days of the plan stay as they are.
+func TestChanges_FlexAlerts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADREvent)
+		stop := w.fleet(2)
+		pass(minute)
+		before := len(w.changed())
+		from := began.Add(4 * time.Hour)
+		removed := w.flexAlert("p", from, time.Hour)
+		pass(minute)
+		w.flexAlert("p", from, 2*time.Hour)
+		pass(minute)
+		w.flexAlert("p", from, 0)
+		pass(minute)
+		w.flexAlert("p", from, time.Hour)
+		pass(minute)
+		w.flexAlert("p", from, 0)
+		pass(minute)
+		if got := w.operations(removed); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE", "DELETE"}) {
+			t.Errorf("notifications of %q", got)
+		}
+		ended := w.flexAlert("p", began.Add(time.Hour), time.Hour)
+		pass(4 * time.Hour)
+		w.flexAlert("p", from, 0)
+		pass(minute)
+		if got := w.operations(ended); !slices.Equal(got, []string{"CREATE"}) {
+			t.Errorf("an alert that ends notifies of %q", got)
+		}
+		if got := w.changed()[before:]; len(got) != 6 {
+			t.Errorf("notifications of %q", got)
 		}
 		stop()
 	})

@@ -18,7 +18,7 @@ func (c *changes) checkDerived(ctx context.Context) error {
 	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
 		return nil
 	}
-	found := derived{changes: c, now: now, found: map[storage.Ref]string{}, programs: map[string]map[string]bool{}}
+	found := derived{changes: c, now: now, found: map[storage.Ref]string{}, programs: map[string]map[string]bool{}, alerts: map[storage.Ref]alert{}}
 	err := c.Store.View(func(v storage.View) error {
 		revision = v.Revision()
 		return storage.EachOrganization(v, func(org string) error { return found.read(v, org) })
@@ -40,7 +40,7 @@ func (c *changes) checkDerived(ctx context.Context) error {
 	c.pending = found.found
 	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found.found[ref] == "" })
 	if !waiting {
-		c.revision, c.at, c.programs = revision, now, found.programs
+		c.revision, c.at, c.programs, c.alerts = revision, now, found.programs, found.alerts
 	}
 	return nil
 }
@@ -62,6 +62,13 @@ type derived struct {
 	changed []derivedChange
 	// programs holds the programs of each organization.
 	programs map[string]map[string]bool
+	alerts   map[storage.Ref]alert
+}
+
+// alert is the event of an alert that has not ended.
+type alert struct {
+	change events.Change
+	end    time.Time
 }
 
 // add adds an object with its JSON, if its fingerprint is new.
@@ -97,6 +104,9 @@ func (f *derived) read(v storage.View, org string) error {
 		if err := f.addDays(prices, org, p); err != nil {
 			return err
 		}
+	}
+	if err := f.addRemovedAlerts(org); err != nil {
+		return err
 	}
 	removed, err := prices.RemovedPrograms(org)
 	for i := range removed {
@@ -137,12 +147,32 @@ func (f *derived) addWritten(org string, p *signals.Program, written, operation 
 	}, p.Encode)
 }
 
+// addRemovedAlerts adds the alerts that are gone before their end. Nobody is notified of a
+// removed alert if every scheduler ends within seconds.
+func (f *derived) addRemovedAlerts(org string) error {
+	for ref, a := range f.changes.alerts {
+		if ref.Org != org || f.found[ref] != "" || !a.end.After(f.now) {
+			continue
+		}
+		removed := a.change
+		removed.Operation, removed.Fingerprint = events.OperationDelete, "removed"
+		if err := f.add(org, removed, func() ([]byte, error) { return a.change.Object, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // addDays adds the events of a program. A day without prices has no event.
 func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program) error {
 	if !f.interest.hasAny(org, storage.OpenADREvent, p.ID) {
 		return nil
 	}
-	for _, day := range p.Days(f.now) {
+	days, err := prices.Events(org, p, f.now)
+	if err != nil {
+		return err
+	}
+	for _, day := range days {
 		e, err := prices.Encode(org, &day)
 		if signals.IsDataError(err) {
 			continue
@@ -150,6 +180,9 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 		if err == nil {
 			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint}
 			err = f.add(org, change, func() ([]byte, error) { return e.JSON, nil })
+			if change.Object = e.JSON; day.Alert != "" {
+				f.alerts[storage.OpenADRRef(change.ObjectType, org, change.ObjectID)] = alert{change, day.Window.End}
+			}
 		}
 		if err != nil {
 			return err
@@ -170,7 +203,7 @@ func (c *changes) follows(ctx context.Context, d *derivedChange, revision uint64
 	case d.change.Operation == events.OperationDelete && last.Change != nil:
 		d.change.Object = last.Change.Object // a tombstone has no more than the identifier
 	case d.change.Operation != "":
-	case last.Change == nil && c.seen[d.ref] == "":
+	case last.Change == nil && c.seen[d.ref] == "", last.Change != nil && last.Change.Operation == events.OperationDelete:
 		d.change.Operation = events.OperationCreate
 	default:
 		d.change.Operation = events.OperationUpdate

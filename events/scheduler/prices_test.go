@@ -60,6 +60,28 @@ func (w *world) addHoursFrom(node string, start time.Time, hours int) {
 	}
 }
 
+// live places a home in California, and waits.
+func (w *world) live(id string, intensity storage.CarbonSignalIntensity) {
+	w.t.Helper()
+	h, err := storage.Get[storage.Home](w.store, storage.HomeRef("org", id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h.Zipcode, h.CarbonSignalIntensity = "94103", intensity
+	w.put(&h)
+	pass(minute)
+}
+
+// emit publishes emissions of a grid region for the present day.
+func (w *world) emit(region string) {
+	w.t.Helper()
+	m := storage.MarketSeries{Node: region, Market: market.Emissions, Base: storage.Base{OrganizationID: storage.Shared}}
+	part := storage.PricesPart{Start: time.Now().Truncate(time.Hour), Prices: slices.Repeat([]float64{0.3}, 24)}
+	if _, err := w.store.AddPrices(w.t.Context(), m, []storage.PricesPart{part}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // spoil replaces a record with one that does not decode.
 func (w *world) spoil(ref storage.Ref) {
 	w.t.Helper()
@@ -130,6 +152,23 @@ func TestFollowPrices_AffectedHomes(t *testing.T) {
 		{"a critical peak", func(w *world) { w.peak("p") }, "p of 2"},
 		{"hours of a market that a plan follows", func(w *world) { w.addHours("COMED") }, "hourly of 1"},
 		{"hours of a market that a home sells to", func(w *world) { w.addHours("HUB") }, "flat of 1"},
+		{"emissions of a region in which a home follows carbon", func(w *world) {
+			w.live("h3", storage.CarbonHigh)
+			w.live("h4", storage.CarbonLow)
+			w.emit("CA")
+		}, "shared of 1"},
+		{"emissions, with an endpoint for OpenADR events", func(w *world) {
+			w.live("h4", storage.CarbonLow)
+			e := storage.NewWebhookEndpoint("org")
+			e.ID, e.URL, e.Format = "adr", "https://acme.example", storage.FormatOpenADR3
+			e.Secrets = []storage.SealedSecret{{Sealed: "sealed"}}
+			w.put(&e)
+			w.emit("CA")
+		}, "hourly of 1"},
+		{"emissions of another region", func(w *world) {
+			w.live("h3", storage.CarbonHigh)
+			w.emit("TE")
+		}, ""},
 		{"hours of another market", func(w *world) { w.addHours("NODE") }, ""},
 		{"a plan, beside a home that cannot be decoded", func(w *world) {
 			w.spoil(storage.HomeRef("org", "h3"))

@@ -51,7 +51,7 @@ type fetched struct {
 	validators storage.SourceValidators
 	// retryAfter is the delay that the server asked for, 0 for none.
 	retryAfter time.Duration
-	secret     string
+	secrets    []string
 }
 
 // fetcher makes the requests of one fetch.
@@ -83,7 +83,7 @@ func span(now, end time.Time, l *time.Location) (from, to time.Time) {
 func (f *fetcher) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	f.left, f.secret = maxBytes, f.query.Secret
+	f.left, f.secrets = maxBytes, secretsOf(f.query)
 	err := f.all(ctx)
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("no complete response within %v", fetchTimeout)
@@ -94,10 +94,10 @@ func (f *fetcher) run(ctx context.Context) error {
 	return f.hide(err)
 }
 
-// hide returns an error about the data without the source's secret.
+// hide returns an error about the data without the source's secrets.
 func (f *fetched) hide(err error) error {
-	if err != nil && f.secret != "" {
-		return errors.New(mask(err.Error(), f.secret))
+	if err != nil && len(f.secrets) > 0 {
+		return errors.New(mask(err.Error(), f.secrets...))
 	}
 	return err
 }
@@ -184,14 +184,14 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 }
 
 // read reads a response. Errors show beginnings of the response, also one that ends within
-// the secret. So they come from the response without the secret.
+// a secret. So they come from the response without the secrets.
 func (f *fetcher) read(r *feed.Response) (feed.Data, error) {
 	data, err := f.tryRead(r)
-	if err == nil || f.secret == "" {
+	if err == nil || len(f.secrets) == 0 {
 		return data, err
 	}
 	masked := *r
-	masked.Body = []byte(mask(string(r.Body), f.secret))
+	masked.Body = []byte(mask(string(r.Body), f.secrets...))
 	if _, err = f.tryRead(&masked); err == nil {
 		err = fmt.Errorf("%w: it has the secret of the source in it", feed.ErrResponse)
 	}

@@ -138,6 +138,17 @@ func TestMask_Parts(t *testing.T) {
 	}
 }
 
+// TestSecretsOf_Query counts the values of an address that may be keys as secrets.
+func TestSecretsOf_Query(t *testing.T) {
+	q := &feed.Query{URL: "https://prices.example/?zone=NP15&sig=opaque%2Fkey&sig=another-key", Secret: "abc"}
+	if got := mask("abc opaque/key opaque%2Fkey another-key NP15", secretsOf(q)...); got != "******** ******** ******** ******** NP15" {
+		t.Errorf("got %s", got)
+	}
+	if got := secretsOf(&feed.Query{URL: "https://prices.example/"}); len(got) != 0 {
+		t.Errorf("secrets of an open source: %q", got)
+	}
+}
+
 func TestSpan_Days(t *testing.T) {
 	l, err := time.LoadLocation("America/Los_Angeles")
 	must(t, err)

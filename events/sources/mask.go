@@ -9,21 +9,39 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// mask hides a secret in a text, and its parts between colons, such as a user name and a
-// password. It hides every form in which a request, a response or an error has them.
-func mask(text, secret string) string {
-	const least = 4 // a shorter part is no secret, and would hide other words
-	parts, pieces := []string{secret}, strings.Split(secret, ":")
-	for i, piece := range pieces {
-		parts = append(parts, piece, strings.Join(pieces[:i], ":"), strings.Join(pieces[i:], ":"))
+// secretsOf returns what no error of a query may show: its secret, and the values in its
+// address that are long enough for a key.
+func secretsOf(q *feed.Query) (list []string) {
+	const least = 8
+	if q.Secret != "" {
+		list = append(list, q.Secret)
 	}
+	if u, err := url.Parse(q.URL); err == nil {
+		for _, values := range u.Query() {
+			list = append(list, slices.DeleteFunc(values, func(v string) bool { return len(v) < least })...)
+		}
+	}
+	return list
+}
+
+// mask hides secrets in a text, and their parts between colons, such as a user name and a
+// password. It hides every form in which a request, a response or an error has them.
+func mask(text string, secrets ...string) string {
+	const least = 4 // a shorter part is no secret, and would hide other words
 	var forms []string
-	for _, part := range parts {
-		if part != "" && (len(part) >= least || part == secret) {
-			forms = append(forms, formsOf(part)...)
+	for _, secret := range secrets {
+		parts, pieces := []string{secret}, strings.Split(secret, ":")
+		for i, piece := range pieces {
+			parts = append(parts, piece, strings.Join(pieces[:i], ":"), strings.Join(pieces[i:], ":"))
+		}
+		for _, part := range parts {
+			if part != "" && (len(part) >= least || part == secret) {
+				forms = append(forms, formsOf(part)...)
+			}
 		}
 	}
 	// Of two forms that begin at the same place, the longer is the secret.

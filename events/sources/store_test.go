@@ -310,3 +310,21 @@ func TestHasHome_Plan(t *testing.T) {
 		}))
 	}
 }
+
+// TestStore_Emissions stores emissions as a series of their region. They make no plan.
+func TestStore_Emissions(t *testing.T) {
+	w := newWorld(t)
+	data := feed.Data{Prices: []feed.Prices{hourly("CA", market.Emissions, 0.25, 0.3)}}
+	run, err := w.store(w.add(nil), data)
+	series, missing := storage.Get[storage.MarketSeries](w.Store, storage.MarketSeriesRef(storage.Shared, market.Emissions, "CA"))
+	if err != nil || missing != nil || run.Added != 2 || series.Prices != 2 {
+		t.Errorf("%+v, %+v, %v, %v", run, series, err, missing)
+	}
+	planned := w.add(func(s *storage.Source) { s.ID, s.PlanID = "planned", "new-plan" })
+	if _, err := w.store(planned, data); err == nil || !strings.Contains(err.Error(), "planId") {
+		t.Errorf("a plan of emissions: %v", err)
+	}
+	if _, err := w.store(w.add(func(s *storage.Source) { s.ID = "nowhere" }), feed.Data{Prices: []feed.Prices{hourly("HUB", market.Emissions, 0.3)}}); err == nil {
+		t.Error("emissions of no region are stored")
+	}
+}

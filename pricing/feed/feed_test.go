@@ -37,6 +37,39 @@ func TestAdapter_Days(t *testing.T) {
 	}
 }
 
+// Half a day that is missing stays missing, and no other price changes.
+func TestAdapter_HalfADay(t *testing.T) {
+	unpublished = func(at time.Time) bool { return at.Hour() >= 8 && at.Hour() < 20 }
+	defer func() { unpublished = nil }()
+	for name, s := range sources() {
+		data, err := s.fetch(t, "2026-07-01", 1)
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		checkPrices(t, data.Prices, s, s.query("", "2026-07-01", 1))
+	}
+}
+
+// Of two prices of an interval the later in the response counts, also on a day of 23 hours.
+func TestAdapter_CorrectedPrices(t *testing.T) {
+	for name, s := range sources() {
+		if s.adapter == "miso" {
+			continue // its file has one column for each hour
+		}
+		for _, day := range []string{"2026-07-01", "2026-03-08"} {
+			corrects = true
+			data, err := s.fetch(t, day, 1)
+			corrects = false
+			if err != nil {
+				t.Error(name, day, err)
+				continue
+			}
+			checkPrices(t, data.Prices, s, s.query("", day, 1))
+		}
+	}
+}
+
 // checkPrices expects each interval of a query with its published price.
 func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 	t.Helper()
@@ -144,15 +177,20 @@ func TestCSV_Step(t *testing.T) {
 // Parameters that mean nothing without each other are refused.
 func TestCSV_Fields(t *testing.T) {
 	adapter, _ := feed.ByName("csv")
-	for _, tt := range []struct{ time, price, unit, want string }{
-		{"", "", "", ""},
-		{"t", "p", "$/kWh", ""},
-		{"t", "", "", "timeField: priceField is required"},
-		{"", "p", "$/kWh", "priceField: timeField and unit are required"},
-		{"t", "p", "", "priceField: timeField and unit are required"},
+	for _, tt := range []struct{ time, price, unit, node, market, want string }{
+		{"", "", "", "A", "", ""},
+		{"t", "p", "$/kWh", "A", "", ""},
+		{"t", "", "", "A", "", "timeField: priceField is required"},
+		{"", "p", "$/kWh", "A", "", "priceField: timeField and unit are required"},
+		{"t", "p", "", "A", "", "priceField: timeField and unit are required"},
+		{"t", "p", "g/kWh", "CA", "EMISSIONS", ""},
+		{"t", "p", "g/kWh", "CA", "", "unit: g/kWh"},
+		{"t", "p", "$/kWh", "CA", "EMISSIONS", "unit: g/kWh"},
+		{"", "", "", "CA", "EMISSIONS", "unit: g/kWh"},
+		{"t", "p", "g/kWh", "A", "EMISSIONS", `node: "A" is not a grid region`},
 	} {
 		q := sources()["csv"].query("http://source", "2026-07-01", 1)
-		q.Parameters = map[string]string{"node": "A", "timeField": tt.time, "priceField": tt.price, "unit": tt.unit}
+		q.Parameters = map[string]string{"node": tt.node, "market": tt.market, "timeField": tt.time, "priceField": tt.price, "unit": tt.unit}
 		if _, err := adapter.Requests(q); (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v", tt, err)
 		}
@@ -362,8 +400,12 @@ func TestAdapters_Complete(t *testing.T) {
 // readCSV reads a file of the generic adapter.
 func readCSV(unit, rows string) (feed.Data, error) {
 	adapter, _ := feed.ByName("csv")
+	kind := ""
+	if slices.Contains(market.MassUnits, unit) {
+		kind = string(market.Emissions)
+	}
 	q := &feed.Query{
-		Parameters: map[string]string{"node": "A", "timeField": "utc", "priceField": "p", "unit": unit},
+		Parameters: map[string]string{"node": "A", "market": kind, "timeField": "utc", "priceField": "p", "unit": unit},
 		From:       time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC),
 	}
 	return adapter.Read(q, response("http://source/prices.csv", "utc,p\n"+rows))
@@ -379,6 +421,8 @@ func TestCSV_Rows(t *testing.T) {
 		{"half a day is missing", "$/MWh", "2026-07-01T00:00,-10\n2026-07-01T13:00,20\n2026-07-01T14:00,30\n",
 			[]market.Point{{Start: at(0), Price: -0.01}, {Start: at(13), Price: 0.02}, {Start: at(14), Price: 0.03}}},
 		{"other days are left out", "cents/kWh", "2026-06-30T23:00,1\n2026-07-01T00:00,2\n2026-07-02T00:00,3\n", []market.Point{{Start: at(0), Price: 0.02}}},
+		{"emissions in grams", "g/kWh", "2026-07-01T00:00,250\n", []market.Point{{Start: at(0), Price: 0.25}}},
+		{"emissions in pounds", "lb/MWh", "2026-07-01T00:00,1000\n", []market.Point{{Start: at(0), Price: 0.45359237}}},
 		{"Unix seconds", "$/kWh", fmt.Sprintf("%d,0.5\n%d,0.6\n", at(3).Unix(), at(4).UnixMilli()), []market.Point{{Start: at(3), Price: 0.5}, {Start: at(4), Price: 0.6}}},
 		{"none yet", "$/kWh", "", nil},
 	} {

@@ -2,6 +2,8 @@ package feed
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +13,12 @@ import (
 
 // genericParameters are the parameters of a source of any format.
 var genericParameters = []Parameter{
-	{Name: "node", Doc: "name of the node. Prices of other nodes are ignored", Required: true},
-	{Name: "market", Doc: marketParameter.Doc + ". Prices of another market are ignored", Values: marketParameter.Values},
+	{Name: "node", Doc: "name of the node, or the grid region of EMISSIONS. Prices of other nodes are ignored", Required: true},
+	{Name: "market", Doc: marketParameter.Doc + ". Prices of another market are ignored. EMISSIONS requires priceField and a unit of mass", Values: append(slices.Clone(marketParameter.Values), string(market.Emissions))},
 	{Name: "timeField", Doc: "field of the interval's start, if priceField is given. Times without an offset are in the source's time zone, or UTC if the name of the field has utc or gmt", Example: "start"},
 	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read, with the rule of timeField for times", Example: "price"},
 	{Name: "nodeField", Doc: "field of the node", Example: "zone"},
-	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: []string{"$/kWh", "$/MWh", "cents/kWh"}},
+	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: append([]string{"$/kWh", "$/MWh", "cents/kWh"}, market.MassUnits...)},
 	{Name: "stepMinutes", Doc: "length of an interval. By default that of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
 }
 
@@ -59,6 +61,14 @@ func genericRequests(q *Query) ([]Request, error) {
 	}
 	if q.Parameters["timeField"] != "" && q.Parameters["priceField"] == "" {
 		return nil, errors.New("timeField: priceField is required with it")
+	}
+	if err := market.CheckUnit(q.kind(), q.Parameters["unit"]); err != nil {
+		return nil, fmt.Errorf("unit: %w", err)
+	}
+	if q.kind() == market.Emissions {
+		if err := checkRegion("node", q.Parameters["node"]); err != nil {
+			return nil, err
+		}
 	}
 	from, to := q.From.In(q.location()), q.To.In(q.location())
 	days := strings.NewReplacer("{from}", from.Format(time.DateOnly), "{to}", to.Format(time.DateOnly))

@@ -17,15 +17,17 @@ import (
 // Commission, version 2.0. Source: README.md of
 // https://github.com/california-energy-commission/MIDAS, sections "Get Rate Values", "SGIP
 // GHG Emissions" and "CAISO Flex Alerts": dates and times are UTC, realtime spans 72 hours
-// from midnight Pacific, alldata 90 days, a flex alert is an hour of value 1.
+// from midnight Pacific, alldata 90 days, a flex alert is an hour of value 1, and the
+// marginal emissions of a WattTime region are in g/kWh CO2 by five minutes.
 func midasAdapter() Adapter {
 	return Adapter{
-		Name: "midas", Title: "CEC MIDAS: rates and Flex Alerts by RIN",
+		Name: "midas", Title: "CEC MIDAS: rates, emissions and Flex Alerts by RIN",
 		Doc: "https://github.com/california-energy-commission/MIDAS", URL: "https://midasapi.energy.ca.gov",
 		Every: time.Hour, Timezone: "America/Los_Angeles",
 		Parameters: []Parameter{
-			{Name: "rin", Doc: "rate identification number of a rate or of Flex Alerts", Example: "USCA-PGPG-ETOU-0000", Required: true},
+			{Name: "rin", Doc: "rate identification number of a rate, of emissions or of Flex Alerts", Example: "USCA-PGPG-ETOU-0000", Required: true},
 			{Name: "unit", Doc: "unit of the values to read, $/kWh by default", Values: []string{"$/kWh", "export $/kWh"}},
+			{Name: "region", Doc: "grid region whose homes get the emissions, CA by default", Example: "CA"},
 		},
 		Requests: midasRequests, Read: readMIDAS,
 	}
@@ -33,8 +35,8 @@ func midasAdapter() Adapter {
 
 func midasRequests(q *Query) ([]Request, error) {
 	rin := q.Parameters["rin"]
-	if strings.Contains(rin, "-SGIP-") {
-		return nil, fmt.Errorf("rin: %w", errEmissions(rin))
+	if err := checkRegion("region", q.midasRegion()); err != nil {
+		return nil, err
 	}
 	window := "realtime"
 	if q.To.Sub(q.From) > 73*time.Hour { // three days, one of which may have 25 hours
@@ -46,9 +48,7 @@ func midasRequests(q *Query) ([]Request, error) {
 	}}, nil
 }
 
-func errEmissions(rin string) error {
-	return fmt.Errorf("%s carries emissions, not prices: use the RIN of a rate ($/kWh) or USCA-FLEX-ALRT-0000", rin)
-}
+func (q *Query) midasRegion() string { return cmp.Or(q.Parameters["region"], "CA") }
 
 // midasRate is a rate in JSON or XML. Responses have RateID, files for uploads may have
 // RIN.
@@ -65,21 +65,25 @@ type midasValue struct {
 // midasUnits are the units of the Unit lookup table. A rate may have several of them.
 var midasUnits = []string{"$/kWh", "$/kW", "export $/kWh", "backup $/kWh", "$/kvarh", "Level"}
 
+// midasEmissions is the unit of emissions.
+const midasEmissions = "g/kWh CO2"
+
 func readMIDAS(q *Query, r *Response) (Data, error) {
 	rin := q.Parameters["rin"]
 	rate, err := findMIDAS(rin, r.Body)
 	if err != nil {
 		return Data{}, err
 	}
-	alerts, unit := strings.Contains(rin, "-FLEX-"), cmp.Or(q.Parameters["unit"], "$/kWh")
-	if alerts {
+	alerts, emissions, unit := strings.Contains(rin, "-FLEX-"), strings.Contains(rin, "-SGIP-"), cmp.Or(q.Parameters["unit"], "$/kWh")
+	switch {
+	case alerts:
 		unit = "Event"
+	case emissions:
+		unit = midasEmissions
 	}
 	var spans []span
 	for i, v := range rate.Values {
 		switch {
-		case strings.Contains(v.Unit, "CO2"):
-			return Data{}, refuse("%w", errEmissions(rin))
 		case v.Unit != unit && slices.Contains(midasUnits, v.Unit):
 			continue
 		case v.Unit != unit:
@@ -94,8 +98,11 @@ func readMIDAS(q *Query, r *Response) (Data, error) {
 	if len(spans) == 0 {
 		return Data{}, refuse("has %d values, none in %s", len(rate.Values), unit)
 	}
-	if alerts {
+	switch {
+	case alerts:
 		return q.flexAlerts(spans)
+	case emissions:
+		return q.emitted(spans, q.midasRegion())
 	}
 	return q.spread(spans, rin, market.DayAhead)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // testdata returns a file of the shared test data, or skips.
@@ -88,7 +89,7 @@ func TestMIDAS_Units(t *testing.T) {
 		{"", values(rin, "07 0.3 $/kWh", "09 0.4 $/kWh"), []float64{0.3, 0.4}, ""},
 		{"", values(rin, "07 12 $/kW"), nil, "has 1 values, none in $/kWh"},
 		{"", values(rin, "07 30 cents/kWh"), nil, `value 1: unit "cents/kWh" is not $/kWh`},
-		{"", values(rin, "07 300 g/kWh CO2"), nil, "carries emissions"},
+		{"", values(rin, "07 300 g/kWh CO2"), nil, `unit "g/kWh CO2" is not $/kWh`},
 		{"", values(rin, "07 51 $/kWh"), nil, "is beyond 50"},
 		{"", strings.ReplaceAll(values(rin, "07 1 $/kWh"), "07:59:59", "06:00:00"), nil, "before it starts"},
 		{"", strings.ReplaceAll(values(rin, "07 1 $/kWh"), "07:59:59", "07:13:00"), nil, "only full 5 minutes"},
@@ -156,8 +157,33 @@ func TestMIDAS_Requests(t *testing.T) {
 			t.Errorf("%d days: %v, %v", days, requests, err)
 		}
 	}
-	_, err := adapter.Requests(&feed.Query{Parameters: map[string]string{"rin": "USCA-SGIP-MOER-SMUD"}})
-	if err == nil || !strings.Contains(err.Error(), "rin: USCA-SGIP-MOER-SMUD carries emissions") {
+	_, err := adapter.Requests(&feed.Query{Parameters: map[string]string{"rin": "USCA-SGIP-MOER-SMUD", "region": "SMUD"}})
+	if err == nil || !strings.Contains(err.Error(), `region: "SMUD" is not a grid region`) {
 		t.Error(err)
+	}
+}
+
+// TestMIDAS_Emissions reads five minutes of emissions in g/kWh as kg/kWh of a grid region.
+func TestMIDAS_Emissions(t *testing.T) {
+	const rin = "USCA-SGIP-MOER-PGE"
+	body := fmt.Sprintf(`{"RateID": %q, "ValueInformation": [
+		{"DateStart": "2026-07-01", "DateEnd": "2026-07-01", "TimeStart": "07:00:00", "TimeEnd": "07:04:59", "value": 333.5, "Unit": "g/kWh CO2"},
+		{"DateStart": "2026-07-01", "DateEnd": "2026-07-01", "TimeStart": "07:05:00", "TimeEnd": "07:09:59", "value": 0, "Unit": "g/kWh CO2"}]}`, rin)
+	data, err := readMIDAS(rin, "", day(2026, 7, 1), 1, body)
+	if err != nil || len(data.Prices) != 1 {
+		t.Fatal(data, err)
+	}
+	p := data.Prices[0]
+	if p.Node != "CA" || p.Kind != market.Emissions || p.Step != 5*time.Minute || len(p.Points) != 2 || p.Points[0].Price != 0.3335 || p.Points[1].Price != 0 {
+		t.Errorf("got %+v", p)
+	}
+	for _, tt := range []struct{ body, err string }{
+		{strings.ReplaceAll(body, "g/kWh CO2", "kg/kWh CO2"), `unit "kg/kWh CO2" is not g/kWh CO2`},
+		{strings.ReplaceAll(body, "333.5", "-1"), "are below 0"},
+		{strings.ReplaceAll(body, "333.5", "333500"), "is beyond 50"},
+	} {
+		if _, err := readMIDAS(rin, "", day(2026, 7, 1), 1, tt.body); !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("got %v, want %s", err, tt.err)
+		}
 	}
 }

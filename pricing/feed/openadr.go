@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -19,12 +19,13 @@ import (
 // with units and currency, and durations of ISO 8601.
 func openadrAdapter() Adapter {
 	return Adapter{ //nolint:gosec // the help of a parameter, no credentials
-		Name: "openadr3", Title: "OpenADR 3: price events of a program",
+		Name: "openadr3", Title: "OpenADR 3: events of a program with prices or emissions",
 		Doc:   "https://github.com/oadr3-org/specification",
 		Every: time.Hour, Timezone: "UTC",
 		Parameters: []Parameter{
 			{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
-			{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE"}},
+			{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE", openadrEmissions}},
+			{Name: "region", Doc: "grid region whose homes get the emissions of the payload GHG, which are in g/kWh", Example: "CA"},
 			{Name: "units", Doc: "units of prices without a descriptor, KWH by default. A descriptor with other units is an error", Values: []string{"KWH", "MWH"}},
 			{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
 		},
@@ -36,7 +37,15 @@ func openadrAdapter() Adapter {
 // openadrRows is the maximum number of objects of a page.
 const openadrRows = 50
 
+// openadrEmissions is the type and the unit of payloads with marginal emissions.
+const openadrEmissions = "GHG"
+
 func openadrRequests(q *Query) ([]Request, error) {
+	if q.Parameters["payload"] == openadrEmissions {
+		if err := checkRegion("region", q.Parameters["region"]); err != nil {
+			return nil, err
+		}
+	}
 	id, secret, ok := strings.Cut(q.Secret, ":")
 	if !ok {
 		return []Request{q.openadrPrograms(q.Secret)}, nil
@@ -130,7 +139,14 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		spans = append(spans, one...)
 	}
 	// A page may have events of other days only.
-	data, err := q.spread(q.clipped(spans), q.Parameters["program"], market.DayAhead)
+	spans = q.clipped(spans)
+	var data Data
+	var err error
+	if payload == openadrEmissions {
+		data, err = q.emitted(spans, q.Parameters["region"])
+	} else {
+		data, err = q.spread(spans, q.Parameters["program"], market.DayAhead)
+	}
 	if err != nil {
 		return Data{}, err
 	}
@@ -140,8 +156,8 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	return data, nil
 }
 
-// openadrScale returns the factor from a payload's values to $/kWh. The parameter and all
-// descriptors of the payload with units must have the same units.
+// openadrScale returns the factor from a payload's values to $/kWh, or to g CO2 a kWh. The
+// parameter and all descriptors of the payload with units must have the same units.
 func (q *Query) openadrScale(payload string, descriptors []openadrDescriptor) (float64, error) {
 	units := q.Parameters["units"]
 	for _, d := range descriptors {
@@ -155,9 +171,13 @@ func (q *Query) openadrScale(payload string, descriptors []openadrDescriptor) (f
 		}
 		units = cmp.Or(d.Units, units)
 	}
-	scale, ok := map[string]float64{"": 1, "KWH": 1, "MWH": 1e-3}[units]
+	known := map[string]float64{"": 1, "KWH": 1, "MWH": 1e-3}
+	if payload == openadrEmissions {
+		known = map[string]float64{"": 1, openadrEmissions: 1}
+	}
+	scale, ok := known[units]
 	if !ok {
-		return 0, refuse("units %q are not KWH or MWH", clip(units))
+		return 0, refuse("units %q are not those of %s", clip(units), payload)
 	}
 	return scale, nil
 }
@@ -202,6 +222,9 @@ func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 	return spans, nil
 }
 
+// longestPeriod bounds the time of one price.
+const longestPeriod = 366 * 24 * time.Hour
+
 // span returns the time of a period. A period without a start begins at the given time.
 func (p *openadrPeriod) span(at time.Time) (span, error) {
 	if p.Start != "" {
@@ -211,26 +234,9 @@ func (p *openadrPeriod) span(at time.Time) (span, error) {
 		}
 		at = start.UTC()
 	}
-	length, ok := isoDuration(p.Duration)
-	if !ok || at.IsZero() {
+	end, ok := pricing.AddDuration(at, p.Duration)
+	if !ok || at.IsZero() || !end.After(at) || end.Sub(at) > longestPeriod {
 		return span{}, refuse("has no start or no duration such as PT1H")
 	}
-	return span{from: at, to: at.Add(length)}, nil
-}
-
-var isoPattern = regexp.MustCompile(`^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
-
-// isoDuration reads a duration of ISO 8601 without years and months. It is false for
-// durations of 0 and of more than a year.
-func isoDuration(s string) (time.Duration, bool) {
-	parts := isoPattern.FindStringSubmatch(s)
-	if parts == nil {
-		return 0, false
-	}
-	var seconds int64
-	for i, unit := range []int64{7 * 24 * 3600, 24 * 3600, 3600, 60, 1} {
-		n, _ := strconv.ParseInt(parts[i+1], 10, 32)
-		seconds += n * unit
-	}
-	return time.Duration(seconds) * time.Second, seconds > 0 && seconds <= 366*24*3600
+	return span{from: at, to: end}, nil
 }

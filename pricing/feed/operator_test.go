@@ -283,7 +283,7 @@ func TestOpenADR_Events(t *testing.T) {
 		{"a correction", event("", start+hour, interval("0.2"))[:len(event("", start+hour, interval("0.2")))-1] + "," + event("", start+hour, interval("0.4"))[1:], map[string]float64{"2026-07-01T07:00Z": 0.4}, ""},
 		{"another day", event("", `"start":"2026-06-01T00:00:00Z"`+hour, interval("0.2")), nil, ""},
 		{"no events", `[]`, nil, ""},
-		{"units", event(descriptor("THERMS", "USD"), start+hour, interval("1")), nil, `units "THERMS" are not KWH or MWH`},
+		{"units", event(descriptor("THERMS", "USD"), start+hour, interval("1")), nil, `units "THERMS" are not those of PRICE`},
 		{"currency", event(descriptor("KWH", "EUR"), start+hour, interval("1")), nil, `currency "EUR" is not USD`},
 		{"two values", event("", start+hour, interval("1,2")), nil, "2 values, 1 is expected"},
 		{"text", event("", start+hour, interval(`"1"`)), nil, "is not a number"},
@@ -299,6 +299,28 @@ func TestOpenADR_Events(t *testing.T) {
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
 		}
+	}
+}
+
+// A program of marginal emissions feeds a grid region, in kg CO2 a kWh.
+func TestOpenADR_Emissions(t *testing.T) {
+	adapter, _ := feed.ByName("openadr3")
+	event := func(units string) string {
+		return fmt.Sprintf(`[{"id":"e","programID":"p","payloadDescriptors":[{"payloadType":"GHG","units":%q}],
+			"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"GHG","values":[250]}]}]}]`, units)
+	}
+	s := sources()["openadr3"]
+	s.parameters = map[string]string{"program": "MOER", "payload": "GHG", "region": "TE"}
+	data, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("GHG"))
+	if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != "TE" || data.Prices[0].Kind != market.Emissions || data.Prices[0].Points[0].Price != 0.25 {
+		t.Errorf("%+v, %v", data, err)
+	}
+	if _, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("KWH")); err == nil || !strings.Contains(err.Error(), `units "KWH" are not those of GHG`) {
+		t.Error(err)
+	}
+	delete(s.parameters, "region")
+	if _, err := adapter.Requests(s.query("http://source", "2026-07-01", 1)); err == nil || !strings.Contains(err.Error(), "region:") {
+		t.Error(err)
 	}
 }
 

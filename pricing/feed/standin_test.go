@@ -125,7 +125,13 @@ func send(t *testing.T, r feed.Request) (*feed.Response, bool) {
 }
 
 // worth is the published price of an interval, $/kWh. It differs from hour to hour.
-func worth(at time.Time) float64 { return float64(at.Unix()/300%1000) / 10000 }
+func worth(at time.Time) float64 {
+	price := float64(at.Unix()/300%1000) / 10000
+	if wrong {
+		price++
+	}
+	return price
+}
 
 // mwh is a price in $/MWh as operators publish it.
 func mwh(at time.Time) string { return fmt.Sprintf("%.1f", worth(at)*1000) }
@@ -136,9 +142,23 @@ var stored = []time.Time{
 	time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
 }
 
-// instants calls a function for each interval between two times.
+// These variables change what every stand-in publishes. unpublished leaves out intervals.
+// corrects repeats each interval, and the first time with a wrong price.
+var (
+	unpublished     func(at time.Time) bool
+	corrects, wrong bool
+)
+
+// instants calls a function for each published interval between two times.
 func instants(from, to time.Time, step time.Duration, f func(at time.Time)) {
 	for at := from.UTC(); at.Before(to); at = at.Add(step) {
+		if unpublished != nil && unpublished(at) {
+			continue
+		}
+		if wrong = corrects; wrong {
+			f(at)
+			wrong = false
+		}
 		f(at)
 	}
 }
@@ -290,10 +310,8 @@ func serveMISO(w http.ResponseWriter, r *http.Request) {
 	from, to := fileDay(r.URL.Path[1:9], est)
 	out := "Day Ahead Market ExPost LMPs\r\n" + from.Format("01/02/2006") + "\r\n\r\n,,,All Hours-Ending are Eastern Standard Time (EST)\r\nNode,Type,Value"
 	lines := map[string]string{"LMP": "", "MCC": "", "MLC": ""}
-	hour := 0
 	instants(from, to, time.Hour, func(at time.Time) {
-		hour++
-		out += fmt.Sprintf(",HE %d", hour)
+		out += fmt.Sprintf(",HE %d", at.Sub(from)/time.Hour+1)
 		lines["LMP"] += "," + mwh(at)
 		lines["MCC"] += ",0"
 		lines["MLC"] += ",0"

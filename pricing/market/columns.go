@@ -65,6 +65,9 @@ func (r *reader) take(row row) (field string, err error) {
 	if g.kind, err = row.kind(kind, r.options.Kind); err != nil {
 		return "market", err
 	}
+	if err := CheckUnit(g.kind, row.fields["unit"]); err != nil {
+		return "unit", err
+	}
 	if r.groups[g] == nil {
 		r.order = append(r.order, g)
 	}
@@ -123,6 +126,10 @@ func (w row) unit() (float64, error) {
 		return 1e-2, nil
 	case "":
 		return 0, errors.New("is missing: a price is in $/kWh, $/MWh or cents/kWh")
+	default:
+		if factor, ok := massUnits[unit]; ok {
+			return factor, nil
+		}
 	}
 	return 0, fmt.Errorf("%q is not known; $/kWh, $/MWh and cents/kWh are", w.fields["unit"])
 }
@@ -142,6 +149,8 @@ func (w row) kind(implied, fallback Kind) (Kind, error) {
 		return DayAhead, nil
 	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":
 		return RealTime, nil
+	case "emissions":
+		return Emissions, nil
 	case "":
 	default:
 		return "", fmt.Errorf("%q is not a market; DAY_AHEAD and REAL_TIME are", w.first(kindColumns))

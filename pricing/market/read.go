@@ -49,6 +49,9 @@ var ErrFile = errors.New("market: no file of market prices")
 //   - a price with its unit: price_usd_mwh, price_usd_kwh, rt_lmp_usd_mwh, or price with unit
 //   - node and market
 //
+// The market EMISSIONS has emissions by grid region, as price with unit g/kWh, kg/kWh or
+// lb/MWh.
+//
 // Read ignores other columns. It returns the lines with errors, and reads the other
 // lines. The result has a series for each node and market in the order of the file. The
 // error wraps ErrFile if no line can be read. It wraps ErrSeries if the prices do not

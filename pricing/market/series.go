@@ -15,6 +15,9 @@ type Kind string
 const (
 	DayAhead Kind = "DAY_AHEAD"
 	RealTime Kind = "REAL_TIME"
+	// Emissions is no market: the node is a grid region of package carbon, and the values
+	// are its marginal emissions in kg CO2 a kWh.
+	Emissions Kind = "EMISSIONS"
 )
 
 // Point is the price of one interval of a market.
@@ -107,6 +110,8 @@ func New(points []Point, o Options) (*Series, error) {
 			return nil, fmt.Errorf("%w: %v is not on a grid of %v", ErrSeries, p.Start.UTC().Format(time.RFC3339), step)
 		case math.IsNaN(p.Price) || math.Abs(p.Price) > maxPrice:
 			return nil, fmt.Errorf("%w: %v $/kWh at %v is beyond %v", ErrSeries, p.Price, p.Start.UTC().Format(time.RFC3339), maxPrice)
+		case p.Price < 0 && o.Kind == Emissions:
+			return nil, fmt.Errorf("%w: emissions of %v kg/kWh at %v are below 0", ErrSeries, p.Price, p.Start.UTC().Format(time.RFC3339))
 		}
 		s.prices[(unix-s.from)/s.step] = p.Price
 	}
@@ -169,7 +174,7 @@ func (s *Series) At(unix int64) (Price, bool) {
 	if unix < s.from && !s.typical {
 		return Price{}, false
 	}
-	if price, ok := s.published(unix); ok {
+	if price, ok := s.Published(unix); ok {
 		return Price{Value: price, Confidence: 1}, true
 	}
 	if s.typical {
@@ -178,8 +183,12 @@ func (s *Series) At(unix int64) (Price, bool) {
 	return s.forecast(unix)
 }
 
-// published returns the mean of a quarter hour's published prices, if any.
-func (s *Series) published(unix int64) (price float64, ok bool) {
+// Published returns the mean of the prices published in the quarter hour that starts at an
+// instant, given in Unix seconds. It returns false if there are none. s may be nil.
+func (s *Series) Published(unix int64) (price float64, ok bool) {
+	if s == nil {
+		return 0, false
+	}
 	sum, n := 0.0, 0.0
 	for at := max(unix, s.from); at < unix+quarterHour && at < s.end(); at += min(s.step, quarterHour) {
 		if price := s.prices[(at-s.from)/s.step]; !math.IsNaN(price) {
@@ -200,7 +209,7 @@ func (s *Series) typically(unix int64) (Price, bool) {
 	case unix < s.from:
 		years = -((s.from - unix + year - 1) / year)
 	}
-	if price, ok := s.published(unix - years*year); ok && years != 0 {
+	if price, ok := s.Published(unix - years*year); ok && years != 0 {
 		return Price{Value: price, Confidence: unsure, Forecast: true}, true
 	}
 	if !s.model.known {

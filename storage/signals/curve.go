@@ -91,19 +91,6 @@ func (c *Curve) Emissions() []float64 {
 		if c.grid == nil {
 			return nil
 		}
-		return emissions(c.grid, c.location, c.Window)
+		return emissions(c.grid, nil, c.location, c.Window)
 	})
-}
-
-const gramsPerPound = 453.59237
-
-// emissions returns a region's marginal emissions in each interval of a window, in grams
-// of CO2 per kWh.
-func emissions(region *carbon.Region, location *time.Location, w pricing.Window) []float64 {
-	grams := make([]float64, w.Len())
-	for i := range grams {
-		local := w.At(i).In(location)
-		grams[i] = math.Round(gramsPerPound*region.Rate(local.Month(), local.Hour())*10) / 10
-	}
-	return grams
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// DayEvent is a derived event: the values of a program for one local day.
+// DayEvent is a derived event: the values of a program for one local day, or an alert.
 type DayEvent struct {
 	ID      string
 	Program *Program
 	Window  pricing.Window
 	Created time.Time
+	// Alert is the text of an alert, empty for a day.
+	Alert string
 }
 
 // PublishedDays is the number of local days that have an event at any time: today and
@@ -30,28 +32,26 @@ func (p *Program) Days(now time.Time) []DayEvent {
 	days := make([]DayEvent, PublishedDays)
 	for i := range days {
 		w := p.day(now, i)
-		// A day's event appears at the midnight before the day, or with its program.
-		created := p.day(w.Start.Add(-time.Hour), 0).Start
-		if p.Created.After(created) {
-			created = p.Created
-		}
-		days[i] = DayEvent{ID: p.eventPrefix() + "_" + w.Start.In(p.Location).Format("20060102"), Program: p, Window: w, Created: created}
+		days[i] = p.event(w, w.Start.In(p.Location).Format("20060102"))
 	}
 	return days
 }
 
-// Named reports whether an identifier has the form of the program's events, for any day.
-func (p *Program) Named(eventID string) bool {
-	day, ok := strings.CutPrefix(eventID, p.ID+"_")
-	_, err := time.Parse("20060102", day)
-	return ok && err == nil
+// event returns the event of a window whose identifier ends with eight hexadecimal digits.
+// The event appears at the midnight before its first day, or with its program.
+func (p *Program) event(w pricing.Window, suffix string) DayEvent {
+	created := p.day(p.day(w.Start, 0).Start.Add(-time.Hour), 0).Start
+	if p.Created.After(created) {
+		created = p.Created
+	}
+	return DayEvent{ID: p.eventPrefix() + "_" + suffix, Program: p, Window: w, Created: created}
 }
 
-// ProgramOfDay returns the program identifier in a derived event's identifier, empty if
+// ProgramOfEvent returns the program identifier in a derived event's identifier, empty if
 // the identifier has another form.
-func ProgramOfDay(eventID string) string {
+func ProgramOfEvent(eventID string) string {
 	i := strings.LastIndexByte(eventID, '_')
-	if i < 0 || !(&Program{ID: eventID[:i]}).Named(eventID) {
+	if suffix, err := hex.DecodeString(eventID[i+1:]); i < 0 || err != nil || len(suffix) != 4 {
 		return ""
 	}
 	return eventID[:i]
@@ -95,13 +95,16 @@ type (
 		Period      adrPeriod       `json:"intervalPeriod"`
 		Intervals   []adrInterval   `json:"intervals"`
 	}
-	adrEvent struct {
+	adrHead struct {
 		ID         string       `json:"id"`
 		Created    storage.Time `json:"createdDateTime"`
 		Modified   storage.Time `json:"modificationDateTime"`
 		ObjectType string       `json:"objectType"`
 		ProgramID  string       `json:"programID"`
 		Name       string       `json:"eventName"`
+	}
+	adrEvent struct {
+		adrHead
 		adrSeries
 	}
 )
@@ -158,19 +161,33 @@ type EncodedEvent struct {
 	Fingerprint string
 }
 
-// Encode computes and encodes the event of a day. Errors: *Unpriceable, *HomeError, and
-// errors of the store.
+// Encode computes and encodes an event. Errors: *Unpriceable, *HomeError, and errors of the
+// store.
 func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	p := d.Program
-	e := adrEvent{
+	head := adrHead{
 		ID: d.ID, ObjectType: "EVENT", ProgramID: p.ID, Created: storage.Time{Time: d.Created},
 		Name: p.Name + " " + d.Window.Start.In(p.Location).Format(time.DateOnly),
 	}
+	if d.Alert != "" {
+		head.Modified.Time = r.latest(d.Created, r.refs(org, p))
+		return encodeAlert(head, d)
+	}
+	e := adrEvent{adrHead: head}
 	var revision uint64
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
-		channels = []channel{emissionChannel(emissions(p.Region, p.Location, d.Window))}
+		published, err := r.findEmissions(org, p.Region.Code)
+		if err != nil {
+			return EncodedEvent{}, err
+		}
+		values, err := r.prices(published)
+		if err != nil {
+			return EncodedEvent{}, err
+		}
+		revision, channels = published.newest, []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
+		changed = r.latest(changed, published.refs())
 	} else {
 		home := p.home
 		if home == nil {
@@ -184,9 +201,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
 			channels = append(channels, emissionChannel(grams))
 		}
-		if at := r.changedAt(org, p); at.After(changed) {
-			changed = at
-		}
+		changed = r.latest(changed, r.refs(org, p))
 	}
 	e.Modified = storage.Time{Time: changed}
 	e.adrSeries = newADRSeries(d.Window, channels, longestStep(channels))
@@ -199,12 +214,12 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
 }
 
-// changedAt returns the time of the last write of a program's inputs: the plan, its events
-// and its market series, and the home with its solar system.
-func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
+// refs names a program's inputs: the plan, its events and its market series, and the home
+// with its solar system.
+func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
-		return latest
+		return nil
 	}
 	refs := p.refs()
 	for i := range p.parts {
@@ -213,12 +228,17 @@ func (r *Reader) changedAt(org string, of *Program) (latest time.Time) {
 	if of.home != nil {
 		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
 	}
+	return refs
+}
+
+// latest returns the time of the last write of entities, or the given time if it is later.
+func (r *Reader) latest(at time.Time, refs []storage.Ref) time.Time {
 	for _, ref := range refs {
-		if record, err := r.view.Get(ref); err == nil && record.At.After(latest) {
-			latest = record.At
+		if record, err := r.view.Get(ref); err == nil && record.At.After(at) {
+			at = record.At
 		}
 	}
-	return latest
+	return at
 }
 
 func priceChannels(c *pricing.Curve) []channel {

@@ -138,6 +138,42 @@ func TestSignal_Carbon(t *testing.T) {
 	}
 }
 
+// TestSignal_PublishedEmissions replaces the hourly means of a region with what is published
+// for it, in the price and in grams, for the homes of the region alone.
+func TestSignal_PublishedEmissions(t *testing.T) {
+	s := newStore()
+	in := func(zipcode string) func(*storage.Home) {
+		return func(h *storage.Home) { h.CarbonSignalIntensity, h.Zipcode = storage.CarbonHigh, zipcode }
+	}
+	storagetest.Put(t, s, plan("flat", flat), home("coast", "flat", in("94103")), home("inland", "flat", in("60614")))
+	b := signals.NewPricer(10)
+	coast, inland := signal(t, b, s, "coast"), signal(t, b, s, "inland")
+	series := storage.MarketSeries{Node: "CA", Market: market.Emissions, StepMinutes: 15, Base: org}
+	if _, err := s.AddPrices(t.Context(), series, []storage.PricesPart{{Start: day.Start, Prices: []float64{0.25, 0}}}); err != nil {
+		t.Fatal(err)
+	}
+	after := signal(t, b, s, "coast")
+	for i, grams := range []float64{250, 0, coast.Emissions()[2]} {
+		want := 0.2 + grams/1e6*190
+		if after.Emissions()[i] != grams || math.Abs(after.Price[i]-want) > 1e-4 {
+			t.Errorf("interval %d: %v g, %v $/kWh, want %v g, %v $/kWh", i, after.Emissions()[i], after.Price[i], grams, want)
+		}
+	}
+	if after.Confidence[0] != 1 || after.Confidence[2] >= 1 {
+		t.Errorf("the confidence is %v and beyond the published hours %v", after.Confidence[0], after.Confidence[2])
+	}
+	if after.Revision <= coast.Revision || after.Fingerprint(storage.FormatOpenADR3) == coast.Fingerprint(storage.FormatOpenADR3) {
+		t.Error("the emissions have changed, the signal has not")
+	}
+	if signal(t, b, s, "inland").Curve != inland.Curve {
+		t.Error("a home of another region has another curve")
+	}
+	region := programs(t, b, s)["MOER-CA"]
+	if e, _ := encode(t, b, s, &region.Days(day.Start)[0]); e.Intervals[5*4].Payloads[0].Values[0] != 250 || !e.ModificationDateTime.After(e.CreatedDateTime.Time) {
+		t.Errorf("the event of the region is %+v", e)
+	}
+}
+
 // tiers have a higher price above 500 kWh in the month.
 const tiers = `"name":"Tiers","energyratestructure":[[{"rate":0.10,"max":500,"unit":"kWh"},{"rate":0.30,"unit":"kWh"}]]`
 

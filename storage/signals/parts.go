@@ -103,8 +103,16 @@ func (r *Reader) pricedParts(parts []planPart, values string) ([]pricing.PricedP
 // refs names the stored inputs of the plan itself.
 func (p *plan) refs() []storage.Ref {
 	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, p.record.ID)}
-	if s := p.series; s != nil && s.stored > 0 {
-		refs = append(refs, storage.MarketSeriesRef(s.org, s.kind, s.node))
+	if p.series != nil {
+		refs = append(refs, p.series.refs()...)
 	}
 	return refs
+}
+
+// refs names the stored series, if there is one.
+func (s *series) refs() []storage.Ref {
+	if s.stored == 0 {
+		return nil
+	}
+	return []storage.Ref{storage.MarketSeriesRef(s.org, s.kind, s.node)}
 }

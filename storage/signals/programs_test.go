@@ -144,9 +144,9 @@ func TestDays_Quarters(t *testing.T) {
 	}
 }
 
-func TestProgramOfDay_IDs(t *testing.T) {
-	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": ""} {
-		if got := signals.ProgramOfDay(id); got != want {
+func TestProgramOfEvent_IDs(t *testing.T) {
+	for id, want := range map[string]string{"pge_20260701": "pge", "a_b_20260701": "a_b", "pge_2026070": "", "pge": "", "event_01JZ2E6K8M": "", "pge_6a45ae80": "pge"} {
+		if got := signals.ProgramOfEvent(id); got != want {
 			t.Errorf("%q belongs to %q, want %q", id, got, want)
 		}
 	}

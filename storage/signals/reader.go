@@ -22,7 +22,11 @@ type Reader struct {
 	pricer *Pricer
 	view   storage.View
 	plans  map[planName]foundPlan
-	home   Home // the last decoded home
+	// emitted has the published emissions by organization and grid region, nil for none.
+	emitted map[gridName]*series
+	// receivers says which organizations receive emissions, as far as asked.
+	receivers map[string]bool
+	home      Home // the last decoded home
 	// measured reports whether measuredOrg has measured loads.
 	measured    bool
 	measuredOrg string
@@ -38,7 +42,7 @@ type foundPlan struct {
 
 // Reader returns a Reader of a view.
 func (p *Pricer) Reader(v storage.View) *Reader {
-	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}}
+	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}, emitted: map[gridName]*series{}, receivers: map[string]bool{}}
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and
@@ -70,6 +74,7 @@ type curveKey struct {
 	usage         pricing.Usage
 	grid          *carbon.Region
 	carbon        carbon.Intensity
+	emissions     uint64 // revision of the published emissions, 0 if there are none
 }
 
 // days returns the number of days of the curve, rounded up.
@@ -80,12 +85,13 @@ func (k curveKey) days() int {
 
 // homeInputs are a home's inputs of its prices, before the calculation.
 type homeInputs struct {
-	location *time.Location
-	plan     *plan
-	series   *series
-	measured *measuredLoad // nil if there is none
-	revision uint64        // newest write of all inputs
-	key      curveKey
+	location  *time.Location
+	plan      *plan
+	series    *series
+	emissions *series       // published emissions, nil if the place of the home is unknown
+	measured  *measuredLoad // nil if there is none
+	revision  uint64        // newest write of all inputs
+	key       curveKey
 }
 
 // Signal prices a home. Errors: *Unpriceable, *HomeError, and errors of the store.
@@ -121,6 +127,9 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	}
 	if at.grid != nil && home.Carbon != storage.CarbonLow {
 		s.key.carbon = carbon.Intensity(home.Carbon)
+	}
+	if err := r.addEmissions(&s, home, at.grid); err != nil {
+		return s, err
 	}
 	if err := r.addMarket(&s, home); err != nil {
 		return s, err
@@ -236,6 +245,9 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	}
 	if k.carbon != "" {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon
+		if in.Emissions, err = r.prices(s.emissions); err != nil {
+			return in, err
+		}
 	}
 	if s.plan.parts != nil {
 		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err == nil {
@@ -271,6 +283,10 @@ func (r *Reader) compute(s *homeInputs, w pricing.Window, ratePlanID string) (*C
 	if err != nil {
 		return nil, err
 	}
+	published, err := r.prices(s.emissions)
+	if err != nil {
+		return nil, err
+	}
 	return calculate(func() (*Curve, error) {
 		// gofail: var bugPricePanic string
 		// if ratePlanID == bugPricePanic {
@@ -282,19 +298,29 @@ func (r *Reader) compute(s *homeInputs, w pricing.Window, ratePlanID string) (*C
 		}
 		curve := NewCurve(*priced, ratePlanID)
 		curve.grid, curve.location = s.key.grid, s.location
+		if published != nil { // a cached curve must not hold the whole series
+			curve.WithEmissions(emissions(curve.grid, published, curve.location, curve.Window))
+		}
 		return curve, nil
 	})
 }
 
 // Shared returns the last write of a home's shared inputs: its plan, the plan's events,
-// and the market that it follows or sells to. Errors: *Unpriceable, *HomeError, and
-// errors of the store.
+// the market that it follows or sells to, and the published emissions, if they change its
+// price or an endpoint receives them. Errors: *Unpriceable, *HomeError, and errors of the
+// store.
 func (r *Reader) Shared(home *Home) (revision uint64, err error) {
 	var s homeInputs
 	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
 		return 0, homeError(err)
 	}
 	s.revision = s.plan.newest
-	err = r.addMarket(&s, home)
+	if err = r.addMarket(&s, home); err != nil {
+		return s.revision, homeError(err)
+	}
+	receives, err := r.receivesEmissions(home)
+	if err == nil && receives {
+		err = r.addEmissions(&s, home, r.pricer.place(home.Zipcode).grid)
+	}
 	return s.revision, homeError(err)
 }

@@ -12,7 +12,7 @@ import (
 // storing the same endpoint again writes nothing.
 func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
 	var err error
-	if e.URL, e.SealedURL, err = v.sealURL(e, e.URL, before.SealedURL); err != nil {
+	if e.URL, e.SealedURL, err = v.sealURL(e.OrganizationID, e.ID, e.URL, before.SealedURL); err != nil {
 		return err
 	}
 	if e.Authentication != nil {
@@ -20,7 +20,7 @@ func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
 		if before.Authentication != nil {
 			had = before.Authentication.SealedTokenURL
 		}
-		if a.TokenURL, a.SealedTokenURL, err = v.sealURL(e, a.TokenURL, had); err != nil {
+		if a.TokenURL, a.SealedTokenURL, err = v.sealURL(e.OrganizationID, e.ID, a.TokenURL, had); err != nil {
 			return err
 		}
 		e.Authentication = &a
@@ -40,11 +40,11 @@ func (v *Vault) SealEndpoint(e, before *storage.WebhookEndpoint) error {
 	return nil
 }
 
-// sealURL returns the masked form of a URL of an endpoint, and the sealed form if the URL
-// has a query. had is the stored sealed form.
-func (v *Vault) sealURL(e *storage.WebhookEndpoint, clear, had string) (masked, sealed string, err error) {
+// sealURL returns the masked form of a URL of an endpoint or a source, and the sealed form
+// if the URL has a query. had is the stored sealed form.
+func (v *Vault) sealURL(org, id, clear, had string) (masked, sealed string, err error) {
 	if masked = storage.MaskURL(clear); masked != clear {
-		sealed, err = v.Reseal(e.OrganizationID, e.ID, had, clear)
+		sealed, err = v.Reseal(org, id, had, clear)
 	}
 	return masked, sealed, err
 }

@@ -2,9 +2,12 @@ package vault
 
 import "github.com/gridhook/gridhook/storage"
 
-// SealSource seals the secret of a source in the clear. before is the stored source, whose
-// sealed form stays if the secret is the same.
+// SealSource seals the secret and the query of the URL of a source in the clear. before is
+// the stored source. An unchanged value keeps its sealed form.
 func (v *Vault) SealSource(s, before *storage.Source) (err error) {
+	if s.URL, s.SealedURL, err = v.sealURL(s.OrganizationID, s.ID, s.URL, before.SealedURL); err != nil {
+		return err
+	}
 	clear := s.Secret
 	s.SealedSecret = ""
 	if clear != "" {
@@ -14,14 +17,17 @@ func (v *Vault) SealSource(s, before *storage.Source) (err error) {
 	return err
 }
 
-// OpenSource replaces the masked secret with the secret in the clear.
+// OpenSource replaces the masked secret and URL with their values in the clear.
 func (v *Vault) OpenSource(s *storage.Source) error {
-	if s.SealedSecret == "" {
-		return nil
+	for _, of := range []struct{ masked, sealed *string }{{&s.URL, &s.SealedURL}, {&s.Secret, &s.SealedSecret}} {
+		if *of.sealed == "" {
+			continue
+		}
+		clear, err := v.Open(s.OrganizationID, s.ID, *of.sealed)
+		if err != nil {
+			return err
+		}
+		*of.masked, *of.sealed = clear, ""
 	}
-	clear, err := v.Open(s.OrganizationID, s.ID, s.SealedSecret)
-	if err == nil {
-		s.Secret, s.SealedSecret = clear, ""
-	}
-	return err
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gridhook/gridhook/api/client"
 )
 
 // TestPrograms_Derived checks that rate plans and regions are programs, and that today
@@ -53,6 +55,31 @@ func TestPrograms_Derived(t *testing.T) {
 		t.Errorf("another organization sees %v", none)
 	}
 	w.want(http.StatusNotFound, "foreign", http.MethodGet, "events/"+id, "")
+}
+
+// TestPrograms_FlexAlert checks that a Flex Alert of a plan is an event of the plan's
+// program, and that subscribers are notified of it and of its removal.
+func TestPrograms_FlexAlert(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.subscribe("ven1", "/ven1", `"EVENT"`, allOperations, `,"programID":"ev"`)
+	from := time.Now().UTC().Truncate(time.Hour).Add(3 * time.Hour)
+	w.imports(fmt.Sprintf(`{"resource":"planEvent","organizationId":"acme","planId":"ev","id":"heat","kind":"FLEX_ALERT","name":"heat wave","from":%q,"to":%q}`,
+		from.Format(time.RFC3339), from.Add(5*time.Hour).Format(time.RFC3339)))
+	id := fmt.Sprintf("ev_%08x", from.Unix())
+	sent := w.await("the alert", at("/ven1", "CREATE", id))
+	read := w.want(http.StatusOK, "ven1", http.MethodGet, "events/"+id, "")
+	if read.field("programID") != "ev" || fmt.Sprint(sent.Object["intervals"]) != "[map[id:0 payloads:[map[type:ALERT_FLEX_ALERT values:[heat wave]]]]]" ||
+		!strings.Contains(string(read.body), `"duration":"PT5H0M0S"`) {
+		t.Errorf("the alert is sent as %s and read as %s", sent.body, read.body)
+	}
+	if all := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list(); len(all) != 3 {
+		t.Errorf("%d events, want two days and the alert", len(all))
+	}
+	w.want(http.StatusCreated, "ven1", http.MethodPost, "reports", `{"eventID":"`+id+`","clientName":"v","resources":[]}`)
+	must(t, w.operator.DeletePlanEvent(t.Context(), client.PlanIDInput{PlanOwner: client.PlanOwner{OrganizationID: "acme"}, PlanID: "ev"}, "heat"))
+	w.await("the removal", at("/ven1", "DELETE", id))
+	w.want(http.StatusNotFound, "ven1", http.MethodGet, "events/"+id, "")
 }
 
 // TestPrograms_OwnHomes checks that a granted target with a home's id selects the program

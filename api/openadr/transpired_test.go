@@ -7,19 +7,6 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestAfter_Durations(t *testing.T) {
-	start := time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
-	for duration, want := range map[string]string{
-		"PT1H": "2026-01-31T01:00:00Z", "PT15M": "2026-01-31T00:15:00Z", "P1D": "2026-02-01T00:00:00Z", "P1M": "2026-03-03T00:00:00Z",
-		"P1W": "2026-02-07T00:00:00Z", "P1Y2M3DT4H5M6.5S": "2027-04-03T04:05:06.5Z", "P9999Y": "", "": "",
-	} {
-		end, ok := after(start, duration)
-		if got := end.Format(time.RFC3339Nano); ok != (want != "") || ok && got != want {
-			t.Errorf("after %s it is %s, %v, want %s", duration, got, ok, want)
-		}
-	}
-}
-
 // An event is over at the end of its duration, or of its last interval. An interval may
 // have a period of its own.
 func TestTranspired_Events(t *testing.T) {

@@ -1,0 +1,76 @@
+package signals
+
+import (
+	"math"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const gramsPerPound = 1000 * market.KgPerPound
+
+// emissions returns a region's marginal emissions in each interval of a window, in grams
+// of CO2 per kWh. published may be nil.
+func emissions(region *carbon.Region, published *market.Series, location *time.Location, w pricing.Window) []float64 {
+	grams := make([]float64, w.Len())
+	for i := range grams {
+		local := w.At(i).In(location)
+		rate, _ := pricing.MarginalEmissions(region, published, local.Unix(), local.Month(), local.Hour())
+		grams[i] = math.Round(gramsPerPound*rate*10) / 10
+	}
+	return grams
+}
+
+// gridName is the code of a grid region in an organization.
+type gridName struct{ org, region string }
+
+// addEmissions adds the published emissions of the home's grid region.
+func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (err error) {
+	if grid == nil {
+		return nil
+	}
+	s.emissions, err = r.findEmissions(home.OrganizationID, grid.Code)
+	if err == nil {
+		s.key.emissions = s.emissions.stored
+		s.revision = max(s.revision, s.emissions.newest)
+	}
+	return err
+}
+
+// findEmissions looks up the published emissions of a grid region and caches the result for
+// the view.
+func (r *Reader) findEmissions(org, region string) (*series, error) {
+	name := gridName{org, region}
+	if found := r.emitted[name]; found != nil {
+		return found, nil
+	}
+	found, err := r.findSeries(org, market.Emissions, region)
+	if err == nil {
+		r.emitted[name] = found
+	}
+	return found, err
+}
+
+// receivesEmissions reports whether the emissions are a part of what is sent for a home: of
+// its price, or of the format of an endpoint.
+func (r *Reader) receivesEmissions(home *Home) (bool, error) {
+	if home.Carbon != storage.CarbonLow {
+		return true, nil
+	}
+	known, ok := r.receivers[home.OrganizationID]
+	if ok {
+		return known, nil
+	}
+	for record, err := range storage.Live(r.view, storage.KindWebhookEndpoint, home.OrganizationID, "") {
+		if err != nil {
+			return false, err
+		}
+		e, err := storage.Decode[storage.WebhookEndpoint](record)
+		known = known || err == nil && e.Format == storage.FormatOpenADR3
+	}
+	r.receivers[home.OrganizationID] = known
+	return known, nil
+}

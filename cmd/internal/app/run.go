@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -85,14 +84,17 @@ func requestOptions(c *config.Config) rest.Options {
 	return rest.Options{
 		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
 		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
-		Origins: strings.FieldsFunc(l.CORSOrigins, func(r rune) bool { return r == ',' || r == ' ' }),
+		Origins: config.List(l.CORSOrigins),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},
 	}
 }
 
-// StreamOptions returns the streams' replication and retention.
+// StreamOptions returns the streams' names, servers, replication and retention.
 func StreamOptions(c config.Config) jetstream.Options {
-	return jetstream.Options{Replicas: c.NATS.Replicas, TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge, AuditAge: c.AuditAge}
+	return jetstream.Options{
+		Prefix: jetstream.Prefix(c.NATS.Prefix), Domain: c.NATS.Domain, Tags: config.List(c.NATS.Tags), Replicas: c.NATS.Replicas,
+		TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge, AuditAge: c.AuditAge,
+	}
 }
 
 // NATSOptions returns the credentials and TLS of a connection to NATS.

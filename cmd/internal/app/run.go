@@ -31,16 +31,16 @@ func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) 
 		return err
 	}
 	a.announce(out)
-	o.Log.Info("ready", "role", o.Role, "version", version, "api", a.httpAddr, "admin", a.adminAddr)
+	a.Log.Info("ready", "role", o.Role, "version", version, "api", a.httpAddr, "admin", a.adminAddr)
 	notify := func(state string) {
 		if err := notifySystemd(context.WithoutCancel(ctx), state); err != nil {
-			o.Log.Warn("systemd not notified", "state", state, "error", err)
+			a.Log.Warn("systemd not notified", "state", state, "error", err)
 		}
 	}
 	notify(stateReady)
 	err = a.Wait(ctx)
 	notify(stateStopping)
-	o.Log.Info("stopping", "reason", reason(err))
+	a.Log.Info("stopping", "reason", reason(err))
 	err = errors.Join(err, a.Stop())
 	o.Log.Info("stopped")
 	return err

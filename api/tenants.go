@@ -63,9 +63,9 @@ func (s *server) organizationUsage(_ context.Context, c *rest.Call, _ *struct{})
 		u = wire.OrganizationUsage{
 			OrganizationID: c.ID, Homes: v.Count(storage.KindHome, c.ID), Devices: v.Count(storage.KindHVACDevice, c.ID),
 			Endpoints: v.Count(storage.KindWebhookEndpoint, c.ID), Schedules: v.Count(storage.KindSchedule, c.ID), Keys: v.Count(storage.KindKey, c.ID),
+			StoredBytes: v.Size(c.ID),
 		}
-		u.StoredBytes, err = storage.StoredBytes(v, c.ID)
-		return err
+		return nil
 	})
 	if err != nil {
 		return u, err

@@ -154,12 +154,13 @@ type Limits struct {
 	MaxDepth      int     `setting:"max-depth" default:"32" min:"1" max:"1000" help:"maximum nesting depth of JSON in requests"`
 	MaxHomes      int     `setting:"max-homes" default:"1000000" min:"1" max:"100000000" help:"maximum number of homes per organization; another one gets response 409"`
 	MaxEndpoints  int     `setting:"max-endpoints" default:"50" min:"1" max:"10000" help:"maximum number of webhook endpoints per organization, including disabled endpoints; another one gets response 409"`
-	MaxSchedules  int     `setting:"max-schedules" default:"100" min:"1" max:"10000" help:"maximum number of schedules per organization, including disabled schedules; another one gets response 409"`
+	MaxSchedules  int     `setting:"max-schedules" default:"20" min:"1" max:"10000" help:"maximum number of schedules per organization, including disabled schedules; another one gets response 409"`
 	MaxKeys       int     `setting:"max-keys" default:"100" min:"1" max:"1000000" help:"maximum number of API keys per organization, not counting revoked and expired keys; another one gets response 409, except by a rotation"`
 	MaxChannels   int     `setting:"max-channels" default:"20" min:"1" max:"1000" help:"maximum number of notification channels per organization, and of the operator; another one gets response 409"`
 	MaxSources    int     `setting:"max-sources" default:"200" min:"1" max:"10000" help:"maximum number of sources of prices per organization, and of the operator; another one gets response 409"`
+	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; a new one beyond it gets response 409"`
 	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`
-	MaxWaiting    int     `setting:"max-waiting" default:"2000" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
+	MaxWaiting    int     `setting:"max-waiting" default:"100" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
 	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; a trigger beyond it gets response 429"`
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`

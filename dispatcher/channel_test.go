@@ -70,7 +70,7 @@ func (c *chat) got() []string {
 
 // quotaNotice returns a notice for channels.
 func quotaNotice(org, id string) events.Notice {
-	n := events.QuotaNotices(org, events.Quota{Waiting: 10}, events.Usage{Waiting: 9}, time.Now().UTC())[0]
+	n := events.QuotaNotices(org, events.Quota{Waiting: 10}, events.Usage{Waiting: 9}, 0, time.Now().UTC())[0]
 	n.ID = "evt_" + id
 	return n
 }

@@ -132,12 +132,20 @@ func FailuresNotice(p *Progress, share float64) (n Notice, ok bool) {
 // nearShare is the share of a quota from which it is near.
 const nearShare = 0.8
 
-// QuotaNotices returns the notices of an organization's quotas that are near. Each quota
-// has at most one notice a day.
-func QuotaNotices(org string, q Quota, u Usage, now time.Time) (notices []Notice) {
-	for _, use := range []QuotaError{
-		{org, settingWaiting, int64(u.Waiting), int64(q.Waiting)}, {org, settingHistory, u.Bytes, q.Bytes},
+// QuotaNotices returns the notices of an organization's quotas that are near, given the
+// use of its triggers and the size of its records in bytes. Each quota has at most one
+// notice a day.
+func QuotaNotices(org string, q Quota, u Usage, stored int64, now time.Time) (notices []Notice) {
+	const triggers, records = "its triggers get response 429", "new records get response 409"
+	for _, quota := range []struct {
+		QuotaError
+		then string
+	}{
+		{QuotaError{org, settingWaiting, int64(u.Waiting), int64(q.Waiting)}, triggers},
+		{QuotaError{org, settingHistory, u.Bytes, q.Bytes}, triggers},
+		{QuotaError{org, storage.SettingMaxState, stored, q.Stored}, records},
 	} {
+		use := quota.QuotaError
 		if use.Max == 0 || float64(use.Used) < nearShare*float64(use.Max) {
 			continue
 		}
@@ -147,7 +155,7 @@ func QuotaNotices(org string, q Quota, u Usage, now time.Time) (notices []Notice
 			ID:   noticeID(now.Truncate(day), storage.EventQuotaNear, org, use.Setting),
 			Type: storage.EventQuotaNear, OrganizationID: org, CreatedAt: at,
 			Message: newMessage(at, alertQuota, use.Setting, quotaAlert, fmt.Sprintf("Organization %s is near its quota %s", org, use.Setting),
-				fmt.Sprintf("It uses %d of %d. At the limit, its triggers get response 429.", use.Used, use.Max)),
+				fmt.Sprintf("It uses %d of %d. At the limit, %s.", use.Used, use.Max, quota.then)),
 		})
 	}
 	return notices

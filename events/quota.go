@@ -2,12 +2,15 @@ package events
 
 import "fmt"
 
-// Quota limits the triggers of one organization. A zero field is no limit.
+// Quota limits the triggers and records of one organization. A zero field is no limit.
 type Quota struct {
 	// Waiting is the maximum number of uncompleted triggers. Bytes is the maximum size of
 	// the stored triggers and receipts.
 	Waiting int
 	Bytes   int64
+	// Stored is the maximum size of the organization's records in bytes. The store
+	// enforces it.
+	Stored int64
 }
 
 // The operator's names of the limits.

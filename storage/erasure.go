@@ -64,6 +64,18 @@ func IsErased(v View, org string, now time.Time) (bool, error) {
 	return mark.Hides(Record{At: now}), err
 }
 
+// UnfinishedErasures returns the number of deleted organizations with records in the log.
+// Each needs another call of EraseOrganization.
+func UnfinishedErasures(v View) (n int, err error) {
+	err = v.Scan(KindErasure, Shared, "", func(mark Record) bool {
+		if mark.Expires.IsZero() {
+			n++
+		}
+		return true
+	})
+	return n, err
+}
+
 // eraseTimeout is how long one call overwrites records. The log rewrites a part of a file
 // for each record, so a large organization takes several calls.
 const eraseTimeout = 10 * time.Second

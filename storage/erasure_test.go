@@ -136,4 +136,22 @@ func TestEraseOrganization_Unfinished(t *testing.T) {
 	if mark, err := log.Read(t.Context(), storage.ErasureRef("org")); err != nil || mark.Revision == 0 || !mark.Expires.IsZero() {
 		t.Errorf("the mark is %+v, %v", mark, err)
 	}
+	unfinished := func(s *storage.Store, want int) {
+		t.Helper()
+		if err := s.View(func(v storage.View) error {
+			n, err := storage.UnfinishedErasures(v)
+			if n != want {
+				t.Errorf("%d unfinished deletions, want %d", n, want)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	unfinished(s, 1)
+	s = storage.NewStore(log, replica, func() (now time.Time) { return c.now })
+	if e, err := s.EraseOrganization(t.Context(), "org"); !e.Complete || err != nil {
+		t.Errorf("the repeated deletion returns %+v, %v", e, err)
+	}
+	unfinished(s, 0)
 }

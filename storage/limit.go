@@ -34,7 +34,11 @@ func (l *Limit) used(v View, org string) (n int, err error) {
 	return n, nil
 }
 
-// LimitError says that an organization has reached the limit of a kind.
+// SettingMaxState is the name of the operator's setting for SetMaxState.
+const SettingMaxState = "max-state"
+
+// LimitError says that an organization has reached the limit of a kind, or, without a
+// kind, of its stored bytes.
 type LimitError struct {
 	Limit
 	Org string
@@ -42,6 +46,10 @@ type LimitError struct {
 
 // Error names the limit and the remedy.
 func (e *LimitError) Error() string {
+	if e.Kind == "" {
+		return fmt.Sprintf("the organization %q has reached the limit %s, %d bytes of stored records: delete some first, or ask the operator to raise the limit",
+			e.Org, e.Setting, e.Max)
+	}
 	if e.Setting == "" {
 		return fmt.Sprintf("the organization %q has %d of kind %s, which is the limit: wait until an earlier one has passed its retention", e.Org, e.Max, e.Kind)
 	}
@@ -62,11 +70,15 @@ func (s *Store) SetLimit(l Limit) {
 	s.limits[l.Kind] = l
 }
 
+// SetMaxState bounds the size of each organization's live records in bytes, 0 for no
+// bound. It refuses new entities, as SetLimit does. Call it before the store is used.
+func (s *Store) SetMaxState(bytes int) { s.maxState = bytes }
+
 // quota is the remaining allowance of one caller of Create or Upsert.
 type quota struct {
 	s    *Store
 	held []uint32    // indexes in s.creating
-	left map[Ref]int // by kind and organization
+	left map[Ref]int // by kind and organization, and bytes by organization
 }
 
 // quota waits until no other caller creates entities of limited kinds for the same
@@ -103,17 +115,29 @@ func (q *quota) release() {
 	}
 }
 
-// take uses one entity of the quota. Errors: *LimitError, and the errors of View.
-func (q *quota) take(ref Ref) error {
-	l, limited := q.s.limits[ref.Kind]
-	if !limited {
+// take uses the quota for a new entity. Errors: *LimitError, and the errors of View.
+func (q *quota) take(w Write) error {
+	if l, limited := q.s.limits[w.Kind]; limited {
+		if err := q.use(l, w.Org, 1, l.used); err != nil {
+			return err
+		}
+	}
+	if q.s.maxState == 0 || w.Org == Shared {
 		return nil
 	}
-	owner := Ref{Kind: ref.Kind, Org: ref.Org}
+	l := Limit{Max: q.s.maxState, Setting: SettingMaxState}
+	return q.use(l, w.Org, int(Record{Ref: w.Ref, Revision: 1, Value: w.Value}.Size()), func(v View, org string) (int, error) {
+		return int(v.Size(org)), nil
+	})
+}
+
+// use takes n from what an organization has left of a limit.
+func (q *quota) use(l Limit, org string, n int, used func(View, string) (int, error)) error {
+	owner := Ref{Kind: l.Kind, Org: org}
 	left, known := q.left[owner]
 	if !known {
 		err := q.s.View(func(v View) error {
-			used, err := l.used(v, ref.Org)
+			used, err := used(v, org)
 			left = l.Max - used
 			return err
 		})
@@ -121,9 +145,9 @@ func (q *quota) take(ref Ref) error {
 			return err
 		}
 	}
-	if left <= 0 {
-		return &LimitError{l, ref.Org}
+	if left < n {
+		return &LimitError{l, org}
 	}
-	q.left[owner] = left - 1
+	q.left[owner] = left - n
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // MeasuredLoad is the metered energy of a home by month. It selects the tier of tiered
-// tariffs in place of an assumed use. It also replaces the assumed load shape, which the
+// tariffs instead of an assumed use. It also replaces the assumed load shape, which the
 // probability of exporting and a bill of a typical year depend on. A home takes about 2 KB.
 type MeasuredLoad struct {
 	HomeID string          `json:"homeId" pattern:"id"`

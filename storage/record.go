@@ -103,6 +103,15 @@ type Record struct {
 // live reports whether the entity exists and is not deleted.
 func (r Record) live() bool { return r.Revision > 0 && !r.Deleted }
 
+// Size returns the record's share of its organization's stored records in bytes: name and
+// value, 0 for a tombstone.
+func (r Record) Size() int64 {
+	if !r.live() {
+		return 0
+	}
+	return int64(len(r.Ref.String()) + len(r.Value))
+}
+
 // Write is one requested change of the log.
 type Write struct {
 	Ref
@@ -163,6 +172,8 @@ type View interface {
 	Scan(kind Kind, org, after string, fn func(Record) bool) error
 	// Count returns the number of an organization's live entities of a kind.
 	Count(kind Kind, org string) int
+	// Size returns the size of an organization's live records in bytes.
+	Size(org string) int64
 	// Owner returns the organization of an entity whose identifier is unique across
 	// organizations (keys). Errors: ErrNotFound.
 	Owner(kind Kind, id string) (org string, err error)

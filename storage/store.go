@@ -47,6 +47,8 @@ type Store struct {
 	replica Replica
 	now     func() time.Time
 	limits  map[Kind]Limit
+	// maxState is the limit of an organization's stored bytes, 0 for none.
+	maxState int
 	// creating are locks, each for some organizations. A lock is full while a caller
 	// creates entities of limited kinds for one of them.
 	creating [64]chan struct{}
@@ -186,10 +188,13 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 	if current.live() {
 		return ErrExists
 	}
-	if err := quota.take(e.Ref()); err != nil {
-		return err
+	w, err := s.prepare(e, current)
+	if err == nil {
+		err = quota.take(w)
 	}
-	err = s.write(ctx, e, current)
+	if err == nil {
+		err = s.append(ctx, w)
+	}
 	if errors.Is(err, ErrConflict) { // another writer created the entity after the read
 		return ErrExists
 	}
@@ -216,7 +221,11 @@ func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 		if err := change(&e); err != nil {
 			return err
 		}
-		return s.write(ctx, P(&e), current)
+		w, err := s.prepare(P(&e), current)
+		if err != nil {
+			return err
+		}
+		return s.append(ctx, w)
 	})
 	return e, err
 }
@@ -304,16 +313,13 @@ func FindShared(v View, own Ref) (Record, error) {
 	return rec, err
 }
 
-// write replaces current with e. A zero current means that there is no record.
-func (s *Store) write(ctx context.Context, e Entity, current Record) error {
+// prepare returns the write that replaces current with a valid e. A zero current means
+// that there is no record.
+func (s *Store) prepare(e Entity, current Record) (Write, error) {
 	if err := e.Validate(); err != nil {
-		return err
+		return Write{}, err
 	}
-	w, err := s.replacement(e, current)
-	if err != nil {
-		return err
-	}
-	return s.append(ctx, w)
+	return s.replacement(e, current)
 }
 
 // replacement returns the write that replaces current with e. It sets the times of e.

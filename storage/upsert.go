@@ -77,7 +77,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 		}
 		w, change, err := s.upsert(e, changed)
 		if err == nil && change == Created {
-			err = quota.take(w.Ref)
+			err = quota.take(w)
 		}
 		if err != nil {
 			results[i].Err = err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/pprof"
@@ -40,13 +41,16 @@ func run(ctx context.Context, args []string) error {
 			return ServeLoad(ctx, os.Stdin, os.Stdout)
 		}
 	}
+	if len(args) > 0 && args[0] == publishCommand {
+		return runPublishing(ctx, args[1:])
+	}
 	o := Options{Progress: os.Stderr, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	flags.BoolVar(&o.Quick, "quick", false, "measure less, for a first impression")
 	profile := flags.String("cpu-profile", "", "`file` for a CPU profile of the measuring process, for go tool pprof")
 	asJSON := flags.Bool("json", false, "print the report as JSON")
 	flags.Usage = func() {
-		fmt.Fprintf(os.Stderr, "Usage: bench [SUITE...]\n\nSuites: %s. By default all run.\n\nFlags:\n%s", strings.Join(names(), ", "), flags.FlagUsages())
+		fmt.Fprintf(os.Stderr, "Usage: bench [SUITE...]\n       bench publish [flags] URL BODY\n\nSuites: %s. By default all run. \"publish\" measures another server.\n\nFlags:\n%s", strings.Join(names(), ", "), flags.FlagUsages())
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -63,10 +67,35 @@ func run(ctx context.Context, args []string) error {
 	if !*asJSON {
 		return report.Print(os.Stdout)
 	}
+	return printJSON(report)
+}
+
+// runPublishing measures the server that the arguments name.
+func runPublishing(ctx context.Context, args []string) error {
+	p, asJSON, err := parsePublishing(args)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.listen)
+	if err != nil {
+		return err
+	}
+	result, err := p.measure(ctx, listener)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(result)
+	}
+	_, err = fmt.Print(result)
+	return err
+}
+
+func printJSON(v any) error {
 	e := json.NewEncoder(os.Stdout)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(report)
+	return e.Encode(v)
 }
 
 // profiled writes a CPU profile of do to a file if file is not empty.

@@ -49,7 +49,7 @@ func (s *server) start() (took time.Duration, err error) {
 	began := time.Now()
 	s.running, err = blackbox.StartGridhook(blackbox.Run{
 		Binary: s.binary, Role: "serve", Data: s.dir, Patience: 5 * time.Minute,
-		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--log-level", "error", "--profiles"},
+		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0", "--log-level", "error", "--profiles"},
 	})
 	if err != nil {
 		return 0, err

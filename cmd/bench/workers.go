@@ -147,7 +147,7 @@ func startFleet(ctx context.Context, o Options) (f *fleet, err error) {
 	if f.nats, err = nats.Start(); err != nil {
 		return f, err
 	}
-	api, err := f.start("api", "--rate-limit", "1000000", "--rate-burst", "1000000")
+	api, err := f.start("api", "--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0")
 	if err != nil {
 		return f, err
 	}

@@ -110,7 +110,7 @@ func notices(t *testing.T) map[string]sample {
 		"failures":       func() (events.Notice, bool) { return events.FailuresNotice(&trigger, 0.1) },
 		"disabled":       func() (events.Notice, bool) { n, ok, err := events.DisabledNotice(gone); return n, ok && err == nil },
 		"quota": func() (events.Notice, bool) {
-			list := events.QuotaNotices("acme", events.Quota{Waiting: 2000}, events.Usage{Waiting: 1700}, now)
+			list := events.QuotaNotices("acme", events.Quota{Waiting: 2000}, events.Usage{Waiting: 1700}, 0, now)
 			return list[0], len(list) == 1
 		},
 	}

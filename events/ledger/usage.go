@@ -15,16 +15,6 @@ func (l *Ledger) Usage(org string) (u events.Usage, err error) {
 	return u, err
 }
 
-// EachUsage calls do for the usage of every organization.
-func (l *Ledger) EachUsage(do func(org string, u events.Usage)) error {
-	return l.file.View(func(tx *bbolt.Tx) error {
-		return usageTable.Each(tx, nil, func(k []byte, u events.Usage) error {
-			do(string(k), u)
-			return nil
-		})
-	})
-}
-
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
 	u := events.Usage{Bytes: t.Bytes}

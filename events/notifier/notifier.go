@@ -24,8 +24,8 @@ type Ledger interface {
 	MarkNotified(triggers []events.Progress) error
 	// EachHealth calls do for the health of every endpoint that has failed.
 	EachHealth(do func(endpoint storage.Ref, h events.Health)) error
-	// EachUsage calls do for the usage of every organization.
-	EachUsage(do func(org string, u events.Usage)) error
+	// Usage returns the usage of an organization.
+	Usage(org string) (events.Usage, error)
 }
 
 // Deps are the dependencies of a notifier.

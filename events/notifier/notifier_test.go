@@ -46,12 +46,7 @@ func (f *fake) EachHealth(do func(storage.Ref, events.Health)) error {
 	return nil
 }
 
-func (f *fake) EachUsage(do func(string, events.Usage)) error {
-	for org, u := range f.usage {
-		do(org, u)
-	}
-	return nil
-}
+func (f *fake) Usage(org string) (events.Usage, error) { return f.usage[org], nil }
 
 func (f *fake) PutNotice(_ context.Context, n events.Notice) (fresh bool, err error) {
 	if f.puts++; f.puts == f.fail {

@@ -39,8 +39,12 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 // checkQuotas stores the notices of quotas that are near.
 func (n *Notifier) checkQuotas(ctx context.Context) error {
 	var notices []events.Notice
-	err := n.Ledger.EachUsage(func(org string, u events.Usage) {
-		notices = append(notices, events.QuotaNotices(org, n.Quota, u, n.Now())...)
+	err := n.Store.View(func(v storage.View) error {
+		return storage.EachOrganization(v, func(org string) error {
+			u, err := n.Ledger.Usage(org)
+			notices = append(notices, events.QuotaNotices(org, n.Quota, u, v.Size(org), n.Now())...)
+			return err
+		})
 	})
 	for _, notice := range notices {
 		_, failed := n.put(ctx, notice)

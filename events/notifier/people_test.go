@@ -141,16 +141,21 @@ func TestNotifier_TriggerFailures(t *testing.T) {
 func TestNotifier_Quotas(t *testing.T) {
 	f := &fake{usage: map[string]events.Usage{
 		"near": {Waiting: 8, Bytes: 799}, "both": {Waiting: 10, Bytes: 800}, "far": {Waiting: 7, Bytes: 799},
+		"full": {},
 	}}
-	n, _ := newNotifier(t, f)
-	n.Quota = events.Quota{Waiting: 10, Bytes: 1000}
+	n, store := newNotifier(t, f)
+	for org := range f.usage {
+		storagetest.Put(t, store, &storage.Organization{ID: org, Name: org, Base: storage.Base{OrganizationID: storage.Shared}})
+	}
+	storagetest.Put(t, store, storagetest.Home("full", "home", "plan"))
+	n.Quota = events.Quota{Waiting: 10, Bytes: 1000, Stored: 100}
 	for range 3 {
 		if err := n.checkQuotas(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if f.types[storage.EventQuotaNear] != 3 {
-		t.Errorf("%v for %v, want 3", f.types, slices.Sorted(maps.Keys(f.put)))
+	if f.types[storage.EventQuotaNear] != 4 {
+		t.Errorf("%v for %v, want 4", f.types, slices.Sorted(maps.Keys(f.put)))
 	}
 	n.Quota = events.Quota{}
 	f.types = map[string]int{}

@@ -92,11 +92,20 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 			return err
 		}
 	}
-	switch was, is := found && !before.Deleted, !rec.Deleted; {
-	case is && !was:
-		return add(tx, countKey(rec.Kind, rec.Org), countsBucket, 1)
-	case was && !is:
-		return add(tx, countKey(rec.Kind, rec.Org), countsBucket, -1)
+	return recount(tx, rec.Ref, before, rec)
+}
+
+// recount updates the number and the size of an organization's live records. The zero
+// Record stands for none.
+func recount(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
+	live := map[bool]int64{true: 1}
+	if n := live[after.Size() > 0] - live[before.Size() > 0]; n != 0 {
+		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, n); err != nil {
+			return err
+		}
+	}
+	if n := after.Size() - before.Size(); n != 0 {
+		return add(tx, sizeKey(ref.Org), countsBucket, n)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"errors"
 
 	"go.etcd.io/bbolt"
 
@@ -29,8 +30,9 @@ func erase(tx *bbolt.Tx, mark string) error {
 			if err := remove(tx, ref); err != nil {
 				return err
 			}
-			if ref.Org != storage.Shared { // the count is 0 now, and its key names the organization
-				if err := tx.Bucket([]byte(countsBucket)).Delete(countKey(kind, ref.Org)); err != nil {
+			if ref.Org != storage.Shared { // they are 0 now, and their keys name the organization
+				counts := tx.Bucket([]byte(countsBucket))
+				if err := errors.Join(counts.Delete(countKey(kind, ref.Org)), counts.Delete(sizeKey(ref.Org))); err != nil {
 					return err
 				}
 			}
@@ -70,10 +72,8 @@ func remove(tx *bbolt.Tx, ref storage.Ref) error {
 			return err
 		}
 	}
-	if !rec.Deleted {
-		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, -1); err != nil {
-			return err
-		}
+	if err := recount(tx, ref, rec, storage.Record{}); err != nil {
+		return err
 	}
 	if err := tx.Bucket([]byte(kindBucket(ref.Kind))).Delete(entityKey(ref.Org, ref.ID)); err != nil {
 		return err

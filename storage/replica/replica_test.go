@@ -70,6 +70,9 @@ func dump(r storage.Replica) string {
 	var b strings.Builder
 	err := r.View(func(v storage.View) error {
 		fmt.Fprintln(&b, "revision", v.Revision())
+		for _, org := range orgs {
+			fmt.Fprintln(&b, org, "bytes", v.Size(org))
+		}
 		for _, kind := range storage.Kinds() {
 			for _, org := range orgs {
 				fmt.Fprintln(&b, kind, org, v.Count(kind, org))

@@ -26,7 +26,7 @@ const (
 
 // form is the version of the storage format. A file of another version is rebuilt. A new
 // kind needs a new version: an older Gridhook has left the kind's records out of its file.
-const form = " 4"
+const form = " 5"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.
@@ -54,6 +54,9 @@ func entityKey(org, id string) []byte {
 }
 
 func countKey(k storage.Kind, org string) []byte { return entityKey(string(k), org) }
+
+// sizeKey is the key of the size of an organization's live records.
+func sizeKey(org string) []byte { return entityKey("", org) }
 
 func ownerKey(k storage.Kind, id string) []byte { return entityKey(string(k), id) }
 

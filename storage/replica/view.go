@@ -80,9 +80,14 @@ func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record)
 	return nil
 }
 
-func (v view) Count(kind storage.Kind, org string) int {
-	if b := v.value(countsBucket, countKey(kind, org)); len(b) == 8 {
-		return int(binary.BigEndian.Uint64(b)) //nolint:gosec // a count of entities
+func (v view) Count(kind storage.Kind, org string) int { return int(v.number(countKey(kind, org))) }
+
+func (v view) Size(org string) int64 { return v.number(sizeKey(org)) }
+
+// number returns a number of the counts bucket.
+func (v view) number(key []byte) int64 {
+	if b := v.value(countsBucket, key); len(b) == 8 {
+		return int64(binary.BigEndian.Uint64(b)) //nolint:gosec // add wrote it
 	}
 	return 0
 }

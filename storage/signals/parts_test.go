@@ -55,7 +55,7 @@ func TestComposed_ChangeOfPart(t *testing.T) {
 	}{
 		{"a part's tariff", storagetest.RatePlan(storage.Shared, "cca", 0.14), 0.221},
 		{"a part's event", &storage.PlanEvents{PlanID: "cca", Events: []storage.PlanEvent{peak}, Base: storage.Base{OrganizationID: storage.Shared}}, 0.871},
-		{"an own plan in place of a shared part", storagetest.RatePlan("org", "cca", 0.12), 0.208},
+		{"an own plan instead of a shared part", storagetest.RatePlan("org", "cca", 0.12), 0.208},
 		{"the discount", plan("care", strings.Replace(care, "-35", "-20", 1)), 0.256},
 		{"the parts", composed("composed", "delivery", "cca"), 0.32},
 	} {

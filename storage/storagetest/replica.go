@@ -205,6 +205,18 @@ func (s *state) Count(kind storage.Kind, org string) (n int) {
 	return n
 }
 
+// Size returns the size of an organization's live records.
+func (s *state) Size(org string) (n int64) {
+	for _, records := range s.kinds {
+		for _, r := range records {
+			if r.Org == org {
+				n += r.Size()
+			}
+		}
+	}
+	return n
+}
+
 // Owner returns the organization of a key.
 func (s *state) Owner(kind storage.Kind, id string) (string, error) {
 	org, ok := s.owners[owned{kind, id}]

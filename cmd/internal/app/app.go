@@ -254,6 +254,7 @@ func (a *App) followState(ctx context.Context) error {
 			a.store.SetLimit(l)
 		}
 	}
+	a.store.SetMaxState(int(a.Limits.MaxState))
 	a.run("the reader of the log of record", a.retryFollow(func(ctx context.Context) error { return r.Follow(ctx, log) }))
 	return a.waitFor(ctx, func(ctx context.Context) error { return a.retryUnavailable(ctx, a.store.CatchUp) })
 }
@@ -305,9 +306,9 @@ func (a *App) openVault(ctx context.Context) error {
 	})
 }
 
-// quota returns the limits of an organization's triggers.
+// quota returns the limits of an organization's triggers and records.
 func (a *App) quota() events.Quota {
-	return events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory)}
+	return events.Quota{Waiting: a.Limits.MaxWaiting, Bytes: int64(a.Limits.MaxHistory), Stored: int64(a.Limits.MaxState)}
 }
 
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A

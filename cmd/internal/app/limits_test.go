@@ -9,6 +9,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
+// TestLimits_Stored checks that max-state limits the records of an organization.
+func TestLimits_Stored(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.Limits.MaxState = 400 })
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	imported, err := operator.Import(t.Context(), strings.NewReader(`{"resource":"organization","id":"acme","name":"Acme"}
+{"resource":"home","organizationId":"acme","id":"h1"}
+{"resource":"home","organizationId":"acme","id":"h2"}
+{"resource":"home","organizationId":"acme","id":"h3"}`))
+	if err != nil || imported.Failed == 0 || imported.Failed == 3 || !strings.Contains(imported.Errors[0].Fields[0].Message, "max-state") {
+		t.Errorf("imported %+v, %v", imported, err)
+	}
+}
+
 // TestLimits_Settings checks that the settings limit the homes and keys of an organization.
 func TestLimits_Settings(t *testing.T) {
 	a := startWith(t, func(o *app.Options) { o.Limits.MaxHomes, o.Limits.MaxKeys = 1, 1 })

@@ -41,6 +41,7 @@ var (
 	backlogDesc     = desc("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.")
 	unwalkedDesc    = desc("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.")
 	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.")
+	deletionsDesc   = desc("deletions_unfinished", "Deleted organizations with records that are not erased yet.")
 	staleDesc       = desc("organizations_stale", "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force.")
 )
 
@@ -84,6 +85,13 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 	if s.app.servesAPI() {
 		s.try("backlog", func() error { return s.backlog(send, now) })
 		s.try("stale organizations", func() error { return s.stale(send, now) })
+		s.try("unfinished deletions", func() error {
+			return s.app.store.View(func(v storage.View) error {
+				n, err := storage.UnfinishedErasures(v)
+				send(deletionsDesc, float64(n))
+				return err
+			})
+		})
 	}
 }
 

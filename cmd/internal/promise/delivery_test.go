@@ -23,7 +23,7 @@ const (
 func TestDelivery_EqualsOperation(t *testing.T) {
 	t.Parallel()
 	const homes = 300
-	p := start(t, "serve", t.TempDir(), "--rate-limit", "10000", "--rate-burst", "10000")
+	p := start(t, "serve", t.TempDir(), "--rate-limit", "10000", "--rate-burst", "10000", "--max-waiting", "0")
 	acme := furnish(t, p, homes)
 	r := newReceiver(t)
 	r.keep = true

@@ -37,7 +37,7 @@ func Start(ctx context.Context, log *slog.Logger, change ...func(*app.Options)) 
 	}
 	o := app.Local(dir, log)
 	o.AllowPrivate = true
-	o.Limits.RateLimit, o.Limits.RateBurst, o.Limits.MaxWaiting, o.Limits.MaxHistory = 1e6, 1e6, 0, 0
+	o.Limits.RateLimit, o.Limits.RateBurst, o.Limits.MaxWaiting, o.Limits.MaxHistory, o.Limits.MaxState = 1e6, 1e6, 0, 0, 0
 	for _, c := range change {
 		c(&o)
 	}
